@@ -1,0 +1,52 @@
+/** Prints failing assertions in full, a line per test file, and closes with `N passed, N failed`. */
+import { Transform } from 'node:stream';
+import { Parser } from 'tap-parser';
+
+/** A tap reporter: reads the combined TAP stream, writes the readable summary. A file that asserts nothing counts as a failure. */
+export default class Reporter extends Transform {
+  #passed = 0;
+  #failed = 0;
+  #parser = new Parser();
+
+  constructor() {
+    super();
+    this.#parser.on('child', (file) => this.#watchFile(file));
+    this.#parser.on('bailout', (reason) => this.push(`Bail out! ${reason}\n`));
+  }
+
+  #watchFile(file) {
+    const before = this.#passed + this.#failed;
+    this.#watch(file, file.name);
+    file.on('complete', (result) => {
+      if (this.#passed + this.#failed === before) {
+        this.#failed++;
+        this.push(`✗ ${file.name}: no assertion ran\n`);
+      }
+      this.push(`${result.ok ? '✓' : '✗'} ${file.name} ${Math.round(result.time ?? 0)} ms\n`);
+    });
+  }
+
+  #watch(parser, path) {
+    parser.on('child', (child) => this.#watch(child, `${path} > ${child.name}`));
+    parser.on('assert', (assertion) => {
+      if (assertion.skip || assertion.todo) return;
+      if (assertion.ok) {
+        this.#passed++;
+      } else {
+        this.#failed++;
+        this.push(`✗ ${path} > ${assertion.name}\n${JSON.stringify(assertion.diag, null, 2)}\n`);
+      }
+    });
+  }
+
+  _transform(chunk, _encoding, done) {
+    this.#parser.write(chunk);
+    done();
+  }
+
+  _flush(done) {
+    this.#parser.end();
+    this.push(`${this.#passed} passed, ${this.#failed} failed\n`);
+    done();
+  }
+}
