@@ -1,0 +1,72 @@
+/** Builds the HTTP side. The one place where Fastify and Ajv options are set: tests and production run the same. */
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyServerOptions, LogController } from 'fastify';
+import { parseAddress } from './audience/addresses.ts';
+import type { ImportJob, ImportReport } from './audience/import.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Db } from './database/open.ts';
+import type { Tokens } from './delivery/tokens.ts';
+import { pages } from './pages/index.ts';
+import { failedBody, frameworkText } from './plugins/errors.ts';
+import { FORM_BYTES } from './plugins/forms.ts';
+import { api } from './routes/index.ts';
+
+export interface Deps {
+  db: Db;
+  config: Config;
+  clock: Clock;
+  tokens: Tokens;
+  /** Origin of links, without a trailing slash; known once the port is. */
+  publicUrl(): string;
+  /** Tells the background that there is something to do. */
+  wake(): void;
+  /** Runs an import outside this thread and gives what happened. */
+  importContacts(job: ImportJob): Promise<ImportReport>;
+}
+
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/** The application, ready to listen or to be injected into. */
+export async function buildApp(
+  deps: Deps,
+  logger: NonNullable<FastifyServerOptions['logger']> = false,
+): Promise<FastifyInstance> {
+  const { config } = deps;
+  const app = Fastify({
+    logger,
+    routerOptions: { maxParamLength: 1000 },
+    logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL) }),
+    trustProxy: config.TRUST_PROXY === 'on',
+    exposeHeadRoutes: false,
+    bodyLimit: FORM_BYTES,
+    ajv: {
+      customOptions: {
+        allErrors: true,
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+        keywords: ['flag', 'identifier', 'empty'],
+        formats: {
+          'one-line': (value: string) => !CONTROL.test(value),
+          'email-address': (value: string) => parseAddress(value) !== null,
+          'email-address-or-empty': (value: string) => value === '' || parseAddress(value) !== null,
+        },
+      },
+    },
+    frameworkErrors: (error, _request, reply: FastifyReply) => {
+      const status = error.statusCode ?? 400;
+      reply.code(status).send(failedBody(frameworkText(status)));
+    },
+    clientErrorHandler: (error, socket) => {
+      if (error.code === 'ECONNRESET' || !socket.writable) return;
+      const body = JSON.stringify(failedBody(frameworkText(400)));
+      socket.end(
+        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      );
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  await app.register((scope) => api(scope, deps), { prefix: '/api' });
+  await app.register(pages, deps);
+  return app;
+}

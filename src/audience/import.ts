@@ -1,0 +1,160 @@
+/**
+ * Importing contacts from a CSV file (decisions §2). Rows are checked into a staging table of this connection's own temporary
+ * database, then written sorted by address in short transactions: sorted writes keep the cost per row from growing with the
+ * table, and other threads never wait long. Killed half-way, the same file can be imported again.
+ */
+import type { Database } from 'better-sqlite3';
+import type { Clock } from '../clock.ts';
+import { systemClock, wireTime } from '../clock.ts';
+import { inChunks } from '../database/bulk.ts';
+import type { Db } from '../database/open.ts';
+import { contactImports } from '../database/schema.ts';
+import { readRows } from './csv.ts';
+import { customFieldsOf } from './fields.ts';
+import { headerOf, RowReader, type Staged } from './import-rows.ts';
+
+export interface ImportJob {
+  databasePath: string;
+  userId: number;
+  typeId: number;
+  /** Where the uploaded bytes are. */
+  path: string;
+  fileName: string;
+}
+
+export interface RowError {
+  line: number;
+  field: string;
+  text: string;
+}
+
+export interface ImportReport {
+  /** The id of the stored report; 0 when the file could not be imported at all. */
+  id: number;
+  created: number;
+  updated: number;
+  rows: number;
+  failed: number;
+  notes: string[];
+  errors: RowError[];
+}
+
+const ERRORS_KEPT = 1000;
+
+/** Imports the file and stores what happened. A file without a single valid row changes nothing and gets id 0. */
+export async function importContacts(db: Db, job: ImportJob, clock: Clock = systemClock): Promise<ImportReport> {
+  const client = db.$client;
+  const report: ImportReport = { id: 0, created: 0, updated: 0, rows: 0, failed: 0, notes: [], errors: [] };
+  const columns = await stage(db, job, report);
+  try {
+    if (report.rows === report.failed) return report;
+    sortStaged(client);
+    await write(client, job, columns, wireTime(clock.now()), report);
+  } finally {
+    client.exec('DROP TABLE IF EXISTS temp.staged; DROP TABLE IF EXISTS temp.sorted');
+  }
+  const { created, updated, rows, failed, notes, errors } = report;
+  const stored = db
+    .insert(contactImports)
+    .values({
+      user_id: job.userId,
+      contact_type_id: job.typeId,
+      file_name: job.fileName,
+      created,
+      updated,
+      rows,
+      failed,
+      notes,
+      errors,
+      created_at: wireTime(clock.now()),
+    })
+    .returning({ id: contactImports.id })
+    .get();
+  return { ...report, id: stored.id };
+}
+
+/** Reads and checks every row; gives the contact columns the file has. */
+async function stage(db: Db, job: ImportJob, report: ImportReport): Promise<string[]> {
+  const client = db.$client;
+  client.exec(`
+    CREATE TEMP TABLE staged (
+      line INTEGER PRIMARY KEY, compared TEXT, email TEXT, first_name TEXT, last_name TEXT, alt_email TEXT, country_id INTEGER,
+      state TEXT, city TEXT, address_line1 TEXT, address_line2 TEXT, state_province_region TEXT, postal_code TEXT, custom_values TEXT)`);
+  const insert = client.prepare<Staged>(`
+    INSERT INTO staged VALUES (@line, @compared, @email, @first_name, @last_name, @alt_email, @country_id, @state, @city,
+      @address_line1, @address_line2, @state_province_region, @postal_code, @custom_values)`);
+  let reader: RowReader | null = null;
+  let line = 0;
+  client.exec('BEGIN');
+  try {
+    for await (const cells of readRows(job.path)) {
+      line++;
+      if (reader === null) {
+        const header = headerOf(cells, customFieldsOf(db, job.userId));
+        report.notes.push(...header.unknown.map((name) => `Column not known: ${name}`));
+        reader = new RowReader(client, header);
+        continue;
+      }
+      report.rows++;
+      const { row, errors } = reader.read(line, cells);
+      if (row !== null) insert.run(row);
+      else {
+        report.failed++;
+        if (report.errors.length < ERRORS_KEPT) report.errors.push(...errors);
+      }
+    }
+  } finally {
+    client.exec('COMMIT');
+  }
+  return reader?.columns ?? [];
+}
+
+/** The last of two rows with one address wins; the rest is laid out in the order of the unique key. */
+function sortStaged(client: Database): void {
+  client.exec(
+    'CREATE TEMP TABLE sorted AS SELECT *, max(line) AS last_line FROM staged GROUP BY compared ORDER BY compared',
+  );
+}
+
+async function write(
+  client: Database,
+  job: ImportJob,
+  columns: string[],
+  now: string,
+  report: ImportReport,
+): Promise<void> {
+  const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
+  const people = client.prepare(`
+    INSERT INTO addresses (user_id, compared_email) SELECT @user, compared FROM sorted WHERE ${range} ORDER BY compared
+    ON CONFLICT DO NOTHING`);
+  const present = client
+    .prepare<Record<string, unknown>, number>(`
+      SELECT count(*) FROM sorted JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared
+        JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL WHERE ${range}`)
+    .pluck();
+  const kept = columns.filter((column) => column !== 'custom_values');
+  const list = columns.join(', ');
+  const updates = [
+    ...kept.map((column) => `${column} = excluded.${column}`),
+    ...(columns.includes('custom_values')
+      ? ["custom_values = json_patch(ifnull(contacts.custom_values, '{}'), excluded.custom_values)"]
+      : []),
+  ];
+  const upsert = client.prepare(`
+    INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
+    SELECT @user, @type, a.id, ${columns.map((column) => `sorted.${column}`).join(', ')}, @now, @now
+    FROM sorted JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range} ORDER BY sorted.rowid
+    ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET ${updates.join(', ')}, updated_at = @now`);
+  let after = 0;
+  await inChunks(client, (rows) => {
+    const bounds = { user: job.userId, type: job.typeId, now, after, until: after + rows };
+    const { user, type, until } = bounds;
+    people.run({ user, after, until });
+    const updated = present.get({ user, type, after, until }) ?? 0;
+    const { changes } = upsert.run(bounds);
+    report.updated += updated;
+    report.created += changes - updated;
+    after = until;
+    return changes === rows;
+  });
+}

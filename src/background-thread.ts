@@ -1,0 +1,44 @@
+/** The background thread: its own connection, its own loop; woken by messages, stopped by one. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { Background } from './background.ts';
+import { systemClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { connect } from './database/open.ts';
+import { OutboxCourier } from './delivery/outbox.ts';
+import { SmtpCourier } from './delivery/smtp-courier.ts';
+import { createTokens, tokenSecrets } from './delivery/tokens.ts';
+
+const IDLE_MS = 500;
+
+const { config, publicUrl }: { config: Config; publicUrl: string } = workerData;
+const db = connect(config.DATABASE_PATH);
+const background = new Background({
+  db,
+  config,
+  clock: systemClock,
+  courier: config.SMTP_URL === '' ? new OutboxCourier(db, systemClock) : new SmtpCourier(config.SMTP_URL),
+  tokens: createTokens(tokenSecrets(db.$client)),
+  publicUrl,
+  log: (fields, text) => parentPort?.postMessage({ fields, text }),
+});
+
+let isStopping = false;
+let wake: () => void = () => undefined;
+parentPort?.on('message', (message) => {
+  isStopping ||= message === 'stop';
+  wake();
+});
+
+while (!isStopping) {
+  if (await background.step()) continue;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, IDLE_MS);
+    wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+}
+await background.close(config.SHUTDOWN_SECONDS * 1000);
+db.$client.close();
+parentPort?.close();

@@ -1,0 +1,57 @@
+/** What goes on beside HTTP: launching, laying out, delivering. One step at a time, so that tests can walk it. */
+import { completeDone, launchDue } from './campaigns/launch.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Db } from './database/open.ts';
+import type { Courier } from './delivery/courier.ts';
+import { layOut } from './delivery/layout.ts';
+import { Mailings } from './delivery/mailings.ts';
+import type { Tokens } from './delivery/tokens.ts';
+import { DeliveryWorker } from './delivery/worker.ts';
+
+export interface BackgroundDeps {
+  db: Db;
+  config: Config;
+  clock: Clock;
+  courier: Courier;
+  tokens: Tokens;
+  publicUrl: string;
+  log(fields: object, text: string): void;
+}
+
+export class Background {
+  readonly #deps: BackgroundDeps;
+  readonly #worker: DeliveryWorker;
+
+  constructor(deps: BackgroundDeps) {
+    this.#deps = deps;
+    this.#worker = new DeliveryWorker({ ...deps, mailings: new Mailings(deps.db, deps) });
+  }
+
+  /** One round of everything; gives whether there is more to do right now. */
+  async step(): Promise<boolean> {
+    const launched = await launchDue(this.#deps);
+    for (const { id } of this.#mailingsToLayOut()) await layOut(this.#deps.db.$client, id);
+    const delivering = await this.#worker.step();
+    completeDone(this.#deps);
+    return launched > 0 || delivering;
+  }
+
+  /** Steps until nothing is due. */
+  async untilIdle(): Promise<void> {
+    while (await this.step());
+  }
+
+  /** Stops handing off, finishes what is in flight within `graceMs` and records it. */
+  async close(graceMs: number): Promise<void> {
+    await this.#deps.courier.close(graceMs);
+    await this.#worker.finish();
+    completeDone(this.#deps);
+  }
+
+  #mailingsToLayOut(): { id: number }[] {
+    return this.#deps.db.$client
+      .prepare<[], { id: number }>("SELECT id FROM mailings WHERE state IN ('layout', 'sending') AND state = 'layout'")
+      .all();
+  }
+}

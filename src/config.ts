@@ -1,0 +1,123 @@
+/** The settings: read once from the environment and a `.env` file, checked, frozen. */
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+
+interface Setting<T> {
+  about: string;
+  /** The text used when the setting is absent or empty. */
+  fallback: string;
+  /** Turns the text into the value; throws an Error that says what is expected. */
+  parse(text: string): T;
+}
+
+function setting<T>(fallback: string, about: string, parse: (text: string) => T): Setting<T> {
+  return { about, fallback, parse };
+}
+
+function asText(text: string): string {
+  return text;
+}
+
+function integerBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most)
+      throw new Error(`a whole number from ${least} to ${most}`);
+    return value;
+  };
+}
+
+function oneOf<const T extends string>(...choices: T[]): (text: string) => T {
+  return (text) => {
+    const found = choices.find((choice) => choice === text);
+    if (found === undefined) throw new Error(`one of ${choices.join(', ')}`);
+    return found;
+  };
+}
+
+function asOrigin(text: string): string {
+  if (text === '') return '';
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new Error('an http or https address such as https://mail.example.com');
+  }
+  return (url.origin + url.pathname).replace(/\/+$/, '');
+}
+
+function asTimeZone(text: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new Error('an IANA time zone such as Europe/Berlin');
+  }
+}
+
+/** Every setting: its default, what it is for and how its text is read. The README's table is tested against this. */
+export const SETTINGS = {
+  HOST: setting('127.0.0.1', 'Address to listen on.', asText),
+  PORT: setting('3000', 'Port to listen on; 0 picks a free one.', integerBetween(0, 65535)),
+  PUBLIC_URL: setting('', 'Origin used in links; default from host and port.', asOrigin),
+  DATABASE_PATH: setting('sendlark.db', 'The one file.', asText),
+  SMTP_URL: setting(
+    '',
+    'Relay, smtp(s)://user:pass@host:port; none: the built-in outbox, nothing leaves the machine.',
+    asText,
+  ),
+  PUBLIC_KEY: setting('', 'With SECRET_KEY: a key pair always valid for account 1.', asText),
+  SECRET_KEY: setting('', 'See PUBLIC_KEY.', asText),
+  TIME_ZONE: setting('UTC', 'Zone in which schedules are given.', asTimeZone),
+  LOG_LEVEL: setting(
+    'info',
+    'fatal, error, warn, info, debug (adds requests) or trace.',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace'),
+  ),
+  TRUST_PROXY: setting('off', 'on when a reverse proxy sets X-Forwarded-For and -Proto.', oneOf('on', 'off')),
+  STATUS_CODES: setting(
+    'rest',
+    'rest, or always-200 for clients that treat other codes as transport failures.',
+    oneOf('rest', 'always-200'),
+  ),
+  MAX_UPLOAD_BYTES: setting('104857600', 'Largest CSV upload.', integerBetween(1, 2 ** 40)),
+  RECALL_SECONDS: setting('10', 'How long an immediate send rests before it goes.', integerBetween(0, 86400)),
+  SCHEDULE_GRACE_MINUTES: setting(
+    '60',
+    'A scheduled send missed by more is held instead of going out late.',
+    integerBetween(0, 525600),
+  ),
+  SENDER_VERIFICATION: setting(
+    '',
+    'required (default with SMTP_URL) or optional (default with the outbox).',
+    oneOf('', 'required', 'optional'),
+  ),
+  TRACKING: setting('on', 'off: no pixel, no rewritten link.', oneOf('on', 'off')),
+  SHUTDOWN_SECONDS: setting('10', 'How long a stop waits for what is in flight.', integerBetween(0, 600)),
+};
+
+export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> }>;
+
+/** The settings from `environment`; throws an Error of one line that names the first invalid one. Values are never repeated in it. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const values = Object.entries(SETTINGS).map(([name, { fallback, parse }]) => {
+    try {
+      return [name, parse(environment[name]?.trim() || fallback)];
+    } catch (error) {
+      throw new Error(`${name} is invalid: expected ${error instanceof Error ? error.message : error}`);
+    }
+  });
+  const config: Config = Object.freeze(Object.fromEntries(values));
+  if ((config.PUBLIC_KEY === '') !== (config.SECRET_KEY === '')) {
+    throw new Error('PUBLIC_KEY and SECRET_KEY are invalid: give both or neither');
+  }
+  return config;
+}
+
+/** The process environment over the `.env` file of the working directory, where there is one. */
+export function readEnvironment(): Record<string, string | undefined> {
+  const file = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {};
+  return { ...file, ...process.env };
+}
+
+/** Whether senders must be verified before their mail leaves (decisions §4, SENDER_VERIFICATION). */
+export function verificationRequired(config: Config): boolean {
+  return (config.SENDER_VERIFICATION || (config.SMTP_URL === '' ? 'optional' : 'required')) === 'required';
+}

@@ -1,0 +1,56 @@
+/** Key pairs: making, hashing, comparing. Secrets are 256 random bits, so a plain SHA-256 is hash enough. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { eq } from 'drizzle-orm';
+import type { Clock } from '../clock.ts';
+import { wireTime } from '../clock.ts';
+import type { Db } from './open.ts';
+import { accounts, apiKeys } from './schema.ts';
+
+export interface KeyPair {
+  publicKey: string;
+  secretKey: string;
+}
+
+/** Makes a pair for the account and stores it; the secret exists in the answer only. */
+export function createKeys(db: Db, clock: Clock, userId: number): KeyPair {
+  const pair = {
+    publicKey: `pk_${randomBytes(16).toString('base64url')}`,
+    secretKey: `sk_${randomBytes(32).toString('base64url')}`,
+  };
+  db.insert(apiKeys)
+    .values({
+      user_id: userId,
+      public_key: pair.publicKey,
+      secret_hash: secretHash(pair.secretKey),
+      created_at: wireTime(clock.now()),
+    })
+    .run();
+  return pair;
+}
+
+/** The account a pair identifies, or null. Takes the same time whatever is wrong with it. */
+export function accountOf(db: Db, given: KeyPair, always: KeyPair): number | null {
+  const hash = secretHash(given.secretKey);
+  const isAlways = equalTexts(given.publicKey, always.publicKey) && equalTexts(hash, secretHash(always.secretKey));
+  const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, given.publicKey)).get();
+  const matches = equalTexts(hash, row?.secret_hash ?? secretHash('')) && row !== undefined && row.revoked_at === null;
+  if (isAlways && always.publicKey !== '') return 1;
+  return matches ? row.user_id : null;
+}
+
+function secretHash(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+function equalTexts(a: string, b: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+}
+
+/** Makes an account; gives its id. */
+export function createAccount(db: Db, clock: Clock, name: string): number {
+  return db
+    .insert(accounts)
+    .values({ name, created_at: wireTime(clock.now()) })
+    .returning({ id: accounts.id })
+    .get().id;
+}

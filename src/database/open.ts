@@ -1,0 +1,68 @@
+/** Opens the one file: pragmas, migrations, the lock that keeps a second server out. */
+import { readFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
+import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import { seed } from './seed.ts';
+
+export type Db = BetterSQLite3Database & { $client: Database.Database };
+
+const MIGRATIONS = new URL('../../drizzle/', import.meta.url);
+const OLDEST_SQLITE = [3, 51, 3] as const;
+
+/** A connection with the pragmas every promise rests on (trust 47). Throws when the build of SQLite cannot keep them. */
+export function connect(path: string): Db {
+  const client = new Database(path);
+  client.pragma('busy_timeout = 5000');
+  client.pragma('journal_mode = WAL');
+  client.pragma('synchronous = FULL');
+  client.pragma('foreign_keys = ON');
+  const found = [
+    client.pragma('journal_mode', { simple: true }),
+    client.pragma('synchronous', { simple: true }),
+    client.pragma('foreign_keys', { simple: true }),
+  ];
+  if (found.join() !== 'wal,2,1')
+    throw new Error(`The database refuses WAL, synchronous=FULL or foreign keys: ${path}`);
+  assertVersion(client);
+  return drizzle(client);
+}
+
+function assertVersion(client: Database.Database): void {
+  const version = String(client.prepare('SELECT sqlite_version()').pluck().get());
+  const parts = version.split('.').map(Number);
+  const difference = OLDEST_SQLITE.map((oldest, at) => (parts[at] ?? 0) - oldest).find((delta) => delta !== 0) ?? 0;
+  if (difference < 0) throw new Error(`SQLite ${version} is too old: ${OLDEST_SQLITE.join('.')} or newer is needed`);
+}
+
+/** Brings the schema to this release and loads the seed. Throws when a newer release has written the file (trust 49). */
+export function migrateAndSeed(db: Db): void {
+  refuseNewer(db.$client);
+  migrate(db, { migrationsFolder: MIGRATIONS.pathname });
+  seed(db.$client);
+}
+
+function refuseNewer(client: Database.Database): void {
+  const table = client.prepare("SELECT 1 FROM sqlite_master WHERE name = '__drizzle_migrations'").get();
+  if (table === undefined) return;
+  const journal: { entries: { when: number }[] } = JSON.parse(
+    readFileSync(new URL('meta/_journal.json', MIGRATIONS), 'utf8'),
+  );
+  const known = Math.max(...journal.entries.map((entry) => entry.when));
+  const newest = client.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get();
+  if (Number(newest) > known)
+    throw new Error('The database was written by a newer release of Sendlark: upgrade the program');
+}
+
+/** Holds the file for this process until it ends, however it ends; throws when another server has it (trust 47). */
+export function lockForServer(path: string): { release(): void } {
+  const lock = new Database(`${path}-lock`, { timeout: 0 });
+  try {
+    lock.pragma('journal_mode = DELETE');
+    lock.exec('BEGIN EXCLUSIVE');
+  } catch {
+    lock.close();
+    throw new Error(`Another Sendlark server is running on ${path}`);
+  }
+  return { release: () => lock.close() };
+}

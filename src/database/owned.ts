@@ -1,0 +1,56 @@
+/** Finding a record by an identifier that came from outside, within the caller's account only. */
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { Failure } from '../failure.ts';
+import type { Db } from './open.ts';
+
+interface OwnedTable {
+  id: SQLiteColumn;
+  user_id: SQLiteColumn;
+  deleted_at?: SQLiteColumn;
+}
+
+/** The number behind an identifier: plain decimal digits, at most 2^53−1 (decisions §1); anything else gives 0, which no record has. */
+export function recordId(given: unknown): number {
+  const digits = typeof given === 'number' ? String(given) : given;
+  if (typeof digits !== 'string' || !/^\d{1,16}$/.test(digits)) return 0;
+  const id = Number(digits);
+  return Number.isSafeInteger(id) ? id : 0;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The utr behind an identifier in lower case, or '' when it is no UUID (decisions §1). */
+export function recordUtr(given: unknown): string {
+  return typeof given === 'string' && UUID.test(given) ? given.toLowerCase() : '';
+}
+
+/** The condition that a row is the caller's and not deleted. */
+export function ownedBy(table: OwnedTable, userId: number): SQL | undefined {
+  return and(eq(table.user_id, userId), table.deleted_at && isNull(table.deleted_at));
+}
+
+/** The condition for the one row with this identifier, if it is the caller's and not deleted. */
+export function ownedRecord(table: OwnedTable, id: unknown, userId: number): SQL | undefined {
+  return and(eq(table.id, recordId(id)), ownedBy(table, userId));
+}
+
+/**
+ * The ids behind `strIds`, without repeats, when every one of them satisfies `condition`; throws the record failure when one
+ * does not or none is given (decisions §2: bulk operations do all or nothing).
+ */
+export function ownedIds(
+  db: Db,
+  table: OwnedTable,
+  given: readonly unknown[] | undefined,
+  condition: SQL | undefined,
+  failure: Failure,
+): number[] {
+  const ids = [...new Set((given ?? []).map(recordId))];
+  if (ids.length === 0 || ids.includes(0)) throw failure;
+  const { found } = db.get<{ found: number }>(
+    sql`SELECT count(*) AS found FROM ${table} WHERE ${table.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND ${condition}`,
+  );
+  if (found !== ids.length) throw failure;
+  return ids;
+}

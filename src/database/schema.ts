@@ -1,0 +1,363 @@
+/** Every table. A column that the contract names has the contract's name, so a row is the record. */
+import { sql } from 'drizzle-orm';
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+
+const id = () => integer().primaryKey({ autoIncrement: true });
+const user = () =>
+  integer()
+    .notNull()
+    .references(() => accounts.id);
+const stamps = () => ({ created_at: text().notNull(), updated_at: text().notNull() });
+const softStamps = () => ({ deleted_at: text(), ...stamps() });
+const line = () => text().notNull().default('');
+const count = () => integer().notNull().default(0);
+
+export const accounts = sqliteTable('accounts', { id: id(), name: text().notNull(), created_at: text().notNull() });
+
+export const apiKeys = sqliteTable('api_keys', {
+  id: id(),
+  user_id: user(),
+  public_key: text().notNull().unique(),
+  secret_hash: text().notNull(),
+  created_at: text().notNull(),
+  revoked_at: text(),
+});
+
+/** Facts about this installation: secrets for tokens, whether sending is held. */
+export const installation = sqliteTable('installation', { name: text().primaryKey(), value: text().notNull() });
+
+export const countries = sqliteTable('countries', {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  iso2: text().notNull(),
+});
+
+export const states = sqliteTable('states', {
+  id: integer().primaryKey(),
+  country_id: integer().notNull(),
+  name: text().notNull(),
+  code: text().notNull(),
+});
+
+export const cities = sqliteTable('cities', {
+  id: integer().primaryKey(),
+  country_id: integer().notNull(),
+  state_id: integer(),
+  name: text().notNull(),
+});
+
+export const dynamicContents = sqliteTable('dynamic_contents', { id: integer().primaryKey(), name: text().notNull() });
+
+export const designTemplates = sqliteTable('design_templates', {
+  id: integer().primaryKey(),
+  template_name: text().notNull(),
+  preview_image: text().notNull(),
+  json_code: text().notNull(),
+  html_code: text().notNull(),
+  is_blank: integer().notNull(),
+  created_at: text(),
+  updated_at: text(),
+});
+
+/** A person within an account, by compared e-mail; kept while anything, a token in a sent mail included, may refer to it. */
+export const addresses = sqliteTable(
+  'addresses',
+  { id: id(), user_id: user(), compared_email: text().notNull() },
+  (table) => [uniqueIndex('addresses_person').on(table.user_id, table.compared_email)],
+);
+
+const address = () =>
+  integer()
+    .notNull()
+    .references(() => addresses.id);
+
+export const contactTypes = sqliteTable(
+  'contact_types',
+  {
+    id: id(),
+    user_id: user(),
+    name: text().notNull(),
+    /** Kept by triggers on contacts. */
+    contacts_count: count(),
+    ...softStamps(),
+  },
+  (table) => [index('contact_types_user').on(table.user_id)],
+);
+
+export const customFields = sqliteTable(
+  'custom_fields',
+  { id: id(), user_id: user(), field_name: text().notNull(), field_type: text().notNull(), ...stamps() },
+  (table) => [uniqueIndex('custom_fields_name').on(table.user_id, sql`lower(${table.field_name})`)],
+);
+
+export const contacts = sqliteTable(
+  'contacts',
+  {
+    id: id(),
+    user_id: user(),
+    contact_type_id: integer()
+      .notNull()
+      .references(() => contactTypes.id),
+    address_id: address(),
+    first_name: line(),
+    last_name: line(),
+    email: text().notNull(),
+    alt_email: text(),
+    country_id: integer(),
+    state: line(),
+    city: line(),
+    address_line1: line(),
+    address_line2: line(),
+    state_province_region: line(),
+    postal_code: line(),
+    /** Custom values as JSON keyed by custom field id, so that a deleted field's values are out of reach at once. */
+    custom_values: text({ mode: 'json' }).$type<Record<string, string>>(),
+    ...softStamps(),
+  },
+  (table) => [
+    uniqueIndex('contacts_person').on(table.contact_type_id, table.address_id).where(sql`deleted_at IS NULL`),
+    index('contacts_user').on(table.user_id, table.id).where(sql`deleted_at IS NULL`),
+    index('contacts_address').on(table.address_id),
+  ],
+);
+
+export const contactImports = sqliteTable(
+  'contact_imports',
+  {
+    id: id(),
+    user_id: user(),
+    contact_type_id: integer().notNull(),
+    file_name: text().notNull(),
+    rows: count(),
+    created: count(),
+    updated: count(),
+    failed: count(),
+    notes: text({ mode: 'json' }).$type<string[]>().notNull(),
+    errors: text({ mode: 'json' }).$type<{ line: number; field: string; text: string }[]>().notNull(),
+    created_at: text().notNull(),
+  },
+  (table) => [index('contact_imports_user').on(table.user_id)],
+);
+
+export const unsubscribeGroups = sqliteTable(
+  'unsubscribe_groups',
+  {
+    id: id(),
+    user_id: user(),
+    rand_id: text().notNull(),
+    group_name: text().notNull(),
+    description: text().notNull(),
+    is_display: integer().notNull(),
+    /** Kept by triggers on unsubscribers. */
+    unsubscribe_clients_count: count(),
+    ...stamps(),
+  },
+  (table) => [index('unsubscribe_groups_user').on(table.user_id)],
+);
+
+/** Who left: the global list where unsubscribe_groups_id is null, else that group (decisions §2). */
+export const unsubscribers = sqliteTable(
+  'unsubscribers',
+  {
+    id: id(),
+    user_id: user(),
+    unsubscribe_groups_id: integer().references(() => unsubscribeGroups.id),
+    address_id: address(),
+    email_address: text().notNull(),
+    ...stamps(),
+  },
+  (table) => [
+    uniqueIndex('unsubscribers_global').on(table.address_id).where(sql`unsubscribe_groups_id IS NULL`),
+    uniqueIndex('unsubscribers_grouped')
+      .on(table.address_id, table.unsubscribe_groups_id)
+      .where(sql`unsubscribe_groups_id IS NOT NULL`),
+    index('unsubscribers_group').on(table.user_id, table.unsubscribe_groups_id, table.id),
+  ],
+);
+
+/** Append-only: who left or came back, when and how (trust 27). */
+export const consentLog = sqliteTable('consent_log', {
+  id: id(),
+  user_id: user(),
+  address_id: address(),
+  unsubscribe_groups_id: integer(),
+  action: text({ enum: ['unsubscribed', 'resubscribed'] }).notNull(),
+  source: text({ enum: ['api', 'one-click', 'page', 'complaint'] }).notNull(),
+  mailing_id: integer(),
+  created_at: text().notNull(),
+});
+
+/** Addresses that bounced or complained; apart from unsubscribers, which are a person's wish. */
+export const suppressions = sqliteTable('suppressions', {
+  id: id(),
+  user_id: user(),
+  address_id: address().unique(),
+  kind: text({ enum: ['bounce', 'complaint'] }).notNull(),
+  diagnostic: text().notNull(),
+  created_at: text().notNull(),
+});
+
+export const senders = sqliteTable(
+  'senders',
+  {
+    id: id(),
+    user_id: user(),
+    from_name: text().notNull(),
+    from_email: text().notNull(),
+    reply_to_email: text().notNull(),
+    country_id: integer().notNull(),
+    state_id: count(),
+    city_id: count(),
+    zip_code: line(),
+    company_address: text().notNull(),
+    company_address2: line(),
+    nickname: text().notNull(),
+    is_verified: count(),
+    utr: text().notNull(),
+    send_at: text().notNull(),
+    ...stamps(),
+    deleted_at: text(),
+  },
+  (table) => [index('senders_user').on(table.user_id)],
+);
+
+export interface WireTarget {
+  id: string;
+  table: 'contacts' | 'segments';
+}
+
+export const singleSends = sqliteTable(
+  'single_sends',
+  {
+    id: id(),
+    user_id: user(),
+    template_id: integer().notNull(),
+    recipient_id: text({ mode: 'json' }).$type<WireTarget[]>().notNull(),
+    exclude_specific_recipient_id: text({ mode: 'json' }).$type<WireTarget[]>().notNull(),
+    sender_id: integer().notNull(),
+    unsubscribe_group_id: integer().notNull(),
+    single_send_name: text().notNull(),
+    from_sender: text().notNull(),
+    reply_to: text().notNull(),
+    sender_name: text(),
+    sender_address: text(),
+    subject: text().notNull(),
+    preheader: text().notNull(),
+    schedule_type: integer().notNull(),
+    schedule_date: text().notNull(),
+    schedule_time: text().notNull(),
+    status: integer().notNull(),
+    utr: text().notNull().unique(),
+    template_json: text(),
+    template_html: text(),
+    sent_at: text().notNull(),
+    /** When it is to go, epoch milliseconds: the UTC moment of the schedule, or the end of the recall rest. */
+    starts_at: integer().notNull(),
+    /** Why it is held at status 0, for the report. */
+    held_reason: text(),
+    ...stamps(),
+  },
+  (table) => [
+    index('single_sends_user').on(table.user_id),
+    index('single_sends_due').on(table.starts_at).where(sql`status = 1`),
+  ],
+);
+
+/** Frozen content, ready to leave; its state is the worker's. Counters move in the transaction that moves the ledger. */
+export const mailings = sqliteTable(
+  'mailings',
+  {
+    id: id(),
+    user_id: user(),
+    owner_kind: text({ enum: ['single', 'schedule', 'test', 'system'] }).notNull(),
+    owner_id: integer().notNull(),
+    revision: integer().notNull().default(1),
+    unsubscribe_group_id: integer(),
+    content: text().notNull(),
+    /** layout → sending → done; a held one waits with a reason, a cancelled one starts nothing any more. */
+    state: text({ enum: ['layout', 'sending', 'paused', 'held', 'done', 'cancelled'] }).notNull(),
+    held_reason: text(),
+    /** Who it goes to and how far laying out has come, as JSON; null once laid out. */
+    layout: text(),
+    triggered: count(),
+    delivered: count(),
+    bounces: count(),
+    failed: count(),
+    suppressed: count(),
+    cancelled: count(),
+    unique_opens: count(),
+    total_opens: count(),
+    unsubscribes: count(),
+    created_at: text().notNull(),
+    finished_at: text(),
+  },
+  (table) => [
+    uniqueIndex('mailings_owner').on(table.owner_kind, table.owner_id, table.revision),
+    index('mailings_open').on(table.state).where(sql`state IN ('layout', 'sending')`),
+  ],
+);
+
+/** The ledger: one row per recipient of a mailing. States are in delivery/ledger.ts. */
+export const deliveries = sqliteTable(
+  'deliveries',
+  {
+    id: id(),
+    mailing_id: integer()
+      .notNull()
+      .references(() => mailings.id),
+    address_id: address(),
+    contact_id: integer(),
+    state: integer().notNull().default(0),
+    attempt: count(),
+    /** Epoch milliseconds before which it is not tried (again); 0 at first. */
+    due_at: count(),
+    /** When it was first tried, epoch milliseconds, for giving up. */
+    first_tried_at: integer(),
+    /** The server's reply, or why this person got nothing. */
+    reply: text(),
+    updated_at: count(),
+    opened_at: integer(),
+    opens: count(),
+    unsubscribed_at: integer(),
+  },
+  (table) => [
+    uniqueIndex('deliveries_person').on(table.mailing_id, table.address_id),
+    index('deliveries_queue').on(table.mailing_id, table.due_at, table.id).where(sql`state = 0`),
+    index('deliveries_sending').on(table.id).where(sql`state = 1`),
+  ],
+);
+
+/** Where a tracked link of a mailing leads; may hold placeholders (trust 46). */
+export const links = sqliteTable(
+  'links',
+  { mailing_id: integer().notNull(), number: integer().notNull(), url: text().notNull() },
+  (table) => [primaryKey({ columns: [table.mailing_id, table.number] })],
+);
+
+/** What happened to a delivery after it left, raw. */
+export const events = sqliteTable(
+  'events',
+  {
+    id: id(),
+    mailing_id: integer().notNull(),
+    delivery_id: integer().notNull(),
+    kind: text({ enum: ['open', 'click', 'unsubscribe', 'bounce', 'complaint'] }).notNull(),
+    link_number: integer(),
+    is_machine: count(),
+    /** Epoch milliseconds. */
+    happened_at: integer().notNull(),
+  },
+  (table) => [index('events_mailing').on(table.mailing_id, table.kind)],
+);
+
+/** The built-in courier's mails, the newest 1 000. */
+export const outbox = sqliteTable('outbox', {
+  id: id(),
+  user_id: user(),
+  mailing_id: integer().notNull(),
+  envelope_from: text().notNull(),
+  envelope_to: text().notNull(),
+  subject: text().notNull(),
+  raw: blob({ mode: 'buffer' }).notNull(),
+  created_at: text().notNull(),
+});

@@ -1,0 +1,49 @@
+/** Records as JSON made by SQLite: one expression serves an endpoint's list and its details (interface "Resources and their fields"). */
+import { type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { TObject } from 'typebox';
+import type { Db } from './open.ts';
+
+/**
+ * The `json_object` of a record: every property of its schema, in order, from the column of that name, unless `computed`
+ * gives an expression for it. A computed JSON value must be wrapped in `json(…)` by the caller.
+ */
+export function wireObject(schema: TObject, table: object, computed: Record<string, SQL> = {}): SQL {
+  const columns: Record<string, unknown> = { ...table };
+  const pairs = Object.keys(schema.properties).map((name) => {
+    const expression = computed[name] ?? columns[name];
+    if (expression === undefined) throw new Error(`No column or expression for ${name}`);
+    return sql`${sql.raw(`'${name}'`)}, ${expression}`;
+  });
+  return sql`json_object(${sql.join(pairs, sql`, `)})`;
+}
+
+export interface Page {
+  /** The elements, comma-separated, ready to stand between brackets. */
+  json: Buffer;
+  count: number;
+  /** The highest id among them, from which the next page goes on. */
+  last: number;
+}
+
+export interface ListSource {
+  record: SQL;
+  /** What follows FROM. */
+  from: SQL;
+  where: SQL | undefined;
+  id: SQLiteColumn;
+}
+
+/** Up to `limit` records after an id, ascending, serialised inside SQLite: no object per row is made here. */
+export function readPage(db: Db, { record, from, where, id }: ListSource, afterId: number, limit: number): Page {
+  const row = db.get<{ json: Buffer | null; count: number; last: number | null }>(sql`
+    SELECT CAST(group_concat(record, ',') AS BLOB) AS json, count(*) AS count, max(id) AS last
+    FROM (SELECT ${id} AS id, ${record} AS record FROM ${from}
+          WHERE ${id} > ${afterId} AND ${where} ORDER BY ${id} LIMIT ${limit})`);
+  return { json: row.json ?? Buffer.alloc(0), count: row.count, last: row.last ?? afterId };
+}
+
+/** One record as JSON text, or undefined. */
+export function readRecord(db: Db, record: SQL, from: SQL, where: SQL | undefined): string | undefined {
+  return db.get<{ json: string } | undefined>(sql`SELECT ${record} AS json FROM ${from} WHERE ${where}`)?.json;
+}

@@ -1,0 +1,87 @@
+/** Laying out an audience: a ledger row for every person a mailing is meant for, and for those left out, why. */
+import type { Database } from 'better-sqlite3';
+import { inChunks } from '../database/bulk.ts';
+import type { WireTarget } from '../database/schema.ts';
+import { LEFT_OUT, State } from './ledger.ts';
+
+/** What `mailings.layout` holds while people are laid out: who is meant, and how far it has come. */
+export interface Layout {
+  targets: WireTarget[];
+  excluded: WireTarget[];
+  /** Index of the target being laid out. */
+  target: number;
+  /** The last address laid out of it. */
+  after: number;
+}
+
+/** People of target ? (a contact type) after address ?, in the order of the index that holds them. */
+const MEMBERS = `
+  SELECT c.address_id, c.id AS contact_id FROM contacts c INDEXED BY contacts_person
+  WHERE c.contact_type_id = @target AND c.deleted_at IS NULL AND c.address_id > @after`;
+
+const EXCLUDED = `
+  EXISTS (SELECT 1 FROM json_each(@excluded) x JOIN contacts e ON e.contact_type_id = x.value ->> 'id'
+    WHERE e.address_id = p.address_id AND e.deleted_at IS NULL)`;
+
+/** Adds ledger rows for the whole audience in short transactions; a kill goes on from the last. Then the mailing may be sent. */
+export async function layOut(client: Database, mailingId: number): Promise<void> {
+  const read = client.prepare<[number], { layout: string }>(
+    "SELECT layout FROM mailings WHERE id = ? AND state = 'layout'",
+  );
+  const insert = client.prepare(`
+    INSERT INTO deliveries (mailing_id, address_id, contact_id, state, reply)
+    SELECT d.mailing_id, d.address_id, d.contact_id, iif(d.reason IS NULL, ${State.queued}, ${State.suppressed}), d.reason FROM (
+      SELECT d.*, iif(${EXCLUDED.replaceAll('p.', 'd.')}, 'excluded from this send', ${LEFT_OUT}) AS reason FROM (
+        SELECT @mailing AS mailing_id, address_id, contact_id FROM (${MEMBERS}) ORDER BY address_id LIMIT @rows) d
+      JOIN mailings m ON m.id = d.mailing_id LEFT JOIN contacts c ON c.id = d.contact_id) d
+    WHERE true ORDER BY d.address_id
+    ON CONFLICT DO NOTHING`);
+  const reached = client
+    .prepare<Record<string, unknown>, number | null>(
+      `SELECT max(address_id) FROM (SELECT address_id FROM (${MEMBERS}) ORDER BY address_id LIMIT @rows)`,
+    )
+    .pluck();
+  const countLeftOut = client.prepare(`
+    UPDATE mailings SET suppressed = (SELECT count(*) FROM deliveries WHERE mailing_id = @mailing AND state = ${State.suppressed})
+    WHERE id = @mailing`);
+  const save = client.prepare("UPDATE mailings SET layout = ?, state = ? WHERE id = ? AND state = 'layout'");
+
+  await inChunks(client, (rows) => {
+    const stored = read.get(mailingId);
+    if (stored === undefined) return false;
+    const layout: Layout = JSON.parse(stored.layout);
+    const target = layout.targets[layout.target];
+    if (target === undefined) {
+      countLeftOut.run({ mailing: mailingId });
+      save.run(null, 'sending', mailingId);
+      return false;
+    }
+    const range = { target: target.id, after: layout.after, rows };
+    const last = reached.get(range);
+    if (last === null || last === undefined) {
+      save.run(JSON.stringify({ ...layout, target: layout.target + 1, after: 0 }), 'layout', mailingId);
+      return true;
+    }
+    insert.run({ ...range, mailing: mailingId, excluded: JSON.stringify(layout.excluded) });
+    save.run(JSON.stringify({ ...layout, after: last }), 'layout', mailingId);
+    return true;
+  });
+}
+
+/** Whether anyone at all would get a mail of this kind now: the first person not left out ends the search. */
+export function hasAudience(client: Database, userId: number, groupId: number, layout: Layout): boolean {
+  const statement = client.prepare(`
+    SELECT 1 FROM json_each(@targets) t
+      CROSS JOIN contacts c INDEXED BY contacts_person ON c.contact_type_id = t.value ->> 'id' AND c.deleted_at IS NULL
+      CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
+    WHERE NOT ${EXCLUDED.replaceAll('p.', 'c.')}
+      AND ${LEFT_OUT.replaceAll('d.address_id', 'c.address_id').replaceAll('d.contact_id', 'c.id')} IS NULL LIMIT 1`);
+  return (
+    statement.get({
+      targets: JSON.stringify(layout.targets),
+      excluded: JSON.stringify(layout.excluded),
+      user: userId,
+      group: groupId,
+    }) !== undefined
+  );
+}

@@ -1,0 +1,204 @@
+/**
+ * The ledger: one row per recipient of a mailing, and the only code that moves its state. Every move is one short immediate
+ * transaction together with the mailing's counters, so the counters always equal the rows.
+ */
+import type { Database, Statement } from 'better-sqlite3';
+
+/** States of a delivery. From `accepted` on they are final. */
+export const State = {
+  queued: 0,
+  sending: 1,
+  accepted: 2,
+  bounced: 3,
+  failed: 4,
+  suppressed: 5,
+  cancelled: 6,
+} as const;
+export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
+
+/** A recipient claimed for hand-off, with what its mail is merged from. */
+export interface Claim {
+  id: number;
+  mailing_id: number;
+  address_id: number;
+  attempt: number;
+  first_tried_at: number;
+  compared_email: string;
+  /** Null for someone added by hand. */
+  contact_id: number | null;
+  email: string | null;
+  alt_email: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  country: string | null;
+  state: string | null;
+  city: string | null;
+  address_line1: string | null;
+  address_line2: string | null;
+  state_province_region: string | null;
+  postal_code: string | null;
+  custom_values: string | null;
+}
+
+/** How a hand-off ended: a final state, or back in the queue until `due_at` (epoch milliseconds). */
+export interface Result {
+  id: number;
+  mailing_id: number;
+  address_id: number;
+  user_id: number;
+  state: FinalState | 'queued';
+  reply: string;
+  due_at: number;
+  /** Whether the address is dead and no later mailing may try it. */
+  suppress: boolean;
+}
+
+export interface OpenMailing {
+  id: number;
+  user_id: number;
+  unsubscribe_group_id: number | null;
+  owner_kind: 'single' | 'schedule' | 'test' | 'system';
+}
+
+interface Candidate extends Claim {
+  left_out: string | null;
+}
+
+/** Why a person is left out right now, as SQL over `d` (delivery), `m` (mailing) and `c` (contact); null: mail may go. */
+export const LEFT_OUT = `
+  CASE
+    WHEN m.owner_kind = 'system' THEN NULL
+    WHEN EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = d.address_id AND u.unsubscribe_groups_id IS NULL)
+      THEN 'unsubscribed from all mail'
+    WHEN m.unsubscribe_group_id IS NOT NULL AND EXISTS
+      (SELECT 1 FROM unsubscribers u WHERE u.address_id = d.address_id AND u.unsubscribe_groups_id = m.unsubscribe_group_id)
+      THEN 'unsubscribed from this group'
+    WHEN EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = d.address_id)
+      THEN 'suppressed after an earlier ' || (SELECT kind FROM suppressions s WHERE s.address_id = d.address_id)
+    WHEN d.contact_id IS NOT NULL AND (c.id IS NULL OR c.deleted_at IS NOT NULL) THEN 'contact was deleted'
+  END`;
+
+export class Ledger {
+  readonly #client: Database;
+  readonly #open: Statement<[], OpenMailing>;
+  readonly #candidates: Statement<[number, number, number], Candidate>;
+  readonly #take: Statement<{ now: number; ids: string }>;
+  readonly #triggered: Statement<[number, number]>;
+  readonly #leaveOut: Statement<[string, number, number]>;
+  readonly #finish: Statement<[number, string, number, number, number]>;
+  readonly #suppress: Statement<[number, number, string, string]>;
+  readonly #counters: Statement<Record<string, number>>;
+  readonly #settle: Statement<{ now: string; mailing: number }>;
+  readonly #nextDue: Statement<[], number | null>;
+
+  constructor(client: Database) {
+    this.#client = client;
+    this.#open = client.prepare(
+      "SELECT id, user_id, unsubscribe_group_id, owner_kind FROM mailings WHERE state IN ('layout', 'sending') AND state = 'sending' ORDER BY id",
+    );
+    this.#candidates = client.prepare(`
+      SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
+        d.contact_id, c.email, c.alt_email, c.first_name, c.last_name, co.name AS country, c.state, c.city, c.address_line1,
+        c.address_line2, c.state_province_region, c.postal_code, c.custom_values, ${LEFT_OUT} AS left_out
+      FROM deliveries d INDEXED BY deliveries_queue
+        CROSS JOIN mailings m ON m.id = d.mailing_id
+        CROSS JOIN addresses a ON a.id = d.address_id
+        LEFT JOIN contacts c ON c.id = d.contact_id
+        LEFT JOIN countries co ON co.id = c.country_id
+      WHERE d.mailing_id = ? AND d.state = 0 AND d.due_at <= ? AND m.state = 'sending'
+      ORDER BY d.due_at, d.id LIMIT ?`);
+    this.#take = client.prepare(`
+      UPDATE deliveries SET state = 1, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @now), updated_at = @now
+      WHERE id IN (SELECT value FROM json_each(@ids))`);
+    this.#triggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
+    this.#leaveOut = client.prepare(
+      `UPDATE deliveries SET state = ${State.suppressed}, reply = ?, updated_at = ? WHERE id = ?`,
+    );
+    this.#finish = client.prepare(
+      `UPDATE deliveries SET state = ?, reply = ?, due_at = ?, updated_at = ? WHERE id = ? AND state = ${State.sending}`,
+    );
+    this.#suppress = client.prepare(`
+      INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at) VALUES (?, ?, 'bounce', ?, ?)
+      ON CONFLICT DO NOTHING`);
+    this.#counters = client.prepare(`
+      UPDATE mailings SET delivered = delivered + @accepted, bounces = bounces + @bounced, failed = failed + @failed,
+        suppressed = suppressed + @suppressed, cancelled = cancelled + @cancelled WHERE id = @mailing`);
+    this.#settle = client.prepare(`
+      UPDATE mailings SET state = 'done', finished_at = @now WHERE id = @mailing AND state = 'sending' AND owner_kind <> 'schedule'
+        AND NOT EXISTS (SELECT 1 FROM deliveries WHERE mailing_id = @mailing AND state = 0)
+        AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = @mailing AND state = 1)`);
+    this.#nextDue = client
+      .prepare<[], number | null>(`
+        SELECT min((SELECT min(due_at) FROM deliveries d INDEXED BY deliveries_queue WHERE d.mailing_id = m.id AND d.state = 0))
+        FROM mailings m WHERE m.state IN ('layout', 'sending') AND m.state = 'sending'`)
+      .pluck();
+  }
+
+  /** At start: whatever is in hand-off belongs to an earlier boot and goes back to the queue, under its old Message-ID. */
+  recover(): number {
+    return this.#client.prepare('UPDATE deliveries SET state = 0 WHERE state = 1').run().changes;
+  }
+
+  /** The mailings that may be sent now. */
+  openMailings(): OpenMailing[] {
+    return this.#open.all();
+  }
+
+  /** When the next queued delivery is due, epoch milliseconds, or null. */
+  nextDue(): number | null {
+    return this.#nextDue.get() ?? null;
+  }
+
+  /**
+   * Takes up to `limit` due recipients of a mailing into hand-off and gives them. Who has left or is suppressed by now is put
+   * into that final state instead, in the same transaction (trust 22).
+   */
+  claim(mailingId: number, limit: number, now: number): Claim[] {
+    return this.#client
+      .transaction(() => {
+        const candidates = this.#candidates.all(mailingId, now, limit);
+        if (candidates.length === 0) return [];
+        const claims: Claim[] = [];
+        for (const candidate of candidates) {
+          if (candidate.left_out === null) claims.push(candidate);
+          else this.#leaveOut.run(candidate.left_out, now, candidate.id);
+        }
+        if (claims.length > 0) {
+          this.#take.run({ now, ids: JSON.stringify(claims.map((claim) => claim.id)) });
+          this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
+        }
+        const suppressed = candidates.length - claims.length;
+        if (suppressed > 0) this.#count(mailingId, { suppressed });
+        return claims;
+      })
+      .immediate();
+  }
+
+  /** Puts results on disk, one transaction; `wireNow` stamps what bounces suppress. */
+  record(results: readonly Result[], now: number, wireNow: string): void {
+    if (results.length === 0) return;
+    this.#client
+      .transaction(() => {
+        const counts = new Map<number, Partial<Record<FinalState, number>>>();
+        for (const result of results) {
+          const { changes } = this.#finish.run(State[result.state], result.reply, result.due_at, now, result.id);
+          if (result.suppress) this.#suppress.run(result.user_id, result.address_id, result.reply, wireNow);
+          if (changes === 0 || result.state === 'queued') continue;
+          const count = counts.get(result.mailing_id) ?? {};
+          count[result.state] = (count[result.state] ?? 0) + 1;
+          counts.set(result.mailing_id, count);
+        }
+        for (const [mailingId, count] of counts) this.#count(mailingId, count);
+      })
+      .immediate();
+  }
+
+  /** Marks a mailing done when every recipient is in a final state; true when it just became so. */
+  settle(mailingId: number, wireNow: string): boolean {
+    return this.#settle.run({ now: wireNow, mailing: mailingId }).changes > 0;
+  }
+
+  #count(mailing: number, count: Partial<Record<FinalState, number>>): void {
+    this.#counters.run({ accepted: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0, ...count, mailing });
+  }
+}

@@ -1,0 +1,144 @@
+/** Mailings as the worker needs them: their frozen content prepared once, then a handful of joins per recipient. */
+
+import { customFieldsOf } from '../audience/fields.ts';
+import type { Clock } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import type { Content } from './compiled.ts';
+import type { Claim } from './ledger.ts';
+import { type Prepared, prepare, render } from './message.ts';
+import type { Tokens } from './tokens.ts';
+
+/** What `mailings.content` holds, as JSON. */
+export interface FrozenContent {
+  content: Content;
+  from_email: string;
+  reply_to: string;
+  sender_name: string;
+  sender_address: string;
+  /** Random part of the mailing's Message-IDs: with the delivery's id it stays the same over retries and restarts. */
+  message_key: string;
+}
+
+interface MailingDeps {
+  clock: Clock;
+  tokens: Tokens;
+  publicUrl: string;
+}
+
+/** One mailing, ready to render. */
+export interface ReadyMailing {
+  envelopeFrom(claim: Claim): string;
+  /** The whole message for a claimed recipient. */
+  render(claim: Claim, to: string): Buffer;
+}
+
+interface MailingRow {
+  id: number;
+  user_id: number;
+  unsubscribe_group_id: number | null;
+  owner_kind: string;
+  content: string;
+}
+
+/** Prepares mailings at first use and keeps them until they are done. */
+export class Mailings {
+  readonly #db: Db;
+  readonly #facts: MailingDeps;
+  readonly #ready = new Map<number, ReadyMailing>();
+
+  constructor(db: Db, facts: MailingDeps) {
+    this.#db = db;
+    this.#facts = facts;
+  }
+
+  get(id: number): ReadyMailing {
+    const present = this.#ready.get(id);
+    if (present !== undefined) return present;
+    const row = this.#db.$client
+      .prepare<[number], MailingRow>(
+        'SELECT id, user_id, unsubscribe_group_id, owner_kind, content FROM mailings WHERE id = ?',
+      )
+      .get(id);
+    if (row === undefined) throw new Error(`mailing ${id} does not exist`);
+    const made = readyMailing(this.#db, this.#facts, row);
+    this.#ready.set(id, made);
+    return made;
+  }
+
+  forget(id: number): void {
+    this.#ready.delete(id);
+  }
+}
+
+function readyMailing(db: Db, { clock, tokens, publicUrl }: MailingDeps, row: MailingRow): ReadyMailing {
+  const frozen: FrozenContent = JSON.parse(row.content);
+  const isCampaign = row.owner_kind !== 'system';
+  const domain = frozen.from_email.slice(frozen.from_email.lastIndexOf('@') + 1);
+  const names = customFieldsOf(db, row.user_id).map(({ id, field_name }) => ({ id: String(id), field_name }));
+  const prepared: Prepared = prepare(frozen.content, {
+    from: { name: frozen.sender_name, address: frozen.from_email },
+    replyTo: frozen.reply_to === frozen.from_email ? null : frozen.reply_to,
+    constants: { sender_name: frozen.sender_name, sender_address: frozen.sender_address },
+    bulk: isCampaign
+      ? {
+          listId: `${row.unsubscribe_group_id ?? 0}.${row.user_id}.${domain}`,
+          feedbackId: `${row.id}:${row.user_id}:sendlark`,
+        }
+      : null,
+  });
+  return {
+    envelopeFrom: () => frozen.from_email,
+    render: (claim, to) => {
+      const own = tokens.recipient({
+        delivery: claim.id,
+        mailing: row.id,
+        address: claim.address_id,
+        group: row.unsubscribe_group_id ?? 0,
+        user: row.user_id,
+      });
+      const preferences = `${publicUrl}/u/${own.unsubscribe}`;
+      const values = valuesOf(claim, names, to);
+      return render(prepared, {
+        address: to,
+        name: values.full_name ?? '',
+        values,
+        messageId: `${frozen.message_key}.${claim.id}@${domain}`,
+        date: clock.now(),
+        urls: {
+          preferences,
+          oneClick: preferences,
+          open: `${publicUrl}/o/${own.open}.gif`,
+          click: `${publicUrl}/c/${own.click}/`,
+        },
+      });
+    },
+  };
+}
+
+/** What placeholders become for this recipient (decisions §6): reserved fields, then the account's custom ones. */
+function valuesOf(
+  claim: Claim,
+  names: readonly { id: string; field_name: string }[],
+  to: string,
+): Record<string, string> {
+  const first = claim.first_name ?? '';
+  const last = claim.last_name ?? '';
+  const values: Record<string, string> = {
+    first_name: first,
+    last_name: last,
+    full_name: `${first} ${last}`.trim(),
+    email: claim.email ?? to,
+    alt_email: claim.alt_email ?? '',
+    country: claim.country ?? '',
+    state: claim.state ?? '',
+    city: claim.city ?? '',
+    address_line1: claim.address_line1 ?? '',
+    address_line2: claim.address_line2 ?? '',
+    state_province_region: claim.state_province_region ?? '',
+    postal_code: claim.postal_code ?? '',
+  };
+  if (claim.custom_values === null) return values;
+  const own: Record<string, string> = JSON.parse(claim.custom_values);
+  for (const { id, field_name } of names) values[field_name] = own[id] ?? '';
+  return values;
+}

@@ -1,0 +1,89 @@
+/** The built-in courier: mails stay in the database, the newest 1 000, for the owner to look at. Nothing leaves the machine. */
+import { lte, sql } from 'drizzle-orm';
+import type { Clock } from '../clock.ts';
+import { wireTime } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { outbox } from '../database/schema.ts';
+import type { Courier, Handoff, Outcome } from './courier.ts';
+
+const KEPT = 1000;
+const BATCH = 200;
+
+const ACCEPTED: Outcome = {
+  kind: 'accepted',
+  stage: 'body',
+  code: 250,
+  enhanced: '2.0.0',
+  reply: '250 kept in the outbox',
+};
+
+interface Waiting {
+  handoff: Handoff;
+  resolve(outcome: Outcome | 'withdrawn'): void;
+}
+
+/** A courier that stores each mail; those handed over together are written in one transaction. */
+export class OutboxCourier implements Courier {
+  readonly #db: Db;
+  readonly #clock: Clock;
+  #waiting: Waiting[] = [];
+
+  constructor(db: Db, clock: Clock) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  room(): number {
+    return BATCH - this.#waiting.length;
+  }
+
+  send(handoff: Handoff): Promise<Outcome | 'withdrawn'> {
+    return new Promise((resolve) => {
+      if (this.#waiting.push({ handoff, resolve }) === 1) setImmediate(() => this.#store());
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#store();
+  }
+
+  #store(): void {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    const created_at = wireTime(this.#clock.now());
+    const settled = this.#db.transaction(
+      (tx) => {
+        const outcomes = batch.map(({ handoff }) => {
+          const raw = handoff.start();
+          if (raw === null) return 'withdrawn';
+          tx.insert(outbox)
+            .values({
+              user_id: handoff.userId,
+              mailing_id: handoff.mailingId,
+              envelope_from: handoff.from,
+              envelope_to: handoff.to,
+              subject: subjectOf(raw),
+              raw,
+              created_at,
+            })
+            .run();
+          return ACCEPTED;
+        });
+        tx.delete(outbox)
+          .where(lte(outbox.id, sql`(SELECT max(id) - ${KEPT} FROM outbox)`))
+          .run();
+        return outcomes;
+      },
+      { behavior: 'immediate' },
+    );
+    batch.forEach(({ resolve }, at) => {
+      resolve(settled[at] ?? 'withdrawn');
+    });
+  }
+}
+
+/** The subject line as it stands in the header, encoded words included; for finding a mail in the list. */
+function subjectOf(raw: Buffer): string {
+  const head = raw.toString('latin1', 0, Math.max(0, raw.indexOf('\r\n\r\n')));
+  return /^Subject: (.*(?:\r\n[ \t].*)*)/im.exec(head)?.[1]?.replace(/\r\n/g, '') ?? '';
+}

@@ -1,0 +1,99 @@
+/** Links in mails carry what they act on, signed: no lookup table, and they outlive whatever else is deleted (trust 21). */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+
+/** What a recipient's links know. */
+export interface RecipientIds {
+  delivery: number;
+  mailing: number;
+  address: number;
+  /** 0: a mail without an unsubscribe group. */
+  group: number;
+  user: number;
+}
+
+/** Each purpose has its own 128 bits of one HMAC-SHA512, so that a recipient costs one HMAC and no token serves for another. */
+export type Purpose = 'open' | 'click' | 'unsubscribe' | 'web';
+const PARTS: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
+const PART_BYTES = 16;
+
+export interface Tokens {
+  /** The four tokens of one recipient. */
+  recipient(ids: RecipientIds): Record<Purpose, string>;
+  /** The ids behind a recipient's token for this purpose, or null when it is not ours. */
+  readRecipient(purpose: Purpose, token: string): RecipientIds | null;
+  /** A token for anything else: the text, readable, and its signature. */
+  sign(purpose: string, text: string): string;
+  /** The text behind such a token, or null when it is not ours. */
+  read(purpose: string, token: string): string | null;
+}
+
+/** The installation's secrets, newest first; made at first use. An old one stays valid, so that mails out there keep working. */
+export function tokenSecrets(client: Database): string[] {
+  client
+    .prepare("INSERT INTO installation (name, value) VALUES ('token_secrets', ?) ON CONFLICT DO NOTHING")
+    .run(JSON.stringify([randomBytes(32).toString('base64url')]));
+  const secrets: string[] = JSON.parse(
+    String(client.prepare("SELECT value FROM installation WHERE name = 'token_secrets'").pluck().get()),
+  );
+  return secrets;
+}
+
+/** Signs with the first secret, reads with all of them. */
+export function createTokens(secrets: readonly string[]): Tokens {
+  const newest = secrets[0];
+  if (newest === undefined) throw new Error('tokens need a secret');
+  const recipientMac = (secret: string, body: string) =>
+    createHmac('sha512', secret).update(`recipient:${body}`).digest();
+  const textMac = (secret: string, purpose: string, text: string) =>
+    createHmac('sha256', secret).update(`${purpose}:${text}`).digest().subarray(0, PART_BYTES);
+  const anyMatches = (mac: string, expected: (secret: string) => Buffer) => {
+    const given = Buffer.from(mac, 'base64url');
+    // Spelling counts too: base64url leaves unused bits in the last character, which must not make a second valid token.
+    if (given.length !== PART_BYTES || given.toString('base64url') !== mac) return false;
+    return secrets.some((secret) => timingSafeEqual(given, expected(secret)));
+  };
+
+  return {
+    recipient(ids) {
+      const body = recipientBody(ids);
+      const mac = recipientMac(newest, body);
+      const part = (at: number) => `${body}.${mac.toString('base64url', at * PART_BYTES, (at + 1) * PART_BYTES)}`;
+      return { open: part(0), click: part(1), unsubscribe: part(2), web: part(3) };
+    },
+    readRecipient(purpose, token) {
+      const [body, mac] = split(token);
+      const at = PARTS.indexOf(purpose) * PART_BYTES;
+      const ids = recipientIds(body);
+      return ids !== null && anyMatches(mac, (secret) => recipientMac(secret, body).subarray(at, at + PART_BYTES))
+        ? ids
+        : null;
+    },
+    sign(purpose, text) {
+      const body = Buffer.from(text).toString('base64url');
+      return `${body}.${textMac(newest, purpose, text).toString('base64url')}`;
+    },
+    read(purpose, token) {
+      const [body, mac] = split(token);
+      const text = Buffer.from(body, 'base64url').toString();
+      return anyMatches(mac, (secret) => textMac(secret, purpose, text)) ? text : null;
+    },
+  };
+}
+
+function split(token: string): [string, string] {
+  const dot = token.indexOf('.');
+  return dot > 0 && token.length <= 1000 ? [token.slice(0, dot), token.slice(dot + 1)] : ['', ''];
+}
+
+function recipientBody({ delivery, mailing, address, group, user }: RecipientIds): string {
+  return [delivery, mailing, address, group, user].map((id) => id.toString(36)).join('-');
+}
+
+function recipientIds(body: string): RecipientIds | null {
+  if (!/^[0-9a-z]{1,11}(-[0-9a-z]{1,11}){4}$/.test(body)) return null;
+  const [delivery = 0, mailing = 0, address = 0, group = 0, user = 0] = body
+    .split('-')
+    .map((id) => Number.parseInt(id, 36));
+  return { delivery, mailing, address, group, user };
+}

@@ -1,0 +1,42 @@
+/** Turns whatever goes wrong under /api into the envelope of a failure (interface "Errors"). */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+import { Failure, type FieldErrors } from '../failure.ts';
+
+const FRAMEWORK_TEXTS = new Map([
+  [400, 'Malformed Request'],
+  [404, 'Not Found'],
+  [408, 'Request Timeout'],
+  [413, 'Payload Too Large'],
+  [414, 'URI Too Long'],
+  [415, 'Unsupported Media Type'],
+  [431, 'Request Header Fields Too Large'],
+]);
+
+/** The body of a failure. */
+export function failedBody(errors: string | FieldErrors): { status: 'failed'; errors: string | FieldErrors } {
+  return { status: 'failed', errors };
+}
+
+/** The text for a status the framework answers with by itself. */
+export function frameworkText(status: number): string {
+  return FRAMEWORK_TEXTS.get(status) ?? 'Malformed Request';
+}
+
+/** Installs the error and not-found handlers. `STATUS_CODES=always-200` keeps the bodies and answers 200. */
+export function installErrors(app: FastifyInstance, { config }: { config: Config }): void {
+  const fail = (reply: FastifyReply, status: number, content: string | FieldErrors) =>
+    reply
+      .code(config.STATUS_CODES === 'always-200' ? 200 : status)
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(failedBody(content)));
+
+  app.setErrorHandler((error: FastifyError | Failure, request: FastifyRequest, reply) => {
+    if (error instanceof Failure) return fail(reply, error.status, error.errors);
+    const status = error.statusCode ?? 500;
+    if (status >= 400 && status < 500) return fail(reply, status, frameworkText(status));
+    request.log.error({ err: error, route: request.routeOptions.url }, 'request failed');
+    return fail(reply, 500, 'Internal error');
+  });
+  app.setNotFoundHandler((_request, reply) => fail(reply, 404, 'Not Found'));
+}

@@ -1,0 +1,69 @@
+/** Reads form bodies, urlencoded and multipart, into the same objects that JSON gives. */
+import formbody from '@fastify/formbody';
+import multipart from '@fastify/multipart';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Failure } from '../failure.ts';
+import { assembleFields, type FormBody, MALFORMED, parseUrlencoded } from './form-fields.ts';
+import { normalise } from './normalise.ts';
+
+/** Largest form of any encoding (decisions §1). */
+export const FORM_BYTES = 4 * 1024 * 1024;
+const MOST_PARTS = 20_000;
+
+export const tooLarge = () => new Failure(413, 'Payload Too Large');
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The handler reads the multipart body itself, after the key check. */
+    upload?: boolean;
+  }
+}
+
+/** Installs the body readers and the step that brings every body and query to its schema's shape before validation. */
+export async function installForms(app: FastifyInstance): Promise<void> {
+  await app.register(formbody, { bodyLimit: FORM_BYTES, parser: parseUrlencoded });
+  await app.register(multipart, {
+    throwFileSizeLimit: false,
+    limits: { fieldNameSize: 200, fieldSize: FORM_BYTES, fields: MOST_PARTS, files: 1, parts: MOST_PARTS },
+  });
+  app.addHook('preValidation', async (request) => {
+    const { body, querystring } = request.routeOptions.schema ?? {};
+    if (typeof querystring === 'object' && querystring !== null) request.query = normalise(querystring, request.query);
+    if (typeof body !== 'object' || body === null || request.routeOptions.config.upload === true) return;
+    request.body = normalise(body, request.isMultipart() ? await readMultipart(request) : request.body);
+  });
+}
+
+/** The fields of a multipart form. A file where text belongs makes its field malformed; its bytes are dropped as they come. */
+async function readMultipart(request: FastifyRequest): Promise<FormBody> {
+  const pairs: [string, string][] = [];
+  const files: string[] = [];
+  limitRawBytes(request, FORM_BYTES);
+  for await (const part of request.parts()) {
+    if (part.type === 'file') {
+      files.push(part.fieldname);
+      part.file.resume();
+    } else {
+      pairs.push([part.fieldname, String(part.value)]);
+    }
+  }
+  const body = assembleFields(pairs);
+  for (const field of files) {
+    delete body[field];
+    body[MALFORMED] = (body[MALFORMED] ?? new Set()).add(field);
+  }
+  return body;
+}
+
+/**
+ * Ends the request with 413 once more than `most` bytes have arrived: many small parts would pass the plugin's own limits.
+ * The stream is destroyed with the failure, which is what `request.parts()` then throws.
+ */
+export function limitRawBytes(request: FastifyRequest, most: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge();
+  let seen = 0;
+  request.raw.on('data', (chunk: Buffer) => {
+    seen += chunk.length;
+    if (seen > most) request.raw.destroy(tooLarge());
+  });
+}

@@ -1,0 +1,190 @@
+/** Contacts (interface "Contacts"); CSV files are in contacts-files.ts. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import type { Deps } from '../app.ts';
+import {
+  addContact,
+  changeContact,
+  contactFaults,
+  deleteContacts,
+  hasEmail,
+  ownedContact,
+} from '../audience/contacts.ts';
+import { customFieldRecord, customFieldsOf } from '../audience/fields.ts';
+import { wireTime } from '../clock.ts';
+import { ownedIds } from '../database/owned.ts';
+import { contacts, contactTypes } from '../database/schema.ts';
+import { readRecord, wireObject } from '../database/wire.ts';
+import { notFound, texts } from '../failure.ts';
+import { check } from '../plugins/faults.ts';
+import { sendList, sendRecord } from '../plugins/lists.ts';
+import {
+  carrying,
+  done,
+  email,
+  identifier,
+  identifiers,
+  integer,
+  line,
+  listQuery,
+  nullable,
+  reference,
+  softStamps,
+} from '../schemas.ts';
+import { ContactType } from './contact-types.ts';
+
+const Contact = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  contact_type_id: integer(),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  email: Type.String(),
+  alt_email: nullable(Type.String()),
+  country: Type.String(),
+  state: Type.String(),
+  city: Type.String(),
+  address_line1: Type.String(),
+  address_line2: Type.String(),
+  state_province_region: Type.String(),
+  postal_code: Type.String(),
+  custom_field: nullable(
+    Type.Record(Type.String(), Type.Object({ field_name: Type.String(), field_value: nullable(Type.String()) })),
+  ),
+  ...softStamps,
+  fullname: Type.String(),
+});
+const ListedContact = Type.Object({ ...Contact.properties, contact_type: ContactType });
+
+const optionalLine = () => Type.Optional(line());
+const ContactBody = Type.Object({
+  contact_type_id: reference(),
+  first_name: optionalLine(),
+  last_name: optionalLine(),
+  email: email(),
+  alt_email: Type.Optional(Type.String({ format: 'email-address-or-empty', description: 'Addition.' })),
+  country: reference(),
+  state: optionalLine(),
+  city: optionalLine(),
+  address_line1: optionalLine(),
+  address_line2: optionalLine(),
+  state_province_region: optionalLine(),
+  postal_code: optionalLine(),
+  custom_field: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Addition: values by custom field name.' }),
+  ),
+});
+const ContactUpdateBody = Type.Object({ contact_id: identifier('The contact.'), ...ContactBody.properties });
+const ContactListQuery = Type.Object({
+  ...listQuery.properties,
+  contact_type_id: identifier('Addition: only contacts of this type.'),
+  search: Type.Optional(line({ description: 'Addition: part of an e-mail address or a name.' })),
+});
+
+export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  const fullname = sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`;
+  const countryName = sql`ifnull((SELECT name FROM countries WHERE id = ${contacts.country_id}), '')`;
+  const countryId = sql`ifnull(CAST(${contacts.country_id} AS TEXT), '')`;
+  // CROSS JOIN keeps the contacts outermost, so that a page is a range of their index.
+  const from = sql`${contacts} CROSS JOIN ${contactTypes} ON ${contactTypes.id} = ${contacts.contact_type_id}`;
+
+  app.get(
+    '/contacts/list',
+    { schema: { querystring: ContactListQuery, response: carrying({ contacts: Type.Array(ListedContact) }) } },
+    (request, reply) => {
+      const { contact_type_id, search } = request.query;
+      const record = wireObject(ListedContact, contacts, {
+        country: countryName,
+        fullname,
+        custom_field: customFieldRecord(customFieldsOf(db, request.userId)),
+        contact_type: wireObject(ContactType, contactTypes),
+      });
+      const where = and(
+        ownedContact(request.userId),
+        contact_type_id === undefined ? undefined : eq(contacts.contact_type_id, Number(contact_type_id)),
+        search === undefined
+          ? undefined
+          : sql`instr(lower(${contacts.email} || ' ' || ${fullname}), ${search.toLowerCase()}) > 0`,
+      );
+      sendList(reply, db, 'contacts', { record, from, where, id: contacts.id }, request.query);
+    },
+  );
+
+  app.post(
+    '/contacts/add',
+    {
+      schema: { body: ContactBody, response: done },
+      config: {
+        check: check(ContactBody, (body, faults, { userId }) => {
+          for (const [field, text] of contactFaults(db, userId, body)) faults.add(field, text);
+          if (body.email === undefined || body.contact_type_id === undefined) return;
+          if (!faults.has('contact_type_id') && hasEmail(db, userId, body.contact_type_id, body.email, 0)) {
+            faults.add('email', texts.taken('email'));
+          }
+        }),
+      },
+    },
+    async (request, reply) => {
+      const id = addContact(db, request.userId, request.body, wireTime(clock.now()));
+      reply.header('location', `/api/contacts/details?contact_id=${id}`);
+      return { status: 'success' as const, message: 'Contact Added Successfully' };
+    },
+  );
+
+  app.get(
+    '/contacts/details',
+    {
+      schema: {
+        querystring: Type.Object({ contact_id: identifier('The contact.') }),
+        response: carrying({ contact: Contact }),
+      },
+    },
+    (request, reply) => {
+      const record = wireObject(Contact, contacts, {
+        country: countryId,
+        fullname,
+        custom_field: customFieldRecord(customFieldsOf(db, request.userId)),
+      });
+      const json = readRecord(db, record, from, ownedContact(request.userId, request.query.contact_id));
+      if (json === undefined) throw notFound();
+      sendRecord(reply, 'contact', json);
+    },
+  );
+
+  app.post(
+    '/contacts/update',
+    {
+      schema: { body: ContactUpdateBody, response: done },
+      config: {
+        check: check(ContactUpdateBody, (body, faults, { userId }) => {
+          for (const [field, text] of contactFaults(db, userId, body)) faults.add(field, text);
+        }),
+      },
+    },
+    async (request) => {
+      changeContact(db, request.userId, request.body.contact_id, request.body, wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Contact Updated Successfully' };
+    },
+  );
+
+  app.delete(
+    '/contacts/delete',
+    { schema: { querystring: Type.Object({ contact_id: identifier('The contact.') }), response: done } },
+    async (request) => {
+      const ids = ownedIds(db, contacts, [request.query.contact_id], ownedContact(request.userId), notFound());
+      deleteContacts(db, ids, wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+
+  app.post(
+    '/contacts/bulk-delete',
+    { schema: { body: Type.Object({ strIds: identifiers('Contact ids.') }), response: done } },
+    async (request) => {
+      const ids = ownedIds(db, contacts, request.body.strIds, ownedContact(request.userId), notFound());
+      deleteContacts(db, ids, wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+};

@@ -1,0 +1,43 @@
+/** The table of contents of the interface: the conventions, then one file per resource. */
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../app.ts';
+import { installErrors } from '../plugins/errors.ts';
+import { installFaults } from '../plugins/faults.ts';
+import { installForms } from '../plugins/forms.ts';
+import { installKeys } from '../plugins/keys.ts';
+import { contactTypeRoutes } from './contact-types.ts';
+import { contactRoutes } from './contacts.ts';
+import { contactFileRoutes } from './contacts-files.ts';
+import { fieldRoutes } from './fields.ts';
+import { globalUnsubscribeRoutes } from './global-unsubscribes.ts';
+import { outboxRoutes } from './outbox.ts';
+import { senderRoutes } from './senders.ts';
+import { singleSendRoutes } from './single-sends.ts';
+import { templateRoutes } from './templates.ts';
+import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
+
+/** The authenticated API under its prefix. */
+export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    // Validation is attached and answered after the keys: a caller without keys learns nothing about fields.
+    route.attachValidation = true;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+  });
+  installErrors(app, deps);
+  await installForms(app);
+  installKeys(app, deps);
+  installFaults(app);
+
+  await app.register(globalUnsubscribeRoutes, deps);
+  await app.register(unsubscribeGroupRoutes, deps);
+  await app.register(contactTypeRoutes, deps);
+  await app.register(contactRoutes, deps);
+  await app.register(contactFileRoutes, deps);
+  await app.register(fieldRoutes, deps);
+  await app.register(templateRoutes, deps);
+  await app.register(singleSendRoutes, deps);
+  await app.register(senderRoutes, deps);
+  await app.register(outboxRoutes, deps);
+}

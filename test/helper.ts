@@ -1,0 +1,220 @@
+/** Builds the application as production does, on a fresh database with two accounts, a fake clock and the outbox. */
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Test } from 'tap';
+import { buildApp } from '../src/app.ts';
+import { importContacts } from '../src/audience/import.ts';
+import { Background } from '../src/background.ts';
+import type { Clock } from '../src/clock.ts';
+import { readConfig } from '../src/config.ts';
+import { createAccount, createKeys } from '../src/database/accounts.ts';
+import { connect, type Db, migrateAndSeed } from '../src/database/open.ts';
+import type { Courier } from '../src/delivery/courier.ts';
+import { OutboxCourier } from '../src/delivery/outbox.ts';
+import { createTokens, type Tokens, tokenSecrets } from '../src/delivery/tokens.ts';
+
+export interface FilePart {
+  filename: string;
+  content: string | Buffer;
+  type?: string;
+}
+
+export interface CallOptions {
+  query?: Record<string, unknown>;
+  form?: Record<string, unknown> | [string, string][];
+  multipart?: [string, string | FilePart][];
+  json?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface Answer {
+  status: number;
+  headers: OutgoingHttpHeaders;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads answers of any shape, and asserts what it reads
+  body: any;
+  text: string;
+}
+
+export interface Caller {
+  headers: Record<string, string>;
+  /** Calls an endpoint of the API by its path without the prefix. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+}
+
+/** A clock that moves only when told. */
+export class FakeClock implements Clock {
+  #now = Date.UTC(2026, 0, 15, 9, 0, 0);
+  #monotonic = 0;
+
+  now(): Date {
+    return new Date(this.#now);
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+    this.#monotonic += ms;
+  }
+
+  /** Sets the wall clock alone, as an operator or NTP does. */
+  jump(ms: number): void {
+    this.#now += ms;
+  }
+}
+
+export interface TestApp {
+  one: Caller;
+  two: Caller;
+  anonymous: Caller;
+  /** The raw connection, for looking at rows. */
+  db: Db['$client'];
+  drizzle: Db;
+  clock: FakeClock;
+  tokens: Tokens;
+  fastify: FastifyInstance;
+  path: string;
+  /** Opens a page as a browser does: path outside the API. */
+  page(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Runs the background until nothing is due. */
+  background(): Promise<void>;
+}
+
+const KEYS = { PUBLIC_KEY: '', SECRET_KEY: '' };
+const PUBLIC_URL = 'http://mail.example.com';
+
+/** A database of this release with its seed, made once per run of the suite and copied from then on. */
+function seededCopy(path: string): void {
+  const template = join(tmpdir(), `sendlark-test-${process.ppid}.db`);
+  if (!existsSync(template)) {
+    const building = `${template}-${process.pid}`;
+    const db = connect(building);
+    migrateAndSeed(db);
+    db.$client.pragma('journal_mode = DELETE');
+    db.$client.close();
+    renameSync(building, template);
+  }
+  copyFileSync(template, path);
+}
+
+/** Starts an application for this test; settings are as in the environment. Everything is cleaned up with the test. */
+export async function startApp(
+  t: Test,
+  settings: Record<string, string> = {},
+  courierOf?: (db: Db) => Courier,
+): Promise<TestApp> {
+  const folder = mkdtempSync(join(tmpdir(), 'sendlark-test-'));
+  const path = join(folder, 'test.db');
+  seededCopy(path);
+  const db = connect(path);
+  const clock = new FakeClock();
+  const config = readConfig({ ...KEYS, DATABASE_PATH: path, PUBLIC_URL, ...settings });
+  const tokens = createTokens(tokenSecrets(db.$client));
+  const fastify = await buildApp({
+    db,
+    config,
+    clock,
+    tokens,
+    publicUrl: () => config.PUBLIC_URL,
+    wake: () => undefined,
+    importContacts: async (job) => {
+      const own = connect(job.databasePath);
+      return importContacts(own, job, clock).finally(() => own.$client.close());
+    },
+  });
+  const background = new Background({
+    db,
+    config,
+    clock,
+    tokens,
+    publicUrl: config.PUBLIC_URL,
+    courier: courierOf?.(db) ?? new OutboxCourier(db, clock),
+    log: () => undefined,
+  });
+  t.teardown(async () => {
+    await background.close(1000);
+    await fastify.close();
+    db.$client.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const caller = (name: string): Caller => {
+    const { publicKey, secretKey } = createKeys(db, clock, createAccount(db, clock, name));
+    return callerWith(fastify, '/api', { PublicKey: publicKey, SecretKey: secretKey });
+  };
+  return {
+    one: caller('One'),
+    two: caller('Two'),
+    anonymous: callerWith(fastify, '/api', {}),
+    page: callerWith(fastify, '', {}).call,
+    db: db.$client,
+    drizzle: db,
+    clock,
+    tokens,
+    fastify,
+    path,
+    background: () => background.untilIdle(),
+  };
+}
+
+function callerWith(fastify: FastifyInstance, prefix: string, headers: Record<string, string>): Caller {
+  return {
+    headers,
+    async call(method, path, options = {}) {
+      const { body, type } = encodeBody(options);
+      const response = await fastify.inject({
+        method: method as 'GET',
+        url: prefix + path + encodeQuery(options.query),
+        headers: { ...headers, ...(type && { 'content-type': type }), ...options.headers },
+        ...(body !== undefined && { payload: body }),
+      });
+      const isJson = String(response.headers['content-type']).includes('json');
+      const { statusCode: status, payload: text } = response;
+      return { status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+    },
+  };
+}
+
+function encodeQuery(query: Record<string, unknown> = {}): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().map((item): [string, string] => [name, String(item)]),
+  );
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
+}
+
+function encodeBody({ form, multipart, json }: CallOptions): { body?: string | Buffer; type?: string } {
+  if (json !== undefined) return { body: JSON.stringify(json), type: 'application/json' };
+  if (form !== undefined) {
+    const pairs = Array.isArray(form) ? form : Object.entries(form).flatMap(formPairs);
+    return { body: new URLSearchParams(pairs).toString(), type: 'application/x-www-form-urlencoded' };
+  }
+  return multipart === undefined ? {} : encodeMultipart(multipart);
+}
+
+/** Arrays as the interface sends them: indexed keys. */
+function formPairs([name, value]: [string, unknown]): [string, string][] {
+  if (Array.isArray(value)) return value.map((item, at) => [`${name}[${at}]`, String(item)]);
+  return [[name, String(value)]];
+}
+
+function encodeMultipart(parts: [string, string | FilePart][]): { body: Buffer; type: string } {
+  const boundary = '----sendlark-test';
+  const chunks = parts.flatMap(([name, value]) => {
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${name}"`;
+    if (typeof value === 'string') return [Buffer.from(`${head}\r\n\r\n${value}\r\n`)];
+    const type = value.type ?? 'text/csv';
+    return [
+      Buffer.from(`${head}; filename="${value.filename}"\r\nContent-Type: ${type}\r\n\r\n`),
+      Buffer.from(value.content),
+      Buffer.from('\r\n'),
+    ];
+  });
+  return {
+    body: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]),
+    type: `multipart/form-data; boundary=${boundary}`,
+  };
+}
