@@ -23,6 +23,49 @@ CREATE TABLE `api_keys` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `api_keys_public_key_unique` ON `api_keys` (`public_key`);--> statement-breakpoint
+CREATE TABLE `automation_schedules` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`user_id` integer NOT NULL,
+	`automation_id` integer NOT NULL,
+	`sender_id` integer NOT NULL,
+	`subject` text NOT NULL,
+	`waiting_period` integer NOT NULL,
+	`waiting_type` text NOT NULL,
+	`utr` text NOT NULL,
+	`template_id` integer NOT NULL,
+	`preview_img` text NOT NULL,
+	`template_json` text DEFAULT '' NOT NULL,
+	`template_html` text DEFAULT '' NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`automation_id`) REFERENCES `automations`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `automation_schedules_utr_unique` ON `automation_schedules` (`utr`);--> statement-breakpoint
+CREATE INDEX `automation_schedules_automation` ON `automation_schedules` (`automation_id`);--> statement-breakpoint
+CREATE TABLE `automations` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`user_id` integer NOT NULL,
+	`automation_for` integer DEFAULT 0 NOT NULL,
+	`automation_for_table` text DEFAULT '' NOT NULL,
+	`automation_name` text NOT NULL,
+	`exit_criteria` integer DEFAULT 0 NOT NULL,
+	`unsubscribe_group_id` text NOT NULL,
+	`automation_type` integer NOT NULL,
+	`utr` text NOT NULL,
+	`status` integer DEFAULT 0 NOT NULL,
+	`live_at` text,
+	`held_reason` text,
+	`deleted_at` text,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `automations_utr_unique` ON `automations` (`utr`);--> statement-breakpoint
+CREATE INDEX `automations_user` ON `automations` (`user_id`);--> statement-breakpoint
+CREATE INDEX `automations_live` ON `automations` (`automation_for_table`,`automation_for`) WHERE status = 1;--> statement-breakpoint
 CREATE TABLE `cities` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`country_id` integer NOT NULL,
@@ -153,6 +196,23 @@ CREATE TABLE `dynamic_contents` (
 	`name` text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `enrolments` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`automation_id` integer NOT NULL,
+	`address_id` integer NOT NULL,
+	`contact_id` integer,
+	`state` text NOT NULL,
+	`reason` text,
+	`entered_at` integer NOT NULL,
+	`schedule_id` integer DEFAULT 0 NOT NULL,
+	`waiting_since` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	FOREIGN KEY (`automation_id`) REFERENCES `automations`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`address_id`) REFERENCES `addresses`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `enrolments_person` ON `enrolments` (`automation_id`,`address_id`);--> statement-breakpoint
+CREATE INDEX `enrolments_due` ON `enrolments` (`automation_id`,`due_at`) WHERE state = 'active';--> statement-breakpoint
 CREATE TABLE `events` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`mailing_id` integer NOT NULL,
@@ -203,6 +263,19 @@ CREATE TABLE `mailings` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `mailings_owner` ON `mailings` (`owner_kind`,`owner_id`,`revision`);--> statement-breakpoint
 CREATE INDEX `mailings_open` ON `mailings` (`state`) WHERE state IN ('layout', 'sending');--> statement-breakpoint
+CREATE TABLE `membership_changes` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`user_id` integer NOT NULL,
+	`target_table` text NOT NULL,
+	`target_id` integer NOT NULL,
+	`address_id` integer NOT NULL,
+	`contact_id` integer,
+	`change` text NOT NULL,
+	`happened_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`address_id`) REFERENCES `addresses`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
 CREATE TABLE `outbox` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`user_id` integer NOT NULL,
@@ -215,6 +288,44 @@ CREATE TABLE `outbox` (
 	FOREIGN KEY (`user_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
+CREATE TABLE `segment_recipients` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`user_id` integer NOT NULL,
+	`segment_id` integer NOT NULL,
+	`address_id` integer NOT NULL,
+	`contact_id` integer,
+	`by_hand` integer DEFAULT 0 NOT NULL,
+	`is_removed` integer DEFAULT 0 NOT NULL,
+	`first_name` text DEFAULT '' NOT NULL,
+	`last_name` text DEFAULT '' NOT NULL,
+	`email` text NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`segment_id`) REFERENCES `segments`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`address_id`) REFERENCES `addresses`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `segment_recipients_person` ON `segment_recipients` (`segment_id`,`address_id`);--> statement-breakpoint
+CREATE INDEX `segment_recipients_contact` ON `segment_recipients` (`contact_id`);--> statement-breakpoint
+CREATE TABLE `segments` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`user_id` integer NOT NULL,
+	`contact_type_id` integer NOT NULL,
+	`segment_name` text NOT NULL,
+	`select_field` text NOT NULL,
+	`select_operator` text NOT NULL,
+	`value` text NOT NULL,
+	`query_type` text,
+	`segment_emails_count` integer DEFAULT 0 NOT NULL,
+	`deleted_at` text,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `segments_user` ON `segments` (`user_id`);--> statement-breakpoint
+CREATE INDEX `segments_type` ON `segments` (`contact_type_id`);--> statement-breakpoint
 CREATE TABLE `senders` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`user_id` integer NOT NULL,
@@ -278,6 +389,16 @@ CREATE TABLE `states` (
 	`code` text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `steps` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`enrolment_id` integer NOT NULL,
+	`schedule_id` integer NOT NULL,
+	`delivery_id` integer,
+	`taken_at` integer NOT NULL,
+	FOREIGN KEY (`enrolment_id`) REFERENCES `enrolments`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `steps_once` ON `steps` (`enrolment_id`,`schedule_id`);--> statement-breakpoint
 CREATE TABLE `suppressions` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`user_id` integer NOT NULL,

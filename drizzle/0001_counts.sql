@@ -19,3 +19,15 @@ END;
 CREATE TRIGGER unsubscribers_uncounted AFTER DELETE ON unsubscribers WHEN old.unsubscribe_groups_id IS NOT NULL BEGIN
   UPDATE unsubscribe_groups SET unsubscribe_clients_count = unsubscribe_clients_count - 1 WHERE id = old.unsubscribe_groups_id;
 END;
+--> statement-breakpoint
+CREATE TRIGGER segment_recipients_counted AFTER INSERT ON segment_recipients WHEN new.is_removed = 0 BEGIN
+  UPDATE segments SET segment_emails_count = segment_emails_count + 1 WHERE id = new.segment_id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER segment_recipients_uncounted AFTER DELETE ON segment_recipients WHEN old.is_removed = 0 BEGIN
+  UPDATE segments SET segment_emails_count = segment_emails_count - 1 WHERE id = old.segment_id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER segment_recipients_marked AFTER UPDATE OF is_removed ON segment_recipients WHEN old.is_removed <> new.is_removed BEGIN
+  UPDATE segments SET segment_emails_count = segment_emails_count + old.is_removed - new.is_removed WHERE id = new.segment_id;
+END;

@@ -361,3 +361,151 @@ export const outbox = sqliteTable('outbox', {
   raw: blob({ mode: 'buffer' }).notNull(),
   created_at: text().notNull(),
 });
+
+/** A rule over one contact type; its matching contacts are kept in segment_recipients. */
+export const segments = sqliteTable(
+  'segments',
+  {
+    id: id(),
+    user_id: user(),
+    contact_type_id: integer().notNull(),
+    segment_name: text().notNull(),
+    select_field: text({ mode: 'json' }).$type<string[]>().notNull(),
+    select_operator: text({ mode: 'json' }).$type<string[]>().notNull(),
+    value: text({ mode: 'json' }).$type<string[]>().notNull(),
+    query_type: text({ enum: ['and', 'or'] }),
+    /** Kept by triggers on segment_recipients. */
+    segment_emails_count: count(),
+    ...softStamps(),
+  },
+  (table) => [index('segments_user').on(table.user_id), index('segments_type').on(table.contact_type_id)],
+);
+
+/** Who is in a segment: contacts that match, people added by hand, and the marks of people removed by hand. */
+export const segmentRecipients = sqliteTable(
+  'segment_recipients',
+  {
+    id: id(),
+    user_id: user(),
+    segment_id: integer()
+      .notNull()
+      .references(() => segments.id),
+    address_id: address(),
+    contact_id: integer(),
+    /** 1: added by hand, stays whatever the rules say. */
+    by_hand: count(),
+    /** 1: removed by hand, stays out whatever the rules say; such a row is a mark, not a recipient. */
+    is_removed: count(),
+    /** Given when added by hand; a contact's own values win. */
+    first_name: line(),
+    last_name: line(),
+    email: text().notNull(),
+    ...stamps(),
+  },
+  (table) => [
+    uniqueIndex('segment_recipients_person').on(table.segment_id, table.address_id),
+    index('segment_recipients_contact').on(table.contact_id),
+  ],
+);
+
+/** Who joined or left a target that a live automation watches, in order; written with the change, read by enrolment. */
+export const membershipChanges = sqliteTable('membership_changes', {
+  id: id(),
+  user_id: user(),
+  target_table: text({ enum: ['contacts', 'segments'] }).notNull(),
+  target_id: integer().notNull(),
+  address_id: address(),
+  contact_id: integer(),
+  change: text({ enum: ['joined', 'left'] }).notNull(),
+  /** Epoch milliseconds. */
+  happened_at: integer().notNull(),
+});
+
+export const automations = sqliteTable(
+  'automations',
+  {
+    id: id(),
+    user_id: user(),
+    automation_for: count(),
+    automation_for_table: line(),
+    automation_name: text().notNull(),
+    exit_criteria: count(),
+    unsubscribe_group_id: text().notNull(),
+    automation_type: integer().notNull(),
+    utr: text().notNull().unique(),
+    status: count(),
+    live_at: text(),
+    /** Why it went back to draft by itself, for the report. */
+    held_reason: text(),
+    ...softStamps(),
+  },
+  (table) => [
+    index('automations_user').on(table.user_id),
+    index('automations_live').on(table.automation_for_table, table.automation_for).where(sql`status = 1`),
+  ],
+);
+
+export const automationSchedules = sqliteTable(
+  'automation_schedules',
+  {
+    id: id(),
+    user_id: user(),
+    automation_id: integer()
+      .notNull()
+      .references(() => automations.id),
+    sender_id: integer().notNull(),
+    subject: text().notNull(),
+    waiting_period: integer().notNull(),
+    waiting_type: text({ enum: ['instantly', 'days', 'hours'] }).notNull(),
+    utr: text().notNull().unique(),
+    template_id: integer().notNull(),
+    preview_img: text().notNull(),
+    template_json: line(),
+    template_html: line(),
+    ...stamps(),
+  },
+  (table) => [index('automation_schedules_automation').on(table.automation_id)],
+);
+
+/** A person in an automation, once. */
+export const enrolments = sqliteTable(
+  'enrolments',
+  {
+    id: id(),
+    automation_id: integer()
+      .notNull()
+      .references(() => automations.id),
+    address_id: address(),
+    contact_id: integer(),
+    state: text({ enum: ['active', 'finished', 'left'] }).notNull(),
+    /** Why they left, or null. */
+    reason: text(),
+    /** Epoch milliseconds of entry. */
+    entered_at: integer().notNull(),
+    /** The last schedule whose place they have passed; 0 at entry. */
+    schedule_id: count(),
+    /** When the wait for the next mail began: entry, or the mail before. */
+    waiting_since: integer().notNull(),
+    /** Epoch milliseconds when the next mail is due. */
+    due_at: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex('enrolments_person').on(table.automation_id, table.address_id),
+    index('enrolments_due').on(table.automation_id, table.due_at).where(sql`state = 'active'`),
+  ],
+);
+
+/** One mail of one enrolment: the mark that it is never sent twice, and its delivery. */
+export const steps = sqliteTable(
+  'steps',
+  {
+    id: id(),
+    enrolment_id: integer()
+      .notNull()
+      .references(() => enrolments.id),
+    schedule_id: integer().notNull(),
+    delivery_id: integer(),
+    taken_at: integer().notNull(),
+  },
+  (table) => [uniqueIndex('steps_once').on(table.enrolment_id, table.schedule_id)],
+);
