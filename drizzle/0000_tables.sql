@@ -246,6 +246,7 @@ CREATE TABLE `mailings` (
 	`content` text NOT NULL,
 	`state` text NOT NULL,
 	`held_reason` text,
+	`seen_state` text DEFAULT '' NOT NULL,
 	`layout` text,
 	`triggered` integer DEFAULT 0 NOT NULL,
 	`delivered` integer DEFAULT 0 NOT NULL,
@@ -261,8 +262,9 @@ CREATE TABLE `mailings` (
 	FOREIGN KEY (`user_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `mailings_owner` ON `mailings` (`owner_kind`,`owner_id`,`revision`);--> statement-breakpoint
-CREATE INDEX `mailings_open` ON `mailings` (`state`) WHERE state IN ('layout', 'sending');--> statement-breakpoint
+CREATE UNIQUE INDEX `mailings_owner` ON `mailings` (`owner_kind`,`owner_id`,`revision`) WHERE owner_kind IN ('single', 'schedule');--> statement-breakpoint
+CREATE INDEX `mailings_unfinished` ON `mailings` (`state`) WHERE finished_at IS NULL;--> statement-breakpoint
+CREATE INDEX `mailings_unseen` ON `mailings` (`id`) WHERE seen_state <> state;--> statement-breakpoint
 CREATE TABLE `membership_changes` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`user_id` integer NOT NULL,

@@ -26,6 +26,7 @@ let isStopping = false;
 let wake: () => void = () => undefined;
 parentPort?.on('message', (message) => {
   isStopping ||= message === 'stop';
+  background.acknowledge();
   wake();
 });
 

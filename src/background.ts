@@ -42,8 +42,14 @@ export class Background {
     while (await this.step());
   }
 
+  /** Takes note of mailings that were stopped or resumed; from then on nothing they forbid starts. */
+  acknowledge(): void {
+    this.#worker.acknowledge();
+  }
+
   /** Stops handing off, finishes what is in flight within `graceMs` and records it. */
   async close(graceMs: number): Promise<void> {
+    this.#worker.stop();
     await this.#deps.courier.close(graceMs);
     await this.#worker.finish();
     completeDone(this.#deps);
@@ -51,7 +57,7 @@ export class Background {
 
   #mailingsToLayOut(): { id: number }[] {
     return this.#deps.db.$client
-      .prepare<[], { id: number }>("SELECT id FROM mailings WHERE state IN ('layout', 'sending') AND state = 'layout'")
+      .prepare<[], { id: number }>("SELECT id FROM mailings WHERE finished_at IS NULL AND state = 'layout'")
       .all();
   }
 }

@@ -115,18 +115,6 @@ export async function startApp(
   const clock = new FakeClock();
   const config = readConfig({ ...KEYS, DATABASE_PATH: path, PUBLIC_URL, ...settings });
   const tokens = createTokens(tokenSecrets(db.$client));
-  const fastify = await buildApp({
-    db,
-    config,
-    clock,
-    tokens,
-    publicUrl: () => config.PUBLIC_URL,
-    wake: () => undefined,
-    importContacts: async (job) => {
-      const own = connect(job.databasePath);
-      return importContacts(own, job, clock).finally(() => own.$client.close());
-    },
-  });
   const background = new Background({
     db,
     config,
@@ -135,6 +123,18 @@ export async function startApp(
     publicUrl: config.PUBLIC_URL,
     courier: courierOf?.(db) ?? new OutboxCourier(db, clock),
     log: () => undefined,
+  });
+  const fastify = await buildApp({
+    db,
+    config,
+    clock,
+    tokens,
+    publicUrl: () => config.PUBLIC_URL,
+    wake: () => background.acknowledge(),
+    importContacts: async (job) => {
+      const own = connect(job.databasePath);
+      return importContacts(own, job, clock).finally(() => own.$client.close());
+    },
   });
   t.teardown(async () => {
     await background.close(1000);

@@ -115,6 +115,6 @@ export function completeDone({ db, clock }: LaunchDeps): void {
     .prepare(`
       UPDATE single_sends SET status = 3, updated_at = ?
       WHERE status = 2 AND EXISTS (SELECT 1 FROM mailings
-        WHERE owner_kind = 'single' AND owner_id = single_sends.id AND state IN ('done', 'cancelled'))`)
+        WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`)
     .run(wireTime(clock.now()));
 }

@@ -34,7 +34,6 @@ export function sendVerification(
       user_id: sender.user_id,
       owner_kind: 'system',
       owner_id: sender.id,
-      revision: now.getTime() * 1000 + Math.floor(Math.random() * 1000),
       content: JSON.stringify(verificationContent(sender, `${deps.publicUrl()}/verify/${token}`)),
       state: 'sending',
       created_at: wireTime(now),

@@ -277,6 +277,8 @@ export const mailings = sqliteTable(
     /** layout → sending → done; a held one waits with a reason, a cancelled one starts nothing any more. */
     state: text({ enum: ['layout', 'sending', 'paused', 'held', 'done', 'cancelled'] }).notNull(),
     held_reason: text(),
+    /** The state the worker has last acknowledged: after a stop is, no MAIL FROM is written (trust 9). */
+    seen_state: text().notNull().default(''),
     /** Who it goes to and how far laying out has come, as JSON; null once laid out. */
     layout: text(),
     triggered: count(),
@@ -292,8 +294,11 @@ export const mailings = sqliteTable(
     finished_at: text(),
   },
   (table) => [
-    uniqueIndex('mailings_owner').on(table.owner_kind, table.owner_id, table.revision),
-    index('mailings_open').on(table.state).where(sql`state IN ('layout', 'sending')`),
+    uniqueIndex('mailings_owner')
+      .on(table.owner_kind, table.owner_id, table.revision)
+      .where(sql`owner_kind IN ('single', 'schedule')`),
+    index('mailings_unfinished').on(table.state).where(sql`finished_at IS NULL`),
+    index('mailings_unseen').on(table.id).where(sql`seen_state <> state`),
   ],
 );
 

@@ -89,12 +89,17 @@ export class Ledger {
   readonly #suppress: Statement<[number, number, string, string]>;
   readonly #counters: Statement<Record<string, number>>;
   readonly #settle: Statement<{ now: string; mailing: number }>;
-  readonly #nextDue: Statement<[], number | null>;
+  readonly #putBack: Statement<[number]>;
+  readonly #cancel: Statement<[number, number, number]>;
+  readonly #unseen: Statement<[], { id: number; state: string }>;
+  readonly #seen: Statement<[string, number]>;
+  readonly #hold: Statement<[string, number]>;
+  readonly #cancelled: Statement<[], number>;
 
   constructor(client: Database) {
     this.#client = client;
     this.#open = client.prepare(
-      "SELECT id, user_id, unsubscribe_group_id, owner_kind FROM mailings WHERE state IN ('layout', 'sending') AND state = 'sending' ORDER BY id",
+      "SELECT id, user_id, unsubscribe_group_id, owner_kind FROM mailings WHERE finished_at IS NULL AND state = 'sending' ORDER BY id",
     );
     this.#candidates = client.prepare(`
       SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
@@ -124,29 +129,62 @@ export class Ledger {
       UPDATE mailings SET delivered = delivered + @accepted, bounces = bounces + @bounced, failed = failed + @failed,
         suppressed = suppressed + @suppressed, cancelled = cancelled + @cancelled WHERE id = @mailing`);
     this.#settle = client.prepare(`
-      UPDATE mailings SET state = 'done', finished_at = @now WHERE id = @mailing AND state = 'sending' AND owner_kind <> 'schedule'
+      UPDATE mailings SET state = iif(state = 'cancelled', state, 'done'), finished_at = @now
+      WHERE id = @mailing AND finished_at IS NULL AND state IN ('sending', 'cancelled') AND owner_kind <> 'schedule'
         AND NOT EXISTS (SELECT 1 FROM deliveries WHERE mailing_id = @mailing AND state = 0)
         AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = @mailing AND state = 1)`);
-    this.#nextDue = client
-      .prepare<[], number | null>(`
-        SELECT min((SELECT min(due_at) FROM deliveries d INDEXED BY deliveries_queue WHERE d.mailing_id = m.id AND d.state = 0))
-        FROM mailings m WHERE m.state IN ('layout', 'sending') AND m.state = 'sending'`)
+    this.#putBack = client.prepare(
+      `UPDATE deliveries SET state = ${State.queued}, attempt = attempt - 1 WHERE id = ? AND state = ${State.sending}`,
+    );
+    this.#cancel = client.prepare(`
+      UPDATE deliveries SET state = ${State.cancelled}, reply = 'the mailing was cancelled', updated_at = ?
+      WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = 0 LIMIT ?)`);
+    this.#unseen = client.prepare('SELECT id, state FROM mailings WHERE seen_state <> state');
+    this.#seen = client.prepare('UPDATE mailings SET seen_state = ? WHERE id = ?');
+    this.#hold = client.prepare(
+      "UPDATE mailings SET state = 'held', seen_state = 'held', held_reason = ? WHERE id = ? AND state = 'sending'",
+    );
+    this.#cancelled = client
+      .prepare<[], number>("SELECT id FROM mailings WHERE finished_at IS NULL AND state = 'cancelled'")
       .pluck();
   }
 
-  /** At start: whatever is in hand-off belongs to an earlier boot and goes back to the queue, under its old Message-ID. */
+  /**
+   * At start: whatever is in hand-off belongs to an earlier boot and goes back to the queue, under its old Message-ID; what
+   * the relay's refusal held is tried again, since a restart is how settings change.
+   */
   recover(): number {
-    return this.#client.prepare('UPDATE deliveries SET state = 0 WHERE state = 1').run().changes;
+    return this.#client
+      .transaction(() => {
+        this.#client.exec("UPDATE mailings SET state = 'sending' WHERE finished_at IS NULL AND state = 'held'");
+        return this.#client.prepare('UPDATE deliveries SET state = 0 WHERE state = 1').run().changes;
+      })
+      .immediate();
+  }
+
+  /** Mailings whose state another thread has changed since it was last marked seen. */
+  unseen(): { id: number; state: string }[] {
+    return this.#unseen.all();
+  }
+
+  /** Acknowledges a state. */
+  markSeen(mailingId: number, state: string): void {
+    this.#seen.run(state, mailingId);
+  }
+
+  /** Stops a mailing with a reason: the relay refuses the sender or us, nobody's address is at fault (trust 5). */
+  hold(mailingId: number, reason: string): void {
+    this.#hold.run(reason, mailingId);
+  }
+
+  /** Cancelled mailings with recipients that are not in a final state yet. */
+  cancelledMailings(): number[] {
+    return this.#cancelled.all();
   }
 
   /** The mailings that may be sent now. */
   openMailings(): OpenMailing[] {
     return this.#open.all();
-  }
-
-  /** When the next queued delivery is due, epoch milliseconds, or null. */
-  nextDue(): number | null {
-    return this.#nextDue.get() ?? null;
   }
 
   /**
@@ -193,7 +231,30 @@ export class Ledger {
       .immediate();
   }
 
-  /** Marks a mailing done when every recipient is in a final state; true when it just became so. */
+  /** Takes claims that were never started back into the queue, as if they had not been claimed. */
+  putBack(claims: readonly Claim[]): void {
+    if (claims.length === 0) return;
+    this.#client
+      .transaction(() => {
+        for (const { id, mailing_id, attempt } of claims) {
+          if (this.#putBack.run(id).changes > 0 && attempt === 0) this.#triggered.run(-1, mailing_id);
+        }
+      })
+      .immediate();
+  }
+
+  /** Cancels up to `limit` recipients of a cancelled mailing that are still queued; gives how many. */
+  cancelQueued(mailingId: number, limit: number, now: number): number {
+    return this.#client
+      .transaction(() => {
+        const { changes } = this.#cancel.run(now, mailingId, limit);
+        if (changes > 0) this.#count(mailingId, { cancelled: changes });
+        return changes;
+      })
+      .immediate();
+  }
+
+  /** Finishes a mailing when every recipient is in a final state; true when it just became so. */
   settle(mailingId: number, wireNow: string): boolean {
     return this.#settle.run({ now: wireNow, mailing: mailingId }).changes > 0;
   }

@@ -13,6 +13,7 @@ import type { Mailings, ReadyMailing } from './mailings.ts';
 /** Results wait at most this long for their transaction: the bound of what a crash can send twice (trust, the promise). */
 const RECORD_MS = 50;
 const PAGE = 500;
+const CANCEL_ROWS = 250;
 
 export interface WorkerDeps {
   db: Db;
@@ -23,45 +24,81 @@ export interface WorkerDeps {
 }
 
 export class DeliveryWorker {
-  readonly ledger: Ledger;
   readonly #deps: WorkerDeps;
-  readonly #results: Result[] = [];
+  readonly #ledger: Ledger;
+  /** What has landed and is not on disk yet. */
+  #results: Result[] = [];
+  /** Claims that were withdrawn before they started. */
+  #withdrawn: Claim[] = [];
+  /** Mailings of which nothing may start. */
+  readonly #stopped = new Set<number>();
+  #isStopping = false;
   #flights = 0;
-  #landed: (() => void) | null = null;
-  #recordedAt = 0;
+  #landed: () => void = () => undefined;
+  #turn = 0;
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
-    this.ledger = new Ledger(deps.db.$client);
-    const recovered = this.ledger.recover();
+    this.#ledger = new Ledger(deps.db.$client);
+    const recovered = this.#ledger.recover();
     if (recovered > 0) deps.log({ recovered }, 'hand-offs of an earlier run go back to the queue');
   }
 
   /**
-   * One round: record what has landed, claim what fits, hand it over, and wait a moment for the first of it to land. Gives
-   * whether there is anything left to do now.
+   * One round: claim what fits, hand it over, wait until half of it has landed or results are due, record them. Gives whether
+   * there is anything left to do now.
    */
   async step(): Promise<boolean> {
-    const now = this.#deps.clock.now().getTime();
-    let claimed = 0;
-    for (const mailing of this.ledger.openMailings()) {
-      const ready = this.#deps.mailings.get(mailing.id);
-      for (let room = this.#deps.courier.room(); room > 0; room = this.#deps.courier.room()) {
-        const claims = this.ledger.claim(mailing.id, Math.min(room, PAGE), now);
-        claimed += claims.length;
-        for (const claim of claims) this.#handOff(mailing, ready, claim);
-        if (claims.length < Math.min(room, PAGE)) break;
-      }
+    this.acknowledge();
+    const claimed = this.#claimAll();
+    if (this.#flights > 0) await this.#landing();
+    const recorded = this.#record();
+    const cancelled = this.#sweepCancelled();
+    return claimed > 0 || recorded > 0 || cancelled > 0 || this.#flights > 0;
+  }
+
+  /** Takes note of mailings whose state another thread has changed. Nothing a stop forbids starts after this returns. */
+  acknowledge(): void {
+    for (const { id, state } of this.#ledger.unseen()) {
+      if (state === 'sending') this.#stopped.delete(id);
+      else this.#stopped.add(id);
+      this.#ledger.markSeen(id, state);
     }
-    if (this.#flights > 0) await this.#someLanding();
-    this.#recordDue(this.#flights === 0);
-    return claimed > 0 || this.#flights > 0 || this.#results.length > 0;
+  }
+
+  /** Starts nothing any more. */
+  stop(): void {
+    this.#isStopping = true;
   }
 
   /** Waits for what is in flight and puts it on the ledger. The courier is to be closed first. */
   async finish(): Promise<void> {
-    while (this.#flights > 0) await this.#someLanding();
-    this.#recordDue(true);
+    while (this.#flights > 0) {
+      await this.#landing();
+      this.#record();
+    }
+    this.#record();
+  }
+
+  /** Claims for every open mailing its share of the room; the turn goes round so that a small one never waits for a large one. */
+  #claimAll(): number {
+    const open = this.#isStopping ? [] : this.#ledger.openMailings();
+    const now = this.#deps.clock.now().getTime();
+    let claimed = 0;
+    for (let at = 0; at < open.length; at++) {
+      const mailing = open[(this.#turn + at) % open.length];
+      const room = this.#deps.courier.room();
+      if (mailing === undefined || room <= 0) break;
+      const share = Math.min(PAGE, Math.ceil(room / (open.length - at)));
+      const claims = this.#ledger.claim(mailing.id, share, now);
+      if (claims.length > 0) {
+        const ready = this.#deps.mailings.get(mailing.id);
+        for (const claim of claims) this.#handOff(mailing, ready, claim);
+      }
+      claimed += claims.length;
+    }
+    this.#turn++;
+    return claimed;
   }
 
   #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
@@ -72,65 +109,92 @@ export class DeliveryWorker {
       userId: mailing.user_id,
       from: ready.envelopeFrom(claim),
       to,
-      start: () => ready.render(claim, to),
+      start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : ready.render(claim, to)),
     };
     void this.#deps.courier.send(handoff).then((outcome) => {
       this.#flights--;
+      this.#land(mailing, claim, outcome);
+      this.#landed();
+    });
+  }
+
+  #land(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
+    if (outcome === 'withdrawn') {
+      this.#withdrawn.push(claim);
+    } else if (outcome.kind === 'held') {
+      this.#withdrawn.push(claim);
+      if (!this.#stopped.has(mailing.id)) {
+        this.#stopped.add(mailing.id);
+        this.#ledger.hold(mailing.id, `The relay refuses mail: ${outcome.reply}`);
+        this.#deps.log({ mailing: mailing.id, stage: outcome.stage, reply: outcome.reply }, 'mailing held');
+      }
+    } else {
       this.#results.push(this.#resultOf(mailing, claim, outcome));
-      this.#landed?.();
-    });
-  }
-
-  /** Sleeps until a hand-off lands, but never past the moment when results are due on disk. */
-  async #someLanding(): Promise<void> {
-    const landing = new Promise<void>((resolve) => {
-      this.#landed = resolve;
-    });
-    await Promise.race([landing, pause(RECORD_MS)]);
-    this.#landed = null;
-    this.#recordDue(false);
-  }
-
-  #recordDue(now: boolean): void {
-    const elapsed = this.#deps.clock.monotonic() - this.#recordedAt;
-    if (!now && elapsed < RECORD_MS / 2 && this.#results.length < PAGE) return;
-    this.#recordedAt = this.#deps.clock.monotonic();
-    const moment = this.#deps.clock.now();
-    const results = this.#results.splice(0);
-    this.ledger.record(results, moment.getTime(), wireTime(moment));
-    for (const mailing of this.ledger.openMailings()) {
-      if (this.ledger.settle(mailing.id, wireTime(moment))) this.#deps.mailings.forget(mailing.id);
     }
   }
 
-  #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): Result {
+  /** Resolves when half of what is in flight has landed, but never later than results are due on disk. */
+  async #landing(): Promise<void> {
+    const enough = this.#flights / 2;
+    const half = new Promise<void>((resolve) => {
+      this.#landed = () => {
+        if (this.#flights <= enough) resolve();
+      };
+    });
+    const timer = new AbortController();
+    await Promise.race([half, pause(RECORD_MS, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    timer.abort();
+  }
+
+  /** Puts what has landed on disk and finishes mailings that are through; gives how much it was. */
+  #record(): number {
+    const results = this.#results;
+    const withdrawn = this.#withdrawn;
+    this.#results = [];
+    this.#withdrawn = [];
+    const moment = this.#deps.clock.now();
+    this.#ledger.record(results, moment.getTime(), wireTime(moment));
+    this.#ledger.putBack(withdrawn);
+    if (this.#flights === 0 || results.length > 0) this.#settle(wireTime(moment));
+    return results.length;
+  }
+
+  #settle(now: string): void {
+    for (const { id } of this.#ledger.openMailings()) {
+      if (this.#ledger.settle(id, now)) this.#deps.mailings.forget(id);
+    }
+  }
+
+  #sweepCancelled(): number {
+    const moment = this.#deps.clock.now();
+    let cancelled = 0;
+    for (const id of this.#ledger.cancelledMailings()) {
+      cancelled += this.#ledger.cancelQueued(id, CANCEL_ROWS, moment.getTime());
+      if (this.#ledger.settle(id, wireTime(moment))) this.#deps.mailings.forget(id);
+    }
+    return cancelled;
+  }
+
+  #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome): Result {
+    const { reply } = outcome;
     const base = {
       id: claim.id,
       mailing_id: mailing.id,
       address_id: claim.address_id,
       user_id: mailing.user_id,
+      reply,
       due_at: 0,
       suppress: false,
     };
-    if (outcome === 'withdrawn') return { ...base, state: 'queued', reply: '' };
-    const { reply } = outcome;
-    if (outcome.kind === 'accepted') return { ...base, state: 'accepted', reply };
-    if (outcome.kind === 'refused') {
-      const verdict = classify(outcome);
-      if (verdict.kind !== 'deferred') {
-        return {
-          ...base,
-          state: verdict.kind === 'bounce' ? 'bounced' : 'failed',
-          reply,
-          suppress: verdict.kind === 'bounce',
-        };
-      }
-    }
+    if (outcome.kind === 'accepted') return { ...base, state: 'accepted' };
+    const verdict = outcome.kind === 'refused' ? classify(outcome) : null;
+    if (verdict?.kind === 'bounce') return { ...base, state: 'bounced', suppress: true };
+    if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
     const now = this.#deps.clock.now().getTime();
     const due_at = retryAt(claim.attempt + 1, claim.first_tried_at || now, now);
     return due_at === null
-      ? { ...base, state: 'failed', reply: `given up after 4 days: ${reply}` }
-      : { ...base, state: 'queued', reply, due_at };
+      ? { ...base, state: 'failed', reply: `Given up after 4 days: ${reply}` }
+      : { ...base, state: 'queued', due_at };
   }
 }
 

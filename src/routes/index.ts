@@ -12,6 +12,8 @@ import { fieldRoutes } from './fields.ts';
 import { globalUnsubscribeRoutes } from './global-unsubscribes.ts';
 import { outboxRoutes } from './outbox.ts';
 import { senderRoutes } from './senders.ts';
+import { singleSendActionRoutes } from './single-send-actions.ts';
+import { singleSendReportRoutes } from './single-send-reports.ts';
 import { singleSendRoutes } from './single-sends.ts';
 import { templateRoutes } from './templates.ts';
 import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
@@ -38,6 +40,8 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(fieldRoutes, deps);
   await app.register(templateRoutes, deps);
   await app.register(singleSendRoutes, deps);
+  await app.register(singleSendActionRoutes, deps);
+  await app.register(singleSendReportRoutes, deps);
   await app.register(senderRoutes, deps);
   await app.register(outboxRoutes, deps);
 }
