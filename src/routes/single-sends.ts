@@ -90,7 +90,19 @@ const SingleSendUpdateBody = Type.Object({ utr: identifier('The single send.'), 
 const Utr = carrying({ utr: Type.String() });
 
 export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { db, wake } = deps;
+  const { db, wake, tokens } = deps;
+  db.$client.function(
+    'open_token',
+    { deterministic: true },
+    (delivery, mailing, address, group, user) =>
+      tokens.recipient({
+        delivery: Number(delivery),
+        mailing: Number(mailing),
+        address: Number(address),
+        group: Number(group),
+        user: Number(user),
+      }).open,
+  );
   const counter = (name: string) => sql`ifnull(${sql.raw(`mailings.${name}`)}, 0)`;
   const from = sql`${singleSends} LEFT JOIN mailings ON mailings.owner_kind = 'single' AND mailings.owner_id = ${singleSends.id}`;
   const record = wireObject(SingleSend, singleSends, {

@@ -1,0 +1,215 @@
+/** The main job as a story: a throw-away install, a list in, a campaign out, its numbers back. `npm run demo -- 5000` takes a size. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
+import { writeToString } from 'fast-csv';
+import { FormData, fetch } from 'undici';
+
+const FIRST = ['Zoë', 'Łukasz', 'José', 'Anna', 'Mehmet', 'Ngọc', 'Björn', 'Chloé', 'Siobhán', 'Ivo', 'Priya', 'Đorđe'];
+const LAST = [
+  'Müller',
+  'Nowak',
+  "O'Neill",
+  'García',
+  'Yılmaz',
+  'Trần',
+  'Åkesson',
+  'Lefèvre',
+  'Rossi',
+  'Šarić',
+  'Patel',
+];
+const COUNTRIES = [
+  'Germany',
+  'Poland',
+  'Spain',
+  'Ireland',
+  'Viet Nam',
+  'Sweden',
+  'France',
+  'Italy',
+  'Croatia',
+  'India',
+];
+
+const size = Number(process.argv[2] ?? 3000);
+const folder = mkdtempSync(join(tmpdir(), 'sendlark-demo-'));
+const service = spawn(process.execPath, ['dist/cli.js'], {
+  env: {
+    ...process.env,
+    PORT: '0',
+    DATABASE_PATH: join(folder, 'demo.db'),
+    RECALL_SECONDS: '0',
+    SMTP_URL: '',
+    PUBLIC_KEY: '',
+    SECRET_KEY: '',
+    PUBLIC_URL: '',
+    LOG_LEVEL: 'error',
+  },
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+
+try {
+  await story(await started());
+} finally {
+  service.kill('SIGTERM');
+  await once(service, 'exit');
+  rmSync(folder, { recursive: true, force: true });
+}
+
+interface Api {
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** Reads the address and the keys as an owner does: from what the start prints. */
+async function started(): Promise<Api> {
+  const headers: Record<string, string> = {};
+  let url = '';
+  for await (const line of createInterface({ input: service.stdout })) {
+    url ||= /serves (\S+)/.exec(line)?.[1] ?? '';
+    const key = /^(PublicKey|SecretKey): (\S+)/.exec(line);
+    if (key?.[1] && key[2]) headers[key[1]] = key[2];
+    if (headers.SecretKey) return { url, headers };
+  }
+  throw new Error('the service did not start');
+}
+
+async function story(api: Api): Promise<void> {
+  say(`A fresh install answers at ${api.url}`);
+  await post(api, '/contacts-type/add', { name: 'Customers' });
+  const began = performance.now();
+  const { created, failed } = await importContacts(api);
+  say(`${created} contacts imported in ${seconds(began)} s, ${failed} rows refused`);
+  await post(api, '/unsubscribes-groups/save', {
+    group_name: 'Newsletter',
+    description: 'News once a month',
+    is_display: '1',
+  });
+  await post(api, '/global-unsubscribes/save', { email_address: addressOf(7) });
+  const sender = {
+    from_name: 'Lark Books',
+    from_email: 'hello@example.com',
+    reply_to_email: 'hello@example.com',
+    country_id: '1',
+    company_address: '1 Harbour St',
+    nickname: 'Shop',
+  };
+  await post(api, '/sender/save', sender);
+  const { utr } = await post<{ utr: string }>(api, '/single/send/create', {
+    template_id: '1',
+    template_html:
+      '<h1>Hello ((first_name|there))</h1><p>Our <a href="https://example.com/autumn">autumn list</a> is out.</p>',
+    sender_id: '1',
+    unsubscribe_group_id: '1',
+    single_send_name: 'Autumn',
+    subject: 'Autumn books for ((first_name|you))',
+    preheader: 'Twelve new titles',
+    'recipient_id[0]': 'contacts_1',
+    schedule_type: '0',
+  });
+  const launched = performance.now();
+  await watch(api, utr, created - 1);
+  say(`Handed to the built-in outbox in ${seconds(launched)} s`);
+  await readOneMail(api);
+  await setTimeout(300);
+  const { triggered, delivered, unique_opens, unsubscribes, status } = await details(api, utr);
+  say(
+    `Counters: triggered ${triggered}, delivered ${delivered}, opened ${unique_opens}, unsubscribed ${unsubscribes}, status ${status}`,
+  );
+  say('One person had left before and got nothing. Nothing has left this machine.');
+}
+
+async function importContacts(api: Api): Promise<{ created: number; failed: number }> {
+  const rows = [['email', 'first_name', 'last_name', 'country']];
+  for (let at = 0; at < size; at++) {
+    rows.push([
+      addressOf(at),
+      FIRST[at % FIRST.length] ?? '',
+      LAST[at % LAST.length] ?? '',
+      COUNTRIES[at % COUNTRIES.length] ?? '',
+    ]);
+    if (at % 100 === 99 || at + 1 === size) progress('Writing a list', at + 1, size);
+  }
+  const form = new FormData();
+  form.set('contact_type_id', '1');
+  form.set('file', new File([await writeToString(rows)], 'customers.csv'));
+  await call(api, '/contacts/upload-csv', { method: 'POST', body: form });
+  const { imports } = await call<{ imports: [{ created: number; failed: number }] }>(api, '/contacts/imports', {});
+  return imports[0];
+}
+
+interface Counters {
+  triggered: number;
+  delivered: number;
+  unique_opens: number;
+  unsubscribes: number;
+  status: number;
+}
+
+async function details(api: Api, utr: string): Promise<Counters> {
+  const { singleSend } = await call<{ singleSend: [Counters] }>(api, `/single-send/details?utr=${utr}`, {});
+  return singleSend[0];
+}
+
+async function watch(api: Api, utr: string, all: number): Promise<void> {
+  for (;;) {
+    const { delivered, status } = await details(api, utr);
+    progress('Sending', delivered, all);
+    if (status === 3) return;
+    if (status === 0) throw new Error('the send was held');
+    await setTimeout(50);
+  }
+}
+
+/** Opens the newest mail as its recipient would, then leaves by one click. */
+async function readOneMail(api: Api): Promise<void> {
+  const { mails } = await call<{ mails: { id: number }[] }>(api, '/outbox/list', {});
+  const { mail } = await call<{ mail: { raw: string } }>(api, `/outbox/details?id=${mails.at(-1)?.id}`, {});
+  const text = mail.raw.replace(/=\r\n/g, '');
+  say(`One of the mails: ${/^To: .*$/m.exec(text)?.[0].trim()}`);
+  await fetch(/http:\S+\/o\/[^"\s]+\.gif/.exec(text)?.[0] ?? '');
+  say('  they open it (the pixel is fetched)');
+  const link = /List-Unsubscribe: <(.+)>/.exec(text)?.[1] ?? '';
+  await fetch(link, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'List-Unsubscribe=One-Click',
+  });
+  say('  and leave by one click');
+}
+
+function post<T = unknown>(api: Api, path: string, form: Record<string, string>): Promise<T> {
+  return call<T>(api, path, { method: 'POST', body: new URLSearchParams(form) });
+}
+
+async function call<T>({ url, headers }: Api, path: string, init: Parameters<typeof fetch>[1]): Promise<T> {
+  const response = await fetch(url + path, { ...init, headers });
+  const answer = (await response.json()) as { status: string; message: T; errors?: unknown };
+  if (answer.status !== 'success') throw new Error(`${path}: ${JSON.stringify(answer.errors)}`);
+  return answer.message;
+}
+
+function addressOf(at: number): string {
+  return `reader${at}@example.org`;
+}
+
+function progress(what: string, done: number, all: number): void {
+  if (!process.stdout.isTTY && done < all) return;
+  const filled = Math.round((24 * done) / Math.max(all, 1));
+  process.stdout.write(
+    `\r${what} ${'█'.repeat(filled)}${'░'.repeat(24 - filled)} ${done}/${all}${done >= all ? '\n' : ''}`,
+  );
+}
+
+function seconds(since: number): string {
+  return ((performance.now() - since) / 1000).toFixed(1);
+}
+
+function say(text: string): void {
+  console.log(text);
+}
