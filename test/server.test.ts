@@ -1,0 +1,140 @@
+/** The main job on the real program: a process, a database file, an SMTP server. */
+import { setTimeout } from 'node:timers/promises';
+import PostalMime from 'postal-mime';
+import t, { type Test } from 'tap';
+import { Service, startSink } from './service.ts';
+
+const PEOPLE = 2000;
+const NAMES = ['Zoë', 'Łukasz 🎉', 'Ngọc', 'Anna', 'Đorđe', '山田'];
+
+const nameOf = (at: number) => `${NAMES[at % NAMES.length]} ${at}`;
+const addressOf = (at: number) => `reader${at}@example.org`;
+/** Every tenth has left before: half of them globally, half the group. */
+const hasLeft = (at: number) => at % 10 === 0;
+
+interface Counters {
+  status: number;
+  triggered: number;
+  delivered: number;
+  bounces: number;
+  unsubscribes: number;
+}
+
+async function prepare(t: Test, sinkDelayMs: number) {
+  const sink = await startSink(t, sinkDelayMs);
+  const service = new Service(t, { SMTP_URL: sink.url, SENDER_VERIFICATION: 'optional' });
+  await service.start();
+  await service.post('/contacts-type/add', { name: 'Readers' });
+  const rows = Array.from({ length: PEOPLE }, (_, at) => `${addressOf(at)},${nameOf(at)}`);
+  await service.upload(1, `email,first_name\n${rows.join('\n')}\n`);
+  await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
+  const left = Array.from({ length: PEOPLE }, (_, at) => at).filter(hasLeft);
+  const half = left.length / 2;
+  await service.post('/global-unsubscribes/save', { email_address: left.slice(0, half).map(addressOf).join(',') });
+  await service.post('/unsubscribes-groups/manually-add', {
+    unsubscribe_groups_id: '1',
+    email_address: left
+      .slice(half)
+      .map((at) => addressOf(at).toUpperCase())
+      .join(', '),
+  });
+  await service.post('/sender/save', {
+    from_name: 'Lark Books',
+    from_email: 'hello@example.com',
+    reply_to_email: 'hello@example.com',
+    country_id: '1',
+    company_address: '1 Harbour St',
+    nickname: 'Shop',
+  });
+  const answer = await service.post('/single/send/create', {
+    template_id: '1',
+    template_html: '<p>Hello ((first_name))</p>',
+    sender_id: '1',
+    unsubscribe_group_id: '1',
+    single_send_name: 'News',
+    subject: 'For ((first_name))',
+    preheader: 'News',
+    'recipient_id[0]': 'contacts_1',
+    schedule_type: '0',
+  });
+  const { utr } = answer.message as { utr: string };
+  const counters = async (): Promise<Counters> => {
+    const { message } = await service.get(`/single-send/details?utr=${utr}`);
+    const [send] = (message as { singleSend: Counters[] }).singleSend;
+    if (send === undefined) throw new Error('no single send');
+    return send;
+  };
+  const until = async (reached: (counters: Counters) => boolean): Promise<Counters> => {
+    for (let tries = 0; tries < 1200; tries++) {
+      const now = await counters();
+      if (reached(now)) return now;
+      await setTimeout(50);
+    }
+    throw new Error('it does not get there');
+  };
+  /** Mails of the campaign by recipient; the sender's verification mail is another matter. */
+  const campaignMails = () => sink.mails.filter((mail) => mail.to !== 'hello@example.com');
+  return { service, until, campaignMails };
+}
+
+t.test('each person who has not left gets exactly one mail with their own name in it', async (t) => {
+  const { service, until, campaignMails } = await prepare(t, 0);
+  const end = await until(({ status }) => status === 3);
+  const mails = campaignMails();
+  t.equal(mails.length, PEOPLE * 0.9);
+  t.match(
+    end,
+    { triggered: mails.length, delivered: mails.length, bounces: 0 },
+    'the counters equal what the server took',
+  );
+  const expected = new Map(
+    Array.from({ length: PEOPLE }, (_, at) => at)
+      .filter((at) => !hasLeft(at))
+      .map((at) => [addressOf(at), nameOf(at)]),
+  );
+  for (const mail of mails) {
+    const parsed = await PostalMime.parse(mail.raw);
+    const name = expected.get(mail.to);
+    const isRight =
+      parsed.subject === `For ${name}` &&
+      parsed.html?.includes(`Hello ${name}<`) &&
+      parsed.text?.includes(`Hello ${name}`);
+    if (!isRight) t.fail(`the mail to ${mail.to} is not theirs`);
+    expected.delete(mail.to);
+  }
+  t.equal(expected.size, 0, 'nobody is missing');
+
+  const raw = String(mails[0]?.raw);
+  const link = /List-Unsubscribe: <(.+)>/.exec(raw)?.[1] ?? '';
+  const response = await fetch(link, {
+    method: 'POST',
+    body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+  });
+  t.equal(response.status, 200);
+  const { message } = await service.get('/unsubscribes-groups/recipients-list?groupId=1');
+  const group = (message as { recipients: { email_address: string }[] }).recipients.map((entry) => entry.email_address);
+  t.ok(group.includes(mails[0]?.to ?? ''), 'one click puts the address into the group');
+  t.equal((await until(() => true)).unsubscribes, 1);
+  t.equal(await service.end('SIGTERM'), 0, 'it stops cleanly');
+});
+
+t.test('killed in the middle and started again, nobody is missing and a repeat has the same Message-ID', async (t) => {
+  const { service, until, campaignMails } = await prepare(t, 2);
+  await until(({ delivered }) => delivered > 100);
+  await service.end('SIGKILL');
+  const before = campaignMails().length;
+  t.ok(before < PEOPLE * 0.9, 'the kill landed inside the send');
+  await service.start();
+  const end = await until(({ status }) => status === 3);
+  const ids = new Map<string, Set<string>>();
+  for (const { to, raw } of campaignMails()) {
+    const id = /^Message-ID: (.+)$/m.exec(String(raw))?.[1] ?? '';
+    ids.set(to, (ids.get(to) ?? new Set()).add(id));
+  }
+  t.equal(ids.size, PEOPLE * 0.9, 'everyone got it');
+  t.ok(
+    [...ids.values()].every((own) => own.size === 1),
+    'always under the same Message-ID',
+  );
+  t.match(end, { delivered: PEOPLE * 0.9, triggered: PEOPLE * 0.9 }, 'counted once each');
+});

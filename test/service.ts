@@ -1,0 +1,111 @@
+/** Runs the built service as a process of its own, and a real SMTP server for it to send to. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { SMTPServer } from 'smtp-server';
+import type { Test } from 'tap';
+import { FormData, fetch } from 'undici';
+
+const KEYS = { PUBLIC_KEY: 'pk_test', SECRET_KEY: 'sk_test' };
+
+export interface Received {
+  to: string;
+  raw: Buffer;
+}
+
+/** An SMTP server that takes every mail, `delayMs` apart on each connection. */
+export async function startSink(t: Test, delayMs = 0): Promise<{ url: string; mails: Received[] }> {
+  const mails: Received[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, session, callback) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        mails.push({ to: session.envelope.rcptTo[0]?.address ?? '', raw: Buffer.concat(chunks) });
+        setTimeout(callback, delayMs);
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  t.teardown(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  return { url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, mails };
+}
+
+/** A service on a database file of its own; `start` again after a kill goes on with the same file. */
+export class Service {
+  readonly folder = mkdtempSync(join(tmpdir(), 'sendlark-service-'));
+  readonly #settings: Record<string, string>;
+  #process: ChildProcess | null = null;
+  origin = '';
+
+  constructor(t: Test, settings: Record<string, string>) {
+    this.#settings = settings;
+    t.teardown(async () => {
+      await this.end('SIGTERM');
+      rmSync(this.folder, { recursive: true, force: true });
+    });
+  }
+
+  async start(): Promise<void> {
+    const env = {
+      PATH: process.env.PATH,
+      ...KEYS,
+      PORT: '0',
+      DATABASE_PATH: join(this.folder, 'test.db'),
+      RECALL_SECONDS: '0',
+      LOG_LEVEL: 'error',
+      ...this.#settings,
+    };
+    const child = spawn(process.execPath, ['dist/cli.js'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#process = child;
+    for await (const line of createInterface({ input: child.stdout })) {
+      const url = /serves (\S+)\/api/.exec(line)?.[1];
+      if (url === undefined) continue;
+      this.origin = url;
+      child.stdout.resume();
+      return;
+    }
+    throw new Error('the service did not start');
+  }
+
+  /** Ends the process; resolves when it is gone. Gives its exit code, null after a kill. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+    const child = this.#process;
+    this.#process = null;
+    if (child === null || child.exitCode !== null) return child?.exitCode ?? null;
+    child.kill(signal);
+    const [code]: (number | null)[] = await once(child, 'exit');
+    return code ?? null;
+  }
+
+  async post(path: string, form: Record<string, string>): Promise<Record<string, unknown>> {
+    return this.#call(path, { method: 'POST', body: new URLSearchParams(form) });
+  }
+
+  async get(path: string): Promise<Record<string, unknown>> {
+    return this.#call(path, {});
+  }
+
+  async upload(typeId: number, csv: string): Promise<Record<string, unknown>> {
+    const form = new FormData();
+    form.set('contact_type_id', String(typeId));
+    form.set('file', new File([csv], 'contacts.csv'));
+    return this.#call('/contacts/upload-csv', { method: 'POST', body: form });
+  }
+
+  async #call(path: string, init: Parameters<typeof fetch>[1]): Promise<Record<string, unknown>> {
+    const headers = { PublicKey: KEYS.PUBLIC_KEY, SecretKey: KEYS.SECRET_KEY };
+    const response = await fetch(`${this.origin}/api${path}`, { ...init, headers });
+    const answer = (await response.json()) as Record<string, unknown>;
+    if (answer.status !== 'success') throw new Error(`${path}: ${JSON.stringify(answer)}`);
+    return answer;
+  }
+}
