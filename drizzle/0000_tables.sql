@@ -242,6 +242,7 @@ CREATE TABLE `mailings` (
 	`owner_kind` text NOT NULL,
 	`owner_id` integer NOT NULL,
 	`revision` integer DEFAULT 1 NOT NULL,
+	`automation_id` integer,
 	`unsubscribe_group_id` integer,
 	`content` text NOT NULL,
 	`state` text NOT NULL,
@@ -263,6 +264,7 @@ CREATE TABLE `mailings` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `mailings_owner` ON `mailings` (`owner_kind`,`owner_id`,`revision`) WHERE owner_kind IN ('single', 'schedule');--> statement-breakpoint
+CREATE INDEX `mailings_automation` ON `mailings` (`automation_id`) WHERE automation_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `mailings_unfinished` ON `mailings` (`state`) WHERE finished_at IS NULL;--> statement-breakpoint
 CREATE INDEX `mailings_unseen` ON `mailings` (`id`) WHERE seen_state <> state;--> statement-breakpoint
 CREATE TABLE `membership_changes` (

@@ -1,6 +1,6 @@
 /** Senders beyond their record: the verification mail, what a verification or a deletion does to sends that name the sender. */
 import { randomBytes } from 'node:crypto';
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { parseAddress } from '../audience/addresses.ts';
 import { personId } from '../audience/people.ts';
 import { plainTime, wireTime } from '../clock.ts';
@@ -9,6 +9,7 @@ import { deliveries, mailings, senders, singleSends } from '../database/schema.t
 import type { FrozenContent } from '../delivery/mailings.ts';
 import { scan } from '../delivery/merge.ts';
 import type { Tokens } from '../delivery/tokens.ts';
+import { holdAutomations } from './automations.ts';
 import { WAITING_FOR_SENDER } from './launch.ts';
 
 type Sender = typeof senders.$inferSelect;
@@ -105,10 +106,12 @@ export function verifySender(db: Db, sender: Sender, now: Date): void {
   );
 }
 
-/** Puts queued sends that name a deleted sender back to status 0 (decisions §2). Call inside the deletion's transaction. */
+/** Puts queued sends that name a deleted sender back to status 0, live automations to draft (decisions §2). Call inside the deletion's transaction. */
 export function releaseSender(db: Db, senderId: number, now: string): void {
   db.update(singleSends)
     .set({ status: 0, held_reason: 'The sender was deleted', updated_at: now })
     .where(and(eq(singleSends.sender_id, senderId), eq(singleSends.status, 1)))
     .run();
+  const names = sql`id IN (SELECT automation_id FROM automation_schedules WHERE sender_id = ${senderId})`;
+  holdAutomations(db, names, 'A sender of its mails was deleted', now);
 }

@@ -272,6 +272,8 @@ export const mailings = sqliteTable(
     owner_kind: text({ enum: ['single', 'schedule', 'test', 'system'] }).notNull(),
     owner_id: integer().notNull(),
     revision: integer().notNull().default(1),
+    /** The automation of a schedule's mailing: its counters are the sums of these, deleted schedules included. */
+    automation_id: integer(),
     unsubscribe_group_id: integer(),
     content: text().notNull(),
     /** layout → sending → done; a held one waits with a reason, a cancelled one starts nothing any more. */
@@ -297,6 +299,7 @@ export const mailings = sqliteTable(
     uniqueIndex('mailings_owner')
       .on(table.owner_kind, table.owner_id, table.revision)
       .where(sql`owner_kind IN ('single', 'schedule')`),
+    index('mailings_automation').on(table.automation_id).where(sql`automation_id IS NOT NULL`),
     index('mailings_unfinished').on(table.state).where(sql`finished_at IS NULL`),
     index('mailings_unseen').on(table.id).where(sql`seen_state <> state`),
   ],

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
 import type { WireTarget } from '../database/schema.ts';
-import { LEFT_OUT, State } from './ledger.ts';
+import { leftOut, State } from './ledger.ts';
 
 /** What `mailings.layout` holds while people are laid out: who is meant, and how far it has come. */
 export interface Layout {
@@ -31,7 +31,7 @@ export async function layOut(client: Database, mailingId: number): Promise<void>
   const insert = client.prepare(`
     INSERT INTO deliveries (mailing_id, address_id, contact_id, state, reply)
     SELECT d.mailing_id, d.address_id, d.contact_id, iif(d.reason IS NULL, ${State.queued}, ${State.suppressed}), d.reason FROM (
-      SELECT d.*, iif(${EXCLUDED.replaceAll('p.', 'd.')}, 'excluded from this send', ${LEFT_OUT}) AS reason FROM (
+      SELECT d.*, iif(${EXCLUDED.replaceAll('p.', 'd.')}, 'excluded from this send', ${leftOut('d')}) AS reason FROM (
         SELECT @mailing AS mailing_id, address_id, contact_id FROM (${MEMBERS}) ORDER BY address_id LIMIT @rows) d
       JOIN mailings m ON m.id = d.mailing_id LEFT JOIN contacts c ON c.id = d.contact_id) d
     WHERE true ORDER BY d.address_id
@@ -71,11 +71,12 @@ export async function layOut(client: Database, mailingId: number): Promise<void>
 /** Whether anyone at all would get a mail of this kind now: the first person not left out ends the search. */
 export function hasAudience(client: Database, userId: number, groupId: number, layout: Layout): boolean {
   const statement = client.prepare(`
-    SELECT 1 FROM json_each(@targets) t
-      CROSS JOIN contacts c INDEXED BY contacts_person ON c.contact_type_id = t.value ->> 'id' AND c.deleted_at IS NULL
+    SELECT 1 FROM (SELECT c.address_id, c.id AS contact_id FROM json_each(@targets) t CROSS JOIN contacts c
+        INDEXED BY contacts_person ON c.contact_type_id = t.value ->> 'id' AND c.deleted_at IS NULL) p
+      CROSS JOIN contacts c ON c.id = p.contact_id
       CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
-    WHERE NOT ${EXCLUDED.replaceAll('p.', 'c.')}
-      AND ${LEFT_OUT.replaceAll('d.address_id', 'c.address_id').replaceAll('d.contact_id', 'c.id')} IS NULL LIMIT 1`);
+    WHERE NOT ${EXCLUDED}
+      AND ${leftOut('p')} IS NULL LIMIT 1`);
   return (
     statement.get({
       targets: JSON.stringify(layout.targets),

@@ -64,19 +64,24 @@ interface Candidate extends Claim {
   left_out: string | null;
 }
 
-/** Why a person is left out right now, as SQL over `d` (delivery), `m` (mailing) and `c` (contact); null: mail may go. */
-export const LEFT_OUT = `
+/**
+ * Why a person is left out right now, as SQL over a row with `address_id` and `contact_id` under the alias `row`, `m` (its
+ * mailing) and `c` (its contact); null: mail may go.
+ */
+export function leftOut(row: string): string {
+  return `
   CASE
     WHEN m.owner_kind = 'system' THEN NULL
-    WHEN EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = d.address_id AND u.unsubscribe_groups_id IS NULL)
+    WHEN EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id IS NULL)
       THEN 'unsubscribed from all mail'
     WHEN m.unsubscribe_group_id IS NOT NULL AND EXISTS
-      (SELECT 1 FROM unsubscribers u WHERE u.address_id = d.address_id AND u.unsubscribe_groups_id = m.unsubscribe_group_id)
+      (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id = m.unsubscribe_group_id)
       THEN 'unsubscribed from this group'
-    WHEN EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = d.address_id)
-      THEN 'suppressed after an earlier ' || (SELECT kind FROM suppressions s WHERE s.address_id = d.address_id)
-    WHEN d.contact_id IS NOT NULL AND (c.id IS NULL OR c.deleted_at IS NOT NULL) THEN 'contact was deleted'
+    WHEN EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = ${row}.address_id)
+      THEN 'suppressed after an earlier ' || (SELECT kind FROM suppressions s WHERE s.address_id = ${row}.address_id)
+    WHEN ${row}.contact_id IS NOT NULL AND (c.id IS NULL OR c.deleted_at IS NOT NULL) THEN 'contact was deleted'
   END`;
+}
 
 export class Ledger {
   readonly #client: Database;
@@ -104,7 +109,7 @@ export class Ledger {
     this.#candidates = client.prepare(`
       SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
         d.contact_id, c.email, c.alt_email, c.first_name, c.last_name, co.name AS country, c.state, c.city, c.address_line1,
-        c.address_line2, c.state_province_region, c.postal_code, c.custom_values, ${LEFT_OUT} AS left_out
+        c.address_line2, c.state_province_region, c.postal_code, c.custom_values, ${leftOut('d')} AS left_out
       FROM deliveries d INDEXED BY deliveries_queue
         CROSS JOIN mailings m ON m.id = d.mailing_id
         CROSS JOIN addresses a ON a.id = d.address_id

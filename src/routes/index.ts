@@ -5,6 +5,8 @@ import { installErrors } from '../plugins/errors.ts';
 import { installFaults } from '../plugins/faults.ts';
 import { installForms } from '../plugins/forms.ts';
 import { installKeys } from '../plugins/keys.ts';
+import { automationScheduleRoutes } from './automation-schedules.ts';
+import { automationRoutes } from './automations.ts';
 import { contactTypeRoutes } from './contact-types.ts';
 import { contactRoutes } from './contacts.ts';
 import { contactFileRoutes } from './contacts-files.ts';
@@ -42,6 +44,8 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendRoutes, deps);
   await app.register(singleSendActionRoutes, deps);
   await app.register(singleSendReportRoutes, deps);
+  await app.register(automationRoutes, deps);
+  await app.register(automationScheduleRoutes, deps);
   await app.register(senderRoutes, deps);
   await app.register(outboxRoutes, deps);
 }

@@ -1,0 +1,152 @@
+/** The mails of an automation (interface "Automations", schedule endpoints). */
+import { randomUUID } from 'node:crypto';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import type { Deps } from '../app.ts';
+import { automationOf } from '../campaigns/automations.ts';
+import { skipDeleted } from '../campaigns/enrolment.ts';
+import { templateFaults } from '../campaigns/single-sends.ts';
+import { wireTime } from '../clock.ts';
+import { ownedBy, ownedRecord, recordUtr } from '../database/owned.ts';
+import { automationSchedules, designTemplates, senders } from '../database/schema.ts';
+import { wireObject } from '../database/wire.ts';
+import { notFound } from '../failure.ts';
+import { check } from '../plugins/faults.ts';
+import { sendList } from '../plugins/lists.ts';
+import {
+  carrying,
+  choice,
+  done,
+  identifier,
+  integer,
+  line,
+  listQuery,
+  reference,
+  stamps,
+  TEMPLATE_MAXIMUM,
+  text,
+} from '../schemas.ts';
+
+const WAITING_TYPES = choice('instantly', 'days', 'hours');
+const LONGEST_WAIT = 10_000;
+
+const Schedule = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  automation_id: integer(),
+  sender_id: integer(),
+  subject: Type.String(),
+  waiting_period: integer(),
+  waiting_type: WAITING_TYPES,
+  utr: Type.String(),
+  template_id: integer(),
+  preview_img: Type.String(),
+  template_json: Type.String(),
+  template_html: Type.String(),
+  ...stamps,
+  design_url: Type.String(),
+  image: Type.String(),
+});
+
+const ScheduleBody = Type.Object({
+  utr: identifier('The automation.'),
+  sender_id: reference(),
+  subject: line(),
+  waiting_period: integer({ maximum: LONGEST_WAIT, description: 'Days or hours to wait; 1 for an instant mail.' }),
+  waiting_type: WAITING_TYPES,
+  template_id: reference(),
+  preview_img: line({ description: "The template's preview_image." }),
+  template_json: Type.Optional(text({ maxLength: TEMPLATE_MAXIMUM })),
+  template_html: Type.Optional(text({ maxLength: TEMPLATE_MAXIMUM })),
+});
+
+export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
+  app,
+  { db, clock, tokens, publicUrl },
+) => {
+  db.$client.function('design_token', { deterministic: true }, (utr) => tokens.sign('design', `schedule:${utr}`));
+
+  app.get(
+    '/automations/schedule',
+    {
+      schema: {
+        querystring: Type.Object({ utr: identifier('The automation.'), ...listQuery.properties }),
+        response: carrying({ automation_schedules: Type.Array(Schedule) }),
+      },
+    },
+    (request, reply) => {
+      const automation = automationOf(db, request.userId, request.query.utr, 'Record not found');
+      const record = wireObject(Schedule, automationSchedules, {
+        design_url: sql`${`${publicUrl()}/design/`} || design_token(${automationSchedules.utr})`,
+        image: sql`${`${publicUrl()}/images/templates/`} || ${automationSchedules.preview_img}`,
+      });
+      const where = eq(automationSchedules.automation_id, automation.id);
+      const source = { record, from: sql`${automationSchedules}`, where, id: automationSchedules.id };
+      sendList(reply, db, 'automation_schedules', source, request.query);
+    },
+  );
+
+  app.post(
+    '/automations/schedule/create',
+    {
+      schema: { body: ScheduleBody, response: done },
+      config: {
+        check: check(ScheduleBody, (body, faults, { userId }) => {
+          const { sender_id, template_id } = body;
+          if (sender_id !== undefined) {
+            const where = ownedRecord(senders, sender_id, userId);
+            faults.reference(
+              'sender_id',
+              () => db.select({ id: senders.id }).from(senders).where(where).get() !== undefined,
+            );
+          }
+          if (template_id !== undefined) {
+            const where = eq(designTemplates.id, template_id);
+            const template = db.select({ id: designTemplates.id }).from(designTemplates).where(where).get();
+            faults.reference('template_id', () => template !== undefined);
+          }
+          for (const [field, problem] of templateFaults(body)) if (!faults.has(field)) faults.add(field, problem);
+        }),
+      },
+    },
+    async (request) => {
+      const { utr, template_json = '', template_html = '', ...given } = request.body;
+      const automation = automationOf(db, request.userId, utr, 'Record not found');
+      const now = wireTime(clock.now());
+      db.insert(automationSchedules)
+        .values({
+          ...given,
+          template_json,
+          template_html,
+          user_id: request.userId,
+          automation_id: automation.id,
+          utr: randomUUID(),
+          created_at: now,
+          updated_at: now,
+        })
+        .run();
+      return { status: 'success' as const, message: 'Schedule Added' };
+    },
+  );
+
+  app.delete(
+    '/automations/schedule/delete',
+    { schema: { querystring: Type.Object({ utr: identifier('The schedule.') }), response: done } },
+    async (request) => {
+      db.transaction(
+        (tx) => {
+          const where = and(
+            ownedBy(automationSchedules, request.userId),
+            eq(automationSchedules.utr, recordUtr(request.query.utr)),
+          );
+          const schedule = tx.delete(automationSchedules).where(where).returning().get();
+          if (schedule === undefined) throw notFound('Record not found');
+          skipDeleted(db.$client, schedule.automation_id, schedule.id);
+        },
+        { behavior: 'immediate' },
+      );
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+};
