@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
-import { writeToString } from 'fast-csv';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { isOwnedType } from '../audience/contacts.ts';
+import { csvWriter } from '../audience/csv-write.ts';
 import { customFieldsOf, RESERVED_FIELDS } from '../audience/fields.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { contactImports } from '../database/schema.ts';
@@ -70,7 +70,9 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       ...own.map((field) => SAMPLE_VALUES[field.field_type] ?? ''),
     ];
     reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="contacts-sample.csv"');
-    return reply.send(await writeToString([header, row], { rowDelimiter: '\r\n', includeEndRowDelimiter: true }));
+    const csv = csvWriter(header);
+    csv.end(row);
+    return reply.send(csv);
   });
 
   app.post(
