@@ -1,0 +1,138 @@
+/** Walks an HTML document once and says where its text, its attribute values and its body lie. */
+import { QuoteType, Tokenizer } from 'htmlparser2';
+
+/** A stretch of text between tags, or one attribute's value without its quotes. */
+export interface Region {
+  readonly start: number;
+  readonly end: number;
+  /** The element the attribute belongs to, or the one opened last before the text; lower case. */
+  readonly tag: string;
+  /** Lower case; null for text. */
+  readonly attribute: string | null;
+  readonly quoted: boolean;
+  /** The value with its character references decoded. */
+  readonly value: string;
+  /** Whether readers of an ordinary mail program see it: not inside comments, not in the head. */
+  readonly visible: boolean;
+}
+
+export interface Outline {
+  readonly regions: readonly Region[];
+  /** Where the body's content begins and ends; of a fragment without a body element, the whole. */
+  readonly bodyStart: number;
+  readonly bodyEnd: number;
+}
+
+const headOnly = new Set(['head', 'title', 'style', 'script']);
+
+/** Outlines HTML as the HTML standard reads it. Outlook's conditional comments are entered, other comments skipped. */
+export function outline(html: string): Outline {
+  return walk(html, true);
+}
+
+/** Decodes the character references of text that holds no tags. */
+export function decodeText(raw: string): string {
+  if (!raw.includes('&')) return raw;
+  return outline(`<a x="${raw.replaceAll('"', '&quot;')}">`).regions[0]?.value ?? raw;
+}
+
+function walk(html: string, enterComments: boolean): Outline {
+  const regions: Region[] = [];
+  let tag = '';
+  let attribute = '';
+  let valueStart = 0;
+  let value = '';
+  let text: { start: number; end: number } | null = null;
+  // Where the body's content begins or ends, by the best sign seen: <body> before </head> before <html> before <!doctype>.
+  const begin = { rank: 0, at: 0 };
+  let bodyEnd = -1;
+  let htmlEnd = -1;
+
+  function mark(rank: number, at: number): void {
+    if (rank > begin.rank) Object.assign(begin, { rank, at });
+  }
+  function closeText(): void {
+    if (text) {
+      const { start, end } = text;
+      const visible = !headOnly.has(tag);
+      regions.push({ start, end, tag, attribute: null, quoted: false, value: html.slice(start, end), visible });
+      text = null;
+    }
+    value = '';
+  }
+  function openTagEnd(end: number): void {
+    if (tag === 'body') mark(4, end + 1);
+    if (tag === 'html') mark(2, end + 1);
+  }
+
+  const tokenizer = new Tokenizer(
+    {},
+    {
+      ontext(start, end) {
+        text ??= { start, end };
+        text.end = end;
+      },
+      ontextentity(_codepoint, end) {
+        if (text) text.end = end;
+      },
+      onopentagname(start, end) {
+        closeText();
+        tag = html.slice(start, end).toLowerCase();
+      },
+      onattribname(start, end) {
+        attribute = html.slice(start, end).toLowerCase();
+        valueStart = valueOffset(html, end);
+        value = '';
+      },
+      onattribdata(start, end) {
+        value += html.slice(start, end);
+      },
+      onattribentity(codepoint) {
+        value += String.fromCodePoint(codepoint);
+      },
+      onattribend(quote, end) {
+        if (quote === QuoteType.NoValue) return;
+        const quoted = quote !== QuoteType.Unquoted;
+        regions.push({ start: valueStart, end: quoted ? end - 1 : end, tag, attribute, quoted, value, visible: true });
+      },
+      onopentagend: openTagEnd,
+      onselfclosingtag: openTagEnd,
+      onclosetag(start, end) {
+        closeText();
+        const name = html.slice(start, end).toLowerCase();
+        const at = html.lastIndexOf('<', start);
+        if (name === 'head') mark(3, html.indexOf('>', end) + 1);
+        if (name === 'body') bodyEnd = at;
+        if (name === 'html') htmlEnd = at;
+        tag = '';
+      },
+      oncomment(start, end, offset) {
+        closeText();
+        const condition = /^\[if [^\]]*\]>/.exec(html.slice(start, Math.min(end, start + 200)));
+        if (!condition || !enterComments) return;
+        const from = start + condition[0].length;
+        for (const region of walk(html.slice(from, end - offset), false).regions) {
+          regions.push({ ...region, start: region.start + from, end: region.end + from, visible: false });
+        }
+      },
+      ondeclaration(_start, end) {
+        closeText();
+        mark(1, end + 1);
+      },
+      onprocessinginstruction: closeText,
+      oncdata: closeText,
+      onend: closeText,
+    },
+  );
+  tokenizer.write(html);
+  tokenizer.end();
+  const end = bodyEnd >= 0 ? bodyEnd : htmlEnd;
+  return { regions, bodyStart: begin.at, bodyEnd: end >= begin.at ? end : html.length };
+}
+
+// From the end of an attribute's name over the equals sign and the quote.
+function valueOffset(html: string, nameEnd: number): number {
+  let at = nameEnd;
+  while (/[\s=]/.test(html.charAt(at))) at++;
+  return at + (/["']/.test(html.charAt(at)) ? 1 : 0);
+}

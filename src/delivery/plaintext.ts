@@ -1,0 +1,56 @@
+/** Derives a mail's text part from its HTML. */
+import { convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
+import { scan, type Template } from './merge.ts';
+
+/**
+ * Turns HTML into the template of a text part: layout tables flattened, hidden parts left out, images as their
+ * alternative texts, link addresses behind their words.
+ * @param link what stands for a link's address.
+ */
+export function plainText(html: string, link: (url: string) => Template): Template {
+  const urls: string[] = [];
+
+  const anchor: FormatCallback = (element, walk, builder) => {
+    const url = String(element.attribs?.href ?? '').trim();
+    let words = '';
+    builder.pushWordTransform((word) => {
+      words += word;
+      return word;
+    });
+    walk(element.children, builder);
+    builder.popWordTransform();
+    if (url === '' || url.startsWith('#')) return;
+    // A mark in the address's place, since addresses are encoded otherwise than the text around them.
+    const mark = `${markStart}${urls.push(url) - 1}${markEnd}`;
+    builder.addInline(words === '' ? mark : ` (${mark})`, { noWordTransform: true });
+  };
+  const image: FormatCallback = (element, _walk, builder) => {
+    builder.addInline(String(element.attribs?.alt ?? ''));
+  };
+
+  const text = convert(html, { ...options, formatters: { anchor, image } })
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+  const parts = text.split(marks).map((part, index) => (index % 2 === 0 ? scan(part) : link(urls[Number(part)] ?? '')));
+  return [...parts.flat(), '\n'];
+}
+
+// Characters that are never text (Unicode noncharacters); the compiler removes them from its source.
+const markStart = '\ufdd0';
+const markEnd = '\ufdd1';
+const marks = new RegExp(`${markStart}(\\d+)${markEnd}`);
+
+const options: HtmlToTextOptions = {
+  wordwrap: false,
+  selectors: [
+    { selector: 'a', format: 'anchor' },
+    { selector: 'area', format: 'skip' },
+    { selector: 'img', format: 'image' },
+    { selector: 'head', format: 'skip' },
+    { selector: '[style*="display:none"]', format: 'skip' },
+    { selector: '[style*="display: none"]', format: 'skip' },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
+    { selector: 'table', options: { uppercaseHeaderCells: false } },
+    { selector: 'ul', options: { itemPrefix: '- ' } },
+  ],
+};
