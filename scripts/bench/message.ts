@@ -2,6 +2,7 @@
 import { cpus } from 'node:os';
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
 import { buildContent } from '../../src/delivery/build.ts';
+import { createDkimKey, createSigner, type KeyType } from '../../src/delivery/dkim.ts';
 import { CLICK_URL, mergeHtml, mergeLine, mergeText, OPEN_URL, PREFERENCES } from '../../src/delivery/merge.ts';
 import { prepare, type Recipient, render } from '../../src/delivery/message.ts';
 
@@ -122,11 +123,26 @@ const rows: [string, number][] = [
   ['render into new memory', fresh],
   ['merge + nodemailer MailComposer', theirs],
 ];
-for (const [name, micros] of rows) {
-  console.log(
-    `${name.padEnd(36)} ${micros.toFixed(1).padStart(9)} µs CPU ${Math.round(1e6 / micros)
-      .toString()
-      .padStart(9)}/s`,
-  );
-}
+for (const [name, micros] of rows) print(name, micros);
 console.log(`ratio ${(theirs / ours).toFixed(1)}`);
+
+const types: KeyType[] = ['rsa', 'ed25519'];
+for (const type of types) {
+  const { sign, signAside } = createSigner('example.com', 'bench', createDkimKey(type));
+  const date = new Date();
+  const times = type === 'rsa' ? Math.ceil(count / 10) : count;
+  print(`sign with ${type}, one thread`, await measured(times, () => sign(sample, date)));
+  const start = performance.now();
+  let left = times;
+  const line = async () => {
+    while (left-- > 0) await signAside(sample, date);
+  };
+  await Promise.all(Array.from({ length: 16 }, line));
+  const rate = Math.round((times / (performance.now() - start)) * 1000);
+  console.log(`${`sign with ${type}, thread pool`.padEnd(36)} ${' '.repeat(16)} ${rate.toString().padStart(9)}/s`);
+}
+
+function print(name: string, micros: number): void {
+  const rate = Math.round(1e6 / micros).toString();
+  console.log(`${name.padEnd(36)} ${micros.toFixed(1).padStart(9)} µs CPU ${rate.padStart(9)}/s`);
+}
