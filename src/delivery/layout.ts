@@ -1,4 +1,5 @@
 /** Laying out an audience: a ledger row for every person a mailing is meant for, and for those left out, why. */
+import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
 import type { WireTarget } from '../database/schema.ts';
@@ -24,9 +25,9 @@ const MEMBERS = {
   WHERE r.segment_id = @target AND r.is_removed = 0 AND r.address_id > @after`,
 };
 
-/** Whether the person of the row under this alias is in an excluded target. */
-const excluded = (row: string) => `
-  EXISTS (SELECT 1 FROM json_each(@excluded) x WHERE CASE x.value ->> 'table'
+/** Whether the person of the row under this alias is in one of the targets bound as JSON to this parameter. */
+const isIn = (targets: '@excluded' | '@earlier', row: string) => `
+  EXISTS (SELECT 1 FROM json_each(${targets}) x WHERE CASE x.value ->> 'table'
     WHEN 'contacts' THEN EXISTS (SELECT 1 FROM contacts e
       WHERE e.contact_type_id = x.value ->> 'id' AND e.address_id = ${row}.address_id AND e.deleted_at IS NULL)
     ELSE EXISTS (SELECT 1 FROM segment_recipients e
@@ -78,7 +79,7 @@ function layoutOf(client: Database, members: string) {
       INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id, state, reply)
       SELECT d.mailing_id, d.address_id, d.contact_id, iif(d.contact_id IS NULL, d.segment_recipient_id, NULL),
         iif(d.reason IS NULL, ${State.queued}, ${State.suppressed}), d.reason FROM (
-        SELECT d.*, iif(${excluded('d')}, 'excluded from this send', ${leftOut('d')}) AS reason FROM (
+        SELECT d.*, iif(${isIn('@excluded', 'd')}, 'excluded from this send', ${leftOut('d')}) AS reason FROM (
           SELECT @mailing AS mailing_id, address_id, contact_id, segment_recipient_id FROM (${members})
           ORDER BY address_id LIMIT @rows) d
         JOIN mailings m ON m.id = d.mailing_id LEFT JOIN contacts c ON c.id = d.contact_id) d
@@ -100,7 +101,7 @@ export function hasAudience(client: Database, userId: number, groupId: number, l
         WHERE t.value ->> 'table' = 'segments') p
       LEFT JOIN contacts c ON c.id = p.contact_id
       CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
-    WHERE NOT ${excluded('p')}
+    WHERE NOT ${isIn('@excluded', 'p')}
       AND ${leftOut('p')} IS NULL LIMIT 1`);
   return (
     statement.get({
@@ -110,4 +111,58 @@ export function hasAudience(client: Database, userId: number, groupId: number, l
       group: groupId,
     }) !== undefined
   );
+}
+
+const COUNTED_AT_ONCE = 1000;
+
+/** An audience in numbers, and one person of it. */
+export interface AudienceCount {
+  recipients: number;
+  left_out: { reason: string; count: number }[];
+  /** A contact who would get the mail; null when only people added by hand would. */
+  contact_id: number | null;
+}
+
+/** Counts exactly who would get a mail now and who would not, why. Reads page by page, so that it holds nothing up. */
+export async function countAudience(
+  client: Database,
+  userId: number,
+  groupId: number,
+  layout: Layout,
+): Promise<AudienceCount> {
+  const reasons = new Map<string, number>();
+  let recipients = 0;
+  let contact_id: number | null = null;
+  for (const [at, target] of layout.targets.entries()) {
+    const page = client.prepare<
+      Record<string, unknown>,
+      { address_id: number; contact_id: number | null; reason: string | null }
+    >(`
+      SELECT d.address_id, d.contact_id, iif(${isIn('@earlier', 'd')}, '', iif(${isIn('@excluded', 'd')}, 'excluded from this send', ${leftOut('d')})) AS reason
+      FROM (SELECT address_id, contact_id FROM (${MEMBERS[target.table]}) ORDER BY address_id LIMIT ${COUNTED_AT_ONCE}) d
+        CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
+        LEFT JOIN contacts c ON c.id = d.contact_id ORDER BY d.address_id`);
+    const bounds = {
+      user: userId,
+      group: groupId,
+      target: target.id,
+      excluded: JSON.stringify(layout.excluded),
+      earlier: JSON.stringify(layout.targets.slice(0, at)),
+    };
+    for (let after = 0, more = true; more; ) {
+      const people = page.all({ ...bounds, after });
+      for (const person of people) {
+        if (person.reason === null) {
+          recipients++;
+          contact_id ??= person.contact_id;
+        } else if (person.reason !== '') {
+          reasons.set(person.reason, (reasons.get(person.reason) ?? 0) + 1);
+        }
+      }
+      after = people.at(-1)?.address_id ?? after;
+      more = people.length === COUNTED_AT_ONCE;
+      await setImmediate();
+    }
+  }
+  return { recipients, left_out: [...reasons].map(([reason, count]) => ({ reason, count })), contact_id };
 }

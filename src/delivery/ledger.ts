@@ -3,6 +3,7 @@
  * transaction together with the mailing's counters, so the counters always equal the rows.
  */
 import type { Database, Statement } from 'better-sqlite3';
+import type { Person } from './values.ts';
 
 /** States of a delivery. From `accepted` on they are final. */
 export const State = {
@@ -17,7 +18,7 @@ export const State = {
 export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
 
 /** A recipient claimed for hand-off, with what its mail is merged from. */
-export interface Claim {
+export interface Claim extends Person {
   id: number;
   mailing_id: number;
   address_id: number;
@@ -26,18 +27,6 @@ export interface Claim {
   compared_email: string;
   /** Null for someone added by hand. */
   contact_id: number | null;
-  email: string | null;
-  alt_email: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  country: string | null;
-  state: string | null;
-  city: string | null;
-  address_line1: string | null;
-  address_line2: string | null;
-  state_province_region: string | null;
-  postal_code: string | null;
-  custom_values: string | null;
 }
 
 /** How a hand-off ended: a final state, or back in the queue until `due_at` (epoch milliseconds). */
