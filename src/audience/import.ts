@@ -93,7 +93,7 @@ async function stage(db: Db, job: ImportJob, report: ImportReport): Promise<stri
   const csv = await readCsv(() => createReadStream(job.path));
   const header = headerOf(csv.header, customFieldsOf(db, job.userId));
   report.notes.push(...csv.notes, ...header.unknown.map((name) => `Column not known: ${name}`));
-  const reader = new RowReader(client, header);
+  const reader = new RowReader(header);
   const refuse = (errors: readonly RowError[]) => {
     report.failed++;
     if (report.errors.length < ERRORS_KEPT) report.errors.push(...errors);

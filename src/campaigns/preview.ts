@@ -20,7 +20,7 @@ export interface Preview {
 
 /** The preview of a body that has passed `singleSendFaults`. Links are shown as written and nothing is counted. */
 export async function previewSingleSend(
-  deps: SingleSendDeps,
+  deps: SingleSendDeps & { publicUrl(): string },
   userId: number,
   input: SingleSendInput,
 ): Promise<Preview> {
@@ -40,7 +40,12 @@ export async function previewSingleSend(
   const { content, sender_name, sender_address } = frozen.frozen;
   const person = contact_id === null ? undefined : personOf(db.$client, contact_id);
   const known = person === undefined ? {} : valuesOf(person, customFieldsOf(db, userId), '');
-  const values: Record<string, string> = { ...known, sender_name, sender_address, [PREFERENCES]: '#' };
+  const values: Record<string, string> = {
+    ...known,
+    sender_name,
+    sender_address,
+    [PREFERENCES]: `${deps.publicUrl()}/u/preview`,
+  };
   return {
     audience,
     mail: {

@@ -13,6 +13,7 @@ import { contactFileRoutes } from './contacts-files.ts';
 import { fieldRoutes } from './fields.ts';
 import { globalUnsubscribeRoutes } from './global-unsubscribes.ts';
 import { outboxRoutes } from './outbox.ts';
+import { placeRoutes } from './places.ts';
 import { segmentRoutes } from './segments.ts';
 import { senderRoutes } from './senders.ts';
 import { singleSendActionRoutes } from './single-send-actions.ts';
@@ -48,6 +49,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendReportRoutes, deps);
   await app.register(automationRoutes, deps);
   await app.register(automationScheduleRoutes, deps);
+  await app.register(placeRoutes);
   await app.register(senderRoutes, deps);
   await app.register(outboxRoutes, deps);
 }
