@@ -1,5 +1,6 @@
 /** Countries, states and cities (interface "Senders and reference data"): one finished answer, compressed beforehand. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { type PlacesCoding, placesBody, placesEtag } from '../database/places-body.ts';
 import { carrying, integer, nullable } from '../schemas.ts';
@@ -16,14 +17,17 @@ export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
         response: carrying({ countries: Type.Array(Country), states: Type.Array(State), cities: Type.Array(City) }),
       },
     },
-    (request, reply) => {
+    (request, reply: FastifyReply) => {
       const coding = codingFor(request.headers['accept-encoding'] ?? '');
       const etag = placesEtag(coding);
       reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': 'private, max-age=86400' });
-      if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
+      if (isKnown(request.headers['if-none-match'], etag)) {
+        reply.code(304).send();
+        return;
+      }
       const { content, length } = placesBody(coding);
       if (coding !== 'identity') reply.header('content-encoding', coding);
-      return reply.type('application/json; charset=utf-8').header('content-length', length).send(content);
+      reply.type('application/json; charset=utf-8').header('content-length', length).send(content);
     },
   );
 };
