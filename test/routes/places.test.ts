@@ -6,7 +6,11 @@ import { startApp } from '../helper.ts';
 t.test('one answer in every coding, with an ETag that spares the second fetch', async (t) => {
   const app = await startApp(t);
   const fetch = (headers: Record<string, string>) =>
-    app.fastify.inject({ method: 'GET', url: '/api/get/country-state-city', headers: { ...app.one.headers, ...headers } });
+    app.fastify.inject({
+      method: 'GET',
+      url: '/api/get/country-state-city',
+      headers: { ...app.one.headers, ...headers },
+    });
   const plain = await fetch({});
   const { message } = plain.json();
   t.match(message.countries[0], { id: 1, name: 'Afghanistan', iso2: 'AF' });
