@@ -2,28 +2,12 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyServerOptions, LogController } from 'fastify';
 import { parseAddress } from './audience/addresses.ts';
-import type { ImportJob, ImportReport } from './audience/import.ts';
-import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
-import type { Db } from './database/open.ts';
-import type { Tokens } from './delivery/tokens.ts';
+import type { Deps } from './deps.ts';
 import { pages } from './pages/index.ts';
 import { failedBody, frameworkText } from './plugins/errors.ts';
 import { FORM_BYTES } from './plugins/forms.ts';
+import { installOpenapi } from './plugins/openapi.ts';
 import { api } from './routes/index.ts';
-
-export interface Deps {
-  db: Db;
-  config: Config;
-  clock: Clock;
-  tokens: Tokens;
-  /** Origin of links, without a trailing slash; known once the port is. */
-  publicUrl(): string;
-  /** Tells the background that there is something to do. */
-  wake(): void;
-  /** Runs an import outside this thread and gives what happened. */
-  importContacts(job: ImportJob): Promise<ImportReport>;
-}
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
@@ -66,6 +50,7 @@ export async function buildApp(
       );
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
+  await installOpenapi(app);
   await app.register((scope) => api(scope, deps), { prefix: '/api' });
   await app.register(pages, deps);
   return app;

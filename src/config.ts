@@ -45,7 +45,9 @@ function asOrigin(text: string): string {
 }
 
 function asTimeZone(text: string): string {
+  // A bare offset is no zone: newer Nodes alone take it.
   try {
+    if (/^[+-]/.test(text)) throw new Error('offset');
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
   } catch {
     throw new Error('an IANA time zone such as Europe/Berlin');

@@ -1,38 +1,81 @@
-/** The one choke point for e-mail addresses (decisions §2): what is accepted, and what two spellings of one person share. */
-import { domainToASCII } from 'node:url';
+/** The one choke point for e-mail addresses: which are accepted, how they are kept and when two are the same. */
+import { domainToASCII, domainToUnicode } from 'node:url';
 
 export interface Address {
   /** As given, trimmed. */
   address: string;
-  /** Lower-cased, the domain in ASCII form. */
+  /** Lower-case with the domain in ASCII form: the same for two spellings of one mailbox. */
   compared: string;
+  /** The domain within `compared`. */
+  domain: string;
 }
 
-const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}){0,31}$/i;
-const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+/** A list is taken whole or not at all. */
+export type AddressList = { addresses: Address[] } | { bad: string[]; tooMany: boolean };
 
-/** The address a text is, or null. */
+const MAX_ADDRESS = 254;
+const MAX_LOCAL = 64;
+const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+/** Two or more labels of letters, digits and inner hyphens; the last is not a number, which would make it an IPv4 address. */
+const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!(?:\d+|0x[\da-f]*)$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
+const NOT_ASCII = /\P{ASCII}/u;
+const ASCII_NOT_IN_DOMAINS = /(?![a-z\d.-])\p{ASCII}/iu;
+/** What shows nothing and is dropped by the mapping, as soft hyphens. The two joiners may be part of a name. */
+const INVISIBLE = /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/u;
+
+/**
+ * One address, or null if it is none that a mail can go to: an ASCII dot-atom of at most 64 characters (RFC 5321 4.5.3.1.1),
+ * `@`, and a domain with a dot that may be internationalised (UTS #46); at most 254 characters with the domain in ASCII form (RFC
+ * 3696 erratum 1690). No quoted local part, comment, display name, group or literal (decisions §2 "E-mail addresses"; trust 15, 33).
+ */
 export function parseAddress(text: string): Address | null {
   const address = text.trim();
-  const at = address.lastIndexOf('@');
-  if (address.length > 254 || at < 1 || at > 64) return null;
-  const local = address.slice(0, at);
-  const domain = domainToASCII(address.slice(at + 1)).toLowerCase();
-  const labels = domain.split('.');
-  if (!LOCAL.test(local) || labels.length < 2 || !labels.every((label) => LABEL.test(label))) return null;
-  if (/^\d+$/.test(labels.at(-1) ?? '')) return null;
+  if (address.length > MAX_ADDRESS) return null;
+  const at = address.indexOf('@');
+  const local = address.slice(0, Math.max(at, 0));
+  if (local.length > MAX_LOCAL || !LOCAL.test(local)) return null;
+  const domain = comparedDomain(address.slice(at + 1));
+  if (domain === null) return null;
   const compared = `${local.toLowerCase()}@${domain}`;
-  return compared.length > 254 ? null : { address, compared };
+  return compared.length > MAX_ADDRESS ? null : { address, compared, domain };
 }
 
-/** The addresses of a comma-separated list, or the parts of it that are none. */
-export function parseAddressList(text: string, most: number): { addresses: Address[] } | { bad: string[] } {
-  const parts = text
-    .split(',', most + 1)
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-  const parsed = parts.map(parseAddress);
-  const bad = parts.filter((_, at) => parsed[at] === null);
-  if (bad.length > 0 || parts.length === 0 || parts.length > most) return { bad };
-  return { addresses: parsed.filter((address) => address !== null) };
+/**
+ * The addresses of a comma-separated text, each once, in the order of their first mention; if any is bad, the bad ones as given
+ * instead. White space around an address and empty parts (a trailing comma) mean nothing; a text of nothing else gives no bad one.
+ * More than `most` addresses are `tooMany` (decisions §2 "Comma-separated lists").
+ */
+export function parseAddressList(text: string, most: number): AddressList {
+  const addresses = new Map<string, Address>();
+  const bad: string[] = [];
+  let parts = 0;
+  for (const part of text.split(',')) {
+    const given = part.trim();
+    if (given === '') continue;
+    if (++parts > most) return { bad: [], tooMany: true };
+    const address = parseAddress(given);
+    if (address === null) bad.push(given);
+    else if (!addresses.has(address.compared)) addresses.set(address.compared, address);
+  }
+  return bad.length > 0 || parts === 0 ? { bad, tooMany: false } : { addresses: [...addresses.values()] };
+}
+
+function comparedDomain(given: string): string | null {
+  const domain = NOT_ASCII.test(given) ? mappedDomain(given) : given.toLowerCase();
+  if (!DOMAIN.test(domain)) return null;
+  return domain.includes('xn--') && !domain.split('.').every(isGenuine) ? null : domain;
+}
+
+/** The ASCII form by UTS #46; '' where there is none. domainToASCII reads a host of a URL, so what only URLs have is refused first. */
+function mappedDomain(given: string): string {
+  if (ASCII_NOT_IN_DOMAINS.test(given) || INVISIBLE.test(given)) return '';
+  // Node 20 and 22 map ẞ to ss, Node 24 to ß as Unicode has it since 15.1: the same on all, or a suppression would miss.
+  return domainToASCII(given.replaceAll('ẞ', 'ß'));
+}
+
+/** Whether a label that claims to be Punycode is the ASCII form of something; Node 24 passes any on. */
+function isGenuine(label: string): boolean {
+  if (!label.startsWith('xn--')) return true;
+  const unicode = domainToUnicode(label);
+  return NOT_ASCII.test(unicode) && domainToASCII(unicode) === label;
 }

@@ -3,13 +3,15 @@
  * database, then written sorted by address in short transactions: sorted writes keep the cost per row from growing with the
  * table, and other threads never wait long. Killed half-way, the same file can be imported again.
  */
+import { createReadStream } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import { systemClock, wireTime } from '../clock.ts';
 import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
 import { contactImports } from '../database/schema.ts';
-import { readRows } from './csv.ts';
+import { readCsv } from './csv.ts';
+import { CsvError } from './csv-parse.ts';
 import { customFieldsOf } from './fields.ts';
 import { headerOf, RowReader, type Staged } from './import-rows.ts';
 
@@ -45,11 +47,14 @@ const ERRORS_KEPT = 1000;
 export async function importContacts(db: Db, job: ImportJob, clock: Clock = systemClock): Promise<ImportReport> {
   const client = db.$client;
   const report: ImportReport = { id: 0, created: 0, updated: 0, rows: 0, failed: 0, notes: [], errors: [] };
-  const columns = await stage(db, job, report);
   try {
+    const columns = await stage(db, job, report);
     if (report.rows === report.failed) return report;
     sortStaged(client);
     await write(client, job, columns, wireTime(clock.now()), report);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return { ...report, notes: [...report.notes, error.message] };
   } finally {
     client.exec('DROP TABLE IF EXISTS temp.staged; DROP TABLE IF EXISTS temp.sorted');
   }
@@ -83,30 +88,33 @@ async function stage(db: Db, job: ImportJob, report: ImportReport): Promise<stri
   const insert = client.prepare<Staged>(`
     INSERT INTO staged VALUES (@line, @compared, @email, @first_name, @last_name, @alt_email, @country_id, @state, @city,
       @address_line1, @address_line2, @state_province_region, @postal_code, @custom_values)`);
-  let reader: RowReader | null = null;
-  let line = 0;
+  const csv = await readCsv(() => createReadStream(job.path));
+  const header = headerOf(csv.header, customFieldsOf(db, job.userId));
+  report.notes.push(...csv.notes, ...header.unknown.map((name) => `Column not known: ${name}`));
+  const reader = new RowReader(client, header);
+  const refuse = (errors: readonly RowError[]) => {
+    report.failed++;
+    if (report.errors.length < ERRORS_KEPT) report.errors.push(...errors);
+  };
   client.exec('BEGIN');
   try {
-    for await (const cells of readRows(job.path)) {
-      line++;
-      if (reader === null) {
-        const header = headerOf(cells, customFieldsOf(db, job.userId));
-        report.notes.push(...header.unknown.map((name) => `Column not known: ${name}`));
-        reader = new RowReader(client, header);
-        continue;
-      }
-      report.rows++;
-      const { row, errors } = reader.read(line, cells);
-      if (row !== null) insert.run(row);
-      else {
-        report.failed++;
-        if (report.errors.length < ERRORS_KEPT) report.errors.push(...errors);
+    for await (const { rows, lines, malformed } of csv.batches()) {
+      rows.forEach((cells, at) => {
+        if (cells.every((cell) => cell === '')) return;
+        report.rows++;
+        const { row, errors } = reader.read(lines[at] ?? 0, cells);
+        if (row !== null) insert.run(row);
+        else refuse(errors);
+      });
+      for (const line of malformed) {
+        report.rows++;
+        refuse([{ line, field: '', text: 'Text follows a closing quote.' }]);
       }
     }
   } finally {
     client.exec('COMMIT');
   }
-  return reader?.columns ?? [];
+  return reader.columns;
 }
 
 /** The last of two rows with one address wins; the rest is laid out in the order of the unique key. */

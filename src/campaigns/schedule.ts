@@ -1,26 +1,56 @@
-/** Schedules as they are given: a date and a time in the installation's zone. */
+/** Local dates and times of a schedule, and the UTC moment they name in a time zone. */
 
-/** `YYYY-MM-DD` of `2026-03-01` or `26-3-1`, when it is a real date. */
+const DAY_MS = 86_400_000;
+
+/** `2026-03-01` or, short, `26-3-1` (a year of this century) as `YYYY-MM-DD`; null if it is no real date (decisions §4 "schedule_type"). */
 export function parseScheduleDate(text: string): string | null {
-  const m = /^(\d{4}|\d{2})-(\d{1,2})-(\d{1,2})$/.exec(text);
-  if (m === null) return null;
-  const [, y = '', mo = '', d = ''] = m;
-  const out = `${y.length === 2 ? `20${y}` : y}-${mo.padStart(2, '0')}-${d.padStart(2, '0')}`;
-  const date = new Date(`${out}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(out) ? out : null;
+  const [, year, month, day] = /^(?!0000)(\d{4}|\d{2})-(\d{1,2})-(\d{1,2})$/.exec(text) ?? [];
+  if (year === undefined || month === undefined || day === undefined) return null;
+  const date = `${year.padStart(4, '20')}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const moment = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(date) ? date : null;
 }
 
-/** `HH:MM:SS` of `HH:MM[:SS]`. */
+/** `HH:MM` or `HH:MM:SS` as `HH:MM:SS`; null if it is no time of a day (decisions §4 "schedule_type"). */
 export function parseScheduleTime(text: string): string | null {
-  const m = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/.exec(text);
-  return m === null ? null : `${m[1]?.padStart(2, '0')}:${m[2]}:${m[3] ?? '00'}`;
+  const [, hourAndMinute, seconds = ':00'] = /^((?:[01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?$/.exec(text) ?? [];
+  return hourAndMinute === undefined ? null : hourAndMinute + seconds;
 }
 
-/** The moment of a wall time in a zone. */
+/**
+ * The moment a clock on the wall of the time zone shows this date and time, as the two parsers above give them (trust 12).
+ * A time it shows twice (summer time ends) is the first of the two; one it skips (summer time begins) moves forward by what is
+ * skipped, 02:30 to 03:30. Throws a RangeError if the zone is unknown.
+ */
 export function toUtc(date: string, time: string, timeZone: string): Date {
-  const wanted = Date.parse(`${date}T${time}Z`);
-  const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-  const offset = (at: number) => Date.parse(`${format.format(at).replace(' ', 'T')}Z`) - at;
-  const early = wanted - offset(wanted - 86_400_000);
-  return new Date(early + offset(early) === wanted ? early : Math.max(early, wanted - offset(wanted)));
+  const wall = Date.parse(`${date}T${time}Z`);
+  const wallClock = wallClockOf(timeZone);
+  // No zone is a whole day from UTC, so these two lie on either side of any change of offset near the moment.
+  const before = offsetAt(wall - DAY_MS, wallClock);
+  const after = offsetAt(wall + DAY_MS, wallClock);
+  const candidates = [wall - before, wall - after].sort((a, b) => a - b);
+  const shown = candidates.find((moment) => moment + offsetAt(moment, wallClock) === wall);
+  return new Date(shown ?? wall - before);
+}
+
+function wallClockOf(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+}
+
+/** How far the wall clock is ahead of UTC at a moment, in milliseconds. */
+function offsetAt(moment: number, wallClock: Intl.DateTimeFormat): number {
+  const parts = Object.fromEntries(wallClock.formatToParts(moment).map(({ type, value }) => [type, value]));
+  const { year = '', month, day, hour, minute, second } = parts;
+  return Date.parse(`+${year.padStart(6, '0')}-${month}-${day}T${hour}:${minute}:${second}Z`) - moment;
 }

@@ -1,6 +1,6 @@
 /** Hands claimed recipients to a courier and puts on the ledger what became of them. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { domainToASCII } from 'node:url';
+import { parseAddress } from '../audience/addresses.ts';
 import type { Clock } from '../clock.ts';
 import { wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
@@ -200,6 +200,6 @@ export class DeliveryWorker {
 
 /** The address as the envelope needs it: the local part as given, the domain in ASCII form. */
 function envelopeAddress(email: string): string {
-  const at = email.lastIndexOf('@');
-  return `${email.slice(0, at + 1)}${domainToASCII(email.slice(at + 1))}`;
+  const { domain } = parseAddress(email) ?? { domain: '' };
+  return email.slice(0, email.lastIndexOf('@') + 1) + domain;
 }

@@ -1,8 +1,9 @@
 /** What recipients and owners open in a browser: no keys, no cookies, no JavaScript, answers in HTML. */
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../app.ts';
+import type { Deps } from '../deps.ts';
 import { parseUrlencoded } from '../plugins/form-fields.ts';
 import { FORM_BYTES } from '../plugins/forms.ts';
+import { docsPage } from './docs.ts';
 import { html, page } from './layout.ts';
 import { pixelPage } from './pixel.ts';
 import { unsubscribePage } from './unsubscribe.ts';
@@ -38,4 +39,5 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(unsubscribePage, deps);
   await app.register(verifyPage, deps);
   await app.register(pixelPage, deps);
+  await app.register(docsPage);
 }

@@ -1,7 +1,7 @@
 /** The open pixel. Whatever the token, the answer is the same picture (trust 43). */
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../app.ts';
 import { OpenHits } from '../delivery/tracking.ts';
+import type { Deps } from '../deps.ts';
 
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const FLUSH_MS = 100;

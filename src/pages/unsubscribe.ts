@@ -1,13 +1,13 @@
 /** Leaving: one click from the mail program (RFC 8058), and the preference page. A GET changes nothing: scanners click (trust 20). */
 import { and, asc, eq } from 'drizzle-orm';
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../app.ts';
 import type { Address } from '../audience/addresses.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribing.ts';
 import { wireTime } from '../clock.ts';
 import { addresses, unsubscribeGroups, unsubscribers } from '../database/schema.ts';
 import type { RecipientIds } from '../delivery/tokens.ts';
 import { countLeaving } from '../delivery/tracking.ts';
+import type { Deps } from '../deps.ts';
 import { html, page, unknownLink } from './layout.ts';
 
 interface Preferences {

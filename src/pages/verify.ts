@@ -1,7 +1,7 @@
 /** Confirming a sender address: the link of the verification mail leads here, the button does the work. */
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../app.ts';
 import { senderOfLink, verifySender } from '../campaigns/senders.ts';
+import type { Deps } from '../deps.ts';
 import { html, page } from './layout.ts';
 
 export async function verifyPage(app: FastifyInstance, { db, clock, tokens, wake }: Deps): Promise<void> {

@@ -60,7 +60,8 @@ function read(parameter: Parameter, value: unknown): unknown {
 
 function readText(value: unknown): unknown {
   if (typeof value === 'number') return String(value);
-  return typeof value === 'string' ? value.trim() : value;
+  // A lone surrogate would reach the disk, and later our own answers, as invalid UTF-8.
+  return typeof value === 'string' ? value.trim().toWellFormed() : value;
 }
 
 /** Plain digits only: Ajv's own coercion would take ` 1`, `1e3` and `0x10` for numbers (trust 34). */

@@ -14,6 +14,10 @@ export function checkAddressList(list: string | undefined, faults: Faults): void
   if (list === undefined) return;
   const parsed = parseAddressList(list, ARRAY_MAXIMUM);
   if (!('bad' in parsed)) return;
+  if (parsed.tooMany) {
+    faults.add('email_address', texts.items('email_address', ARRAY_MAXIMUM));
+    return;
+  }
   const named = parsed.bad.slice(0, NAMED_AT_MOST).map((address) => address.slice(0, 260));
   const text = texts.email('email_address').slice(0, -1);
   faults.add('email_address', named.length > 0 ? `${text}: ${named.join(', ')}` : texts.required('email_address'));

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import { ownedTargets } from '../audience/targets.ts';
 import {
   automationOf,
@@ -17,6 +16,7 @@ import { wireTime } from '../clock.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/owned.ts';
 import { automations, unsubscribeGroups } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
+import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
 import { sendList, sendRecord } from '../plugins/lists.ts';

@@ -2,11 +2,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import { wireTime } from '../clock.ts';
 import { ownedBy, ownedRecord } from '../database/owned.ts';
 import { contactTypes } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
+import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../plugins/lists.ts';
 import { carrying, done, doneInErrors, identifier, integer, line, listQuery, softStamps } from '../schemas.ts';

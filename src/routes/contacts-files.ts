@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
-import { writeToString } from 'fast-csv';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import { isOwnedType } from '../audience/contacts.ts';
+import { csvWriter } from '../audience/csv-write.ts';
 import { customFieldsOf, RESERVED_FIELDS } from '../audience/fields.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { contactImports } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
+import type { Deps } from '../deps.ts';
 import { Failure, notFound, texts } from '../failure.ts';
 import { Faults } from '../plugins/faults.ts';
 import { assembleFields } from '../plugins/form-fields.ts';
@@ -33,6 +33,11 @@ const ContactImport = Type.Object({
   notes: Type.Array(Type.String()),
   errors: Type.Array(Type.Object({ line: integer(), field: Type.String(), text: Type.String() })),
   created_at: wireTimestamp(),
+});
+
+const UploadBody = Type.Object({
+  contact_type_id: integer(),
+  file: Type.String({ format: 'binary', description: 'A file whose name ends in .csv.' }),
 });
 
 const SAMPLE: Record<string, string> = {
@@ -65,25 +70,36 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       ...own.map((field) => SAMPLE_VALUES[field.field_type] ?? ''),
     ];
     reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="contacts-sample.csv"');
-    return reply.send(await writeToString([header, row], { rowDelimiter: '\r\n', includeEndRowDelimiter: true }));
+    const csv = csvWriter(header);
+    csv.end(row);
+    return reply.send(csv);
   });
 
-  app.post('/contacts/upload-csv', { schema: { response: done }, config: { upload: true } }, async (request, reply) => {
-    const folder = await mkdtemp(join(tmpdir(), 'sendlark-upload-'));
-    try {
-      const { path, fileName, typeId } = await readUpload(request, join(folder, 'contacts.csv'));
-      const job = { databasePath: config.DATABASE_PATH, userId: request.userId, typeId, path, fileName };
-      const report = await importContacts(job);
-      if (report.id === 0) {
-        const first = report.errors.slice(0, 3).map(({ line, text }) => `Line ${line}: ${text}`);
-        throw new Failure(422, { file: ['The file has no valid row.', ...report.notes, ...first] });
+  app.post(
+    '/contacts/upload-csv',
+    {
+      schema: { body: UploadBody, consumes: ['multipart/form-data'], response: done },
+      // The body is read below, after the keys; its schema is for the document.
+      validatorCompiler: () => () => true,
+      config: { upload: true },
+    },
+    async (request, reply) => {
+      const folder = await mkdtemp(join(tmpdir(), 'sendlark-upload-'));
+      try {
+        const { path, fileName, typeId } = await readUpload(request, join(folder, 'contacts.csv'));
+        const job = { databasePath: config.DATABASE_PATH, userId: request.userId, typeId, path, fileName };
+        const report = await importContacts(job);
+        if (report.id === 0) {
+          const first = report.errors.slice(0, 3).map(({ line, text }) => `Line ${line}: ${text}`);
+          throw new Failure(422, { file: ['The file has no valid row.', ...report.notes, ...first] });
+        }
+        reply.header('location', `/api/contacts/imports/details?id=${report.id}`);
+        return { status: 'success' as const, message: 'Imported Successfully' };
+      } finally {
+        await rm(folder, { recursive: true, force: true });
       }
-      reply.header('location', `/api/contacts/imports/details?id=${report.id}`);
-      return { status: 'success' as const, message: 'Imported Successfully' };
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  });
+    },
+  );
 
   /** Reads the parts after the key check, the file straight to disk. The type may come before or after it. */
   async function readUpload(request: FastifyRequest, path: string): Promise<Upload> {

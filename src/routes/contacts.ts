@@ -2,7 +2,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import {
   addContact,
   changeContact,
@@ -16,6 +15,7 @@ import { wireTime } from '../clock.ts';
 import { ownedIds } from '../database/owned.ts';
 import { contacts, contactTypes } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
+import type { Deps } from '../deps.ts';
 import { notFound, texts } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
 import { sendList, sendRecord } from '../plugins/lists.ts';

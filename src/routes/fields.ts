@@ -2,12 +2,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import { customFieldsOf, isRefusedName, RESERVED_FIELDS } from '../audience/fields.ts';
 import { wireTime } from '../clock.ts';
 import { ownedBy, ownedRecord } from '../database/owned.ts';
 import { customFields, dynamicContents } from '../database/schema.ts';
 import { wireObject } from '../database/wire.ts';
+import type { Deps } from '../deps.ts';
 import { notFound, texts } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
 import { sendList } from '../plugins/lists.ts';

@@ -2,12 +2,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, isNull, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribing.ts';
 import { wireTime } from '../clock.ts';
 import { ownedBy, ownedIds } from '../database/owned.ts';
 import { unsubscribers } from '../database/schema.ts';
 import { wireObject } from '../database/wire.ts';
+import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
 import { sendList } from '../plugins/lists.ts';

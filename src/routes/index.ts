@@ -1,6 +1,6 @@
 /** The table of contents of the interface: the conventions, then one file per resource. */
 import type { FastifyInstance } from 'fastify';
-import type { Deps } from '../app.ts';
+import type { Deps } from '../deps.ts';
 import { installErrors } from '../plugins/errors.ts';
 import { installFaults } from '../plugins/faults.ts';
 import { installForms } from '../plugins/forms.ts';

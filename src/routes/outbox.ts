@@ -2,10 +2,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import { ownedBy, ownedRecord } from '../database/owned.ts';
 import { outbox } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
+import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../plugins/lists.ts';
 import { carrying, identifier, integer, listQuery, wireTimestamp } from '../schemas.ts';

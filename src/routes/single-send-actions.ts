@@ -1,7 +1,6 @@
 /** What can be done with a single send (interface "Single sends"); cancel, pause and resume are additions (decisions §4). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import {
   cancelSingleSend,
   deleteSingleSends,
@@ -10,6 +9,7 @@ import {
   singleSendOf,
   singleSendsOf,
 } from '../campaigns/single-send-moves.ts';
+import type { Deps } from '../deps.ts';
 import { done, identifier, identifiers } from '../schemas.ts';
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });

@@ -2,7 +2,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import { parseAddress } from '../audience/addresses.ts';
 import { mailingOf, singleSendOf } from '../campaigns/single-send-moves.ts';
 import { sendTestMail } from '../campaigns/test-mail.ts';
@@ -10,6 +9,7 @@ import { deliveries } from '../database/schema.ts';
 import { wireObject } from '../database/wire.ts';
 import { State } from '../delivery/ledger.ts';
 import { readReport } from '../delivery/report.ts';
+import type { Deps } from '../deps.ts';
 import { texts } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
 import { sendList } from '../plugins/lists.ts';

@@ -2,7 +2,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import {
   createSingleSend,
   type SingleSendInput,
@@ -12,6 +11,7 @@ import {
 import { ownedBy, recordUtr } from '../database/owned.ts';
 import { singleSends } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
+import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
 import { sendList, sendRecord } from '../plugins/lists.ts';

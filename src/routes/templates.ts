@@ -2,9 +2,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
-import type { Deps } from '../app.ts';
 import { designTemplates } from '../database/schema.ts';
 import { wireObject } from '../database/wire.ts';
+import type { Deps } from '../deps.ts';
 import { sendList } from '../plugins/lists.ts';
 import { carrying, integer, listQuery, nullable, wireTimestamp, zeroOrOne } from '../schemas.ts';
 

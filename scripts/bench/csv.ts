@@ -1,0 +1,71 @@
+/** Bench: rows a second our CSV reader parses, beside fast-csv on the same file. `npx tsx scripts/bench/csv.ts [rows]` */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import { parseStream } from 'fast-csv';
+import { readCsv } from '../../src/audience/csv.ts';
+
+const ROUNDS = 3;
+
+async function main(): Promise<void> {
+  const rows = Number(process.argv[2] ?? 1_000_000);
+  const folder = await mkdtemp(join(tmpdir(), 'sendlark-bench-'));
+  try {
+    const path = join(folder, 'contacts.csv');
+    await pipeline(Readable.from(contacts(rows)), createWriteStream(path));
+    const bytes = (await stat(path)).size;
+    console.log(`${rows} rows x 8 columns, ${(bytes / 1e6).toFixed(0)} MB; best of ${ROUNDS} rounds each`);
+    console.log(`Node ${process.versions.node}, ${cpus().length} x ${cpus()[0]?.model}\n`);
+    const fastCsv = await best(rows, () => readWithFastCsv(path));
+    const ours = await best(rows, () => readWithOurs(path));
+    console.table({
+      'fast-csv': { ...fastCsv, ratio: 1 },
+      ours: { ...ours, ratio: Number((ours['rows/s'] / fastCsv['rows/s']).toFixed(1)) },
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** One cell in eight is quoted and one row in ten has a letter outside ASCII, as in a real list. */
+function* contacts(rows: number): Generator<string> {
+  yield 'email,first_name,last_name,country,city,address_line1,postal_code,company_name\n';
+  for (let row = 0; row < rows; row++) {
+    const city = row % 10 === 0 ? 'Köln' : 'Berlin';
+    yield `person${row}@example${row % 997}.com,John${row % 89},Smith${row % 9973},Germany,${city},"Main Street ${row % 499}, 2",${10000 + (row % 90000)},Company ${row % 5003}\n`;
+  }
+}
+
+async function readWithFastCsv(path: string): Promise<number> {
+  let rows = 0;
+  const stream = parseStream(createReadStream(path), { headers: false }).on('data', () => rows++);
+  await finished(stream);
+  return rows - 1;
+}
+
+async function readWithOurs(path: string): Promise<number> {
+  let rows = 0;
+  const csv = await readCsv(() => createReadStream(path));
+  for await (const batch of csv.batches()) rows += batch.rows.length;
+  return rows;
+}
+
+async function best(rows: number, read: () => Promise<number>) {
+  let seconds = Number.POSITIVE_INFINITY;
+  let cpuMicros = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS; round++) {
+    const started = performance.now();
+    const cpu = process.cpuUsage();
+    const found = await read();
+    const { user, system } = process.cpuUsage(cpu);
+    if (found !== rows) throw new Error(`${found} rows read, ${rows} written`);
+    seconds = Math.min(seconds, (performance.now() - started) / 1000);
+    cpuMicros = Math.min(cpuMicros, user + system);
+  }
+  return { 'rows/s': Math.round(rows / seconds), 'CPU µs/row': Number((cpuMicros / rows).toFixed(2)) };
+}
+
+await main();

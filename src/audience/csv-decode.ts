@@ -1,0 +1,106 @@
+/** From the bytes of an uploaded CSV to text: which encoding it is in, and its characters without the byte order mark. */
+import { isUtf8 } from 'node:buffer';
+import iconv from 'iconv-lite';
+import { CsvError } from './csv-parse.ts';
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+export interface Detected {
+  encoding: Encoding;
+  /** Bytes of the byte order mark. */
+  mark: number;
+}
+
+const MARKS: readonly { encoding: Encoding; mark: Buffer }[] = [
+  { encoding: 'utf-8', mark: Buffer.of(0xef, 0xbb, 0xbf) },
+  { encoding: 'utf-16le', mark: Buffer.of(0xff, 0xfe) },
+  { encoding: 'utf-16be', mark: Buffer.of(0xfe, 0xff) },
+];
+
+const NOT_CSV: readonly { magic: Buffer; name: string }[] = [
+  { magic: Buffer.from('PK\x03\x04'), name: 'a ZIP archive or an Excel workbook (.xlsx)' },
+  { magic: Buffer.from('PK\x05\x06'), name: 'an empty ZIP archive' },
+  { magic: Buffer.of(0x1f, 0x8b), name: 'a gzip archive' },
+  { magic: Buffer.of(0xd0, 0xcf, 0x11, 0xe0), name: 'an Excel workbook (.xls)' },
+];
+
+const HEAD_BYTES = 4;
+
+/**
+ * The encoding of a file, found by reading it to its end, since a single late byte can rule UTF-8 out: UTF-16 by its mark,
+ * UTF-8 (with or without one) when every byte is valid, else Windows-1252 (decisions §2 "CSV import").
+ * Throws a `CsvError` for an archive or a workbook. Memory: one chunk.
+ */
+export async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<Detected> {
+  let head = Buffer.alloc(0);
+  let unfinished = Buffer.alloc(0);
+  let valid = true;
+  for await (const chunk of bytes) {
+    if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
+    if (valid) {
+      const piece = unfinished.length > 0 ? Buffer.concat([unfinished, chunk]) : chunk;
+      const end = endOfWholeCharacters(piece);
+      valid = isUtf8(piece.subarray(0, end));
+      unfinished = Buffer.from(piece.subarray(end));
+    }
+    if (!valid && head.length === HEAD_BYTES) break;
+  }
+  for (const { magic, name } of NOT_CSV) {
+    if (startsWith(head, magic)) throw new CsvError(null, `The file is ${name}, not a CSV file.`);
+  }
+  const marked = MARKS.find(({ mark }) => startsWith(head, mark));
+  const mark = marked?.mark.length ?? 0;
+  if (marked !== undefined && marked.encoding !== 'utf-8') return { encoding: marked.encoding, mark };
+  return { encoding: valid && unfinished.length === 0 ? 'utf-8' : 'windows-1252', mark };
+}
+
+/** The text of a file, a piece for each of its chunks. Throws a `CsvError` at a NUL character: no CSV has one (trust 35). */
+export async function* decode(bytes: AsyncIterable<Buffer>, { encoding, mark }: Detected): AsyncGenerator<string> {
+  const decoder = decoderOf(encoding);
+  let skip = mark;
+  for await (const chunk of bytes) {
+    const skipped = Math.min(skip, chunk.length);
+    skip -= skipped;
+    yield withoutNul(decoder.write(chunk.subarray(skipped)));
+  }
+  yield withoutNul(decoder.end());
+}
+
+interface Decoder {
+  write(bytes: Buffer): string;
+  end(): string;
+}
+
+/** TextDecoder for UTF-16, as it mends lone surrogates; iconv-lite for the rest, as it gives one-byte strings and 0x80 as €. */
+function decoderOf(encoding: Encoding): Decoder {
+  if (encoding === 'utf-16le' || encoding === 'utf-16be') {
+    const decoder = new TextDecoder(encoding, { ignoreBOM: true });
+    return { write: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() };
+  }
+  const decoder = iconv.getDecoder(encoding, { stripBOM: false });
+  return { write: (bytes) => decoder.write(bytes), end: () => decoder.end() ?? '' };
+}
+
+function withoutNul(text: string): string {
+  if (text.includes('\0'))
+    throw new CsvError(
+      null,
+      'The file contains NUL characters: it is not a CSV file, or UTF-16 without a byte order mark.',
+    );
+  return text;
+}
+
+function startsWith(bytes: Buffer, beginning: Buffer): boolean {
+  return bytes.subarray(0, beginning.length).equals(beginning);
+}
+
+/** Where a UTF-8 sequence begins that the piece's end cuts off; its length if none is. */
+function endOfWholeCharacters(piece: Buffer): number {
+  for (let back = 1; back <= Math.min(3, piece.length); back++) {
+    const byte = piece[piece.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? piece.length - back : piece.length;
+  }
+  return piece.length;
+}

@@ -1,0 +1,19 @@
+/** What the routes and pages are given to work with. */
+import type { ImportJob, ImportReport } from './audience/import.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Db } from './database/open.ts';
+import type { Tokens } from './delivery/tokens.ts';
+
+export interface Deps {
+  db: Db;
+  config: Config;
+  clock: Clock;
+  tokens: Tokens;
+  /** Origin of links, without a trailing slash; known once the port is. */
+  publicUrl(): string;
+  /** Tells the background that there is something to do. */
+  wake(): void;
+  /** Runs an import outside this thread and gives what happened. */
+  importContacts(job: ImportJob): Promise<ImportReport>;
+}
