@@ -7,12 +7,12 @@ import {
   gives,
   header,
   integer,
+  line,
   optional,
   reference,
   says,
   shared,
   target,
-  text,
   utrOf,
   utrsOf,
 } from './parameters.ts';
@@ -60,8 +60,8 @@ export const automations: Endpoint[] = [
     // A group of 0 is not chosen yet.
     also: (world) => [
       { type: 'custom' },
-      { automation_for: `segments_${world.segments[0]}` },
       { unsubscribe_group_id: '0' },
+      ...world.segments.filter((id) => id !== '0').map((id) => ({ automation_for: `segments_${id}` })),
     ],
     shownAt: ['/automations/details', 'utr'],
   },
@@ -142,7 +142,7 @@ export const automations: Endpoint[] = [
       waiting_period: integer('1'),
       waiting_type: choice('instantly'),
       template_id: shared('1'),
-      preview_img: text('blank.png'),
+      preview_img: line('blank.png'),
       template_json: code(),
       template_html: code(),
     },

@@ -17,7 +17,7 @@ import {
 } from './parameters.ts';
 import { singleSend } from './records.ts';
 import { collection, single, utr } from './shapes.ts';
-import type { Changes, Endpoint, Fault } from './types.ts';
+import type { Changes, Endpoint, Fault, World } from './types.ts';
 
 const MJML = '{"tagName":"mjml","attributes":{},"children":[{"tagName":"mj-body","attributes":{},"children":[]}]}';
 const HTML = '<p>Hello ((first_name|there))</p>';
@@ -48,6 +48,12 @@ const valid: Changes[] = [
   { template_json: MJML, template_html: '' },
 ];
 
+/** Segments are targets as contact types are. */
+const toSegments = (world: World): Changes[] => {
+  const ids = world.segments.filter((id) => id !== '0');
+  return ids.length === 0 ? [] : [{ recipient_id: ids.map((id) => `segments_${id}`) }];
+};
+
 const fault = (given: Changes, errors: Record<string, string | RegExp>): Fault => ({ given: () => given, errors });
 const faults: Fault[] = [
   fault({ schedule_type: '1' }, { schedule_date: required('schedule_date'), schedule_time: required('schedule_time') }),
@@ -72,7 +78,7 @@ export const singleSends: Endpoint[] = [
     path: '/single/send/create',
     body: singleSendBody,
     success: gives({ utr }),
-    also: () => valid,
+    also: (world) => [...valid, ...toSegments(world)],
     faults,
     shownAt: ['/single-send/details', 'utr'],
   },
@@ -97,7 +103,7 @@ export const singleSends: Endpoint[] = [
     path: '/single/send/update',
     body: { utr: utrOf('singleSends'), ...singleSendBody },
     success: gives({ utr }),
-    also: () => valid,
+    also: (world) => [...valid, ...toSegments(world)],
     recordFailure: 'Record not found',
     faults,
     conflicts: [
