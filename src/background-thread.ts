@@ -22,6 +22,16 @@ const background = new Background({
   log: (fields, text) => parentPort?.postMessage({ fields, text }),
 });
 
+/** A step that fails, on a full disk say, is told and tried again after the pause; the queue is on disk. */
+async function stepSafely(): Promise<boolean> {
+  try {
+    return await background.step();
+  } catch (error) {
+    parentPort?.postMessage({ fields: { err: String(error) }, text: 'a background step failed and is tried again' });
+    return false;
+  }
+}
+
 let isStopping = false;
 let wake: () => void = () => undefined;
 parentPort?.on('message', (message) => {
@@ -31,7 +41,7 @@ parentPort?.on('message', (message) => {
 });
 
 while (!isStopping) {
-  if (await background.step()) continue;
+  if (await stepSafely()) continue;
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, IDLE_MS);
     wake = () => {

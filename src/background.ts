@@ -5,8 +5,10 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
 import type { Courier } from './delivery/courier.ts';
+import { Heartbeat, heldReason } from './delivery/hold.ts';
 import { layOut } from './delivery/layout.ts';
 import { Mailings } from './delivery/mailings.ts';
+import { Rates } from './delivery/rates.ts';
 import type { Tokens } from './delivery/tokens.ts';
 import { DeliveryWorker } from './delivery/worker.ts';
 
@@ -22,15 +24,27 @@ export interface BackgroundDeps {
 
 export class Background {
   readonly #deps: BackgroundDeps;
+  readonly #heartbeat: Heartbeat;
   readonly #worker: DeliveryWorker;
 
   constructor(deps: BackgroundDeps) {
     this.#deps = deps;
-    this.#worker = new DeliveryWorker({ ...deps, mailings: new Mailings(deps.db, deps) });
+    const { SEND_RATE: perSecond, SEND_RATE_PER_DOMAIN: perDomain } = deps.config;
+    this.#heartbeat = new Heartbeat(deps.db.$client);
+    this.#worker = new DeliveryWorker({
+      ...deps,
+      mailings: new Mailings(deps.db, deps),
+      rates: new Rates(deps.clock, { perSecond, perDomain }),
+    });
   }
 
   /** One round of everything; gives whether there is more to do right now. */
   async step(): Promise<boolean> {
+    this.#heartbeat.beat(this.#deps.clock.now().getTime());
+    if (heldReason(this.#deps.db.$client) !== null) {
+      this.#worker.acknowledge();
+      return false;
+    }
     const launched = await launchDue(this.#deps);
     const changes = takeChanges(this.#deps.db.$client);
     const moved = await sendDue(this.#deps);

@@ -11,15 +11,15 @@ export { type Content, ContentError, type ContentSource } from './compiled.ts';
 /** What the compiling thread answers. */
 export type Compiled = { readonly content: Content } | { readonly problem: string };
 
-const timeLimit = 30_000;
 const memoryLimitMb = 512;
 
 /**
  * Compiles content: MJML to HTML, preheader, footer and pixel added, links made countable, the text part derived.
  * Takes about half a second for MJML.
+ * @param timeLimit milliseconds after which a template counts as too complicated.
  * @throws ContentError with a text for the owner.
  */
-export async function compileContent(source: ContentSource): Promise<Content> {
+export async function compileContent(source: ContentSource, timeLimit = 30_000): Promise<Content> {
   // The same folder holds the sources in development and the built files in production.
   const file = import.meta.url.endsWith('.ts') ? './compile-thread.ts' : './compile-thread.js';
   const worker = new Worker(new URL(file, import.meta.url), {
@@ -30,7 +30,7 @@ export async function compileContent(source: ContentSource): Promise<Content> {
     stderr: true,
   });
   try {
-    const answer = await answerOf(worker);
+    const answer = await answerOf(worker, timeLimit);
     if ('problem' in answer) throw new ContentError(answer.problem);
     return answer.content;
   } finally {
@@ -49,7 +49,7 @@ export function templateProblem(template_json: string): string | null {
   }
 }
 
-function answerOf(worker: Worker): Promise<Compiled> {
+function answerOf(worker: Worker, timeLimit: number): Promise<Compiled> {
   return new Promise((resolve, reject) => {
     const tooMuch = new ContentError('The template is too large or too complicated to compile.');
     const timer = setTimeout(reject, timeLimit, tooMuch);

@@ -94,7 +94,7 @@ export class Ledger {
   readonly #suppress: Statement<[number, number, string, string]>;
   readonly #counters: Statement<Record<string, number>>;
   readonly #settle: Statement<{ now: string; mailing: number }>;
-  readonly #putBack: Statement<[number]>;
+  readonly #putBack: Statement<[number, number]>;
   readonly #cancel: Statement<[number, number, number]>;
   readonly #unseen: Statement<[], { id: number; state: string }>;
   readonly #seen: Statement<[string, number]>;
@@ -139,7 +139,7 @@ export class Ledger {
         AND NOT EXISTS (SELECT 1 FROM deliveries WHERE mailing_id = @mailing AND state = 0)
         AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = @mailing AND state = 1)`);
     this.#putBack = client.prepare(
-      `UPDATE deliveries SET state = ${State.queued}, attempt = attempt - 1 WHERE id = ? AND state = ${State.sending}`,
+      `UPDATE deliveries SET state = ${State.queued}, attempt = attempt - 1, due_at = ? WHERE id = ? AND state = ${State.sending}`,
     );
     this.#cancel = client.prepare(`
       UPDATE deliveries SET state = ${State.cancelled}, reply = 'the mailing was cancelled', updated_at = ?
@@ -236,13 +236,14 @@ export class Ledger {
       .immediate();
   }
 
-  /** Takes claims that were never started back into the queue, as if they had not been claimed. */
-  putBack(claims: readonly Claim[]): void {
+  /** Takes claims that were never started back into the queue, as if they had not been claimed, due at their moment. */
+  putBack(claims: readonly { claim: Claim; due_at: number }[]): void {
     if (claims.length === 0) return;
     this.#client
       .transaction(() => {
-        for (const { id, mailing_id, attempt } of claims) {
-          if (this.#putBack.run(id).changes > 0 && attempt === 0) this.#triggered.run(-1, mailing_id);
+        for (const { claim, due_at } of claims) {
+          const { id, mailing_id, attempt } = claim;
+          if (this.#putBack.run(due_at, id).changes > 0 && attempt === 0) this.#triggered.run(-1, mailing_id);
         }
       })
       .immediate();
