@@ -13,7 +13,7 @@ export async function accounts(probe: Probe): Promise<void> {
     for (const theirs of theirRecords(parameter, place.other)) {
       for (const [index, value] of pointing(parameter, theirs, place.own).entries()) {
         const answer = await probe.refused(probe.valid({ [name]: value }), isRecord ? 404 : 422, errors);
-        const missing = await probe.ask(probe.valid({ [name]: unknown[index] }));
+        const missing = await probe.refused(probe.valid({ [name]: unknown[index] }), isRecord ? 404 : 422, errors);
         probe.identical(`with ${name} of another account`, answer, missing);
       }
     }
