@@ -62,7 +62,7 @@ export function identifiers(description: string) {
 }
 
 /** A list of texts such as the targets of a single send. */
-export function texts(options: { minItems?: number; description?: string } = {}) {
+export function texts(options: { minItems?: number; maxItems?: number; description?: string } = {}) {
   return Type.Array(Type.String({ maxLength: ONE_LINE_MAXIMUM }), { maxItems: ARRAY_MAXIMUM, ...options });
 }
 

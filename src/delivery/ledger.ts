@@ -108,12 +108,14 @@ export class Ledger {
     );
     this.#candidates = client.prepare(`
       SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
-        d.contact_id, c.email, c.alt_email, c.first_name, c.last_name, co.name AS country, c.state, c.city, c.address_line1,
+        d.contact_id, ifnull(c.email, r.email) AS email, c.alt_email, ifnull(c.first_name, r.first_name) AS first_name,
+        ifnull(c.last_name, r.last_name) AS last_name, co.name AS country, c.state, c.city, c.address_line1,
         c.address_line2, c.state_province_region, c.postal_code, c.custom_values, ${leftOut('d')} AS left_out
       FROM deliveries d INDEXED BY deliveries_queue
         CROSS JOIN mailings m ON m.id = d.mailing_id
         CROSS JOIN addresses a ON a.id = d.address_id
         LEFT JOIN contacts c ON c.id = d.contact_id
+        LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id
         LEFT JOIN countries co ON co.id = c.country_id
       WHERE d.mailing_id = ? AND d.state = 0 AND d.due_at <= ? AND m.state = 'sending'
       ORDER BY d.due_at, d.id LIMIT ?`);
