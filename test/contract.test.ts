@@ -43,8 +43,8 @@ let held = 0;
 /** Two filled accounts; a single one, taken for both, where no check looks across. */
 async function openPlace(t: Test, accounts: 1 | 2): Promise<Place> {
   const app = await startApp(t);
-  const own = await buildWorld(app.one, pending);
-  const other = accounts === 1 ? own : await buildWorld(app.two, pending);
+  const own = await buildWorld(app.one);
+  const other = accounts === 1 ? own : await buildWorld(app.two);
   return { app, own, other, tables: new Tables(app.db) };
 }
 

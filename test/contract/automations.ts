@@ -61,7 +61,7 @@ export const automations: Endpoint[] = [
     also: (world) => [
       { type: 'custom' },
       { unsubscribe_group_id: '0' },
-      ...world.segments.filter((id) => id !== '0').map((id) => ({ automation_for: `segments_${id}` })),
+      { automation_for: `segments_${world.segments[0]}` },
     ],
     shownAt: ['/automations/details', 'utr'],
   },

@@ -49,10 +49,7 @@ const valid: Changes[] = [
 ];
 
 /** Segments are targets as contact types are. */
-const toSegments = (world: World): Changes[] => {
-  const ids = world.segments.filter((id) => id !== '0');
-  return ids.length === 0 ? [] : [{ recipient_id: ids.map((id) => `segments_${id}`) }];
-};
+const toSegments = (world: World): Changes => ({ recipient_id: world.segments.map((id) => `segments_${id}`) });
 
 const fault = (given: Changes, errors: Record<string, string | RegExp>): Fault => ({ given: () => given, errors });
 const faults: Fault[] = [
@@ -78,7 +75,7 @@ export const singleSends: Endpoint[] = [
     path: '/single/send/create',
     body: singleSendBody,
     success: gives({ utr }),
-    also: (world) => [...valid, ...toSegments(world)],
+    also: (world) => [...valid, toSegments(world)],
     faults,
     shownAt: ['/single-send/details', 'utr'],
   },
@@ -103,7 +100,7 @@ export const singleSends: Endpoint[] = [
     path: '/single/send/update',
     body: { utr: utrOf('singleSends'), ...singleSendBody },
     success: gives({ utr }),
-    also: (world) => [...valid, ...toSegments(world)],
+    also: (world) => [...valid, toSegments(world)],
     recordFailure: 'Record not found',
     faults,
     conflicts: [

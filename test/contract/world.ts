@@ -2,11 +2,10 @@
 import type { Caller, CallOptions } from '../helper.ts';
 import type { Pair, World } from './types.ts';
 
-const NONE: Pair = ['0', '0'];
 const HTML = '<p>Hello ((first_name|there)), <a href="((unsubscribe_preferences))">leave</a></p>';
 
-/** The records of one account; kinds of a pending resource are left out. */
-export async function buildWorld(caller: Caller, pending: readonly string[]): Promise<World> {
+/** The records of one account. */
+export async function buildWorld(caller: Caller): Promise<World> {
   const post = (path: string, form: Record<string, unknown>) => ask(caller, 'POST', path, { form });
   const pair = (path: string, key: string, name: string, query = {}) => listed(caller, path, query, key, name);
 
@@ -76,7 +75,7 @@ export async function buildWorld(caller: Caller, pending: readonly string[]): Pr
   await post('/single/send/create', { ...send, template_html: HTML, exclude_specific_recipient_id: exclude });
   await post('/single/send/create', send);
 
-  const world: World = {
+  return {
     user: Number((await pair('/contacts-type', 'contactTypes', 'user_id'))[0]),
     customFields,
     customNames,
@@ -89,21 +88,16 @@ export async function buildWorld(caller: Caller, pending: readonly string[]): Pr
     senders,
     singleSends: await pair('/single-send/list', 'singleSends', 'utr'),
     singleSendIds: await pair('/single-send/list', 'singleSends', 'id'),
-    segments: NONE,
-    segmentRecipients: NONE,
-    automations: NONE,
-    automationIds: NONE,
-    liveAutomations: NONE,
-    schedules: NONE,
+    ...(await addSegments(caller, contactTypeId)),
+    ...(await addAutomations(caller, { contactTypeId, groupId: groups[0], senderId: senders[0] })),
   };
-  if (!pending.includes('segments')) Object.assign(world, await addSegments(caller, world));
-  if (!pending.includes('automations')) Object.assign(world, await addAutomations(caller, world));
-  return world;
 }
 
 /** Two segments; the recipients of the first are one by rule and one by hand. */
-async function addSegments(caller: Caller, world: World): Promise<Pick<World, 'segments' | 'segmentRecipients'>> {
-  const contact_type_id = world.contactTypes[0];
+async function addSegments(
+  caller: Caller,
+  contact_type_id: string,
+): Promise<Pick<World, 'segments' | 'segmentRecipients'>> {
   const byName = { select_field: ['first_name'], select_operator: ['is'], value: ['Ann'] };
   const byTime = { select_field: ['created_at'], select_operator: ['is between'], value: ['2020-01-01', '2021-01-01'] };
   const post = (path: string, form: Record<string, unknown>) => ask(caller, 'POST', path, { form });
@@ -119,19 +113,19 @@ async function addSegments(caller: Caller, world: World): Promise<Pick<World, 's
 /** Two drafts, the first with two mails and ready to go live, the second bare; one that is live. */
 async function addAutomations(
   caller: Caller,
-  world: World,
+  { contactTypeId, groupId, senderId }: { contactTypeId: string; groupId: string; senderId: string },
 ): Promise<Pick<World, 'automations' | 'automationIds' | 'liveAutomations' | 'schedules'>> {
-  const complete = { automation_for: `contacts_${world.contactTypes[0]}`, unsubscribe_group_id: world.groups[0] };
+  const complete = { automation_for: `contacts_${contactTypeId}`, unsubscribe_group_id: groupId };
   const create = async (form: Record<string, string>): Promise<string> => {
     const body = { type: 'custom', automation_name: 'Course', ...form };
     return (await ask(caller, 'POST', '/automations/create', { form: body })).utr;
   };
   const ready = await create(complete);
-  await addSchedule(caller, ready, world.senders[0]);
-  await addSchedule(caller, ready, world.senders[0]);
+  await addSchedule(caller, ready, senderId);
+  await addSchedule(caller, ready, senderId);
   const bare = await create({ unsubscribe_group_id: '0' });
   const live = await create({ ...complete, type: 'welcome' });
-  await addSchedule(caller, live, world.senders[0]);
+  await addSchedule(caller, live, senderId);
   await ask(caller, 'GET', '/automations/set-live', { query: { utr: live } });
   return {
     automations: [ready, bare],
