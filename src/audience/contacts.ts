@@ -1,7 +1,7 @@
 /** Contacts: what a valid one is, and every write of a single one. The import writes many at once. */
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { ownedBy, ownedRecord } from '../database/owned.ts';
+import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { contacts, contactTypes, countries } from '../database/schema.ts';
 import { invalid, notFound, texts } from '../failure.ts';
 import { type Address, parseAddress } from './addresses.ts';
@@ -18,10 +18,15 @@ export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[numbe
   custom_field?: Record<string, string>;
 }
 
-/** The condition for contacts that are the account's, of a type that is not deleted; with an id, for that one. */
-export function ownedContact(userId: number, id?: unknown): SQL | undefined {
+/** The condition for contacts that are the account's, of a type that is not deleted. */
+export function ownedContacts(userId: number): SQL | undefined {
   const liveTypes = sql`${contacts.contact_type_id} IN (SELECT id FROM contact_types WHERE user_id = ${userId} AND deleted_at IS NULL)`;
-  return and(id === undefined ? ownedBy(contacts, userId) : ownedRecord(contacts, id, userId), liveTypes);
+  return and(ownedBy(contacts, userId), liveTypes);
+}
+
+/** The condition for the one of them with this identifier. */
+export function ownedContact(userId: number, id: unknown): SQL | undefined {
+  return and(eq(contacts.id, recordId(id)), ownedContacts(userId));
 }
 
 /** Whether this contact type exists for the account. */
