@@ -4,7 +4,7 @@ import type { Relay } from './relay.ts';
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** How long a relay that wanted fewer connections is left alone before one more is tried. */
+/** How long a relay that wanted fewer connections is left alone before it gets more again. */
 const GROWTH_MS = 30_000;
 
 /** One relay as the pool has come to know it. */
@@ -62,16 +62,17 @@ export class Routes {
   }
 
   /**
-   * Whether one more connection may be opened: as many at a time as already work, so that a relay with a limit shows
-   * it to a connection that can be spared, and one that is down is asked once.
+   * Whether one more connection may be opened: as many at a time as already stand, so that a relay with a limit shows
+   * it to a connection that can be spared. After a failure one has to carry something first.
    */
   hasRoom(route: Route): boolean {
     const now = this.#monotonic();
     if (route.limit < this.#most && now >= route.growAt) {
-      route.limit++;
+      route.limit = Math.min(this.#most, Math.ceil(route.limit * 1.5));
       route.growAt = now + GROWTH_MS;
     }
-    return route.opening < Math.max(1, route.open) && route.opening + route.open < route.limit;
+    const limit = route.failures > 0 ? 1 : route.limit;
+    return route.opening < Math.max(1, route.open) && route.opening + route.open < limit;
   }
 
   /** A connection did not come about or broke before it was of use. */

@@ -99,7 +99,7 @@ export class Session implements Listener {
     if (this.#ticket === null) {
       // Nothing was asked: the answer to QUIT, or the 421 of a relay that closes unused connections.
       this.#wire.fail(new Error(`the relay spoke out of turn: ${reply.code} ${reply.text}`));
-    } else if (reply.code === 421) {
+    } else if (reply.code === 421 || this.#misplaced(reply.code)) {
       this.#breakOff(outcomeOf(this.#stage(), reply));
     } else {
       this.#advance(this.#ticket.job, reply);
@@ -145,6 +145,11 @@ export class Session implements Listener {
     }
   }
 
+  /** Whether a reply cannot belong here, so that those after it would be taken for the wrong ones. */
+  #misplaced(code: number): boolean {
+    return this.#step === 'data' ? code < 300 : code >= 300 && code < 400;
+  }
+
   #answerToReset(job: Job, reply: Reply): void {
     if (reply.code >= 300) {
       this.#wire.fail(new Error(`RSET answered with ${reply.code} ${reply.text}`));
@@ -168,8 +173,6 @@ export class Session implements Listener {
   #answerToData(reply: Reply): void {
     if (reply.code >= 400) {
       this.#finish(this.#refusal ?? outcomeOf('data', reply));
-    } else if (reply.code < 300) {
-      this.#breakOff(this.#refusal ?? outcomeOf('data', reply));
     } else if (this.#refusal === null) {
       this.#message = stuffDots(this.#message);
       this.#written = 0;
@@ -191,9 +194,7 @@ export class Session implements Listener {
     // Nobody accepts what they have not seen: the dot has left, even if the system has not told us yet.
     if (this.#written === this.#message.length && reply.code < 300) this.#dotTaken = true;
     const outcome = this.#refusal ?? outcomeOf(this.#stage(), reply);
-    // After an answer that came too early, or that ends no message, what follows would be misread.
-    const inOrder = this.#step === 'dot' || this.#dotTaken;
-    if (inOrder && (reply.code < 300 || reply.code >= 400)) this.#finish(outcome);
+    if (this.#step === 'dot' || this.#dotTaken) this.#finish(outcome);
     else this.#breakOff(outcome);
   }
 

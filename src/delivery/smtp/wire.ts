@@ -68,7 +68,6 @@ export class Wire {
       return;
     }
     const plain = this.#socket;
-    plain.removeAllListeners('error').removeAllListeners('close');
     const servername = net.isIP(host) === 0 ? { servername: host } : {};
     this.#socket = tls.connect({ socket: plain, host, ...servername, rejectUnauthorized: verify }, done);
     this.#socket.on('data', (chunk: Buffer) => this.#read(chunk));
@@ -121,6 +120,7 @@ export class Wire {
       this.#error ??= error;
     });
     socket.on('close', () => {
+      if (socket !== this.#socket) return;
       this.#deadline = Number.POSITIVE_INFINITY;
       this.#listener?.lost(this.#error ?? new Error('the relay closed the connection'));
       this.#closed(this);
