@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type SecureContext, TLSSocket } from 'node:tls';
 
 /** What the answer may depend on. */
-export type Moment = {
+type Moment = {
   /** The command line as it came, without its end; empty for the greeting and the dot. */
   line: string;
   /** Number of the connection, from 1. */
@@ -49,7 +49,7 @@ export type Script = {
   deaf?: boolean;
 };
 
-export type Received = { from: string; to: string; message: Buffer };
+type Received = { from: string; to: string; message: Buffer };
 
 type Point =
   | 'greeting'

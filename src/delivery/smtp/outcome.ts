@@ -8,7 +8,9 @@ export type Stage = 'connect' | 'tls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'bod
  * accepted: the relay took responsibility (RFC 5321 6.1). deferred: try this recipient again later. refused: this
  * recipient, for good. held: the relay will not work for us as things are, whoever the recipient; nobody bounces.
  */
-export type Kind = 'accepted' | 'deferred' | 'refused' | 'held';
+type Kind = 'accepted' | 'deferred' | 'refused' | 'held';
+
+const MOST_CHARACTERS = 1_000;
 
 export type Outcome = {
   kind: Kind;
@@ -39,7 +41,7 @@ function kindOf(stage: Stage, code: number): Kind {
 
 /** RFC 2034 4: the code follows the reply code, and its class must agree with it. */
 function enhancedCode(reply: Reply): string | null {
-  const found = /^([245])\.\d{1,3}\.\d{1,3}(?= |$)/.exec(reply.text.split('\n', 1)[0] ?? '');
+  const found = /^([245])\.\d{1,3}\.\d{1,3}(?=[ \n]|$)/.exec(reply.text);
   return found !== null && Number(found[1]) === Math.floor(reply.code / 100) ? found[0] : null;
 }
 
@@ -51,10 +53,11 @@ function readable(reply: Reply, enhanced: string | null): string {
 
 /** Replies are ASCII unless the relay errs towards UTF-8; the reader hands them over byte by byte (latin1). */
 function oneLine(text: string): string {
-  const start = text.slice(0, 4000);
-  const decoded = /^[\n -~]*$/.test(start) ? start : Buffer.from(start, 'latin1').toString('utf8');
+  const start = text.length > MOST_CHARACTERS ? text.slice(0, 4 * MOST_CHARACTERS) : text;
+  if (/^[ -~]*$/.test(start)) return start.slice(0, MOST_CHARACTERS);
+  const decoded = /^[\0-\x7f]*$/.test(start) ? start : Buffer.from(start, 'latin1').toString('utf8');
   return decoded
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
-    .slice(0, 1000);
+    .slice(0, MOST_CHARACTERS);
 }

@@ -28,6 +28,9 @@ type Step = 'idle' | 'rset' | 'mail' | 'rcpt' | 'data' | 'body' | 'dot';
 /** The pieces RFC 5321 4.5.3.2.5 sets a timeout for. */
 const BLOCK_BYTES = 65_536;
 
+const DOT = Buffer.from('.\r\n');
+const LINE_END_DOT = Buffer.from('\r\n.\r\n');
+
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export class Session implements Listener {
@@ -213,7 +216,7 @@ export class Session implements Listener {
     const lineEnded = message.length === 0 || message[message.length - 1] === 0x0a;
     this.#wire.send(
       start === 0 ? message : message.subarray(start),
-      lineEnded ? '.\r\n' : '\r\n.\r\n',
+      lineEnded ? DOT : LINE_END_DOT,
       this.#markDotTaken,
     );
   };

@@ -13,7 +13,7 @@ import { SmtpPool } from '../../../src/delivery/smtp/pool.ts';
 import { parseRelays, type Relay } from '../../../src/delivery/smtp/relay.ts';
 import { startSink } from '../sink.ts';
 
-const MESSAGE = Buffer.from(`Subject: x\r\n\r\n${'.\r\n..\r\nHello, world.\r\n'.repeat(3_500)}`);
+const MESSAGE = Buffer.from(`Subject: x\r\n\r\n${'Hello, world.\r\n'.repeat(7_000)}.\r\n..\r\n.end\r\n`);
 const USER = 'us,er@example.com';
 const PASSWORD = 'pä:ss/w@rd%';
 const LOGIN = `${encodeURIComponent(USER)}:${encodeURIComponent(PASSWORD)}@`;
