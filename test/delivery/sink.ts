@@ -32,6 +32,7 @@ export type Script = {
   /** After the dot. */
   dot?: Answer;
   rset?: Answer;
+  /** Null keeps the connection open as well. */
   quit?: Answer;
   /** To a line that is no command, as in the middle of AUTH. */
   other?: Answer;
@@ -80,7 +81,7 @@ export class Sink {
   peak = 0;
   /** Of connections that ended: how many with a QUIT. */
   quits = 0;
-  readonly #server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+  readonly #server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket));
   readonly #sockets = new Set<Socket>();
 
   constructor(script: Script) {
@@ -121,6 +122,9 @@ export class Sink {
     this.open++;
     this.peak = Math.max(this.peak, this.open);
     this.#sockets.add(socket);
+    socket.on('end', () => {
+      if (this.script.quit !== null) socket.end();
+    });
     socket.on('close', () => {
       this.open--;
       this.#sockets.delete(socket);
