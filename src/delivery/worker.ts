@@ -123,11 +123,20 @@ export class DeliveryWorker {
       to,
       start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : ready.render(claim, to)),
     };
-    void this.#deps.courier.send(handoff).then((outcome) => {
-      this.#flights--;
-      this.#land(mailing, claim, outcome);
-      this.#landed();
-    });
+    void this.#deps.courier
+      .send(handoff)
+      .catch((error: unknown) => this.#unbuilt(claim, error))
+      .then((outcome) => {
+        this.#flights--;
+        this.#land(mailing, claim, outcome);
+        this.#landed();
+      });
+  }
+
+  /** A mail that can't be built is a bug of ours or of the data: this recipient fails, the others go on. */
+  #unbuilt(claim: Claim, error: unknown): Outcome {
+    this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
+    return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: 'The mail could not be built' };
   }
 
   #land(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
