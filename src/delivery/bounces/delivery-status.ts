@@ -20,6 +20,8 @@ export interface RecipientReport {
 
 /** A mail of ours has one recipient, so that more are an alias's members; past these the report is no answer to one mail. */
 export const MOST_RECIPIENTS = 100;
+/** Local part, `@` and domain at their largest (RFC 5321 §4.5.3.1). */
+export const MOST_ADDRESS = 320;
 
 /** The recipients of a `message/delivery-status` text, at most 100. A group without a known Action is passed over. */
 export function readDeliveryStatus(text: string): RecipientReport[] {
@@ -33,7 +35,7 @@ export function readDeliveryStatus(text: string): RecipientReport[] {
   return recipients;
 }
 
-/** A report of a failure told by `refusal`, for one recipient. */
+/** The failure of one recipient, judged by what the server `said` and, where that does not tell, by the reported status. */
 export function failedReport(recipient: string | null, status: string | null, said: string): RecipientReport {
   const refusal = readRefusal(said);
   // What the refusing server itself said is closer to the matter than what the reporting one made of it.
@@ -41,7 +43,7 @@ export function failedReport(recipient: string | null, status: string | null, sa
   const enhanced = (isTelling ? refusal.enhanced : status) ?? '5.0.0';
   return {
     kind: 'failed',
-    recipient: recipient === null ? null : inertText(recipient).slice(0, 320),
+    recipient: recipient === null ? null : inertText(recipient.slice(0, MOST_ADDRESS)),
     status: status ?? refusal.enhanced,
     diagnostic: inertText(said),
     verdict: classifyFinal({ ...refusal, enhanced }),

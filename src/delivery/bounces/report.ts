@@ -1,7 +1,7 @@
 /** Tells what a mail to one of our return paths is: delivery report, complaint, automatic answer, or none of these. */
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 import type { Verdict } from './classify.ts';
-import { overallVerdict, type RecipientReport, readDeliveryStatus } from './delivery-status.ts';
+import { MOST_ADDRESS, overallVerdict, type RecipientReport, readDeliveryStatus } from './delivery-status.ts';
 import { fieldGroups } from './field-groups.ts';
 import { inertText } from './inert.ts';
 import { readEximNotice, readQmailNotice } from './plain-notices.ts';
@@ -126,11 +126,7 @@ function messageId(field: string | undefined): string | null {
 }
 
 function address(field: string | undefined): string | null {
-  const text = inertText(
-    (field ?? '')
-      .slice(0, 500)
-      .replace(/^\s*<|>\s*$/g, '')
-      .replace(/^rfc822;/i, ''),
-  );
-  return text === '' ? null : text.slice(0, 320);
+  const bare = (field ?? '').slice(0, 500).replace(/^\s*<|>\s*$/g, '');
+  const text = inertText(bare.replace(/^rfc822;/i, '').slice(0, MOST_ADDRESS));
+  return text === '' ? null : text;
 }
