@@ -4,6 +4,7 @@ import { Background } from './background.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { connect } from './database/open.ts';
+import { listenForReturns } from './delivery/bounces/intake.ts';
 import type { Outcome } from './delivery/courier.ts';
 import { OutboxCourier } from './delivery/outbox.ts';
 import { SmtpCourier } from './delivery/smtp-courier.ts';
@@ -39,6 +40,8 @@ async function stepSafely(): Promise<boolean> {
   }
 }
 
+const returns = config.BOUNCE_LISTEN && (await listenForReturns(db, systemClock, config.BOUNCE_LISTEN));
+
 let isStopping = false;
 let wake: () => void = () => undefined;
 parentPort?.on('message', (message) => {
@@ -57,6 +60,7 @@ while (!isStopping) {
     };
   });
 }
+await returns?.close();
 await background.close(config.SHUTDOWN_SECONDS * 1000);
 db.$client.close();
 parentPort?.close();

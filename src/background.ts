@@ -34,7 +34,7 @@ export class Background {
     this.#heartbeat = new Heartbeat(deps.db.$client);
     this.#worker = new DeliveryWorker({
       ...deps,
-      mailings: new Mailings(deps.db, deps),
+      mailings: new Mailings(deps.db, { ...deps, bounceDomain: deps.config.BOUNCE_DOMAIN }),
       rates: new Rates(deps.clock, { perSecond, perDomain }),
     });
   }

@@ -3,10 +3,11 @@
 import { customFieldsOf } from '../audience/fields.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
+import { returnPath } from './bounces/verp.ts';
 import type { Content } from './compiled.ts';
 import type { Claim } from './ledger.ts';
 import { type Prepared, prepare, render } from './message.ts';
-import type { Tokens } from './tokens.ts';
+import { type Tokens, tokenSecrets } from './tokens.ts';
 import { valuesOf } from './values.ts';
 
 /** What `mailings.content` holds, as JSON. */
@@ -24,6 +25,8 @@ interface MailingDeps {
   clock: Clock;
   tokens: Tokens;
   publicUrl: string;
+  /** Domain of return paths; '' when mail comes back to the sender itself. */
+  bounceDomain: string;
 }
 
 /** One mailing, ready to render. */
@@ -71,8 +74,9 @@ export class Mailings {
   }
 }
 
-function readyMailing(db: Db, { clock, tokens, publicUrl }: MailingDeps, row: MailingRow): ReadyMailing {
+function readyMailing(db: Db, { clock, tokens, publicUrl, bounceDomain }: MailingDeps, row: MailingRow): ReadyMailing {
   const frozen: FrozenContent = JSON.parse(row.content);
+  const [secret = ''] = tokenSecrets(db.$client);
   const isCampaign = row.owner_kind !== 'system';
   const domain = frozen.from_email.slice(frozen.from_email.lastIndexOf('@') + 1);
   const names = customFieldsOf(db, row.user_id);
@@ -88,7 +92,7 @@ function readyMailing(db: Db, { clock, tokens, publicUrl }: MailingDeps, row: Ma
       : null,
   });
   return {
-    envelopeFrom: () => frozen.from_email,
+    envelopeFrom: ({ id }) => (bounceDomain === '' ? frozen.from_email : returnPath(secret, id, bounceDomain)),
     render: (claim, to) => {
       const own = tokens.recipient({
         delivery: claim.id,

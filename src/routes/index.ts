@@ -19,6 +19,7 @@ import { senderRoutes } from './senders.ts';
 import { singleSendActionRoutes } from './single-send-actions.ts';
 import { singleSendReportRoutes } from './single-send-reports.ts';
 import { singleSendRoutes } from './single-sends.ts';
+import { suppressionRoutes } from './suppressions.ts';
 import { templateRoutes } from './templates.ts';
 import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
 
@@ -51,5 +52,6 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(automationScheduleRoutes, deps);
   await app.register(placeRoutes);
   await app.register(senderRoutes, deps);
+  await app.register(suppressionRoutes, deps);
   await app.register(outboxRoutes, deps);
 }
