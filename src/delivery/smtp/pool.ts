@@ -122,6 +122,8 @@ export class SmtpPool {
       if (route !== undefined) this.#routes.worked(route);
       if (this.#closing || this.#betterThan(route)) session.quit();
       else this.#feed(session);
+      // A relay that just proved itself, or was left alone long enough, may get more connections.
+      this.#pump();
     },
     stale: (ticket) => {
       ticket.retried = true;
