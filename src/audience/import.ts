@@ -129,13 +129,14 @@ function sortStaged(client: Database): void {
 async function write(db: Db, job: ImportJob, columns: string[], now: string, report: ImportReport): Promise<void> {
   const client = db.$client;
   const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
+  // CROSS JOIN keeps the chunk outermost: the planner would read all contacts of the type for every chunk.
   const people = client.prepare(`
     INSERT INTO addresses (user_id, compared_email) SELECT @user, compared FROM sorted WHERE ${range} ORDER BY compared
     ON CONFLICT DO NOTHING`);
   const present = client
     .prepare<Record<string, unknown>, number>(`
-      SELECT count(*) FROM sorted JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared
-        JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL WHERE ${range}`)
+      SELECT count(*) FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared
+        CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL WHERE ${range}`)
     .pluck();
   const kept = columns.filter((column) => column !== 'custom_values');
   const list = columns.join(', ');
@@ -148,12 +149,12 @@ async function write(db: Db, job: ImportJob, columns: string[], now: string, rep
   const upsert = client.prepare(`
     INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
     SELECT @user, @type, a.id, ${columns.map((column) => `sorted.${column}`).join(', ')}, @now, @now
-    FROM sorted JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range} ORDER BY sorted.rowid
+    FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range} ORDER BY sorted.rowid
     ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET ${updates.join(', ')}, updated_at = @now`);
   const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
   const written = client
     .prepare<Record<string, unknown>, number>(
-      `SELECT a.id FROM sorted JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range}`,
+      `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range}`,
     )
     .pluck();
   let after = 0;
@@ -164,7 +165,8 @@ async function write(db: Db, job: ImportJob, columns: string[], now: string, rep
     const updated = present.get({ user, type, after, until }) ?? 0;
     const before = last.get() ?? 0;
     const { changes } = upsert.run(bounds);
-    const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND contact_type_id = ${type}`;
+    // The plus keeps the planner on the range of new ids.
+    const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
     recordChange(db, { userId: user, table: 'contacts', id: type }, 'joined', joined, now);
     peopleChanged(db, type, written.all({ user, after, until }), now);
     report.updated += updated;

@@ -2,6 +2,7 @@
  * Who is in what, kept true: after every write to contacts their people are settled in the segments of their type, in the same
  * transaction and at a cost that follows the change. Who joined or left a target that a live automation watches is recorded.
  */
+import type { Database, Statement } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { segments, type WireTarget } from '../database/schema.ts';
@@ -28,7 +29,10 @@ export function peopleChanged(db: Db, typeId: number, people: readonly number[],
     .where(and(eq(segments.contact_type_id, typeId), isNull(segments.deleted_at)))
     .orderBy(asc(segments.id))
     .all();
-  for (const segment of affected) settle(db, segment, people, now);
+  const [first] = affected;
+  if (first === undefined) return;
+  const facts = settlingFacts(db, first);
+  for (const segment of affected) settleWith(db, segment, people, now, facts);
 }
 
 /**
@@ -36,34 +40,98 @@ export function peopleChanged(db: Db, typeId: number, people: readonly number[],
  * removed by hand stays out. Call inside a transaction.
  */
 export function settle(db: Db, segment: Segment, people: readonly number[], now: string): void {
+  settleWith(db, segment, people, now, settlingFacts(db, segment));
+}
+
+/** What settling needs to know of a contact type and its account, read once for all its segments: statements cost more than rows. */
+interface Facts {
+  isLiveType: boolean;
+  liveFields: ReadonlySet<number>;
+  /** The segments that a live automation watches. */
+  watched: ReadonlySet<number>;
+}
+
+function settlingFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
+  const type = db.get(sql`SELECT 1 FROM contact_types WHERE id = ${contact_type_id} AND deleted_at IS NULL`);
+  const watched = db.all<{ id: number }>(sql`
+    SELECT automation_for AS id FROM automations
+    WHERE status = 1 AND deleted_at IS NULL AND automation_for_table = 'segments' AND user_id = ${user_id}`);
+  return {
+    isLiveType: type !== undefined,
+    liveFields: new Set(customFieldsOf(db, user_id).map((field) => field.id)),
+    watched: new Set(watched.map(({ id }) => id)),
+  };
+}
+
+function settleWith(db: Db, segment: Segment, people: readonly number[], now: string, facts: Facts): void {
   const { id, user_id, contact_type_id } = segment;
-  const matches = conditionOf(db, segment, now);
-  const given = sql`SELECT value FROM json_each(${JSON.stringify(people)})`;
-  const own = (address: SQL) =>
-    sql`c.contact_type_id = ${contact_type_id} AND c.address_id = ${address} AND c.deleted_at IS NULL`;
-  const theirs = own(sql`segment_recipients.address_id`);
+  const isWatched = facts.watched.has(id);
   const membership: Membership = { userId: user_id, table: 'segments', id };
+  const matches = ruleCondition(segment.rules, segment.query_type, facts.liveFields, now);
+  const bound = {
+    ...matches.values,
+    people: JSON.stringify(people),
+    segment: id,
+    user: user_id,
+    type: contact_type_id,
+    now,
+  };
+  const run = (text: string) => statement(db.$client, text).run(bound);
+  // Contacts of a deleted type are deleted with it.
+  const isLive = facts.isLiveType ? 'c.deleted_at IS NULL' : 'false';
+  const theirs = `c.contact_type_id = @type AND c.address_id = segment_recipients.address_id AND ${isLive}`;
 
-  const gone = sql`
-    segment_id = ${id} AND address_id IN (${given}) AND by_hand = 0 AND is_removed = 0
-      AND NOT EXISTS (SELECT 1 FROM contacts c WHERE ${theirs} AND ${matches})`;
-  recordChange(db, membership, 'left', sql`SELECT address_id, contact_id FROM segment_recipients WHERE ${gone}`, now);
-  db.run(sql`DELETE FROM segment_recipients WHERE ${gone}`);
-
-  const { last } = db.get<{ last: number }>(sql`SELECT ifnull(max(id), 0) AS last FROM segment_recipients`);
-  db.run(sql`
+  const gone = `
+    segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people)) AND by_hand = 0 AND is_removed = 0
+      AND NOT EXISTS (SELECT 1 FROM contacts c WHERE ${theirs} AND ${matches.text})`;
+  const before = isWatched ? lastRecipient(db) : 0;
+  if (isWatched) {
+    const left = statement(db.$client, `SELECT address_id, contact_id FROM segment_recipients WHERE ${gone}`).all(
+      bound,
+    );
+    recordChange(db, membership, 'left', rowsOf(left), now);
+  }
+  run(`DELETE FROM segment_recipients WHERE ${gone}`);
+  run(`
     INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, email, created_at, updated_at)
-    SELECT ${user_id}, ${id}, c.address_id, c.id, c.email, ${now}, ${now}
-    FROM json_each(${JSON.stringify(people)}) p CROSS JOIN contacts c ON ${own(sql`p.value`)}
-    WHERE ${matches}
+    SELECT @user, @segment, c.address_id, c.id, c.email, @now, @now
+    FROM json_each(@people) p CROSS JOIN contacts c
+      ON c.contact_type_id = @type AND c.address_id = p.value AND ${isLive}
+    WHERE ${matches.text}
     ON CONFLICT DO NOTHING`);
-  const joined = sql`SELECT address_id, contact_id FROM segment_recipients WHERE segment_id = ${id} AND id > ${last}`;
-  recordChange(db, membership, 'joined', joined, now);
+  if (isWatched) {
+    // The plus keeps the planner on the range of new ids.
+    const joined = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id > ${before} AND +segment_id = ${id}`;
+    recordChange(db, membership, 'joined', joined, now);
+  }
+  run(`
+    UPDATE segment_recipients SET contact_id = (SELECT c.id FROM contacts c WHERE ${theirs}), updated_at = @now
+    WHERE segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people))
+      AND contact_id IS NOT (SELECT c.id FROM contacts c WHERE ${theirs})`);
+}
 
-  const contact = sql`(SELECT c.id FROM contacts c WHERE ${theirs} AND ${isLiveType(contact_type_id)})`;
-  db.run(sql`
-    UPDATE segment_recipients SET contact_id = ${contact}, updated_at = ${now}
-    WHERE segment_id = ${id} AND address_id IN (${given}) AND contact_id IS NOT ${contact}`);
+const MOST_STATEMENTS = 300;
+const statements = new WeakMap<Database, Map<string, Statement>>();
+
+/** A statement by its text, kept prepared: an import settles the same segments for every chunk, and preparing costs more than running. */
+function statement(client: Database, text: string): Statement {
+  const kept = statements.get(client) ?? new Map<string, Statement>();
+  statements.set(client, kept);
+  const present = kept.get(text);
+  if (present !== undefined) return present;
+  if (kept.size >= MOST_STATEMENTS) kept.clear();
+  const made = client.prepare(text);
+  kept.set(text, made);
+  return made;
+}
+
+/** Rows as the SELECT that `recordChange` takes. */
+function rowsOf(rows: readonly unknown[]): SQL {
+  return sql`SELECT value ->> 'address_id' AS address_id, value ->> 'contact_id' AS contact_id FROM json_each(${JSON.stringify(rows)})`;
+}
+
+function lastRecipient(db: Db): number {
+  return db.get<{ last: number }>(sql`SELECT ifnull(max(id), 0) AS last FROM segment_recipients`).last;
 }
 
 /**
@@ -82,14 +150,4 @@ export function recordChange(
     SELECT ${userId}, ${table}, ${id}, address_id, contact_id, ${change}, ${Date.parse(now)} FROM (${people})
     WHERE EXISTS (SELECT 1 FROM automations WHERE status = 1 AND deleted_at IS NULL
       AND automation_for_table = ${table} AND automation_for = ${id})`);
-}
-
-function conditionOf(db: Db, { user_id, contact_type_id, rules, query_type }: Segment, now: string): SQL {
-  const live = new Set(customFieldsOf(db, user_id).map((field) => field.id));
-  return sql`${isLiveType(contact_type_id)} AND ${ruleCondition(rules, query_type, live, now)}`;
-}
-
-/** Contacts of a deleted type are deleted with it. */
-function isLiveType(typeId: number): SQL {
-  return sql`EXISTS (SELECT 1 FROM contact_types t WHERE t.id = ${typeId} AND t.deleted_at IS NULL)`;
 }

@@ -1,24 +1,23 @@
 /** Segment rules as bound SQL over a contact `c`. Nothing from outside becomes SQL text: fields and operators are of an allow-list. */
-import { type SQL, sql } from 'drizzle-orm';
 import { fold } from '../database/fold.ts';
 import type { SegmentRule } from '../database/schema.ts';
 import { customValuePath } from './fields.ts';
 
 const DAY = 86_400_000;
 
-const RESERVED: Readonly<Record<string, SQL>> = {
-  first_name: sql`c.first_name`,
-  last_name: sql`c.last_name`,
-  email: sql`c.email`,
-  alt_email: sql`ifnull(c.alt_email, '')`,
-  country: sql`ifnull((SELECT name FROM countries WHERE id = c.country_id), '')`,
-  state: sql`c.state`,
-  city: sql`c.city`,
-  address_line1: sql`c.address_line1`,
-  address_line2: sql`c.address_line2`,
-  state_province_region: sql`c.state_province_region`,
-  postal_code: sql`c.postal_code`,
-  created_at: sql`c.created_at`,
+const RESERVED: Readonly<Record<string, string>> = {
+  first_name: 'c.first_name',
+  last_name: 'c.last_name',
+  email: 'c.email',
+  alt_email: "ifnull(c.alt_email, '')",
+  country: "ifnull((SELECT name FROM countries WHERE id = c.country_id), '')",
+  state: 'c.state',
+  city: 'c.city',
+  address_line1: 'c.address_line1',
+  address_line2: 'c.address_line2',
+  state_province_region: 'c.state_province_region',
+  postal_code: 'c.postal_code',
+  created_at: 'c.created_at',
 };
 
 const NEGATED: Readonly<Record<string, string>> = {
@@ -32,6 +31,15 @@ const NEGATED: Readonly<Record<string, string>> = {
   'is not within': 'is within',
 };
 
+/** SQL text, the same for the same rules, and what is bound to its named parameters. */
+export interface Condition {
+  text: string;
+  values: Record<string, string>;
+}
+
+/** Binds a value and gives the parameter that stands for it. */
+type Bind = (value: string) => string;
+
 /**
  * The condition that contact `c` matches, 0 or 1 and never null. A field that is unset, or no longer in `liveFields`, has the
  * value ''; a positive operator never holds for it and a negated one always does (decisions §3).
@@ -42,88 +50,92 @@ export function ruleCondition(
   queryType: 'and' | 'or' | null,
   liveFields: ReadonlySet<number>,
   now: string,
-): SQL {
+): Condition {
+  const values: Record<string, string> = {};
+  const bind: Bind = (value) => {
+    const name = `rule${Object.keys(values).length}`;
+    values[name] = value;
+    return `@${name}`;
+  };
   const conditions = rules.map((rule) => {
     const positive = NEGATED[rule.operator];
-    const value = ruleValue(rule, liveFields);
-    if (positive === undefined) return sql`(${holds(rule, rule.operator, value, now)})`;
-    return sql`NOT (${holds(rule, positive, value, now)})`;
+    const value = fieldValue(rule, liveFields);
+    const holds = positiveHolds(rule, positive ?? rule.operator, value, now, bind);
+    return positive === undefined ? `(${holds})` : `NOT (${holds})`;
   });
-  return sql`(${sql.join(conditions, queryType === 'or' ? sql` OR ` : sql` AND `)})`;
+  return { text: `(${conditions.join(queryType === 'or' ? ' OR ' : ' AND ')})`, values };
 }
 
-function ruleValue({ field, customId }: SegmentRule, liveFields: ReadonlySet<number>): SQL {
+function fieldValue({ field, customId }: SegmentRule, liveFields: ReadonlySet<number>): string {
   if (customId !== null) {
-    return liveFields.has(customId) ? sql`ifnull(c.custom_values ->> ${customValuePath(customId)}, '')` : sql`''`;
+    return liveFields.has(customId) ? `ifnull(c.custom_values ->> '${customValuePath(customId)}', '')` : "''";
   }
   const reserved = RESERVED[field];
   if (reserved === undefined) throw new Error(`a rule names the unknown field ${field}`);
   return reserved;
 }
 
-function holds(rule: SegmentRule, operator: string, value: SQL, now: string): SQL {
-  if (operator === 'is blank') return sql`${value} = ''`;
+function positiveHolds(rule: SegmentRule, operator: string, value: string, now: string, bind: Bind): string {
+  if (operator === 'is blank') return `${value} = ''`;
   const [first = '', second = ''] = rule.operands;
   switch (rule.type) {
     case 'text':
-      return textHolds(operator, sql`fold(${value})`, fold(first));
+      return textHolds(operator, `fold(${value})`, bind(fold(first)));
     case 'number':
-      return sql`${value} <> '' AND ${numberHolds(operator, sql`CAST(${value} AS REAL)`, sql`CAST(${first} AS REAL)`, sql`CAST(${second} AS REAL)`)}`;
+      return `${value} <> '' AND ${numberHolds(operator, `CAST(${value} AS REAL)`, rule.operands, bind)}`;
     case 'datetime-local':
-      return sql`${value} <> '' AND ${momentHolds(operator, sql`substr(${value} || 'T00:00', 1, 16)`, first, second, now)}`;
+      return `${value} <> '' AND ${momentHolds(operator, `substr(${value} || 'T00:00', 1, 16)`, first, second, now, bind)}`;
   }
 }
 
-function textHolds(operator: string, value: SQL, operand: string): SQL {
+function textHolds(operator: string, value: string, operand: string): string {
   switch (operator) {
     case 'is':
-      return sql`${value} = ${operand}`;
+      return `${value} = ${operand}`;
     case 'contains':
-      return sql`instr(${value}, ${operand}) > 0`;
+      return `instr(${value}, ${operand}) > 0`;
     case 'starts with':
-      return sql`substr(${value}, 1, length(${operand})) = ${operand}`;
+      return `substr(${value}, 1, length(${operand})) = ${operand}`;
     case 'ends with':
-      return sql`substr(${value}, -length(${operand})) = ${operand}`;
+      return `substr(${value}, -length(${operand})) = ${operand}`;
     default:
       throw new Error(`unknown text operator ${operator}`);
   }
 }
 
-function numberHolds(operator: string, value: SQL, first: SQL, second: SQL): SQL {
-  switch (operator) {
-    case 'is':
-      return sql`${value} = ${first}`;
-    case 'is greater than':
-      return sql`${value} > ${first}`;
-    case 'is less than':
-      return sql`${value} < ${first}`;
-    case 'is equal or greater than':
-      return sql`${value} >= ${first}`;
-    case 'is equal or less than':
-      return sql`${value} <= ${first}`;
-    case 'is between':
-      return sql`${value} BETWEEN ${first} AND ${second}`;
-    default:
-      throw new Error(`unknown number operator ${operator}`);
-  }
+const COMPARISONS: Readonly<Record<string, string>> = {
+  is: '=',
+  'is greater than': '>',
+  'is less than': '<',
+  'is equal or greater than': '>=',
+  'is equal or less than': '<=',
+};
+
+/** Both sides are read by the same CAST, so that equal texts are equal numbers to the last bit. */
+function numberHolds(operator: string, value: string, operands: readonly string[], bind: Bind): string {
+  const [first, second] = operands.map((operand) => `CAST(${bind(operand)} AS REAL)`);
+  if (operator === 'is between') return `${value} BETWEEN ${first} AND ${second}`;
+  const comparison = COMPARISONS[operator];
+  if (comparison === undefined) throw new Error(`unknown number operator ${operator}`);
+  return `${value} ${comparison} ${first}`;
 }
 
 /** An operand that is a day stands for all of it: it begins at 00:00 and ends at 23:59. A value that is a day is its 00:00. */
-function momentHolds(operator: string, value: SQL, first: string, second: string, now: string): SQL {
-  const begin = (operand: string) => `${operand}T00:00`.slice(0, 16);
-  const end = (operand: string) => `${operand}T23:59`.slice(0, 16);
+function momentHolds(operator: string, value: string, first: string, second: string, now: string, bind: Bind): string {
+  const begin = (operand: string) => bind(`${operand}T00:00`.slice(0, 16));
+  const end = (operand: string) => bind(`${operand}T23:59`.slice(0, 16));
   switch (operator) {
     case 'is on':
-      return sql`substr(${value}, 1, 10) = ${first.slice(0, 10)}`;
+      return `substr(${value}, 1, 10) = ${bind(first.slice(0, 10))}`;
     case 'is before':
-      return sql`${value} < ${begin(first)}`;
+      return `${value} < ${begin(first)}`;
     case 'is after':
-      return sql`${value} > ${end(first)}`;
+      return `${value} > ${end(first)}`;
     case 'is between':
-      return sql`${value} BETWEEN ${begin(first)} AND ${end(second)}`;
+      return `${value} BETWEEN ${begin(first)} AND ${end(second)}`;
     case 'is within': {
       const since = new Date(Date.parse(now) - Number(first) * DAY).toISOString().slice(0, 16);
-      return sql`${value} BETWEEN ${since} AND ${now.slice(0, 16)}`;
+      return `${value} BETWEEN ${bind(since)} AND ${bind(now.slice(0, 16))}`;
     }
     default:
       throw new Error(`unknown date operator ${operator}`);
