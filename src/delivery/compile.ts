@@ -8,8 +8,6 @@ import { Worker } from 'node:worker_threads';
 import { type Content, ContentError, type ContentSource } from './compiled.ts';
 import { parseMjml } from './mjml.ts';
 
-export { type Content, ContentError, type ContentSource } from './compiled.ts';
-
 /** What the compiling thread answers. */
 export type Compiled = { readonly content: Content } | { readonly problem: string };
 
