@@ -6,8 +6,9 @@ import { FORM_BYTES } from '../plugins/forms.ts';
 import { docsPage } from './docs.ts';
 import { html } from './html.ts';
 import { page, unknownLink } from './layout.ts';
-import { pixelPage } from './pixel.ts';
+
 import { POLICY } from './style.ts';
+import { trackingPages } from './tracking.ts';
 import { unsubscribePage } from './unsubscribe.ts';
 import { verifyPage } from './verify.ts';
 
@@ -53,6 +54,6 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   app.setNotFoundHandler((_request, reply) => unknownLink(reply));
   await app.register(unsubscribePage, deps);
   await app.register(verifyPage, deps);
-  await app.register(pixelPage, deps);
+  await app.register(trackingPages, deps);
   await app.register(docsPage);
 }
