@@ -5,12 +5,13 @@ import { parseUrlencoded } from '../plugins/form-fields.ts';
 import { FORM_BYTES } from '../plugins/forms.ts';
 import { docsPage } from './docs.ts';
 import { html } from './html.ts';
+import { imagePages } from './images.ts';
 import { page, unknownLink } from './layout.ts';
-
 import { POLICY } from './style.ts';
 import { trackingPages } from './tracking.ts';
 import { unsubscribePage } from './unsubscribe.ts';
 import { verifyPage } from './verify.ts';
+import { webCopyPage } from './web-copy.ts';
 
 /** The pages, outside the API's prefix. */
 export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -55,5 +56,7 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(unsubscribePage, deps);
   await app.register(verifyPage, deps);
   await app.register(trackingPages, deps);
+  await app.register(webCopyPage, deps);
+  await app.register(imagePages);
   await app.register(docsPage);
 }
