@@ -3,6 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { parseUrlencoded } from '../plugins/form-fields.ts';
 import { FORM_BYTES } from '../plugins/forms.ts';
+import { assetPages } from './assets.ts';
+import { designPage } from './design.ts';
 import { docsPage } from './docs.ts';
 import { html } from './html.ts';
 import { imagePages } from './images.ts';
@@ -58,5 +60,7 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(trackingPages, deps);
   await app.register(webCopyPage, deps);
   await app.register(imagePages);
+  await app.register(assetPages);
+  await app.register(designPage, deps);
   await app.register(docsPage);
 }
