@@ -31,7 +31,8 @@ button.plain{background:transparent;color:var(--accent)}
 button:hover{text-decoration:underline}
 a{color:var(--accent)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:4px}
-@media(max-width:30rem){button{width:100%}}
+section button{margin-top:.25rem}
+@media(max-width:30rem){button{width:100%;padding:.55rem .75rem}}
 table{border-collapse:collapse;width:100%}th,td{padding:.3rem .75rem .3rem 0;text-align:left;vertical-align:top}
 pre{overflow:auto;padding:1rem;border:1px solid var(--line);border-radius:9px;font-size:.9rem}
 `;

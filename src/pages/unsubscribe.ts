@@ -63,7 +63,7 @@ function show(reply: FastifyReply, preferences: Preferences, notice: string): Fa
   const choices = groups.map(
     ({ id, group_name, description }) => html`
 <label class="choice"><input type="checkbox" name="on" value="${id}"${left.has(id) ? '' : html` checked`}>
-<span>${group_name}${id === own ? html` <small>the mail you came from</small>` : ''}${description === '' ? '' : html`<small>${description}</small>`}</span></label>
+<span>${group_name}${id === own ? html` <small>The mail you came from</small>` : ''}${description === '' ? '' : html`<small>${description}</small>`}</span></label>
 <input type="hidden" name="shown" value="${id}">`,
   );
   const some = html`
