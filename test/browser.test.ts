@@ -212,7 +212,7 @@ t.test('in the browser', { skip }, async (t) => {
     const { page, outside, complaints } = await browse(t, browser, origin, { javaScriptEnabled: true });
     await page.goto(await link(copy.utr));
     await page.locator('body[data-ready]').waitFor();
-    const canvas = page.frameLocator('#editor iframe');
+    const canvas = page.frameLocator('#editor iframe.gjs-frame');
     await canvas.getByText('Hello ((first_name|you))').waitFor();
     await page.screenshot({ path: new URL('design-desk-light.png', OUTPUT).pathname });
     await page.getByRole('button', { name: 'Save' }).click();
