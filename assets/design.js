@@ -54,12 +54,12 @@ function fieldChoice(fields) {
   return choice;
 }
 
-/** Plain HTML is edited as it is. */
-function openSource(html, fields) {
+/** Plain HTML is edited as it is, and MJML the editor would not draw right. */
+function openSource(name, text, fields) {
   const source = document.createElement('textarea');
-  source.value = html;
+  source.value = text;
   source.spellcheck = false;
-  source.setAttribute('aria-label', 'The HTML of the mail');
+  source.setAttribute('aria-label', `The ${name.toUpperCase()} of the mail`);
   const choice = fieldChoice(fields);
   choice.addEventListener('change', () => {
     source.setRangeText(choice.value, source.selectionStart, source.selectionEnd, 'end');
@@ -74,7 +74,7 @@ function openSource(html, fields) {
   box.className = 'source';
   box.append(label, source);
   element('editor').append(box);
-  current = () => ({ html: source.value });
+  current = () => ({ [name]: source.value });
 }
 
 const EMPTY_PICTURE =
@@ -90,6 +90,13 @@ const BLOCKS = [
   'mj-divider',
   'mj-spacer',
   'mj-raw',
+];
+
+const VIEWS = [
+  ['open-blocks', 'Blocks'],
+  ['open-sm', 'Style'],
+  ['open-tm', 'Settings'],
+  ['open-layers', 'Layers'],
 ];
 
 function openEditor(mjml, fields) {
@@ -115,6 +122,10 @@ function openEditor(mjml, fields) {
       choice.value = '';
     },
   });
+  // The page has a preview of its own; the editor's icons would come from elsewhere.
+  for (const id of ['sw-visibility', 'preview', 'fullscreen', 'export-template'])
+    editor.Panels.removeButton('options', id);
+  for (const [id, label] of VIEWS) editor.Panels.getButton('views', id)?.set({ className: '', label });
   editor.setComponents(mjml);
   editor.onReady(() => {
     editor.UndoManager.clear();
@@ -157,7 +168,8 @@ addEventListener('beforeunload', (event) => {
 });
 element('save').disabled = isLocked;
 
-const { mjml, html, fields } = await call('/content');
-if (html === undefined) openEditor(mjml, fields);
-else openSource(html, fields);
+const { mjml, html, isDrawable, fields } = await call('/content');
+if (html !== undefined) openSource('html', html, fields);
+else if (isDrawable) openEditor(mjml, fields);
+else openSource('mjml', mjml, fields);
 if (!isLocked) status.textContent = '';

@@ -9,7 +9,7 @@ import { dynamicContents } from '../database/schema.ts';
 import { compileContent } from '../delivery/compile.ts';
 import { ContentError } from '../delivery/compiled.ts';
 import { mergeLine } from '../delivery/merge.ts';
-import { parseMjml } from '../delivery/mjml.ts';
+import { type MjmlNode, parseMjml } from '../delivery/mjml.ts';
 import { fromMarkup, toMarkup } from '../delivery/mjml-markup.ts';
 import { valuesOfContact } from '../delivery/recipients.ts';
 import { webCopy } from '../delivery/web-copy.ts';
@@ -35,6 +35,14 @@ const POLICY = [
 const TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 const EMPTY =
   '<mjml><mj-body><mj-section><mj-column><mj-text>Write here</mj-text></mj-column></mj-section></mj-body></mjml>';
+
+/** What grapesjs-mjml knows. */
+const DRAWN = new Set(
+  'body button column divider group hero image navbar navbar-link raw section social social-element spacer text wrapper'
+    .split(' ')
+    .map((name) => `mj-${name}`),
+);
+const HEAD_DRAWN = new Set(['mj-font', 'mj-style']);
 
 interface Call {
   Params: { token: string };
@@ -75,9 +83,10 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
 
   app.get<Call>('/design/:token/content', async (request) => {
     const design = found(request.params.token);
-    const isHtml = design.template_html !== '' && design.template_json === '';
-    const mjml = design.template_json === '' ? EMPTY : toMarkup(parseMjml(design.template_json));
-    return { ...(isHtml ? { html: design.template_html } : { mjml }), fields: mergeFields(db, design.user_id) };
+    const fields = mergeFields(db, design.user_id);
+    if (design.template_html !== '' && design.template_json === '') return { html: design.template_html, fields };
+    const root = design.template_json === '' ? fromMarkup(EMPTY) : parseMjml(design.template_json);
+    return { ...forEditor(root), fields };
   });
 
   app.post<Call>('/design/:token', async (request) => {
@@ -121,7 +130,8 @@ function codeOf(design: Design, body: Call['Body']): TemplateCode {
     throw new ContentError('There is no design to save.');
   const drawn = fromMarkup(mjml);
   const before = design.template_json === '' ? null : parseMjml(design.template_json);
-  const head = before?.children?.filter((child) => child.tagName === 'mj-head') ?? [];
+  const isEdited = before !== null && forEditor(before).isDrawable;
+  const head = isEdited ? (before.children?.filter((child) => child.tagName === 'mj-head') ?? []) : [];
   const drawnHead = drawn.children?.filter((child) => child.tagName === 'mj-head') ?? [];
   const rest = drawn.children?.filter((child) => child.tagName !== 'mj-head') ?? [];
   const attributes = before?.attributes ?? drawn.attributes;
@@ -129,6 +139,25 @@ function codeOf(design: Design, body: Call['Body']): TemplateCode {
   const template_json = JSON.stringify(whole);
   parseMjml(template_json);
   return { template_json, template_html: '' };
+}
+
+/** What the editor gets: the body, and of the head what it can draw. It would lose the inside of elements it does not know. */
+function forEditor(root: MjmlNode): { mjml: string; isDrawable: boolean } {
+  const children = root.children ?? [];
+  const parts = children.map((part) =>
+    part.tagName === 'mj-head'
+      ? { ...part, children: part.children?.filter(({ tagName }) => HEAD_DRAWN.has(tagName)) ?? [] }
+      : part,
+  );
+  const isDrawable = children.every((part) =>
+    // Beside mj-attributes it would drop what it takes for defaults.
+    part.tagName === 'mj-head' ? !part.children?.some(({ tagName }) => tagName === 'mj-attributes') : isDrawn(part),
+  );
+  return { mjml: toMarkup({ ...root, children: isDrawable ? parts : children }), isDrawable };
+}
+
+function isDrawn({ tagName, children = [] }: MjmlNode): boolean {
+  return DRAWN.has(tagName) && children.every(isDrawn);
 }
 
 /** Every name that may stand in ((…)): the built-in list, then the account's own fields. */
