@@ -4,6 +4,7 @@ import { Background } from './background.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { connect } from './database/open.ts';
+import type { Outcome } from './delivery/courier.ts';
 import { OutboxCourier } from './delivery/outbox.ts';
 import { SmtpCourier } from './delivery/smtp-courier.ts';
 import { createTokens, tokenSecrets } from './delivery/tokens.ts';
@@ -12,15 +13,31 @@ const IDLE_MS = 500;
 
 const { config, publicUrl }: { config: Config; publicUrl: string } = workerData;
 const db = connect(config.DATABASE_PATH);
+const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
+const onTrouble = (relay: string, { stage, reply }: Outcome) =>
+  log({ relay, stage, reply }, 'the relay could not be used');
 const background = new Background({
   db,
   config,
   clock: systemClock,
-  courier: config.SMTP_URL === '' ? new OutboxCourier(db, systemClock) : new SmtpCourier(config.SMTP_URL),
+  courier:
+    config.SMTP_URL === ''
+      ? new OutboxCourier(db, systemClock)
+      : new SmtpCourier(config.SMTP_URL, { connections: config.SMTP_CONNECTIONS, onTrouble }),
   tokens: createTokens(tokenSecrets(db.$client)),
   publicUrl,
-  log: (fields, text) => parentPort?.postMessage({ fields, text }),
+  log,
 });
+
+/** A step that fails, on a full disk say, is told and tried again after the pause; the queue is on disk. */
+async function stepSafely(): Promise<boolean> {
+  try {
+    return await background.step();
+  } catch (error) {
+    log({ err: String(error) }, 'a background step failed and is tried again');
+    return false;
+  }
+}
 
 let isStopping = false;
 let wake: () => void = () => undefined;
@@ -31,7 +48,7 @@ parentPort?.on('message', (message) => {
 });
 
 while (!isStopping) {
-  if (await background.step()) continue;
+  if (await stepSafely()) continue;
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, IDLE_MS);
     wake = () => {

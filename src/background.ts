@@ -1,12 +1,15 @@
-/** What goes on beside HTTP: launching, laying out, delivering. One step at a time, so that tests can walk it. */
+/** What goes on beside HTTP: segments, launching, laying out, delivering. One step at a time, so that tests can walk it. */
+import { keepSegments } from './audience/recompute.ts';
 import { sendDue, takeChanges } from './campaigns/enrolment.ts';
 import { completeDone, launchDue } from './campaigns/launch.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
 import type { Courier } from './delivery/courier.ts';
+import { Heartbeat, heldReason } from './delivery/hold.ts';
 import { layOut } from './delivery/layout.ts';
 import { Mailings } from './delivery/mailings.ts';
+import { Rates } from './delivery/rates.ts';
 import type { Tokens } from './delivery/tokens.ts';
 import { DeliveryWorker } from './delivery/worker.ts';
 
@@ -22,22 +25,35 @@ export interface BackgroundDeps {
 
 export class Background {
   readonly #deps: BackgroundDeps;
+  readonly #heartbeat: Heartbeat;
   readonly #worker: DeliveryWorker;
 
   constructor(deps: BackgroundDeps) {
     this.#deps = deps;
-    this.#worker = new DeliveryWorker({ ...deps, mailings: new Mailings(deps.db, deps) });
+    const { SEND_RATE: perSecond, SEND_RATE_PER_DOMAIN: perDomain } = deps.config;
+    this.#heartbeat = new Heartbeat(deps.db.$client);
+    this.#worker = new DeliveryWorker({
+      ...deps,
+      mailings: new Mailings(deps.db, deps),
+      rates: new Rates(deps.clock, { perSecond, perDomain }),
+    });
   }
 
   /** One round of everything; gives whether there is more to do right now. */
   async step(): Promise<boolean> {
+    this.#heartbeat.beat(this.#deps.clock.now().getTime());
+    if (heldReason(this.#deps.db.$client) !== null) {
+      this.#worker.acknowledge();
+      return false;
+    }
     const launched = await launchDue(this.#deps);
+    const recomputing = await keepSegments(this.#deps.db, this.#deps.clock);
     const changes = takeChanges(this.#deps.db.$client);
     const moved = await sendDue(this.#deps);
     for (const { id } of this.#mailingsToLayOut()) await layOut(this.#deps.db.$client, id);
     const delivering = await this.#worker.step();
     completeDone(this.#deps);
-    return launched + changes + moved > 0 || delivering;
+    return launched + changes + moved > 0 || recomputing || delivering;
   }
 
   /** Steps until nothing is due. */

@@ -45,10 +45,11 @@ function asOrigin(text: string): string {
 }
 
 function asTimeZone(text: string): string {
-  // A bare offset is no zone: newer Nodes alone take it.
   try {
-    if (/^[+-]/.test(text)) throw new Error('offset');
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+    // A bare offset is no zone: newer Nodes alone take it.
+    if (/^[+-]/.test(text)) throw new RangeError();
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return text;
   } catch {
     throw new Error('an IANA time zone such as Europe/Berlin');
   }
@@ -91,6 +92,9 @@ export const SETTINGS = {
     'required (default with SMTP_URL) or optional (default with the outbox).',
     oneOf('', 'required', 'optional'),
   ),
+  SEND_RATE: setting('0', 'Mails a second, at most; 0: as fast as the relay takes them.', integerBetween(0, 1_000_000)),
+  SEND_RATE_PER_DOMAIN: setting('0', 'The same to one recipient domain.', integerBetween(0, 1_000_000)),
+  SMTP_CONNECTIONS: setting('20', 'Connections to the relay, at most.', integerBetween(1, 200)),
   TRACKING: setting('on', 'off: no pixel, no rewritten link.', oneOf('on', 'off')),
   SHUTDOWN_SECONDS: setting('10', 'How long a stop waits for what is in flight.', integerBetween(0, 600)),
 };

@@ -174,7 +174,7 @@ function callerWith(fastify: FastifyInstance, prefix: string, headers: Record<st
       });
       const isJson = String(response.headers['content-type']).includes('json');
       const { statusCode: status, payload: text } = response;
-      return { status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+      return { status, headers: response.headers, text, body: isJson && text !== '' ? JSON.parse(text) : undefined };
     },
   };
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import { fold } from './fold.ts';
 import { seed } from './seed.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };
@@ -25,6 +26,7 @@ export function connect(path: string): Db {
   if (found.join() !== 'wal,2,1')
     throw new Error(`The database refuses WAL, synchronous=FULL or foreign keys: ${path}`);
   assertVersion(client);
+  client.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : ''));
   return drizzle(client);
 }
 

@@ -1,11 +1,13 @@
 /** Mailings as the worker needs them: their frozen content prepared once, then a handful of joins per recipient. */
+
+import { customFieldsOf } from '../audience/fields.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import type { Content } from './compiled.ts';
 import type { Claim } from './ledger.ts';
 import { type Prepared, prepare, render } from './message.ts';
-import { customNames, valuesOf } from './recipients.ts';
 import type { Tokens } from './tokens.ts';
+import { valuesOf } from './values.ts';
 
 /** What `mailings.content` holds, as JSON. */
 export interface FrozenContent {
@@ -73,7 +75,7 @@ function readyMailing(db: Db, { clock, tokens, publicUrl }: MailingDeps, row: Ma
   const frozen: FrozenContent = JSON.parse(row.content);
   const isCampaign = row.owner_kind !== 'system';
   const domain = frozen.from_email.slice(frozen.from_email.lastIndexOf('@') + 1);
-  const names = customNames(db, row.user_id);
+  const names = customFieldsOf(db, row.user_id);
   const prepared: Prepared = prepare(frozen.content, {
     from: { name: frozen.sender_name, address: frozen.from_email },
     replyTo: frozen.reply_to === frozen.from_email ? null : frozen.reply_to,

@@ -112,6 +112,7 @@ function merge(template: Template, values: Values, encode: (text: string) => str
 // A URL given by a value: kept as it is apart from characters no URL has; empty when its scheme is not a harmless one.
 function webAddress(text: string): string {
   const url = text.trim();
+  if (/^https?:\/\/[\w.~:/?#@!$()*+,;=%-]*$/.test(url)) return url;
   if (!/^(?:https?:\/\/|mailto:|tel:)/i.test(url)) return '';
   return wellFormed(url).replace(/[^\w.~:/?#[\]@!$&'()*+,;=%-]/gu, encodeURIComponent);
 }

@@ -46,7 +46,7 @@ export async function renderMjml(root: MjmlNode, preview: boolean): Promise<stri
   });
   // Whatever else the validator finds is still shown; an unknown element would vanish from the mail.
   const unknown = errors.find((error) => /^Element \S+ doesn't exist/.test(error.message));
-  if (unknown) throw new ContentError(`The template uses an element MJML does not have: ${unknown.tagName}.`);
+  if (unknown) throw unknownElement(unknown.tagName);
   return html;
 }
 
@@ -56,6 +56,7 @@ function node(value: unknown, depth: number): MjmlNode {
     throw new ContentError('The template has an element without a tagName.');
   }
   const { tagName, attributes = {}, children, content } = value;
+  if (!/^mj(?:ml|-[a-z-]+)$/.test(tagName)) throw unknownElement(tagName);
   if (!isObject(attributes)) throw new ContentError(`The template's ${tagName} has attributes that are not an object.`);
   if (children !== undefined && !Array.isArray(children)) {
     throw new ContentError(`The template's ${tagName} has children that are not a list.`);
@@ -68,7 +69,8 @@ function node(value: unknown, depth: number): MjmlNode {
       'The template uses mj-include, which has no meaning here: put the included part in its place.',
     );
   }
-  const own = Object.entries(attributes).map(([name, text]) => [name, String(text)]);
+  const given = Object.entries(attributes).filter(([, text]) => text !== null);
+  const own = given.map(([name, text]) => [name, String(text)]);
   const clean = { tagName, attributes: Object.fromEntries(own) as Record<string, string> };
   // MJML makes a regular expression of it.
   if (tagName === 'mj-font' && !/^[\w -]*$/.test(clean.attributes.name ?? '')) {
@@ -79,6 +81,10 @@ function node(value: unknown, depth: number): MjmlNode {
     ...(children && { children: children.map((child) => node(child, depth + 1)) }),
     ...(content !== undefined && { content }),
   };
+}
+
+function unknownElement(tagName: string): ContentError {
+  return new ContentError(`The template uses an element MJML does not have: ${tagName.slice(0, 40)}.`);
 }
 
 function without(parent: MjmlNode, tagName: string): MjmlNode {

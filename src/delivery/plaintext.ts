@@ -19,7 +19,7 @@ export function plainText(html: string, link: (url: string) => Template): Templa
     });
     walk(element.children, builder);
     builder.popWordTransform();
-    if (url === '' || url.startsWith('#')) return;
+    if (url === '' || url === words || url.startsWith('#')) return;
     // A mark in the address's place, since addresses are encoded otherwise than the text around them.
     const mark = `${markStart}${urls.push(url) - 1}${markEnd}`;
     builder.addInline(words === '' ? mark : ` (${mark})`, { noWordTransform: true });
@@ -50,7 +50,11 @@ const options: HtmlToTextOptions = {
     { selector: '[style*="display:none"]', format: 'skip' },
     { selector: '[style*="display: none"]', format: 'skip' },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-    { selector: 'table', options: { uppercaseHeaderCells: false } },
+    ...['td', 'th'].map((selector) => ({
+      selector,
+      format: 'block',
+      options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },
+    })),
     { selector: 'ul', options: { itemPrefix: '- ' } },
   ],
 };

@@ -43,7 +43,7 @@ function encodeBytes(bytes: Buffer): string {
       if (byte === CR && next === LF) at++;
       continue;
     }
-    const blank = byte === SPACE && !afterBlank && next !== CR && next !== LF;
+    const blank: boolean = byte === SPACE && !afterBlank && next !== CR && next !== LF;
     const encoded = blank ? ' ' : (encodedBytes[byte] ?? '');
     if (column + characterRoom(byte, encoded) > lineRoom) {
       lines += '=\r\n';

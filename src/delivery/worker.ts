@@ -9,6 +9,7 @@ import { classify } from './bounces/classify.ts';
 import type { Courier, Outcome } from './courier.ts';
 import { type Claim, Ledger, type OpenMailing, type Result } from './ledger.ts';
 import type { Mailings, ReadyMailing } from './mailings.ts';
+import type { Rates } from './rates.ts';
 
 /** Results wait at most this long for their transaction: the bound of what a crash can send twice (trust, the promise). */
 const RECORD_MS = 50;
@@ -20,6 +21,7 @@ export interface WorkerDeps {
   clock: Clock;
   courier: Courier;
   mailings: Mailings;
+  rates: Rates;
   log(fields: object, text: string): void;
 }
 
@@ -29,7 +31,7 @@ export class DeliveryWorker {
   /** What has landed and is not on disk yet. */
   #results: Result[] = [];
   /** Claims that were withdrawn before they started. */
-  #withdrawn: Claim[] = [];
+  #withdrawn: { claim: Claim; due_at: number }[] = [];
   /** Mailings of which nothing may start. */
   readonly #stopped = new Set<number>();
   #isStopping = false;
@@ -50,6 +52,7 @@ export class DeliveryWorker {
    */
   async step(): Promise<boolean> {
     this.acknowledge();
+    if (this.#results.length + this.#withdrawn.length > 0) this.#record();
     const claimed = this.#claimAll();
     if (this.#flights > 0) await this.#landing();
     const recorded = this.#record();
@@ -89,16 +92,25 @@ export class DeliveryWorker {
       const mailing = open[(this.#turn + at) % open.length];
       const room = this.#deps.courier.room();
       if (mailing === undefined || room <= 0) break;
-      const share = Math.min(PAGE, Math.ceil(room / (open.length - at)));
+      const share = this.#deps.rates.take(Math.min(PAGE, Math.ceil(room / (open.length - at))));
+      if (share === 0) break;
       const claims = this.#ledger.claim(mailing.id, share, now);
+      this.#deps.rates.giveBack(share - claims.length);
       if (claims.length > 0) {
         const ready = this.#deps.mailings.get(mailing.id);
-        for (const claim of claims) this.#handOff(mailing, ready, claim);
+        for (const claim of claims) this.#handOffInTurn(mailing, ready, claim, now);
       }
       claimed += claims.length;
     }
     this.#turn++;
     return claimed;
+  }
+
+  /** Hands off now, or puts the claim back until its recipient domain has room. */
+  #handOffInTurn(mailing: OpenMailing, ready: ReadyMailing, claim: Claim, now: number): void {
+    const wait = this.#deps.rates.waitFor(claim.compared_email.slice(claim.compared_email.lastIndexOf('@') + 1));
+    if (wait === 0) this.#handOff(mailing, ready, claim);
+    else this.#withdrawn.push({ claim, due_at: now + wait });
   }
 
   #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
@@ -111,18 +123,27 @@ export class DeliveryWorker {
       to,
       start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : ready.render(claim, to)),
     };
-    void this.#deps.courier.send(handoff).then((outcome) => {
-      this.#flights--;
-      this.#land(mailing, claim, outcome);
-      this.#landed();
-    });
+    void this.#deps.courier
+      .send(handoff)
+      .catch((error: unknown) => this.#unbuilt(claim, error))
+      .then((outcome) => {
+        this.#flights--;
+        this.#land(mailing, claim, outcome);
+        this.#landed();
+      });
+  }
+
+  /** A mail that can't be built is a bug of ours or of the data: this recipient fails, the others go on. */
+  #unbuilt(claim: Claim, error: unknown): Outcome {
+    this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
+    return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: 'The mail could not be built' };
   }
 
   #land(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
     if (outcome === 'withdrawn') {
-      this.#withdrawn.push(claim);
+      this.#withdrawn.push({ claim, due_at: 0 });
     } else if (outcome.kind === 'held') {
-      this.#withdrawn.push(claim);
+      this.#withdrawn.push({ claim, due_at: 0 });
       if (!this.#stopped.has(mailing.id)) {
         this.#stopped.add(mailing.id);
         this.#ledger.hold(mailing.id, `The relay refuses mail: ${outcome.reply}`);
@@ -150,13 +171,14 @@ export class DeliveryWorker {
   #record(): number {
     const results = this.#results;
     const withdrawn = this.#withdrawn;
-    this.#results = [];
-    this.#withdrawn = [];
     const moment = this.#deps.clock.now();
+    // A failed write, a full disk say, throws here and leaves them for the next round: what was handed off is not forgotten.
     this.#ledger.record(results, moment.getTime(), wireTime(moment));
+    this.#results = [];
     this.#ledger.putBack(withdrawn);
+    this.#withdrawn = [];
     if (this.#flights === 0 || results.length > 0) this.#settle(wireTime(moment));
-    return results.length;
+    return results.length + withdrawn.length;
   }
 
   #settle(now: string): void {

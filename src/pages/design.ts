@@ -8,11 +8,10 @@ import type { Db } from '../database/open.ts';
 import { dynamicContents } from '../database/schema.ts';
 import { compileContent } from '../delivery/compile.ts';
 import { ContentError } from '../delivery/compiled.ts';
-import { mergeLine } from '../delivery/merge.ts';
+import { mergeHtml, mergeLine } from '../delivery/merge.ts';
 import { type MjmlNode, parseMjml } from '../delivery/mjml.ts';
 import { fromMarkup, toMarkup } from '../delivery/mjml-markup.ts';
-import { valuesOfContact } from '../delivery/recipients.ts';
-import { webCopy } from '../delivery/web-copy.ts';
+import { valuesOfAddress } from '../delivery/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, Failure, notFound } from '../failure.ts';
 import { FORM_BYTES } from '../plugins/forms.ts';
@@ -100,13 +99,13 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const { subject, preheader } = design;
     const given = String(request.body?.email ?? '').trim();
     const compared = given === '' ? null : (parseAddress(given)?.compared ?? '');
-    const person = valuesOfContact(db, design.user_id, compared);
+    const person = valuesOfAddress(db, design.user_id, compared);
     if (given !== '' && person === null) throw notFound(`There is no contact ${given}.`);
     const code = codeOf(design, request.body);
     const content = await compileContent({ ...code, subject, preheader, tracking: false, footer: true });
     const values = { ...person, ...senderValues(db, design) };
     return {
-      html: webCopy(content, values, { preferences: '#', click: null }),
+      html: mergeHtml(content.html, values),
       subject: mergeLine(subject, values),
       email: person?.email ?? '',
     };

@@ -1,8 +1,8 @@
 /** A mail in the browser, as its recipient got it, in an origin of its own: an owner's HTML never runs as ours (trust 41). */
 import type { FastifyInstance } from 'fastify';
 import type { FrozenContent } from '../delivery/mailings.ts';
+import { CLICK_URL, mergeHtml, OPEN_URL, PREFERENCES } from '../delivery/merge.ts';
 import { valuesOfDelivery } from '../delivery/recipients.ts';
-import { webCopy } from '../delivery/web-copy.ts';
 import type { Deps } from '../deps.ts';
 import { READ, unknownLink } from './layout.ts';
 
@@ -31,13 +31,20 @@ export async function webCopyPage(app: FastifyInstance, { db, tokens, publicUrl 
       const stored = ids && frozenContent.get(ids.mailing, ids.user);
       if (!ids || !stored) return unknownLink(reply);
       const { content, sender_name, sender_address }: FrozenContent = JSON.parse(stored);
-      const values = { ...valuesOfDelivery(db, ids.user, ids.delivery), sender_name, sender_address };
       const own = tokens.recipient(ids);
-      const urls = { preferences: `${publicUrl()}/u/${own.unsubscribe}`, click: `${publicUrl()}/c/${own.click}/` };
+      const values = {
+        ...valuesOfDelivery(db, ids.user, ids.delivery),
+        sender_name,
+        sender_address,
+        [PREFERENCES]: `${publicUrl()}/u/${own.unsubscribe}`,
+        [CLICK_URL]: `${publicUrl()}/c/${own.click}/`,
+        // A look at the copy is no open.
+        [OPEN_URL]: '',
+      };
       return reply
         .headers({ 'content-security-policy': POLICY, 'x-robots-tag': 'noindex' })
         .type('text/html; charset=utf-8')
-        .send(webCopy(content, values, urls));
+        .send(mergeHtml(content.html, values));
     },
   });
 }

@@ -1,0 +1,148 @@
+/** What a personalised message costs: `render` beside nodemailer's MailComposer for the same content, and DKIM signatures. */
+import { cpus } from 'node:os';
+import MailComposer from 'nodemailer/lib/mail-composer/index.js';
+import { buildContent } from '../../src/delivery/build.ts';
+import { createDkimKey, createSigner, type KeyType } from '../../src/delivery/dkim.ts';
+import { CLICK_URL, mergeHtml, mergeLine, mergeText, OPEN_URL, PREFERENCES } from '../../src/delivery/merge.ts';
+import { prepare, type Recipient, render } from '../../src/delivery/message.ts';
+
+const count = Number(process.argv[2] ?? 20_000);
+
+const names = [
+  'first_name',
+  'last_name',
+  'company_name',
+  'city',
+  'country',
+  'designation',
+  'age',
+  'birth_date',
+  'postal_code',
+];
+const words = 'Ordinary prose of the kind that newsletters hold, long enough to be read and short enough to be liked. ';
+const cell =
+  'style="padding:12px 24px;font-family:Arial,Helvetica,sans-serif;font-size:14px;line-height:21px;color:#222222"';
+const block = (index: number) => `
+<tr><td align="left" ${cell}><h2 style="margin:0;font-size:18px">((${names[index % names.length]}|Dear reader))</h2></td></tr>
+${Array.from({ length: 16 }, () => `<tr><td align="left" ${cell}>${words.slice(0, 50)}</td></tr>`).join('\n')}
+<tr><td align="left" ${cell}>${words.repeat(2)} <a href="https://www.example.com/articles/${index}?utm_source=mail&amp;utm_campaign=spring">Read on</a></td></tr>`;
+const template = `<!doctype html><html><head><title>News</title></head><body><table role="presentation" width="600">
+${Array.from({ length: 10 }, (_, index) => block(index)).join('\n')}
+</table><p>((sender_address)) <a href="((unsubscribe_preferences))">Preferences</a></p></body></html>`;
+
+const content = await buildContent({
+  template_json: null,
+  template_html: template,
+  subject: 'News for ((first_name|you)) in ((city))',
+  preheader: 'What happened this spring',
+  tracking: true,
+  footer: true,
+});
+const constants = { sender_name: 'Example', sender_address: 'Example Ltd, 1 High Street, London, United Kingdom' };
+const from = { name: 'Example', address: 'news@example.com' };
+const prepared = prepare(content, {
+  from,
+  replyTo: 'reply@example.com',
+  constants,
+  bulk: { listId: 'news.example.com', feedbackId: '1:2:3:sendlark' },
+});
+const recipients = Array.from({ length: 1000 }, (_, index) => recipientNumber(index));
+
+function recipientNumber(index: number): Recipient {
+  const token = Buffer.from(`token of recipient ${index} at that place`).toString('base64url');
+  const page = `https://mail.example.com/u/${token}`;
+  return {
+    address: `person${index}@example.net`,
+    name: `Jane Doe ${index}`,
+    values: Object.fromEntries(names.map((name) => [name, `${name} ${index}`])),
+    messageId: `${index}.abcdef@mail.example.com`,
+    date: new Date(1_772_000_000_000 + index),
+    urls: {
+      preferences: page,
+      oneClick: `${page}/one`,
+      open: `https://mail.example.com/o/${token}`,
+      click: `https://mail.example.com/c/${token}/`,
+    },
+  };
+}
+
+async function composed(recipient: Recipient): Promise<Buffer> {
+  const urls = recipient.urls;
+  const values = { ...constants, ...recipient.values };
+  const all = {
+    ...values,
+    [PREFERENCES]: urls?.preferences ?? '',
+    [OPEN_URL]: urls?.open ?? '',
+    [CLICK_URL]: urls?.click ?? '',
+  };
+  const mail = new MailComposer({
+    from,
+    to: { name: recipient.name, address: recipient.address },
+    replyTo: 'reply@example.com',
+    subject: mergeLine(content.subject, values),
+    date: recipient.date,
+    messageId: `<${recipient.messageId}>`,
+    text: mergeText(content.text, all),
+    html: mergeHtml(content.html, all),
+    headers: {
+      'List-Unsubscribe': `<${urls?.oneClick}>`,
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      'List-ID': '<news.example.com>',
+      'Feedback-ID': '1:2:3:sendlark',
+    },
+  });
+  return mail.compile().build();
+}
+
+/** CPU microseconds per call of `work`, which is called `times` times after a fifth of that to warm up. */
+async function measured(times: number, work: (recipient: Recipient) => unknown): Promise<number> {
+  const run = async (rounds: number) => {
+    for (let round = 0; round < rounds; round++) {
+      const done = work(recipients[round % recipients.length] ?? recipientNumber(round));
+      if (done instanceof Promise) await done;
+    }
+  };
+  await run(Math.ceil(times / 5));
+  const before = process.cpuUsage();
+  await run(times);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / times;
+}
+
+const sample = render(prepared, recipientNumber(0));
+console.log(`${cpus()[0]?.model} · Node ${process.version}`);
+console.log(
+  `message ${sample.length} bytes, HTML ${mergeHtml(content.html, {}).length}, ${prepared.order.length} places for ${prepared.encoders.length} values`,
+);
+const memory = Buffer.alloc(200_000);
+const ours = await measured(count, (recipient) => render(prepared, recipient, memory));
+const fresh = await measured(count, (recipient) => render(prepared, recipient));
+const theirs = await measured(Math.ceil(count / 20), composed);
+const rows: [string, number][] = [
+  ['render into reused memory', ours],
+  ['render into new memory', fresh],
+  ['merge + nodemailer MailComposer', theirs],
+];
+for (const [name, micros] of rows) print(name, micros);
+console.log(`ratio ${(theirs / ours).toFixed(1)}`);
+
+const types: KeyType[] = ['rsa', 'ed25519'];
+for (const type of types) {
+  const { sign, signAside } = createSigner('example.com', 'bench', createDkimKey(type));
+  const date = new Date();
+  const times = type === 'rsa' ? Math.ceil(count / 10) : count;
+  print(`sign with ${type}, one thread`, await measured(times, () => sign(sample, date)));
+  const start = performance.now();
+  let left = times;
+  const line = async () => {
+    while (left-- > 0) await signAside(sample, date);
+  };
+  await Promise.all(Array.from({ length: 16 }, line));
+  const rate = Math.round((times / (performance.now() - start)) * 1000);
+  console.log(`${`sign with ${type}, thread pool`.padEnd(36)} ${' '.repeat(16)} ${rate.toString().padStart(9)}/s`);
+}
+
+function print(name: string, micros: number): void {
+  const rate = Math.round(1e6 / micros).toString();
+  console.log(`${name.padEnd(36)} ${micros.toFixed(1).padStart(9)} µs CPU ${rate.padStart(9)}/s`);
+}
