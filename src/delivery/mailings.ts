@@ -4,6 +4,7 @@ import { customFieldsOf } from '../audience/fields.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import type { Content } from './compiled.ts';
+import { asciiDomain, DkimKeys } from './dkim-keys.ts';
 import type { Claim } from './ledger.ts';
 import { type Prepared, prepare, render } from './message.ts';
 import type { Tokens } from './tokens.ts';
@@ -30,6 +31,8 @@ export interface ReadyMailing {
   envelopeFrom(claim: Claim): string;
   /** The whole message for a claimed recipient. */
   render(claim: Claim, to: string): Buffer;
+  /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
+  renderSigned(claim: Claim, to: string): Promise<Buffer> | null;
 }
 
 interface MailingRow {
@@ -44,11 +47,13 @@ interface MailingRow {
 export class Mailings {
   readonly #db: Db;
   readonly #facts: MailingDeps;
+  readonly #keys: DkimKeys;
   readonly #ready = new Map<number, ReadyMailing>();
 
   constructor(db: Db, facts: MailingDeps) {
     this.#db = db;
     this.#facts = facts;
+    this.#keys = new DkimKeys(db.$client);
   }
 
   get(id: number): ReadyMailing {
@@ -60,7 +65,7 @@ export class Mailings {
       )
       .get(id);
     if (row === undefined) throw new Error(`mailing ${id} does not exist`);
-    const made = readyMailing(this.#db, this.#facts, row);
+    const made = readyMailing(this.#db, this.#facts, this.#keys, row);
     this.#ready.set(id, made);
     return made;
   }
@@ -70,7 +75,12 @@ export class Mailings {
   }
 }
 
-function readyMailing(db: Db, { clock, tokens, publicUrl }: MailingDeps, row: MailingRow): ReadyMailing {
+function readyMailing(
+  db: Db,
+  { clock, tokens, publicUrl }: MailingDeps,
+  keys: DkimKeys,
+  row: MailingRow,
+): ReadyMailing {
   const frozen: FrozenContent = JSON.parse(row.content);
   const isCampaign = row.owner_kind !== 'system';
   const domain = frozen.from_email.slice(frozen.from_email.lastIndexOf('@') + 1);
@@ -86,8 +96,15 @@ function readyMailing(db: Db, { clock, tokens, publicUrl }: MailingDeps, row: Ma
         }
       : null,
   });
-  return {
+  const signingDomain = asciiDomain(domain) ?? '';
+  const ready: ReadyMailing = {
     envelopeFrom: () => frozen.from_email,
+    renderSigned(claim, to) {
+      const signer = keys.signerOf(signingDomain);
+      if (signer === null) return null;
+      const message = ready.render(claim, to);
+      return signer.signAside(message, clock.now()).then((field) => Buffer.concat([Buffer.from(field), message]));
+    },
     render: (claim, to) => {
       const own = tokens.recipient({
         delivery: claim.id,
@@ -113,6 +130,7 @@ function readyMailing(db: Db, { clock, tokens, publicUrl }: MailingDeps, row: Ma
       });
     },
   };
+  return ready;
 }
 
 /** What placeholders become for this recipient (decisions §6): reserved fields, then the account's custom ones. */
