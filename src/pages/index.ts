@@ -4,7 +4,9 @@ import type { Deps } from '../deps.ts';
 import { parseUrlencoded } from '../plugins/form-fields.ts';
 import { FORM_BYTES } from '../plugins/forms.ts';
 import { docsPage } from './docs.ts';
+import { healthPages } from './health.ts';
 import { html, page } from './layout.ts';
+import { metricsPage } from './metrics.ts';
 import { pixelPage } from './pixel.ts';
 import { unsubscribePage } from './unsubscribe.ts';
 import { verifyPage } from './verify.ts';
@@ -40,4 +42,6 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(verifyPage, deps);
   await app.register(pixelPage, deps);
   await app.register(docsPage);
+  await app.register(healthPages, deps);
+  await app.register(metricsPage, deps);
 }
