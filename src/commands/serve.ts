@@ -1,5 +1,4 @@
 /** `sendlark serve`: runs the service until it is told to stop. */
-import { serve as startServer } from '../server.ts';
 import { type Command, wordsOf } from './command.ts';
 import { settings } from './database.ts';
 
@@ -13,6 +12,8 @@ Settings come from the environment and from a file .env in the working directory
   async run(call) {
     wordsOf(call);
     const config = settings();
+    // The other commands start in a fraction of the time without what only the service needs.
+    const { serve: startServer } = await import('../server.ts');
     const server = await startServer(config);
     const lines = [`Sendlark serves ${server.apiUrl}`];
     if (server.keys !== null) {
