@@ -4,6 +4,7 @@ import { account } from './commands/account.ts';
 import { backup } from './commands/backup.ts';
 import { type Command, readCall, UsageError } from './commands/command.ts';
 import { dkim } from './commands/dkim.ts';
+import { doctor } from './commands/doctor.ts';
 import { manual, overview } from './commands/help.ts';
 import { importFile } from './commands/import.ts';
 import { keys } from './commands/keys.ts';
@@ -22,6 +23,7 @@ const COMMANDS = new Map<string, Command>([
   ['release', release],
   ['purge', purge],
   ['dkim', dkim],
+  ['doctor', doctor],
 ]);
 const HELP = ['help', '--help', '-h'];
 
