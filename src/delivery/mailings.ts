@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { returnPath } from './bounces/verp.ts';
 import type { Content } from './compiled.ts';
+import { asciiDomain, DkimKeys } from './dkim-keys.ts';
 import type { Claim } from './ledger.ts';
 import { type Prepared, prepare, render } from './message.ts';
 import { type Tokens, tokenSecrets } from './tokens.ts';
@@ -34,6 +35,8 @@ export interface ReadyMailing {
   envelopeFrom(claim: Claim): string;
   /** The whole message for a claimed recipient. */
   render(claim: Claim, to: string): Buffer;
+  /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
+  renderSigned(claim: Claim, to: string): Promise<Buffer> | null;
 }
 
 interface MailingRow {
@@ -48,11 +51,13 @@ interface MailingRow {
 export class Mailings {
   readonly #db: Db;
   readonly #facts: MailingDeps;
+  readonly #keys: DkimKeys;
   readonly #ready = new Map<number, ReadyMailing>();
 
   constructor(db: Db, facts: MailingDeps) {
     this.#db = db;
     this.#facts = facts;
+    this.#keys = new DkimKeys(db.$client);
   }
 
   get(id: number): ReadyMailing {
@@ -64,7 +69,7 @@ export class Mailings {
       )
       .get(id);
     if (row === undefined) throw new Error(`mailing ${id} does not exist`);
-    const made = readyMailing(this.#db, this.#facts, row);
+    const made = readyMailing(this.#db, this.#facts, this.#keys, row);
     this.#ready.set(id, made);
     return made;
   }
@@ -74,7 +79,12 @@ export class Mailings {
   }
 }
 
-function readyMailing(db: Db, { clock, tokens, publicUrl, bounceDomain }: MailingDeps, row: MailingRow): ReadyMailing {
+function readyMailing(
+  db: Db,
+  { clock, tokens, publicUrl, bounceDomain }: MailingDeps,
+  keys: DkimKeys,
+  row: MailingRow,
+): ReadyMailing {
   const frozen: FrozenContent = JSON.parse(row.content);
   const [secret = ''] = tokenSecrets(db.$client);
   const isCampaign = row.owner_kind !== 'system';
@@ -91,8 +101,15 @@ function readyMailing(db: Db, { clock, tokens, publicUrl, bounceDomain }: Mailin
         }
       : null,
   });
-  return {
+  const signingDomain = asciiDomain(domain) ?? '';
+  const ready: ReadyMailing = {
     envelopeFrom: ({ id }) => (bounceDomain === '' ? frozen.from_email : returnPath(secret, id, bounceDomain)),
+    renderSigned(claim, to) {
+      const signer = keys.signerOf(signingDomain);
+      if (signer === null) return null;
+      const message = ready.render(claim, to);
+      return signer.signAside(message, clock.now()).then((field) => Buffer.concat([Buffer.from(field), message]));
+    },
     render: (claim, to) => {
       const own = tokens.recipient({
         delivery: claim.id,
@@ -118,4 +135,5 @@ function readyMailing(db: Db, { clock, tokens, publicUrl, bounceDomain }: Mailin
       });
     },
   };
+  return ready;
 }

@@ -36,6 +36,8 @@ export class DeliveryWorker {
   readonly #stopped = new Set<number>();
   #isStopping = false;
   #flights = 0;
+  /** Those in flight that wait for their signature. */
+  #signing = 0;
   #landed: () => void = () => undefined;
   #turn = 0;
 
@@ -90,7 +92,7 @@ export class DeliveryWorker {
     let claimed = 0;
     for (let at = 0; at < open.length; at++) {
       const mailing = open[(this.#turn + at) % open.length];
-      const room = this.#deps.courier.room();
+      const room = this.#deps.courier.room() - this.#signing;
       if (mailing === undefined || room <= 0) break;
       const share = this.#deps.rates.take(Math.min(PAGE, Math.ceil(room / (open.length - at))));
       if (share === 0) break;
@@ -116,15 +118,18 @@ export class DeliveryWorker {
   #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
     this.#flights++;
     const to = envelopeAddress(claim.email ?? claim.compared_email);
-    const handoff = {
-      mailingId: mailing.id,
-      userId: mailing.user_id,
-      from: ready.envelopeFrom(claim),
-      to,
-      start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : ready.render(claim, to)),
-    };
-    void this.#deps.courier
-      .send(handoff)
+    const hand = (message: () => Buffer) =>
+      this.#deps.courier.send({
+        mailingId: mailing.id,
+        userId: mailing.user_id,
+        from: ready.envelopeFrom(claim),
+        to,
+        start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message()),
+      });
+    const signed = ready.renderSigned(claim, to);
+    const outcome = signed === null ? hand(() => ready.render(claim, to)) : this.#afterSigning(signed, hand);
+    this.#flights++;
+    void outcome
       .catch((error: unknown) => this.#unbuilt(claim, error))
       .then((outcome) => {
         this.#flights--;
@@ -137,6 +142,16 @@ export class DeliveryWorker {
   #unbuilt(claim: Claim, error: unknown): Outcome {
     this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
     return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: 'The mail could not be built' };
+  }
+
+  /** Hands a mail over once it is signed; until then it counts against the courier's room here. */
+  async #afterSigning(
+    signed: Promise<Buffer>,
+    hand: (message: () => Buffer) => Promise<Outcome | 'withdrawn'>,
+  ): Promise<Outcome | 'withdrawn'> {
+    this.#signing++;
+    const message = await signed.finally(() => this.#signing--);
+    return hand(() => message);
   }
 
   #land(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
