@@ -117,6 +117,16 @@ export class DeliveryWorker {
 
   #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
     this.#flights++;
+    void this.#outcomeOf(mailing, ready, claim)
+      .catch((error: unknown) => this.#unbuilt(claim, error))
+      .then((outcome) => {
+        this.#flights--;
+        this.#land(mailing, claim, outcome);
+        this.#landed();
+      });
+  }
+
+  async #outcomeOf(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
     const to = envelopeAddress(claim.email ?? claim.compared_email);
     const hand = (message: () => Buffer) =>
       this.#deps.courier.send({
@@ -127,15 +137,7 @@ export class DeliveryWorker {
         start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message()),
       });
     const signed = ready.renderSigned(claim, to);
-    const outcome = signed === null ? hand(() => ready.render(claim, to)) : this.#afterSigning(signed, hand);
-    this.#flights++;
-    void outcome
-      .catch((error: unknown) => this.#unbuilt(claim, error))
-      .then((outcome) => {
-        this.#flights--;
-        this.#land(mailing, claim, outcome);
-        this.#landed();
-      });
+    return signed === null ? hand(() => ready.render(claim, to)) : this.#afterSigning(signed, hand);
   }
 
   /** A mail that can't be built is a bug of ours or of the data: this recipient fails, the others go on. */
