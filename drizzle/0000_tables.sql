@@ -164,6 +164,7 @@ CREATE TABLE `deliveries` (
 	`mailing_id` integer NOT NULL,
 	`address_id` integer NOT NULL,
 	`contact_id` integer,
+	`segment_recipient_id` integer,
 	`state` integer DEFAULT 0 NOT NULL,
 	`attempt` integer DEFAULT 0 NOT NULL,
 	`due_at` integer DEFAULT 0 NOT NULL,
@@ -311,6 +312,7 @@ CREATE TABLE `segment_recipients` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `segment_recipients_person` ON `segment_recipients` (`segment_id`,`address_id`);--> statement-breakpoint
+CREATE INDEX `segment_recipients_listed` ON `segment_recipients` (`segment_id`,`id`) WHERE is_removed = 0;--> statement-breakpoint
 CREATE INDEX `segment_recipients_contact` ON `segment_recipients` (`contact_id`);--> statement-breakpoint
 CREATE TABLE `segments` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -321,6 +323,9 @@ CREATE TABLE `segments` (
 	`select_operator` text NOT NULL,
 	`value` text NOT NULL,
 	`query_type` text,
+	`rules` text DEFAULT '[]' NOT NULL,
+	`recompute_after` integer,
+	`check_at` integer,
 	`segment_emails_count` integer DEFAULT 0 NOT NULL,
 	`deleted_at` text,
 	`created_at` text NOT NULL,
@@ -330,6 +335,8 @@ CREATE TABLE `segments` (
 --> statement-breakpoint
 CREATE INDEX `segments_user` ON `segments` (`user_id`);--> statement-breakpoint
 CREATE INDEX `segments_type` ON `segments` (`contact_type_id`);--> statement-breakpoint
+CREATE INDEX `segments_recomputing` ON `segments` (`id`) WHERE recompute_after IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `segments_checks` ON `segments` (`check_at`) WHERE check_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `senders` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`user_id` integer NOT NULL,

@@ -4,6 +4,8 @@ import { Background } from './background.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { connect } from './database/open.ts';
+import { listenForReturns } from './delivery/bounces/intake.ts';
+import type { Outcome } from './delivery/courier.ts';
 import { OutboxCourier } from './delivery/outbox.ts';
 import { SmtpCourier } from './delivery/smtp-courier.ts';
 import { createTokens, tokenSecrets } from './delivery/tokens.ts';
@@ -12,14 +14,20 @@ const IDLE_MS = 500;
 
 const { config, publicUrl }: { config: Config; publicUrl: string } = workerData;
 const db = connect(config.DATABASE_PATH);
+const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
+const onTrouble = (relay: string, { stage, reply }: Outcome) =>
+  log({ relay, stage, reply }, 'the relay could not be used');
 const background = new Background({
   db,
   config,
   clock: systemClock,
-  courier: config.SMTP_URL === '' ? new OutboxCourier(db, systemClock) : new SmtpCourier(config.SMTP_URL),
+  courier:
+    config.SMTP_URL === ''
+      ? new OutboxCourier(db, systemClock)
+      : new SmtpCourier(config.SMTP_URL, { connections: config.SMTP_CONNECTIONS, onTrouble }),
   tokens: createTokens(tokenSecrets(db.$client)),
   publicUrl,
-  log: (fields, text) => parentPort?.postMessage({ fields, text }),
+  log,
 });
 
 /** A step that fails, on a full disk say, is told and tried again after the pause; the queue is on disk. */
@@ -27,10 +35,12 @@ async function stepSafely(): Promise<boolean> {
   try {
     return await background.step();
   } catch (error) {
-    parentPort?.postMessage({ fields: { err: String(error) }, text: 'a background step failed and is tried again' });
+    log({ err: String(error) }, 'a background step failed and is tried again');
     return false;
   }
 }
+
+const returns = config.BOUNCE_LISTEN && (await listenForReturns(db, systemClock, config.BOUNCE_LISTEN));
 
 let isStopping = false;
 let wake: () => void = () => undefined;
@@ -50,6 +60,7 @@ while (!isStopping) {
     };
   });
 }
+await returns?.close();
 await background.close(config.SHUTDOWN_SECONDS * 1000);
 db.$client.close();
 parentPort?.close();

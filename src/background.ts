@@ -1,4 +1,5 @@
-/** What goes on beside HTTP: launching, laying out, delivering. One step at a time, so that tests can walk it. */
+/** What goes on beside HTTP: segments, launching, laying out, delivering. One step at a time, so that tests can walk it. */
+import { keepSegments } from './audience/recompute.ts';
 import { sendDue, takeChanges } from './campaigns/enrolment.ts';
 import { completeDone, launchDue } from './campaigns/launch.ts';
 import type { Clock } from './clock.ts';
@@ -33,7 +34,7 @@ export class Background {
     this.#heartbeat = new Heartbeat(deps.db.$client);
     this.#worker = new DeliveryWorker({
       ...deps,
-      mailings: new Mailings(deps.db, deps),
+      mailings: new Mailings(deps.db, { ...deps, bounceDomain: deps.config.BOUNCE_DOMAIN }),
       rates: new Rates(deps.clock, { perSecond, perDomain }),
     });
   }
@@ -46,12 +47,13 @@ export class Background {
       return false;
     }
     const launched = await launchDue(this.#deps);
+    const recomputing = await keepSegments(this.#deps.db, this.#deps.clock);
     const changes = takeChanges(this.#deps.db.$client);
     const moved = await sendDue(this.#deps);
     for (const { id } of this.#mailingsToLayOut()) await layOut(this.#deps.db.$client, id);
     const delivering = await this.#worker.step();
     completeDone(this.#deps);
-    return launched + changes + moved > 0 || delivering;
+    return launched + changes + moved > 0 || recomputing || delivering;
   }
 
   /** Steps until nothing is due. */

@@ -44,6 +44,19 @@ function asOrigin(text: string): string {
   return (url.origin + url.pathname).replace(/\/+$/, '');
 }
 
+function asHostAndPort(text: string): { host: string; port: number } | null {
+  if (text === '') return null;
+  const url = URL.canParse(`tcp://${text}`) ? new URL(`tcp://${text}`) : null;
+  if (url === null || url.port === '' || url.hostname === '')
+    throw new Error('an address and a port such as 0.0.0.0:25');
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) };
+}
+
+function asDomain(text: string): string {
+  if (text !== '' && !/^[a-z\d-]+(\.[a-z\d-]+)+$/i.test(text)) throw new Error('a domain such as bounces.example.com');
+  return text.toLowerCase();
+}
+
 function asTimeZone(text: string): string {
   try {
     // A bare offset is no zone: newer Nodes alone take it.
@@ -95,6 +108,12 @@ export const SETTINGS = {
   SEND_RATE: setting('0', 'Mails a second, at most; 0: as fast as the relay takes them.', integerBetween(0, 1_000_000)),
   SEND_RATE_PER_DOMAIN: setting('0', 'The same to one recipient domain.', integerBetween(0, 1_000_000)),
   SMTP_CONNECTIONS: setting('20', 'Connections to the relay, at most.', integerBetween(1, 200)),
+  BOUNCE_LISTEN: setting('', 'host:port on which mail that comes back is taken in; none: no listener.', asHostAndPort),
+  BOUNCE_DOMAIN: setting(
+    '',
+    'Domain of return paths, its MX this machine; default: the sender address itself.',
+    asDomain,
+  ),
   TRACKING: setting('on', 'off: no pixel, no rewritten link.', oneOf('on', 'off')),
   SHUTDOWN_SECONDS: setting('10', 'How long a stop waits for what is in flight.', integerBetween(0, 600)),
 };
@@ -113,6 +132,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const config: Config = Object.freeze(Object.fromEntries(values));
   if ((config.PUBLIC_KEY === '') !== (config.SECRET_KEY === '')) {
     throw new Error('PUBLIC_KEY and SECRET_KEY are invalid: give both or neither');
+  }
+  if (config.BOUNCE_LISTEN !== null && config.BOUNCE_DOMAIN === '') {
+    throw new Error('BOUNCE_DOMAIN is invalid: BOUNCE_LISTEN needs the domain of the return paths');
   }
   return config;
 }

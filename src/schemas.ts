@@ -23,7 +23,7 @@ export function email() {
 
 /** 0 or 1; `true`, `false`, `on`, `off` are read as such (decisions §1). */
 export function flag(description?: string) {
-  return Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1], flag: true, ...(description && { description }) });
+  return Type.Unsafe<0 | 1>({ enum: [0, 1], flag: true, ...(description && { description }) });
 }
 
 /** A whole number given in decimal digits. */
@@ -62,7 +62,7 @@ export function identifiers(description: string) {
 }
 
 /** A list of texts such as the targets of a single send. */
-export function texts(options: { minItems?: number; description?: string } = {}) {
+export function texts(options: { minItems?: number; maxItems?: number; description?: string } = {}) {
   return Type.Array(Type.String({ maxLength: ONE_LINE_MAXIMUM }), { maxItems: ARRAY_MAXIMUM, ...options });
 }
 

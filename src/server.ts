@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import { createAccount, createKeys, type KeyPair } from './database/accounts.ts';
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
 import { accounts } from './database/schema.ts';
+import { parseRelays } from './delivery/smtp/relay.ts';
 import { createTokens, tokenSecrets } from './delivery/tokens.ts';
 
 export interface Server {
@@ -24,6 +25,7 @@ const RESTART_MS = 1000;
 
 /** Opens the file, brings it up to date, serves. Throws an Error of one line when something stands in the way. */
 export async function serve(config: Config): Promise<Server> {
+  if (config.SMTP_URL !== '') parseRelays(config.SMTP_URL);
   const lock = lockForServer(config.DATABASE_PATH);
   const db = connect(config.DATABASE_PATH);
   migrateAndSeed(db);

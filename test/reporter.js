@@ -2,6 +2,9 @@
 import { Transform } from 'node:stream';
 import { Parser } from 'tap-parser';
 
+/** Comments that tap itself writes; all others are a test's own and are printed. */
+const TAPS_OWN = /^\s*# (Subtest|time=|failed|skip|todo|test count|No coverage|\{ total)/;
+
 /** A tap reporter: reads the combined TAP stream, writes the readable summary. A file that asserts nothing counts as a failure. */
 export default class Reporter extends Transform {
   #passed = 0;
@@ -27,6 +30,9 @@ export default class Reporter extends Transform {
   }
 
   #watch(parser, path) {
+    parser.on('comment', (comment) => {
+      if (!TAPS_OWN.test(comment)) this.push(comment.trimStart());
+    });
     parser.on('child', (child) => this.#watch(child, `${path} > ${child.name}`));
     parser.on('assert', (assertion) => {
       if (assertion.skip || assertion.todo) return;

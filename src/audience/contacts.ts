@@ -1,11 +1,12 @@
 /** Contacts: what a valid one is, and every write of a single one. The import writes many at once. */
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { ownedBy, ownedRecord } from '../database/owned.ts';
+import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { contacts, contactTypes, countries } from '../database/schema.ts';
 import { invalid, notFound, texts } from '../failure.ts';
 import { type Address, parseAddress } from './addresses.ts';
 import { type CustomField, customFieldsOf, isValueOf, TEXT_COLUMNS } from './fields.ts';
+import { peopleChanged, recordChange } from './membership.ts';
 import { personId } from './people.ts';
 
 /** What a contact can be given; absent means: leave as it is. */
@@ -17,10 +18,15 @@ export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[numbe
   custom_field?: Record<string, string>;
 }
 
-/** The condition for contacts that are the account's, of a type that is not deleted; with an id, for that one. */
-export function ownedContact(userId: number, id?: unknown): SQL | undefined {
+/** The condition for contacts that are the account's, of a type that is not deleted. */
+export function ownedContacts(userId: number): SQL | undefined {
   const liveTypes = sql`${contacts.contact_type_id} IN (SELECT id FROM contact_types WHERE user_id = ${userId} AND deleted_at IS NULL)`;
-  return and(id === undefined ? ownedBy(contacts, userId) : ownedRecord(contacts, id, userId), liveTypes);
+  return and(ownedBy(contacts, userId), liveTypes);
+}
+
+/** The condition for the one of them with this identifier. */
+export function ownedContact(userId: number, id: unknown): SQL | undefined {
+  return and(eq(contacts.id, recordId(id)), ownedContacts(userId));
 }
 
 /** Whether this contact type exists for the account. */
@@ -74,19 +80,22 @@ export function addContact(db: Db, userId: number, input: ContactInput, now: str
   return db.transaction(
     (tx) => {
       const values = columnsOf(input, customFieldsOf(db, userId), {});
-      return tx
+      const address_id = personId(db, userId, addressOf(input.email));
+      const { id } = tx
         .insert(contacts)
         .values({
           ...values,
           user_id: userId,
           contact_type_id: input.contact_type_id,
           email: input.email,
-          address_id: personId(db, userId, addressOf(input.email)),
+          address_id,
           created_at: now,
           updated_at: now,
         })
         .returning({ id: contacts.id })
-        .get().id;
+        .get();
+      contactMoved(db, userId, null, { id, type: input.contact_type_id, person: address_id }, now);
+      return id;
     },
     { behavior: 'immediate' },
   );
@@ -100,29 +109,70 @@ export function changeContact(db: Db, userId: number, id: unknown, input: Contac
       if (before === undefined) throw notFound();
       if (hasEmail(db, userId, input.contact_type_id, input.email, before.id))
         throw invalid('email', texts.taken('email'));
+      const address_id = personId(db, userId, addressOf(input.email));
       tx.update(contacts)
         .set({
           ...columnsOf(input, customFieldsOf(db, userId), before.custom_values ?? {}),
           contact_type_id: input.contact_type_id,
           email: input.email,
-          address_id: personId(db, userId, addressOf(input.email)),
+          address_id,
           updated_at: now,
         })
         .where(eq(contacts.id, before.id))
         .run();
+      const from = { id: before.id, type: before.contact_type_id, person: before.address_id };
+      contactMoved(db, userId, from, { id: before.id, type: input.contact_type_id, person: address_id }, now);
     },
     { behavior: 'immediate' },
   );
 }
 
+interface Place {
+  id: number;
+  type: number;
+  /** Address id. */
+  person: number;
+}
+
+/** Tells memberships that a contact is new, was changed, or stands for another person or type than before. */
+function contactMoved(db: Db, userId: number, from: Place | null, to: Place, now: string): void {
+  const isSame = from !== null && from.type === to.type && from.person === to.person;
+  const people = ({ id, person }: Place) => sql`SELECT ${person} AS address_id, ${id} AS contact_id`;
+  if (from !== null && !isSame) {
+    recordChange(db, { userId, table: 'contacts', id: from.type }, 'left', people(from), now);
+    peopleChanged(db, from.type, [from.person], now);
+  }
+  if (!isSame) recordChange(db, { userId, table: 'contacts', id: to.type }, 'joined', people(to), now);
+  peopleChanged(db, to.type, [to.person], now);
+}
+
 /** Deletes contacts softly. The caller has checked that they are the account's. */
 export function deleteContacts(db: Db, ids: readonly number[], now: string): void {
-  db.update(contacts)
-    .set({ deleted_at: now })
-    .where(
-      and(sql`${contacts.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`, isNull(contacts.deleted_at)),
-    )
-    .run();
+  db.transaction(
+    (tx) => {
+      const given = sql`${contacts.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+      const gone = tx
+        .update(contacts)
+        .set({ deleted_at: now })
+        .where(and(given, isNull(contacts.deleted_at)))
+        .returning({
+          userId: contacts.user_id,
+          type: contacts.contact_type_id,
+          id: contacts.id,
+          person: contacts.address_id,
+        })
+        .all();
+      for (const [type, userId] of new Map(gone.map((contact) => [contact.type, contact.userId]))) {
+        const ofType = gone.filter((contact) => contact.type === type);
+        const people = sql`
+          SELECT value ->> 'person' AS address_id, value ->> 'id' AS contact_id FROM json_each(${JSON.stringify(ofType)})`;
+        recordChange(db, { userId, table: 'contacts', id: type }, 'left', people, now);
+        const addresses = ofType.map(({ person }) => person);
+        peopleChanged(db, type, addresses, now);
+      }
+    },
+    { behavior: 'immediate' },
+  );
 }
 
 function addressOf(email: string): Address {

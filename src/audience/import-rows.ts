@@ -1,7 +1,7 @@
 /** What a CSV row must be to become a contact. */
-import type { Database, Statement } from 'better-sqlite3';
 import { fieldLabel, texts } from '../failure.ts';
 import { parseAddress } from './addresses.ts';
+import { countryId } from './countries.ts';
 import { type CustomField, isValueOf, RESERVED_FIELDS } from './fields.ts';
 import type { RowError } from './import.ts';
 
@@ -57,21 +57,15 @@ export class RowReader {
   /** The contact columns this file sets. */
   readonly columns: string[];
   readonly #header: Header;
-  readonly #country: Statement<Record<string, string>, number>;
   readonly #countries = new Map<string, number | null>();
 
-  constructor(client: Database, header: Header) {
+  constructor(header: Header) {
     this.#header = header;
     const known = header.columns.filter((column) => column !== null);
     this.columns = known
       .filter((column) => column.custom === null)
       .map(({ field }) => (field === 'country' ? 'country_id' : field));
     if (known.some((column) => column.custom !== null)) this.columns.push('custom_values');
-    this.#country = client
-      .prepare<Record<string, string>, number>(
-        'SELECT id FROM countries WHERE lower(name) = @given OR lower(iso2) = @given OR CAST(id AS TEXT) = @given',
-      )
-      .pluck();
   }
 
   read(line: number, cells: readonly string[]): { row: Staged | null; errors: RowError[] } {
@@ -123,7 +117,7 @@ export class RowReader {
     const given = value.toLowerCase();
     const known = this.#countries.get(given);
     if (known !== undefined) return known;
-    const id = this.#country.get({ given }) ?? null;
+    const id = countryId(given);
     this.#countries.set(given, id);
     return id;
   }

@@ -5,6 +5,7 @@
  */
 import { createReadStream } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { systemClock, wireTime } from '../clock.ts';
 import { inChunks } from '../database/bulk.ts';
@@ -14,6 +15,7 @@ import { readCsv } from './csv.ts';
 import { CsvError } from './csv-parse.ts';
 import { customFieldsOf } from './fields.ts';
 import { headerOf, RowReader, type Staged } from './import-rows.ts';
+import { peopleChanged, recordChange } from './membership.ts';
 
 export interface ImportJob {
   databasePath: string;
@@ -51,7 +53,7 @@ export async function importContacts(db: Db, job: ImportJob, clock: Clock = syst
     const columns = await stage(db, job, report);
     if (report.rows === report.failed) return report;
     sortStaged(client);
-    await write(client, job, columns, wireTime(clock.now()), report);
+    await write(db, job, columns, wireTime(clock.now()), report);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return { ...report, notes: [...report.notes, error.message] };
@@ -91,7 +93,7 @@ async function stage(db: Db, job: ImportJob, report: ImportReport): Promise<stri
   const csv = await readCsv(() => createReadStream(job.path));
   const header = headerOf(csv.header, customFieldsOf(db, job.userId));
   report.notes.push(...csv.notes, ...header.unknown.map((name) => `Column not known: ${name}`));
-  const reader = new RowReader(client, header);
+  const reader = new RowReader(header);
   const refuse = (errors: readonly RowError[]) => {
     report.failed++;
     if (report.errors.length < ERRORS_KEPT) report.errors.push(...errors);
@@ -124,21 +126,17 @@ function sortStaged(client: Database): void {
   );
 }
 
-async function write(
-  client: Database,
-  job: ImportJob,
-  columns: string[],
-  now: string,
-  report: ImportReport,
-): Promise<void> {
+async function write(db: Db, job: ImportJob, columns: string[], now: string, report: ImportReport): Promise<void> {
+  const client = db.$client;
   const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
+  // CROSS JOIN keeps the chunk outermost: the planner would read all contacts of the type for every chunk.
   const people = client.prepare(`
     INSERT INTO addresses (user_id, compared_email) SELECT @user, compared FROM sorted WHERE ${range} ORDER BY compared
     ON CONFLICT DO NOTHING`);
   const present = client
     .prepare<Record<string, unknown>, number>(`
-      SELECT count(*) FROM sorted JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared
-        JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL WHERE ${range}`)
+      SELECT count(*) FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared
+        CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL WHERE ${range}`)
     .pluck();
   const kept = columns.filter((column) => column !== 'custom_values');
   const list = columns.join(', ');
@@ -151,15 +149,26 @@ async function write(
   const upsert = client.prepare(`
     INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
     SELECT @user, @type, a.id, ${columns.map((column) => `sorted.${column}`).join(', ')}, @now, @now
-    FROM sorted JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range} ORDER BY sorted.rowid
+    FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range} ORDER BY sorted.rowid
     ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET ${updates.join(', ')}, updated_at = @now`);
+  const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
+  const written = client
+    .prepare<Record<string, unknown>, number>(
+      `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range}`,
+    )
+    .pluck();
   let after = 0;
   await inChunks(client, (rows) => {
     const bounds = { user: job.userId, type: job.typeId, now, after, until: after + rows };
     const { user, type, until } = bounds;
     people.run({ user, after, until });
     const updated = present.get({ user, type, after, until }) ?? 0;
+    const before = last.get() ?? 0;
     const { changes } = upsert.run(bounds);
+    // The plus keeps the planner on the range of new ids.
+    const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
+    recordChange(db, { userId: user, table: 'contacts', id: type }, 'joined', joined, now);
+    peopleChanged(db, type, written.all({ user, after, until }), now);
     report.updated += updated;
     report.created += changes - updated;
     after = until;

@@ -1,7 +1,7 @@
 /** Targets of sends and automations: `contacts_<contact type id>`, `segments_<segment id>` (interface "Conventions" 8). */
 import type { Db } from '../database/open.ts';
-import { recordId } from '../database/owned.ts';
-import type { WireTarget } from '../database/schema.ts';
+import { ownedRecord, recordId } from '../database/owned.ts';
+import { segments, type WireTarget } from '../database/schema.ts';
 import { isOwnedType } from './contacts.ts';
 
 /** The target a text names, in the form it comes back in (decisions §4), or null. */
@@ -17,8 +17,23 @@ export function ownedTargets(db: Db, userId: number, given: readonly string[]): 
   const targets: WireTarget[] = [];
   for (const text of given) {
     const target = parseTarget(text);
-    if (target === null || target.table !== 'contacts' || !isOwnedType(db, userId, target.id)) return null;
+    if (target === null || !isOwned(db, userId, target)) return null;
     if (!targets.some((other) => other.id === target.id && other.table === target.table)) targets.push(target);
   }
   return targets;
+}
+
+function isOwned(db: Db, userId: number, { table, id }: WireTarget): boolean {
+  return table === 'contacts' ? isOwnedType(db, userId, id) : isOwnedSegment(db, userId, id);
+}
+
+/** Whether this segment exists for the account. */
+export function isOwnedSegment(db: Db, userId: number, id: unknown): boolean {
+  return (
+    db
+      .select({ id: segments.id })
+      .from(segments)
+      .where(ownedRecord(segments, id, userId))
+      .get() !== undefined
+  );
 }

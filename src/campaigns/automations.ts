@@ -45,7 +45,7 @@ export function schedulesOf(db: Db, automationId: number): Schedule[] {
 /** Copies an automation: `Copy of <name>`, draft, with its mails under new utrs, nobody enrolled; gives the new utr. */
 export function duplicateAutomation({ db, clock }: AutomationDeps, userId: number, given: unknown): string {
   const now = wireTime(clock.now());
-  const { id: sourceId, ...source } = automationOf(db, userId, given, 'Record Not Found');
+  const { id: sourceId, ...source } = automationOf(db, userId, given, 'Record not found');
   const utr = randomUUID();
   db.transaction(
     (tx) => {

@@ -147,9 +147,17 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
       const page = client
         .prepare<
           Record<string, number>,
-          { id: number; address_id: number; contact_id: number | null; reason: string | null }
+          {
+            id: number;
+            address_id: number;
+            contact_id: number | null;
+            segment_recipient_id: number | null;
+            reason: string | null;
+          }
         >(`
-          SELECT e.id, e.address_id, e.contact_id,
+          SELECT e.id, e.address_id, e.contact_id, iif(e.contact_id IS NULL AND au.automation_for_table = 'segments',
+              (SELECT r.id FROM segment_recipients r WHERE r.segment_id = au.automation_for AND r.address_id = e.address_id), NULL)
+              AS segment_recipient_id,
             iif(au.exit_criteria = 1 AND NOT (${IS_MEMBER}), 'left the target', ${leftOut('e')}) AS reason
           FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
             JOIN mailings m ON m.id = @mailing LEFT JOIN contacts c ON c.id = e.contact_id
@@ -161,7 +169,7 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
         'INSERT INTO steps (enrolment_id, schedule_id, taken_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       );
       const deliver = client.prepare(
-        'INSERT INTO deliveries (mailing_id, address_id, contact_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+        'INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
       );
       const link = client.prepare('UPDATE steps SET delivery_id = ? WHERE enrolment_id = ? AND schedule_id = ?');
       const after = client
@@ -172,13 +180,13 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
       const advance = client.prepare(
         'UPDATE enrolments SET schedule_id = ?, waiting_since = ?, due_at = ?, state = ? WHERE id = ?',
       );
-      for (const { id, address_id, contact_id, reason } of page) {
+      for (const { id, address_id, contact_id, segment_recipient_id, reason } of page) {
         if (reason !== null) {
           leave.run(reason, id);
           continue;
         }
         if (step.run(id, scheduleId, now).changes > 0) {
-          const { lastInsertRowid, changes } = deliver.run(mailingId, address_id, contact_id);
+          const { lastInsertRowid, changes } = deliver.run(mailingId, address_id, contact_id, segment_recipient_id);
           if (changes > 0) link.run(lastInsertRowid, id, scheduleId);
         }
         advance.run(scheduleId, now, now + (after?.wait ?? 0), after === undefined ? 'finished' : 'active', id);

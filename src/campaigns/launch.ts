@@ -1,5 +1,6 @@
 /** Turns single sends whose time has come into mailings: checks, freezes content and audience, or holds them with a reason. */
 import { and, asc, eq, lte } from 'drizzle-orm';
+import { recomputeSegment } from '../audience/recompute.ts';
 import type { Clock } from '../clock.ts';
 import { plainTime, wireTime } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
@@ -48,6 +49,9 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
     target: 0,
     after: 0,
   };
+  for (const { table, id } of [...layout.targets, ...layout.excluded]) {
+    if (table === 'segments') await recomputeSegment(db, Number(id), clock);
+  }
   if (!hasAudience(db.$client, send.user_id, send.unsubscribe_group_id, layout)) {
     return 'Nobody to send to: the audience is empty, or everyone in it has unsubscribed, bounced or is excluded';
   }

@@ -1,16 +1,14 @@
 /** Senders beyond their record: the verification mail, what a verification or a deletion does to sends that name the sender. */
-import { randomBytes } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
 import { parseAddress } from '../audience/addresses.ts';
 import { personId } from '../audience/people.ts';
 import { plainTime, wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { deliveries, mailings, senders, singleSends } from '../database/schema.ts';
-import type { FrozenContent } from '../delivery/mailings.ts';
-import { scan } from '../delivery/merge.ts';
 import type { Tokens } from '../delivery/tokens.ts';
 import { holdAutomations } from './automations.ts';
 import { WAITING_FOR_SENDER } from './launch.ts';
+import { verificationContent } from './verification-mail.ts';
 
 type Sender = typeof senders.$inferSelect;
 
@@ -35,7 +33,7 @@ export function sendVerification(
       user_id: sender.user_id,
       owner_kind: 'system',
       owner_id: sender.id,
-      content: JSON.stringify(verificationContent(sender, `${deps.publicUrl()}/verify/${token}`)),
+      content: JSON.stringify(verificationContent(sender.from_email, `${deps.publicUrl()}/verify/${token}`, LINK_DAYS)),
       state: 'sending',
       created_at: wireTime(now),
     })
@@ -48,30 +46,6 @@ export function sendVerification(
     .set({ send_at: plainTime(now) })
     .where(eq(senders.id, sender.id))
     .run();
-}
-
-function verificationContent(sender: Sender, url: string): FrozenContent {
-  const lines = [
-    `Someone, most likely you, wants to send mail from ${sender.from_email} with Sendlark.`,
-    'Open this address and press the button to confirm that the mailbox is yours:',
-    url,
-    `The link works for ${LINK_DAYS} days. If this was not you, do nothing.`,
-  ];
-  const html = lines.map((line) => (line === url ? `<p><a href="${url}">${url}</a></p>` : `<p>${line}</p>`)).join('\n');
-  return {
-    content: {
-      subject: `Confirm ${sender.from_email}`,
-      html: scan(`<!doctype html><html lang="en"><body>${html}</body></html>`),
-      text: scan(`${lines.join('\n\n')}\n`),
-      links: [],
-      placeholders: [],
-    },
-    from_email: sender.from_email,
-    reply_to: sender.from_email,
-    sender_name: 'Sendlark',
-    sender_address: '',
-    message_key: randomBytes(9).toString('hex'),
-  };
 }
 
 /** The sender a verification link is for, while the link is ours, in time, and the address still the sender's. */

@@ -1,4 +1,4 @@
-/** Test mails of a single send: the real content to a few addresses, counted nowhere (decisions §4). */
+/** Test mails: the real content to a few addresses, counted nowhere (decisions §4). */
 import { eq, sql } from 'drizzle-orm';
 import type { Address } from '../audience/addresses.ts';
 import { personId } from '../audience/people.ts';
@@ -9,32 +9,49 @@ import { conflict } from '../failure.ts';
 import { freezeContent } from './freeze.ts';
 import { type MoveDeps, singleSendOf } from './single-send-moves.ts';
 
-/**
- * Queues the mail of a single send as it is now to each address, merged with the values of the account's contact of that
- * address where there is one. Throws the record failure, or 409 with what an owner must mend first.
- */
+/** What a test is of. */
+export interface Tested {
+  id: number;
+  user_id: number;
+  sender_id: number;
+  unsubscribe_group_id: number;
+  template_id: number;
+  template_json: string | null;
+  template_html: string | null;
+  subject: string;
+  preheader: string;
+}
+
+/** Queues a test of a single send as it is now (`queueTest`); throws the record failure too. */
 export async function sendTestMail(
   deps: MoveDeps,
   userId: number,
   utr: unknown,
   addresses: readonly Address[],
 ): Promise<void> {
+  await queueTest(deps, singleSendOf(deps.db, userId, utr), addresses);
+}
+
+/**
+ * Queues a mail to each address, merged with the values of the account's contact of that address where there is one. Throws
+ * 409 with what an owner must mend first.
+ */
+export async function queueTest(deps: MoveDeps, tested: Tested, addresses: readonly Address[]): Promise<void> {
   const { db, clock, config, wake } = deps;
-  const send = singleSendOf(db, userId, utr);
-  const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
+  const sender = db.select().from(senders).where(eq(senders.id, tested.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) throw conflict('The sender was deleted');
   if (sender.is_verified === 0 && verificationRequired(config)) throw conflict('The sender is not verified yet');
-  const result = await freezeContent(db, config, send, sender);
+  const result = await freezeContent(db, config, tested, sender);
   if ('problem' in result) throw conflict(result.problem);
   db.transaction(
     (tx) => {
       const { id: mailing_id } = tx
         .insert(mailings)
         .values({
-          user_id: userId,
+          user_id: tested.user_id,
           owner_kind: 'test',
-          owner_id: send.id,
-          unsubscribe_group_id: send.unsubscribe_group_id,
+          owner_id: tested.id,
+          unsubscribe_group_id: tested.unsubscribe_group_id || null,
           content: JSON.stringify(result.frozen),
           state: 'sending',
           created_at: wireTime(clock.now()),
@@ -45,7 +62,7 @@ export async function sendTestMail(
         tx.insert(links).values({ mailing_id, number, url }).run();
       });
       for (const address of addresses) {
-        const address_id = personId(db, userId, address);
+        const address_id = personId(db, tested.user_id, address);
         const contact_id = sql`(SELECT max(id) FROM contacts WHERE address_id = ${address_id} AND deleted_at IS NULL)`;
         tx.insert(deliveries).values({ mailing_id, address_id, contact_id }).onConflictDoNothing().run();
       }

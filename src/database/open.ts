@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import { fold } from './fold.ts';
 import { seed } from './seed.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };
@@ -26,6 +27,7 @@ export function connect(path: string): Db {
   if (found.join() !== 'wal,2,1')
     throw new Error(`The database refuses WAL, synchronous=FULL or foreign keys: ${path}`);
   assertVersion(client);
+  client.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : ''));
   return drizzle(client);
 }
 

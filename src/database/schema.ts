@@ -315,6 +315,8 @@ export const deliveries = sqliteTable(
       .references(() => mailings.id),
     address_id: address(),
     contact_id: integer(),
+    /** Who was added to a segment by hand and is no contact: their name is there. */
+    segment_recipient_id: integer(),
     state: integer().notNull().default(0),
     attempt: count(),
     /** Epoch milliseconds before which it is not tried (again); 0 at first. */
@@ -370,6 +372,16 @@ export const outbox = sqliteTable('outbox', {
   created_at: text().notNull(),
 });
 
+/** One rule of a segment: a field, an operator as decisions §3 writes it, and as many operands as it takes. */
+export interface SegmentRule {
+  field: string;
+  /** The custom field's id; null for reserved fields and created_at. */
+  customId: number | null;
+  type: 'text' | 'number' | 'datetime-local';
+  operator: string;
+  operands: string[];
+}
+
 /** A rule over one contact type; its matching contacts are kept in segment_recipients. */
 export const segments = sqliteTable(
   'segments',
@@ -382,11 +394,22 @@ export const segments = sqliteTable(
     select_operator: text({ mode: 'json' }).$type<string[]>().notNull(),
     value: text({ mode: 'json' }).$type<string[]>().notNull(),
     query_type: text({ enum: ['and', 'or'] }),
+    /** What the three arrays say, custom fields by id: a later field of the same name is another one. */
+    rules: text({ mode: 'json' }).$type<SegmentRule[]>().notNull().default([]),
+    /** The last address a recompute has come to; null: none is under way. */
+    recompute_after: integer(),
+    /** Epoch milliseconds when rules that look at the clock are evaluated again; null: none does. */
+    check_at: integer(),
     /** Kept by triggers on segment_recipients. */
     segment_emails_count: count(),
     ...softStamps(),
   },
-  (table) => [index('segments_user').on(table.user_id), index('segments_type').on(table.contact_type_id)],
+  (table) => [
+    index('segments_user').on(table.user_id),
+    index('segments_type').on(table.contact_type_id),
+    index('segments_recomputing').on(table.id).where(sql`recompute_after IS NOT NULL`),
+    index('segments_checks').on(table.check_at).where(sql`check_at IS NOT NULL`),
+  ],
 );
 
 /** Who is in a segment: contacts that match, people added by hand, and the marks of people removed by hand. */
@@ -412,6 +435,7 @@ export const segmentRecipients = sqliteTable(
   },
   (table) => [
     uniqueIndex('segment_recipients_person').on(table.segment_id, table.address_id),
+    index('segment_recipients_listed').on(table.segment_id, table.id).where(sql`is_removed = 0`),
     index('segment_recipients_contact').on(table.contact_id),
   ],
 );

@@ -1,6 +1,44 @@
+/** The built-in design templates: what data/templates holds, and its rows in the database. */
+import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+
+/** The folder of index.json and, for each template, its source (.json) and what is made from it (.html, .png). */
+export const TEMPLATES = new URL('../../data/templates/', import.meta.url);
+
+/** An entry of index.json. Its files are named like its preview image. */
+export interface BuiltIn {
+  /** Never given to another template: campaigns refer to it. 1 is the blank one. */
+  id: number;
+  template_name: string;
+  preview_image: string;
+  is_blank: number;
+}
+
+/** The built-in templates in ascending id (interface "Design template"; decisions §6). */
+export function listTemplates(): BuiltIn[] {
+  return JSON.parse(readFileSync(new URL('index.json', TEMPLATES), 'utf8'));
+}
+
+/** Where a built-in template's source, compiled HTML or preview lies. */
+export function templateFile({ preview_image }: BuiltIn, kind: 'json' | 'html' | 'png'): URL {
+  return new URL(preview_image.replace(/png$/, kind), TEMPLATES);
+}
+
+/** Brings design_templates to what this release has; rows that are the same already are not written. */
 export function seedTemplates(client: Database): void {
-  client.exec(
-    "INSERT INTO design_templates VALUES (1,'Blank','blank.png','{}','',1,NULL,NULL),(2,'Letter','letter.png','{}','<html><body><p>Hello ((first_name|there)), <a href=\"https://example.com/\">news</a></p></body></html>',0,NULL,NULL) ON CONFLICT DO NOTHING",
-  );
+  const put = client.prepare(`
+    INSERT INTO design_templates (id, template_name, preview_image, json_code, html_code, is_blank)
+    VALUES (@id, @template_name, @preview_image, @json_code, @html_code, @is_blank)
+    ON CONFLICT (id) DO UPDATE SET template_name = excluded.template_name, preview_image = excluded.preview_image,
+      json_code = excluded.json_code, html_code = excluded.html_code, is_blank = excluded.is_blank
+    WHERE (template_name, preview_image, json_code, html_code, is_blank)
+      IS NOT (excluded.template_name, excluded.preview_image, excluded.json_code, excluded.html_code, excluded.is_blank)`);
+  const rows = listTemplates().map((template) => ({
+    ...template,
+    json_code: JSON.stringify(JSON.parse(readFileSync(templateFile(template, 'json'), 'utf8'))),
+    html_code: readFileSync(templateFile(template, 'html'), 'utf8'),
+  }));
+  client.transaction(() => {
+    for (const row of rows) put.run(row);
+  })();
 }

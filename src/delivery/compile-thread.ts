@@ -1,5 +1,5 @@
-/** The thread that compiles one mail's content and ends. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** The thread that compiles mails' content, one after the other. */
+import { parentPort } from 'node:worker_threads';
 import { buildContent } from './build.ts';
 import type { Compiled } from './compile.ts';
 import { ContentError, type ContentSource } from './compiled.ts';
@@ -15,4 +15,4 @@ async function compile(source: ContentSource): Promise<Compiled> {
   }
 }
 
-parentPort?.postMessage(await compile(workerData));
+parentPort?.on('message', async (source: ContentSource) => parentPort?.postMessage(await compile(source)));

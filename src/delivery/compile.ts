@@ -1,41 +1,71 @@
 /**
- * Compiles a template's content once per mailing, in a thread of its own: what MJML loads is freed again, and a template
- * that takes forever stops nothing else.
+ * Compiles a template's content once per mailing, in a thread of its own: what MJML loads is freed again when the thread has
+ * been idle, and a template that takes forever stops nothing else.
  */
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type Content, ContentError, type ContentSource } from './compiled.ts';
 import { parseMjml } from './mjml.ts';
 
-export { type Content, ContentError, type ContentSource } from './compiled.ts';
-
 /** What the compiling thread answers. */
 export type Compiled = { readonly content: Content } | { readonly problem: string };
 
+const TOO_MUCH = 'The template is too large or too complicated to compile.';
 const memoryLimitMb = 512;
+/** Starting the thread and loading MJML takes half a second; a few campaigns in a row share one. */
+const idleMs = 5_000;
+
+let thread: Worker | null = null;
+let last: Promise<unknown> = Promise.resolve();
+let retirement: NodeJS.Timeout | undefined;
 
 /**
- * Compiles content: MJML to HTML, preheader, footer and pixel added, links made countable, the text part derived.
- * Takes about half a second for MJML.
+ * Compiles content: MJML to HTML, preheader, footer and pixel added, links made countable, the text part derived. One after
+ * the other.
  * @param timeLimit milliseconds after which a template counts as too complicated.
  * @throws ContentError with a text for the owner.
  */
-export async function compileContent(source: ContentSource, timeLimit = 30_000): Promise<Content> {
+export function compileContent(source: ContentSource, timeLimit = 30_000): Promise<Content> {
+  const result = last.then(() => compileNow(source, timeLimit));
+  last = result.catch(() => undefined);
+  return result;
+}
+
+async function compileNow(source: ContentSource, timeLimit: number): Promise<Content> {
+  clearTimeout(retirement);
+  const worker = thread ?? startThread();
+  thread = worker;
+  worker.ref();
+  try {
+    worker.postMessage(source);
+    const answer = await answerOf(worker, timeLimit);
+    if ('problem' in answer) throw new ContentError(answer.problem);
+    return answer.content;
+  } catch (error) {
+    if (thread === null) await worker.terminate();
+    throw error;
+  } finally {
+    // An idle thread keeps no process alive.
+    worker.unref();
+    retirement = globalThis.setTimeout(retire, idleMs).unref();
+  }
+}
+
+function startThread(): Worker {
   // The same folder holds the sources in development and the built files in production.
   const file = import.meta.url.endsWith('.ts') ? './compile-thread.ts' : './compile-thread.js';
-  const worker = new Worker(new URL(file, import.meta.url), {
-    workerData: source,
+  return new Worker(new URL(file, import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb },
     // MJML comments on templates there; the log is not for that.
     stdout: true,
     stderr: true,
   });
-  try {
-    const answer = await answerOf(worker, timeLimit);
-    if ('problem' in answer) throw new ContentError(answer.problem);
-    return answer.content;
-  } finally {
-    await worker.terminate();
-  }
+}
+
+function retire(): void {
+  void thread?.terminate();
+  thread = null;
 }
 
 /** What is wrong with a template's JSON at first sight, for a field error; null when it may be compiled. */
@@ -49,17 +79,27 @@ export function templateProblem(template_json: string): string | null {
   }
 }
 
-function answerOf(worker: Worker, timeLimit: number): Promise<Compiled> {
-  return new Promise((resolve, reject) => {
-    const tooMuch = new ContentError('The template is too large or too complicated to compile.');
-    const timer = setTimeout(reject, timeLimit, tooMuch);
-    worker.once('message', resolve);
-    worker.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch : error);
-    });
-    worker.once('exit', (code) => {
-      clearTimeout(timer);
-      reject(new Error(`The compiling thread ended without an answer (${code}).`));
-    });
-  });
+/** The thread's answer to what it was just given. A thread that has failed is not asked again. */
+async function answerOf(worker: Worker, timeLimit: number): Promise<Compiled> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  try {
+    const [answer]: Compiled[] = await Promise.race([
+      once(worker, 'message', { signal }),
+      once(worker, 'exit', { signal }).then(([code]) => {
+        throw new Error(`The compiling thread ended without an answer (${code}).`);
+      }),
+      setTimeout(timeLimit, undefined, { signal }).then(() => {
+        throw new ContentError(TOO_MUCH);
+      }),
+    ]);
+    if (answer === undefined) throw new Error('The compiling thread answered nothing.');
+    return answer;
+  } catch (error) {
+    thread = null;
+    const isOutOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    throw isOutOfMemory ? new ContentError(TOO_MUCH) : error;
+  } finally {
+    waiting.abort();
+  }
 }

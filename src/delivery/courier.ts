@@ -1,4 +1,7 @@
 /** What carries mails away: an SMTP relay or the built-in outbox. */
+import type { Outcome } from './smtp/outcome.ts';
+
+export type { Outcome } from './smtp/outcome.ts';
 
 /** One hand-off. */
 export interface Handoff {
@@ -11,20 +14,10 @@ export interface Handoff {
   start(): Buffer | null;
 }
 
-/** What the next mail server made of it; `stage` is where the conversation ended. */
-export interface Outcome {
-  kind: 'accepted' | 'deferred' | 'refused' | 'held';
-  stage: 'connect' | 'tls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body';
-  /** SMTP reply code; 0 when there was none. */
-  code: number;
-  enhanced: string | null;
-  reply: string;
-}
-
 export interface Courier {
   /** How many more hand-offs it can work on right now. */
   room(): number;
-  /** Resolves when the mail is handed off, refused or deferred; `withdrawn` when `start` gave null. Never rejects. */
+  /** Resolves when the mail is handed off, refused or deferred; `withdrawn` when nothing of it left. Rejects with what `start` throws. */
   send(handoff: Handoff): Promise<Outcome | 'withdrawn'>;
   /** Stops taking hand-offs, lets those in flight finish within `graceMs`, then cuts. */
   close(graceMs: number): Promise<void>;

@@ -1,4 +1,5 @@
 /** Laying out an audience: a ledger row for every person a mailing is meant for, and for those left out, why. */
+import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
 import type { WireTarget } from '../database/schema.ts';
@@ -14,33 +15,30 @@ export interface Layout {
   after: number;
 }
 
-/** People of target ? (a contact type) after address ?, in the order of the index that holds them. */
-const MEMBERS = `
-  SELECT c.address_id, c.id AS contact_id FROM contacts c INDEXED BY contacts_person
-  WHERE c.contact_type_id = @target AND c.deleted_at IS NULL AND c.address_id > @after`;
+/** People of target @target after address @after by the target's table, in the order of the index that holds them. */
+const MEMBERS = {
+  contacts: `
+  SELECT c.address_id, c.id AS contact_id, NULL AS segment_recipient_id FROM contacts c INDEXED BY contacts_person
+  WHERE c.contact_type_id = @target AND c.deleted_at IS NULL AND c.address_id > @after`,
+  segments: `
+  SELECT r.address_id, r.contact_id, r.id AS segment_recipient_id FROM segment_recipients r INDEXED BY segment_recipients_person
+  WHERE r.segment_id = @target AND r.is_removed = 0 AND r.address_id > @after`,
+};
 
-const EXCLUDED = `
-  EXISTS (SELECT 1 FROM json_each(@excluded) x JOIN contacts e ON e.contact_type_id = x.value ->> 'id'
-    WHERE e.address_id = p.address_id AND e.deleted_at IS NULL)`;
+/** Whether the person of the row under this alias is in one of the targets bound as JSON to this parameter. */
+const isIn = (targets: '@excluded' | '@earlier', row: string) => `
+  EXISTS (SELECT 1 FROM json_each(${targets}) x WHERE CASE x.value ->> 'table'
+    WHEN 'contacts' THEN EXISTS (SELECT 1 FROM contacts e
+      WHERE e.contact_type_id = x.value ->> 'id' AND e.address_id = ${row}.address_id AND e.deleted_at IS NULL)
+    ELSE EXISTS (SELECT 1 FROM segment_recipients e
+      WHERE e.segment_id = x.value ->> 'id' AND e.address_id = ${row}.address_id AND e.is_removed = 0) END)`;
 
 /** Adds ledger rows for the whole audience in short transactions; a kill goes on from the last. Then the mailing may be sent. */
 export async function layOut(client: Database, mailingId: number): Promise<void> {
   const read = client.prepare<[number], { layout: string }>(
     "SELECT layout FROM mailings WHERE id = ? AND state = 'layout'",
   );
-  const insert = client.prepare(`
-    INSERT INTO deliveries (mailing_id, address_id, contact_id, state, reply)
-    SELECT d.mailing_id, d.address_id, d.contact_id, iif(d.reason IS NULL, ${State.queued}, ${State.suppressed}), d.reason FROM (
-      SELECT d.*, iif(${EXCLUDED.replaceAll('p.', 'd.')}, 'excluded from this send', ${leftOut('d')}) AS reason FROM (
-        SELECT @mailing AS mailing_id, address_id, contact_id FROM (${MEMBERS}) ORDER BY address_id LIMIT @rows) d
-      JOIN mailings m ON m.id = d.mailing_id LEFT JOIN contacts c ON c.id = d.contact_id) d
-    WHERE true ORDER BY d.address_id
-    ON CONFLICT DO NOTHING`);
-  const reached = client
-    .prepare<Record<string, unknown>, number | null>(
-      `SELECT max(address_id) FROM (SELECT address_id FROM (${MEMBERS}) ORDER BY address_id LIMIT @rows)`,
-    )
-    .pluck();
+  const statements = { contacts: layoutOf(client, MEMBERS.contacts), segments: layoutOf(client, MEMBERS.segments) };
   const countLeftOut = client.prepare(`
     UPDATE mailings SET suppressed = (SELECT count(*) FROM deliveries WHERE mailing_id = @mailing AND state = ${State.suppressed})
     WHERE id = @mailing`);
@@ -57,6 +55,7 @@ export async function layOut(client: Database, mailingId: number): Promise<void>
       return false;
     }
     const range = { target: target.id, after: layout.after, rows };
+    const { reached, insert } = statements[target.table];
     const last = reached.get(range);
     if (last === null || last === undefined) {
       save.run(JSON.stringify({ ...layout, target: layout.target + 1, after: 0 }), 'layout', mailingId);
@@ -68,14 +67,41 @@ export async function layOut(client: Database, mailingId: number): Promise<void>
   });
 }
 
+/** The statements that lay out one page of a target: the last address on it, and its ledger rows. */
+function layoutOf(client: Database, members: string) {
+  return {
+    reached: client
+      .prepare<Record<string, unknown>, number | null>(
+        `SELECT max(address_id) FROM (SELECT address_id FROM (${members}) ORDER BY address_id LIMIT @rows)`,
+      )
+      .pluck(),
+    insert: client.prepare(`
+      INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id, state, reply)
+      SELECT d.mailing_id, d.address_id, d.contact_id, iif(d.contact_id IS NULL, d.segment_recipient_id, NULL),
+        iif(d.reason IS NULL, ${State.queued}, ${State.suppressed}), d.reason FROM (
+        SELECT d.*, iif(${isIn('@excluded', 'd')}, 'excluded from this send', ${leftOut('d')}) AS reason FROM (
+          SELECT @mailing AS mailing_id, address_id, contact_id, segment_recipient_id FROM (${members})
+          ORDER BY address_id LIMIT @rows) d
+        JOIN mailings m ON m.id = d.mailing_id LEFT JOIN contacts c ON c.id = d.contact_id) d
+      WHERE true ORDER BY d.address_id
+      ON CONFLICT DO NOTHING`),
+  };
+}
+
 /** Whether anyone at all would get a mail of this kind now: the first person not left out ends the search. */
 export function hasAudience(client: Database, userId: number, groupId: number, layout: Layout): boolean {
   const statement = client.prepare(`
-    SELECT 1 FROM (SELECT c.address_id, c.id AS contact_id FROM json_each(@targets) t CROSS JOIN contacts c
-        INDEXED BY contacts_person ON c.contact_type_id = t.value ->> 'id' AND c.deleted_at IS NULL) p
-      CROSS JOIN contacts c ON c.id = p.contact_id
+    SELECT 1 FROM (
+        SELECT c.address_id, c.id AS contact_id FROM json_each(@targets) t CROSS JOIN contacts c
+          INDEXED BY contacts_person ON c.contact_type_id = t.value ->> 'id' AND c.deleted_at IS NULL
+        WHERE t.value ->> 'table' = 'contacts'
+        UNION ALL
+        SELECT r.address_id, r.contact_id FROM json_each(@targets) t CROSS JOIN segment_recipients r
+          INDEXED BY segment_recipients_person ON r.segment_id = t.value ->> 'id' AND r.is_removed = 0
+        WHERE t.value ->> 'table' = 'segments') p
+      LEFT JOIN contacts c ON c.id = p.contact_id
       CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
-    WHERE NOT ${EXCLUDED}
+    WHERE NOT ${isIn('@excluded', 'p')}
       AND ${leftOut('p')} IS NULL LIMIT 1`);
   return (
     statement.get({
@@ -85,4 +111,58 @@ export function hasAudience(client: Database, userId: number, groupId: number, l
       group: groupId,
     }) !== undefined
   );
+}
+
+const COUNTED_AT_ONCE = 1000;
+
+/** An audience in numbers, and one person of it. */
+export interface AudienceCount {
+  recipients: number;
+  left_out: { reason: string; count: number }[];
+  /** A contact who would get the mail; null when only people added by hand would. */
+  contact_id: number | null;
+}
+
+/** Counts exactly who would get a mail now and who would not, why. Reads page by page, so that it holds nothing up. */
+export async function countAudience(
+  client: Database,
+  userId: number,
+  groupId: number,
+  layout: Layout,
+): Promise<AudienceCount> {
+  const reasons = new Map<string, number>();
+  let recipients = 0;
+  let contact_id: number | null = null;
+  for (const [at, target] of layout.targets.entries()) {
+    const page = client.prepare<
+      Record<string, unknown>,
+      { address_id: number; contact_id: number | null; reason: string | null }
+    >(`
+      SELECT d.address_id, d.contact_id, iif(${isIn('@earlier', 'd')}, '', iif(${isIn('@excluded', 'd')}, 'excluded from this send', ${leftOut('d')})) AS reason
+      FROM (SELECT address_id, contact_id FROM (${MEMBERS[target.table]}) ORDER BY address_id LIMIT ${COUNTED_AT_ONCE}) d
+        CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
+        LEFT JOIN contacts c ON c.id = d.contact_id ORDER BY d.address_id`);
+    const bounds = {
+      user: userId,
+      group: groupId,
+      target: target.id,
+      excluded: JSON.stringify(layout.excluded),
+      earlier: JSON.stringify(layout.targets.slice(0, at)),
+    };
+    for (let after = 0, more = true; more; ) {
+      const people = page.all({ ...bounds, after });
+      for (const person of people) {
+        if (person.reason === null) {
+          recipients++;
+          contact_id ??= person.contact_id;
+        } else if (person.reason !== '') {
+          reasons.set(person.reason, (reasons.get(person.reason) ?? 0) + 1);
+        }
+      }
+      after = people.at(-1)?.address_id ?? after;
+      more = people.length === COUNTED_AT_ONCE;
+      await setImmediate();
+    }
+  }
+  return { recipients, left_out: [...reasons].map(([reason, count]) => ({ reason, count })), contact_id };
 }

@@ -3,6 +3,7 @@
  * transaction together with the mailing's counters, so the counters always equal the rows.
  */
 import type { Database, Statement } from 'better-sqlite3';
+import type { Person } from './values.ts';
 
 /** States of a delivery. From `accepted` on they are final. */
 export const State = {
@@ -17,7 +18,7 @@ export const State = {
 export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
 
 /** A recipient claimed for hand-off, with what its mail is merged from. */
-export interface Claim {
+export interface Claim extends Person {
   id: number;
   mailing_id: number;
   address_id: number;
@@ -26,18 +27,6 @@ export interface Claim {
   compared_email: string;
   /** Null for someone added by hand. */
   contact_id: number | null;
-  email: string | null;
-  alt_email: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  country: string | null;
-  state: string | null;
-  city: string | null;
-  address_line1: string | null;
-  address_line2: string | null;
-  state_province_region: string | null;
-  postal_code: string | null;
-  custom_values: string | null;
 }
 
 /** How a hand-off ended: a final state, or back in the queue until `due_at` (epoch milliseconds). */
@@ -108,12 +97,14 @@ export class Ledger {
     );
     this.#candidates = client.prepare(`
       SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
-        d.contact_id, c.email, c.alt_email, c.first_name, c.last_name, co.name AS country, c.state, c.city, c.address_line1,
+        d.contact_id, ifnull(c.email, r.email) AS email, c.alt_email, ifnull(c.first_name, r.first_name) AS first_name,
+        ifnull(c.last_name, r.last_name) AS last_name, co.name AS country, c.state, c.city, c.address_line1,
         c.address_line2, c.state_province_region, c.postal_code, c.custom_values, ${leftOut('d')} AS left_out
       FROM deliveries d INDEXED BY deliveries_queue
         CROSS JOIN mailings m ON m.id = d.mailing_id
         CROSS JOIN addresses a ON a.id = d.address_id
         LEFT JOIN contacts c ON c.id = d.contact_id
+        LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id
         LEFT JOIN countries co ON co.id = c.country_id
       WHERE d.mailing_id = ? AND d.state = 0 AND d.due_at <= ? AND m.state = 'sending'
       ORDER BY d.due_at, d.id LIMIT ?`);

@@ -3,11 +3,13 @@
 import { customFieldsOf } from '../audience/fields.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
+import { returnPath } from './bounces/verp.ts';
 import type { Content } from './compiled.ts';
 import { asciiDomain, DkimKeys } from './dkim-keys.ts';
 import type { Claim } from './ledger.ts';
 import { type Prepared, prepare, render } from './message.ts';
-import type { Tokens } from './tokens.ts';
+import { type Tokens, tokenSecrets } from './tokens.ts';
+import { valuesOf } from './values.ts';
 
 /** What `mailings.content` holds, as JSON. */
 export interface FrozenContent {
@@ -24,6 +26,8 @@ interface MailingDeps {
   clock: Clock;
   tokens: Tokens;
   publicUrl: string;
+  /** Domain of return paths; '' when mail comes back to the sender itself. */
+  bounceDomain: string;
 }
 
 /** One mailing, ready to render. */
@@ -77,14 +81,15 @@ export class Mailings {
 
 function readyMailing(
   db: Db,
-  { clock, tokens, publicUrl }: MailingDeps,
+  { clock, tokens, publicUrl, bounceDomain }: MailingDeps,
   keys: DkimKeys,
   row: MailingRow,
 ): ReadyMailing {
   const frozen: FrozenContent = JSON.parse(row.content);
+  const [secret = ''] = tokenSecrets(db.$client);
   const isCampaign = row.owner_kind !== 'system';
   const domain = frozen.from_email.slice(frozen.from_email.lastIndexOf('@') + 1);
-  const names = customFieldsOf(db, row.user_id).map(({ id, field_name }) => ({ id: String(id), field_name }));
+  const names = customFieldsOf(db, row.user_id);
   const prepared: Prepared = prepare(frozen.content, {
     from: { name: frozen.sender_name, address: frozen.from_email },
     replyTo: frozen.reply_to === frozen.from_email ? null : frozen.reply_to,
@@ -98,7 +103,7 @@ function readyMailing(
   });
   const signingDomain = asciiDomain(domain) ?? '';
   const ready: ReadyMailing = {
-    envelopeFrom: () => frozen.from_email,
+    envelopeFrom: ({ id }) => (bounceDomain === '' ? frozen.from_email : returnPath(secret, id, bounceDomain)),
     renderSigned(claim, to) {
       const signer = keys.signerOf(signingDomain);
       if (signer === null) return null;
@@ -131,32 +136,4 @@ function readyMailing(
     },
   };
   return ready;
-}
-
-/** What placeholders become for this recipient (decisions §6): reserved fields, then the account's custom ones. */
-function valuesOf(
-  claim: Claim,
-  names: readonly { id: string; field_name: string }[],
-  to: string,
-): Record<string, string> {
-  const first = claim.first_name ?? '';
-  const last = claim.last_name ?? '';
-  const values: Record<string, string> = {
-    first_name: first,
-    last_name: last,
-    full_name: `${first} ${last}`.trim(),
-    email: claim.email ?? to,
-    alt_email: claim.alt_email ?? '',
-    country: claim.country ?? '',
-    state: claim.state ?? '',
-    city: claim.city ?? '',
-    address_line1: claim.address_line1 ?? '',
-    address_line2: claim.address_line2 ?? '',
-    state_province_region: claim.state_province_region ?? '',
-    postal_code: claim.postal_code ?? '',
-  };
-  if (claim.custom_values === null) return values;
-  const own: Record<string, string> = JSON.parse(claim.custom_values);
-  for (const { id, field_name } of names) values[field_name] = own[id] ?? '';
-  return values;
 }

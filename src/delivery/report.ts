@@ -8,6 +8,9 @@ export interface MailingReport {
   opens_by_hour: { hour: string; count: number }[];
   clicks_by_hour: { hour: string; count: number }[];
   top_links: { url: string; clicks: number }[];
+  /** Those of all opens and clicks that were no person's (trust 45). */
+  machine_opens: number;
+  machine_clicks: number;
 }
 
 const TOP = 20;
@@ -32,6 +35,11 @@ export function readReport(client: Database, mailingId: number): MailingReport {
     SELECT links.url, count(*) AS clicks FROM events JOIN links
       ON links.mailing_id = events.mailing_id AND links.number = events.link_number
     WHERE events.mailing_id = ? AND events.kind = 'click' GROUP BY links.number ORDER BY clicks DESC, links.number LIMIT ${TOP}`);
+  const machines = client
+    .prepare<[number, string], number>(
+      'SELECT count(*) FROM events WHERE mailing_id = ? AND kind = ? AND is_machine = 1',
+    )
+    .pluck();
   const nameOf = (state: number) => Object.entries(State).find(([, value]) => value === state)?.[0] ?? String(state);
   const states = new Map(counts.map(({ state, count }) => [nameOf(state), count]));
   return {
@@ -40,5 +48,7 @@ export function readReport(client: Database, mailingId: number): MailingReport {
     opens_by_hour: byHour.all(mailingId, 'open'),
     clicks_by_hour: byHour.all(mailingId, 'click'),
     top_links: links.all(mailingId),
+    machine_opens: machines.get(mailingId, 'open') ?? 0,
+    machine_clicks: machines.get(mailingId, 'click') ?? 0,
   };
 }

@@ -1,55 +1,90 @@
-/** Opens and leaving: raw events and the counters they move, in one transaction each. */
+/** Opens, clicks and leaving: raw events and the counters they move, in one transaction each. */
 import type { Database, Statement } from 'better-sqlite3';
+import { State } from './ledger.ts';
+import { isTooSoon } from './machines.ts';
 import type { RecipientIds } from './tokens.ts';
 
-/** A pixel hit that is not on disk yet. */
+/** An open or a click that is not on disk yet. */
 export interface Hit {
   ids: RecipientIds;
   /** Epoch milliseconds. */
   at: number;
+  /** The number of the link that was clicked; null: an open. */
+  link: number | null;
+  /** Whether who asked is known to be a machine. */
+  isMachine: boolean;
 }
 
-/** Gathers pixel hits and writes them together: a hit costs no transaction of its own (trust 44). */
-export class OpenHits {
+interface Target {
+  state: number;
+  opened_at: number | null;
+  updated_at: number;
+}
+
+const BATCH = 100;
+/** How long a hit waits for the ledger to say that its mail was accepted; retries of a lost reply come within that. */
+const PATIENCE_MS = 60_000;
+/** More than this in memory are dropped: only a disk that takes nothing lets it come so far. */
+const MOST_WAITING = 200_000;
+
+/**
+ * Gathers hits and writes them together: a hit costs no transaction of its own (trust 44). Opens count once the delivery is
+ * accepted, so that `unique_opens` never passes `delivered`; a hit that comes before waits. Machines' hits count like
+ * people's, as mailing services do, and are marked on the event.
+ */
+export class Hits {
   readonly #client: Database;
-  readonly #isFirst: Statement<[number, number]>;
-  readonly #again: Statement<[number]>;
+  readonly #target: Statement<[number], Target>;
+  readonly #open: Statement<[number, number]>;
   readonly #count: Statement<[number, number, number]>;
-  readonly #event: Statement<[number, number, number]>;
+  readonly #event: Statement<[number, number, 'open' | 'click', number | null, number, number]>;
   #waiting: Hit[] = [];
+  /** Looked at in this round, to be looked at again in the next. */
+  #early: Hit[] = [];
 
   constructor(client: Database) {
     this.#client = client;
-    this.#isFirst = client.prepare(
-      'UPDATE deliveries SET opens = opens + 1, opened_at = ? WHERE id = ? AND opened_at IS NULL AND state IN (1, 2)',
+    this.#target = client.prepare('SELECT state, opened_at, updated_at FROM deliveries WHERE id = ?');
+    this.#open = client.prepare(
+      'UPDATE deliveries SET opens = opens + 1, opened_at = ifnull(opened_at, ?) WHERE id = ?',
     );
-    this.#again = client.prepare('UPDATE deliveries SET opens = opens + 1 WHERE id = ? AND opened_at IS NOT NULL');
     this.#count = client.prepare(
       'UPDATE mailings SET unique_opens = unique_opens + ?, total_opens = total_opens + ? WHERE id = ?',
     );
-    this.#event = client.prepare(
-      "INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, 'open', ?)",
-    );
+    this.#event = client.prepare(`
+      INSERT INTO events (mailing_id, delivery_id, kind, link_number, is_machine, happened_at) VALUES (?, ?, ?, ?, ?, ?)`);
   }
 
   add(hit: Hit): void {
-    this.#waiting.push(hit);
+    if (this.#waiting.length < MOST_WAITING) this.#waiting.push(hit);
   }
 
-  /** Writes what has gathered. */
-  flush(): void {
-    const hits = this.#waiting.splice(0);
-    if (hits.length === 0) return;
-    this.#client
-      .transaction(() => {
-        for (const { ids, at } of hits) {
-          const first = this.#isFirst.run(at, ids.delivery).changes;
-          if (first === 0 && this.#again.run(ids.delivery).changes === 0) continue;
-          this.#count.run(first, 1, ids.mailing);
-          this.#event.run(ids.mailing, ids.delivery, at);
-        }
-      })
-      .immediate();
+  /** Writes up to a batch of what has gathered by `now`; true when more is ready. A failure loses nothing: the next call tries again. */
+  flush(now: number): boolean {
+    const hits = this.#waiting.slice(0, BATCH);
+    if (hits.length === 0) return false;
+    const early = this.#client.transaction(() => hits.filter((hit) => !this.#write(hit))).immediate();
+    this.#waiting.splice(0, hits.length);
+    this.#early.push(...early.filter((hit) => now - hit.at < PATIENCE_MS));
+    if (this.#waiting.length > 0) return true;
+    this.#waiting = this.#early.splice(0);
+    return false;
+  }
+
+  /** False when the hit's mail is still on its way by the ledger. */
+  #write({ ids, at, link, isMachine }: Hit): boolean {
+    const target = this.#target.get(ids.delivery);
+    if (target === undefined) return true;
+    if (target.state === State.queued || target.state === State.sending) return false;
+    const machine = isMachine || isTooSoon(at, target.updated_at) ? 1 : 0;
+    if (link !== null) {
+      this.#event.run(ids.mailing, ids.delivery, 'click', link, machine, at);
+    } else if (target.state === State.accepted) {
+      this.#open.run(at, ids.delivery);
+      this.#count.run(target.opened_at === null ? 1 : 0, 1, ids.mailing);
+      this.#event.run(ids.mailing, ids.delivery, 'open', null, machine, at);
+    }
+    return true;
   }
 }
 

@@ -1,6 +1,7 @@
 /** The interface for readers: the OpenAPI document, and a page made from it. */
 import type { FastifyInstance } from 'fastify';
-import { html, page } from './layout.ts';
+import { html } from './html.ts';
+import { page } from './layout.ts';
 
 interface Schema {
   type?: string;
@@ -27,8 +28,9 @@ export async function docsPage(app: FastifyInstance): Promise<void> {
     return page(
       reply,
       'The Sendlark interface',
-      html`<p>Every request carries the headers <code>PublicKey</code> and <code>SecretKey</code>. Bodies may be multipart,
+      html`<h1>The Sendlark interface</h1><p>Every request carries the headers <code>PublicKey</code> and <code>SecretKey</code>. Bodies may be multipart,
       urlencoded or JSON. As a document for tools: <a href="/docs/openapi.json">openapi.json</a>.</p>${operations}`,
+      'wide',
     );
   });
 }

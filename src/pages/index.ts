@@ -1,15 +1,21 @@
-/** What recipients and owners open in a browser: no keys, no cookies, no JavaScript, answers in HTML. */
+/** What recipients and owners open in a browser: no keys, no cookies, answers in HTML. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { parseUrlencoded } from '../plugins/form-fields.ts';
 import { FORM_BYTES } from '../plugins/forms.ts';
+import { assetPages } from './assets.ts';
+import { designPage } from './design.ts';
 import { docsPage } from './docs.ts';
 import { healthPages } from './health.ts';
-import { html, page } from './layout.ts';
+import { html } from './html.ts';
+import { imagePages } from './images.ts';
+import { page, unknownLink } from './layout.ts';
 import { metricsPage } from './metrics.ts';
-import { pixelPage } from './pixel.ts';
+import { POLICY } from './style.ts';
+import { trackingPages } from './tracking.ts';
 import { unsubscribePage } from './unsubscribe.ts';
 import { verifyPage } from './verify.ts';
+import { webCopyPage } from './web-copy.ts';
 
 /** The pages, outside the API's prefix. */
 export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -26,21 +32,38 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
     done(null, {}),
   );
   app.addHook('onSend', async (_request, reply) => {
-    reply.headers({
+    const headers = {
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
-      'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    });
-    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+      'content-security-policy': POLICY,
+      'cache-control': 'no-store',
+    };
+    for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value);
   });
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status < 500) {
+      return page(
+        reply.code(status),
+        'That did not work',
+        html`<h1>That did not work</h1><p>Please open the page again.</p>`,
+      );
+    }
     request.log.error({ err: error, route: request.routeOptions.url }, 'page failed');
-    return page(reply.code(500), 'Something went wrong', html`<p>Please try again in a moment.</p>`);
+    return page(
+      reply.code(500),
+      'Something went wrong',
+      html`<h1>Something went wrong</h1><p>Nothing was changed. Please try again in a moment.</p>`,
+    );
   });
+  app.setNotFoundHandler((_request, reply) => unknownLink(reply));
   await app.register(unsubscribePage, deps);
   await app.register(verifyPage, deps);
-  await app.register(pixelPage, deps);
+  await app.register(trackingPages, deps);
+  await app.register(webCopyPage, deps);
+  await app.register(imagePages);
+  await app.register(assetPages);
+  await app.register(designPage, deps);
   await app.register(docsPage);
   await app.register(healthPages, deps);
   await app.register(metricsPage, deps);

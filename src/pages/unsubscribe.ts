@@ -1,117 +1,87 @@
 /** Leaving: one click from the mail program (RFC 8058), and the preference page. A GET changes nothing: scanners click (trust 20). */
-import { and, asc, eq } from 'drizzle-orm';
-import type { FastifyInstance } from 'fastify';
-import type { Address } from '../audience/addresses.ts';
-import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribing.ts';
-import { wireTime } from '../clock.ts';
-import { addresses, unsubscribeGroups, unsubscribers } from '../database/schema.ts';
-import type { RecipientIds } from '../delivery/tokens.ts';
-import { countLeaving } from '../delivery/tracking.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { html, page, unknownLink } from './layout.ts';
+import { html } from './html.ts';
+import { page, READ, unknownLink } from './layout.ts';
+import { PreferenceBook, type Preferences } from './preferences.ts';
 
-interface Preferences {
-  /** Everything the person could be on: the displayed groups and the mail's own. */
-  groups: { id: number; group_name: string; description: string }[];
-  /** List id (0 is "all mail") to the entry that keeps the person off it. */
-  left: Map<number, number>;
-  person: Address;
+interface Link {
+  Params: { token: string };
+  Body: Record<string, unknown> | undefined;
 }
 
 export async function unsubscribePage(app: FastifyInstance, { db, clock, tokens }: Deps): Promise<void> {
-  app.get<{ Params: { token: string } }>('/u/:token', (request, reply) => {
-    const ids = tokens.readRecipient('unsubscribe', request.params.token);
-    const preferences = ids && read(ids);
-    return ids && preferences ? show(reply, preferences, '') : unknownLink(reply);
+  const book = new PreferenceBook(db, clock);
+  const idsOf = (token: string) => tokens.readRecipient('unsubscribe', token);
+
+  app.route<Link>({
+    method: READ,
+    url: '/u/:token',
+    handler: (request, reply) => {
+      const ids = idsOf(request.params.token);
+      const preferences = ids && book.read(ids);
+      return preferences ? show(reply, preferences, '') : unknownLink(reply);
+    },
   });
 
-  app.post<{ Params: { token: string }; Body: Record<string, unknown> | undefined }>('/u/:token', (request, reply) => {
-    const ids = tokens.readRecipient('unsubscribe', request.params.token);
-    const preferences = ids && read(ids);
-    if (!ids || !preferences) return unknownLink(reply);
+  app.post<Link>('/u/:token', (request, reply) => {
+    const ids = idsOf(request.params.token);
+    const before = ids && book.read(ids);
+    if (!ids || !before) return unknownLink(reply);
     const body = request.body ?? {};
-    if (body.form === 'preferences') {
-      save(ids, preferences, new Set([body.off ?? []].flat().map(String)));
-      return show(reply, read(ids) ?? preferences, 'Your preferences are saved.');
+    const listed = (name: string) => new Set([body[name] ?? []].flat().map(Number));
+    const notice = act();
+    return show(reply, book.read(ids) ?? before, notice);
+
+    function act(): string {
+      if (!ids || !before) return '';
+      switch (body.form) {
+        case 'groups':
+          book.choose(ids, before, listed('shown'), listed('on'));
+          return 'Your choices are saved.';
+        case 'none':
+          book.leave(ids, before, 0, 'page');
+          return 'You will get no more mail from us.';
+        case 'back':
+          book.comeBack(before);
+          return 'Welcome back. Please look at your choices below.';
+        default:
+          book.leave(ids, before, ids.group, 'one-click');
+          return `You are unsubscribed${nameOf(before)}.`;
+      }
     }
-    leave(ids, preferences, [ids.group], 'one-click');
-    return page(
-      reply,
-      'You are unsubscribed',
-      html`<p>${preferences.person.address} will get no more mail of this kind.</p>`,
-    );
   });
+}
 
-  function read(ids: RecipientIds): Preferences | null {
-    const person = db
-      .select()
-      .from(addresses)
-      .where(and(eq(addresses.id, ids.address), eq(addresses.user_id, ids.user)))
-      .get();
-    if (person === undefined) return null;
-    const groups = db
-      .select()
-      .from(unsubscribeGroups)
-      .where(eq(unsubscribeGroups.user_id, ids.user))
-      .orderBy(asc(unsubscribeGroups.id))
-      .all()
-      .filter((group) => group.is_display === 1 || group.id === ids.group);
-    const entries = db.select().from(unsubscribers).where(eq(unsubscribers.address_id, ids.address)).all();
-    const address = { address: person.compared_email, compared: person.compared_email, domain: '' };
-    return {
-      groups,
-      person: address,
-      left: new Map(entries.map((entry) => [entry.unsubscribe_groups_id ?? 0, entry.id])),
-    };
-  }
+function nameOf({ groups, own }: Preferences): string {
+  const group = groups.find(({ id }) => id === own);
+  return group === undefined ? '' : ` from “${group.group_name}”`;
+}
 
-  function leave(ids: RecipientIds, { person }: Preferences, lists: number[], source: 'one-click' | 'page'): void {
-    const now = clock.now();
-    db.transaction(
-      () => {
-        for (const list of lists) {
-          const change = {
-            userId: ids.user,
-            groupId: list || null,
-            source,
-            mailingId: ids.mailing,
-            now: wireTime(now),
-          };
-          addUnsubscribers(db, change, [person]);
-        }
-        if (lists.length > 0) countLeaving(db.$client, ids, now.getTime());
-      },
-      { behavior: 'immediate' },
-    );
-  }
-
-  /** Makes the lists the person is off exactly those chosen, among those the page showed. */
-  function save(ids: RecipientIds, preferences: Preferences, chosen: ReadonlySet<string>): void {
-    const shown = [0, ...preferences.groups.map((group) => group.id)];
-    const off = (list: number) => chosen.has(String(list));
-    leave(
-      ids,
-      preferences,
-      shown.filter((list) => off(list) && !preferences.left.has(list)),
-      'page',
-    );
-    const back = shown.filter((list) => !off(list)).flatMap((list) => preferences.left.get(list) ?? []);
-    removeUnsubscribers(db, back, 'page', wireTime(clock.now()));
-  }
-
-  function show(reply: Parameters<typeof page>[0], { groups, left, person }: Preferences, notice: string) {
-    const box = (list: number, label: string, description: string) => html`
-      <label><input type="checkbox" name="off" value="${list}"${left.has(list) ? html` checked` : ''}> ${label}
-      ${description ? html`<br><small>${description}</small>` : ''}</label>`;
-    return page(
-      reply,
-      'Your mail preferences',
-      html`${notice ? html`<p role="status">${notice}</p>` : ''}
-      <p>For ${person.address}. Tick what you do not want to get any more.</p>
-      <form method="post"><input type="hidden" name="form" value="preferences">
-      ${groups.map((group) => box(group.id, group.group_name, group.description))}
-      ${box(0, 'All mail', '')}
-      <p><button>Save</button></p></form>`,
-    );
-  }
+function show(reply: FastifyReply, preferences: Preferences, notice: string): FastifyReply {
+  const { email, sender, groups, own, left } = preferences;
+  const choices = groups.map(
+    ({ id, group_name, description }) => html`
+<label class="choice"><input type="checkbox" name="on" value="${id}"${left.has(id) ? '' : html` checked`}>
+<span>${group_name}${id === own ? html` <small>The mail you came from</small>` : ''}${description === '' ? '' : html`<small>${description}</small>`}</span></label>
+<input type="hidden" name="shown" value="${id}">`,
+  );
+  const some = html`
+<form method="post"><input type="hidden" name="form" value="groups">
+<fieldset><legend>What would you like to get?</legend>${choices}</fieldset>
+<button>Save my choices</button></form>
+<section><h2>No mail at all</h2>
+<p class="quiet">Takes ${email} off everything, now and in the future.</p>
+<form method="post"><input type="hidden" name="form" value="none"><button class="plain">Unsubscribe from all mail</button></form></section>`;
+  const nothing = html`
+<p>${email} gets no mail from us at all.</p>
+<form method="post"><input type="hidden" name="form" value="back"><button>Get mail again</button></form>`;
+  return page(
+    reply,
+    'Your mail preferences',
+    html`${sender === '' ? '' : html`<p class="from">${sender}</p>`}
+<h1>Your mail preferences</h1>
+${notice === '' ? '' : html`<p class="notice" role="status">${notice}</p>`}
+${left.has(0) ? nothing : html`<p class="quiet">For ${email}</p>${some}`}`,
+  );
 }

@@ -1,37 +1,60 @@
 /** Confirming a sender address: the link of the verification mail leads here, the button does the work. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { senderOfLink, verifySender } from '../campaigns/senders.ts';
 import type { Deps } from '../deps.ts';
-import { html, page } from './layout.ts';
+import { html } from './html.ts';
+import { page, READ } from './layout.ts';
+
+interface Link {
+  Params: { token: string };
+}
 
 export async function verifyPage(app: FastifyInstance, { db, clock, tokens, wake }: Deps): Promise<void> {
   const find = (token: string) => senderOfLink(db, tokens, token, clock.now());
 
-  app.get<{ Params: { token: string } }>('/verify/:token', (request, reply) => {
-    const sender = find(request.params.token);
-    if (sender === null) return outdated(reply);
-    if (sender.is_verified === 1)
-      return page(reply, 'Already confirmed', html`<p>${sender.from_email} is confirmed.</p>`);
-    return page(
-      reply,
-      'Confirm this address',
-      html`<p>Mail may then be sent from <strong>${sender.from_email}</strong>.</p><form method="post"><button>Confirm</button></form>`,
-    );
+  app.route<Link>({
+    method: READ,
+    url: '/verify/:token',
+    handler: (request, reply) => {
+      const sender = find(request.params.token);
+      if (sender === null) return outdated(reply);
+      if (sender.is_verified === 1) return confirmed(reply, sender.from_email);
+      return page(
+        reply,
+        'Confirm this address',
+        html`<p class="from">Sender address</p><h1>Confirm this address</h1>
+<p>Somebody wants to send mail from</p><p><strong>${sender.from_email}</strong></p>
+<p class="quiet">Confirm only if this mailbox is yours and you know about it. If not, close this page: nothing happens.</p>
+<form method="post"><button>Yes, confirm this address</button></form>`,
+      );
+    },
   });
 
-  app.post<{ Params: { token: string } }>('/verify/:token', (request, reply) => {
+  app.post<Link>('/verify/:token', (request, reply) => {
     const sender = find(request.params.token);
     if (sender === null) return outdated(reply);
-    verifySender(db, sender, clock.now());
-    wake();
-    return page(reply, 'Confirmed', html`<p>Mail can now be sent from ${sender.from_email}.</p>`);
+    if (sender.is_verified === 0) {
+      verifySender(db, sender, clock.now());
+      wake();
+    }
+    return confirmed(reply, sender.from_email);
   });
 }
 
-function outdated(reply: Parameters<typeof page>[0]) {
+function confirmed(reply: FastifyReply, email: string): FastifyReply {
+  return page(
+    reply,
+    'Address confirmed',
+    html`<p class="from">Sender address</p><h1>Address confirmed</h1>
+<p class="notice" role="status">Mail can now be sent from <strong>${email}</strong>.</p><p class="quiet">You can close this page.</p>`,
+  );
+}
+
+function outdated(reply: FastifyReply): FastifyReply {
   return page(
     reply.code(404),
     'This link does not work',
-    html`<p>It is incomplete, too old, or the sender was changed since. Ask for a new verification mail.</p>`,
+    html`<h1>This link does not work</h1>
+<p>It is incomplete, too old, or the sender was changed since. Ask for a new verification mail.</p>`,
   );
 }

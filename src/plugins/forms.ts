@@ -26,6 +26,13 @@ export async function installForms(app: FastifyInstance): Promise<void> {
     throwFileSizeLimit: false,
     limits: { fieldNameSize: 200, fieldSize: FORM_BYTES, fields: MOST_PARTS, files: 1, parts: MOST_PARTS },
   });
+  // Clients that send a default content type with no body mean no body.
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else parseJson(request, String(body), done);
+  });
   app.addHook('preValidation', async (request) => {
     const { body, querystring } = request.routeOptions.schema ?? {};
     if (typeof querystring === 'object' && querystring !== null) request.query = normalise(querystring, request.query);

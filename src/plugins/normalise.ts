@@ -53,7 +53,8 @@ export function normalise(schema: object, given: unknown): Values {
 function read(parameter: Parameter, value: unknown): unknown {
   if (parameter.type === 'array') return readArray(parameter, value);
   if (parameter.identifier === true) return value;
-  if (parameter.type === 'integer') return readInteger(parameter, value);
+  if (parameter.flag === true) return readFlag(value);
+  if (parameter.type === 'integer') return readInteger(value);
   if (parameter.type === 'object') return readObject(value);
   return readText(value);
 }
@@ -64,9 +65,13 @@ function readText(value: unknown): unknown {
   return typeof value === 'string' ? value.trim().toWellFormed() : value;
 }
 
+function readFlag(value: unknown): unknown {
+  const given = typeof value === 'string' ? value.trim() : value;
+  return FLAGS.get(given) ?? given;
+}
+
 /** Plain digits only: Ajv's own coercion would take ` 1`, `1e3` and `0x10` for numbers (trust 34). */
-function readInteger(parameter: Parameter, value: unknown): unknown {
-  if (parameter.flag === true && FLAGS.has(value)) return FLAGS.get(value);
+function readInteger(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (value.trim() === '') return '';
   return /^\d{1,16}$/.test(value) ? Number(value) : value;
@@ -81,7 +86,8 @@ function readArray(parameter: Parameter, value: unknown): unknown {
 /** `name[0]`, `name[1]`, … arrive keyed; they are an array when no index is left out (trust 29: sparse is refused). */
 function itemsOf(value: unknown): unknown {
   if (Array.isArray(value)) return value;
-  if (typeof value !== 'object' || value === null) return value === '' ? '' : [value];
+  if (typeof value === 'string') return value.trim() === '' ? '' : [value];
+  if (typeof value !== 'object' || value === null) return [value];
   const keyed: Record<string, unknown> = Object.assign(Object.create(null), value);
   const items: unknown[] = [];
   for (let at = 0; String(at) in keyed; at++) items.push(keyed[at]);

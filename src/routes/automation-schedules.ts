@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { automationOf } from '../campaigns/automations.ts';
+import { designToken } from '../campaigns/designs.ts';
 import { skipDeleted } from '../campaigns/enrolment.ts';
 import { templateFaults } from '../campaigns/single-sends.ts';
 import { wireTime } from '../clock.ts';
@@ -65,7 +66,7 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
   app,
   { db, clock, tokens, publicUrl },
 ) => {
-  db.$client.function('design_token', { deterministic: true }, (utr) => tokens.sign('design', `schedule:${utr}`));
+  db.$client.function('design_token', { deterministic: true }, (utr) => designToken(tokens, 'schedule', String(utr)));
 
   app.get(
     '/automations/schedule',

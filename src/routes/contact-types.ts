@@ -2,8 +2,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
+import { markForRecompute, recomputeSoon } from '../audience/recompute.ts';
+import { releaseTarget } from '../campaigns/release.ts';
 import { wireTime } from '../clock.ts';
-import { ownedBy, ownedRecord } from '../database/owned.ts';
+import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { contactTypes } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
@@ -21,7 +23,7 @@ const ListedContactType = Type.Object({ ...ContactType.properties, contacts_coun
 const Name = line({ minLength: 2 });
 const ById = Type.Object({ contact_type_id: identifier('The contact type.') });
 
-export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
   const record = wireObject(ContactType, contactTypes);
   const listed = wireObject(ListedContactType, contactTypes);
   const from = sql`${contactTypes}`;
@@ -82,12 +84,23 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
 
   // Contacts of a deleted type are deleted with it: every contact query asks for a type that is not.
   app.delete('/contacts-type/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
-    const { changes } = db
-      .update(contactTypes)
-      .set({ deleted_at: wireTime(clock.now()) })
-      .where(ownedRecord(contactTypes, request.query.contact_type_id, request.userId))
-      .run();
-    if (changes === 0) throw notFound();
+    const id = recordId(request.query.contact_type_id);
+    const now = wireTime(clock.now());
+    const affected = db.transaction(
+      (tx) => {
+        const { changes } = tx
+          .update(contactTypes)
+          .set({ deleted_at: now })
+          .where(ownedRecord(contactTypes, id, request.userId))
+          .run();
+        if (changes === 0) throw notFound();
+        releaseTarget(db, 'contacts', id, now);
+        return markForRecompute(db, sql`contact_type_id = ${id}`);
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+    await recomputeSoon(db, affected, clock);
     return { status: 'success' as const, errors: 'Deleted Successfully' };
   });
 };

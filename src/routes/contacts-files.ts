@@ -122,7 +122,10 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     if (isTooLarge)
       throw new Failure(413, { file: [`The file may not be greater than ${config.MAX_UPLOAD_BYTES} bytes.`] });
     const given = assembleFields(pairs).contact_type_id;
-    if (given === undefined || given === '') faults.add('contact_type_id', texts.required('contact_type_id'));
+    if (given === undefined || String(given).trim() === '')
+      faults.add('contact_type_id', texts.required('contact_type_id'));
+    else if (typeof given !== 'string' || !/^\d{1,16}$/.test(given))
+      faults.add('contact_type_id', texts.integer('contact_type_id'));
     else faults.reference('contact_type_id', () => isOwnedType(db, request.userId, given));
     if (fileName === undefined || fileName === '') faults.add('file', texts.required('file'));
     else if (!/\.csv$/i.test(fileName)) faults.add('file', 'The file must be a file of type: csv.');

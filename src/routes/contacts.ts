@@ -9,6 +9,7 @@ import {
   deleteContacts,
   hasEmail,
   ownedContact,
+  ownedContacts,
 } from '../audience/contacts.ts';
 import { customFieldRecord, customFieldsOf } from '../audience/fields.ts';
 import { wireTime } from '../clock.ts';
@@ -101,7 +102,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
         contact_type: wireObject(ContactType, contactTypes),
       });
       const where = and(
-        ownedContact(request.userId),
+        ownedContacts(request.userId),
         contact_type_id === undefined ? undefined : eq(contacts.contact_type_id, Number(contact_type_id)),
         search === undefined
           ? undefined
@@ -172,7 +173,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     '/contacts/delete',
     { schema: { querystring: Type.Object({ contact_id: identifier('The contact.') }), response: done } },
     async (request) => {
-      const ids = ownedIds(db, contacts, [request.query.contact_id], ownedContact(request.userId), notFound());
+      const ids = ownedIds(db, contacts, [request.query.contact_id], ownedContacts(request.userId), notFound());
       deleteContacts(db, ids, wireTime(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
@@ -182,7 +183,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     '/contacts/bulk-delete',
     { schema: { body: Type.Object({ strIds: identifiers('Contact ids.') }), response: done } },
     async (request) => {
-      const ids = ownedIds(db, contacts, request.body.strIds, ownedContact(request.userId), notFound());
+      const ids = ownedIds(db, contacts, request.body.strIds, ownedContacts(request.userId), notFound());
       deleteContacts(db, ids, wireTime(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },

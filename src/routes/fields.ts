@@ -3,8 +3,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { customFieldsOf, isRefusedName, RESERVED_FIELDS } from '../audience/fields.ts';
+import { markForRecompute, recomputeSoon } from '../audience/recompute.ts';
 import { wireTime } from '../clock.ts';
-import { ownedBy, ownedRecord } from '../database/owned.ts';
+import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { customFields, dynamicContents } from '../database/schema.ts';
 import { wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
@@ -99,11 +100,22 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
     '/custom-fields/delete',
     { schema: { querystring: Type.Object({ id: identifier('The custom field.') }), response: done } },
     async (request) => {
-      const { changes } = db
-        .delete(customFields)
-        .where(ownedRecord(customFields, request.query.id, request.userId))
-        .run();
-      if (changes === 0) throw notFound();
+      const id = recordId(request.query.id);
+      const affected = db.transaction(
+        (tx) => {
+          const { changes } = tx
+            .delete(customFields)
+            .where(ownedRecord(customFields, id, request.userId))
+            .run();
+          if (changes === 0) throw notFound();
+          return markForRecompute(
+            db,
+            sql`user_id = ${request.userId} AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value ->> 'customId' = ${id})`,
+          );
+        },
+        { behavior: 'immediate' },
+      );
+      await recomputeSoon(db, affected, clock);
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

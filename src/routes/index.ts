@@ -13,10 +13,13 @@ import { contactFileRoutes } from './contacts-files.ts';
 import { fieldRoutes } from './fields.ts';
 import { globalUnsubscribeRoutes } from './global-unsubscribes.ts';
 import { outboxRoutes } from './outbox.ts';
+import { placeRoutes } from './places.ts';
+import { segmentRoutes } from './segments.ts';
 import { senderRoutes } from './senders.ts';
 import { singleSendActionRoutes } from './single-send-actions.ts';
 import { singleSendReportRoutes } from './single-send-reports.ts';
 import { singleSendRoutes } from './single-sends.ts';
+import { suppressionRoutes } from './suppressions.ts';
 import { templateRoutes } from './templates.ts';
 import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
 
@@ -36,6 +39,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
 
   await app.register(globalUnsubscribeRoutes, deps);
   await app.register(unsubscribeGroupRoutes, deps);
+  await app.register(segmentRoutes, deps);
   await app.register(contactTypeRoutes, deps);
   await app.register(contactRoutes, deps);
   await app.register(contactFileRoutes, deps);
@@ -46,6 +50,8 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendReportRoutes, deps);
   await app.register(automationRoutes, deps);
   await app.register(automationScheduleRoutes, deps);
+  await app.register(placeRoutes);
   await app.register(senderRoutes, deps);
+  await app.register(suppressionRoutes, deps);
   await app.register(outboxRoutes, deps);
 }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { parseAddress } from '../audience/addresses.ts';
+import { designToken } from '../campaigns/designs.ts';
 import { mailingOf, singleSendOf } from '../campaigns/single-send-moves.ts';
 import { sendTestMail } from '../campaigns/test-mail.ts';
 import { deliveries } from '../database/schema.ts';
@@ -42,10 +43,13 @@ const Report = Type.Object({
   opens_by_hour: Hourly,
   clicks_by_hour: Hourly,
   top_links: Type.Array(Type.Object({ url: Type.String(), clicks: integer() })),
+  machine_opens: integer(),
+  machine_clicks: integer(),
+  design_url: Type.String(),
 });
 
 export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { db, config } = deps;
+  const { db, config, tokens, publicUrl } = deps;
 
   app.get(
     '/single-send/report',
@@ -58,6 +62,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         held_reason: mailing?.held_reason ?? send.held_reason,
         courier: config.SMTP_URL === '' ? ('outbox' as const) : ('smtp' as const),
         ...readReport(db.$client, mailing?.id ?? 0),
+        design_url: `${publicUrl()}/design/${designToken(tokens, 'single', send.utr)}`,
       };
       return { status: 'success' as const, message: { report } };
     },

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
+import { previewSingleSend } from '../campaigns/preview.ts';
 import {
   createSingleSend,
   type SingleSendInput,
@@ -87,6 +88,18 @@ export const SingleSendBody = Type.Object({
   schedule_time: Type.Optional(line({ description: 'HH:MM[:SS]' })),
 });
 const SingleSendUpdateBody = Type.Object({ utr: identifier('The single send.'), ...SingleSendBody.properties });
+/** The addition `preview` (decisions §4). */
+const Preview = Type.Object({
+  audience: Type.Object({
+    recipients: integer(),
+    left_out: Type.Array(Type.Object({ reason: Type.String(), count: integer() })),
+  }),
+  mail: nullable(
+    Type.Object({ contact_id: nullable(integer()), subject: Type.String(), html: Type.String(), text: Type.String() }),
+  ),
+  problem: nullable(Type.String()),
+  placeholders_without_value: Type.Array(Type.String()),
+});
 const Utr = carrying({ utr: Type.String() });
 
 export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -143,6 +156,15 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
       wake();
       reply.header('location', location(utr));
       return { status: 'success' as const, message: { utr } };
+    },
+  );
+
+  app.post(
+    '/single/send/preview',
+    { schema: { body: SingleSendBody, response: carrying({ preview: Preview }) }, config: { check: checkFields } },
+    async (request) => {
+      const preview = await previewSingleSend(deps, request.userId, request.body);
+      return { status: 'success' as const, message: { preview } };
     },
   );
 

@@ -1,0 +1,175 @@
+// The design page in the browser: the editor, saving, the preview in a frame without rights, the test mail.
+const at = location.pathname;
+const element = (id) => document.getElementById(id);
+const status = element('status');
+const isLocked = document.body.dataset.locked !== '';
+/** Gives what the editor holds now, as the body of a request. */
+let current = () => ({});
+let isChanged = false;
+
+async function call(path, body) {
+  const init = body && {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+  const response = await fetch(at + path, init);
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.problem);
+  return answer;
+}
+
+/** Runs what a button does, says what it is about, and what went wrong. */
+async function doing(text, work) {
+  status.textContent = text;
+  try {
+    status.textContent = (await work()) ?? '';
+  } catch (error) {
+    status.textContent = error.message;
+  }
+}
+
+function changed() {
+  isChanged = true;
+  if (!isLocked) status.textContent = 'Not saved yet';
+}
+
+async function save() {
+  const { message } = await call('', current());
+  isChanged = false;
+  return message;
+}
+
+async function preview() {
+  const { html, subject, email } = await call('/preview', { ...current(), email: element('contact').value });
+  element('mail').srcdoc = html;
+  element('subject').textContent = `Subject: ${subject}${email ? ` (for ${email})` : ' (without a contact)'}`;
+  return '';
+}
+
+function fieldChoice(fields) {
+  const choice = document.createElement('select');
+  choice.setAttribute('aria-label', 'Insert a merge field');
+  choice.append(new Option('Merge field …', ''), ...fields.map((name) => new Option(name, `((${name}))`)));
+  return choice;
+}
+
+/** Plain HTML is edited as it is, and MJML the editor would not draw right. */
+function openSource(name, text, fields) {
+  const source = document.createElement('textarea');
+  source.value = text;
+  source.spellcheck = false;
+  source.setAttribute('aria-label', `The ${name.toUpperCase()} of the mail`);
+  const choice = fieldChoice(fields);
+  choice.addEventListener('change', () => {
+    source.setRangeText(choice.value, source.selectionStart, source.selectionEnd, 'end');
+    choice.value = '';
+    source.focus();
+    changed();
+  });
+  source.addEventListener('input', changed);
+  const label = document.createElement('label');
+  label.append(choice);
+  const box = document.createElement('div');
+  box.className = 'source';
+  box.append(label, source);
+  element('editor').append(box);
+  current = () => ({ [name]: source.value });
+}
+
+const EMPTY_PICTURE =
+  'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" width="350" height="180"%3E%3Crect width="100%25" height="100%25" fill="%23cfd6dd"/%3E%3C/svg%3E';
+/** Without those whose samples come from elsewhere (hero, wrapper, carousel, social). */
+const BLOCKS = [
+  'mj-1-column',
+  'mj-2-columns',
+  'mj-3-columns',
+  'mj-text',
+  'mj-button',
+  'mj-image',
+  'mj-divider',
+  'mj-spacer',
+  'mj-raw',
+];
+
+const VIEWS = [
+  ['open-blocks', 'Blocks'],
+  ['open-sm', 'Style'],
+  ['open-tm', 'Settings'],
+  ['open-layers', 'Layers'],
+];
+
+function openEditor(mjml, fields) {
+  const plugin = window['grapesjs-mjml'];
+  const editor = window.grapesjs.init({
+    container: '#editor',
+    height: '100%',
+    storageManager: false,
+    telemetry: false,
+    cssIcons: '',
+    assetManager: { upload: false, embedAsBase64: false },
+    plugins: [
+      (made) => (plugin.default ?? plugin)(made, { blocks: BLOCKS, imagePlaceholderSrc: EMPTY_PICTURE, fonts: {} }),
+    ],
+  });
+  editor.RichTextEditor.add('merge', {
+    icon: fieldChoice(fields).outerHTML,
+    event: 'change',
+    attributes: { title: 'Insert a merge field' },
+    result: (rte, action) => {
+      const choice = action.btn.querySelector('select');
+      rte.insertHTML(choice.value);
+      choice.value = '';
+    },
+  });
+  // The page has a preview of its own; the editor's icons would come from elsewhere.
+  for (const id of ['sw-visibility', 'preview', 'fullscreen', 'export-template'])
+    editor.Panels.removeButton('options', id);
+  for (const [id, label] of VIEWS) editor.Panels.getButton('views', id)?.set({ className: '', label });
+  editor.setComponents(mjml);
+  editor.onReady(() => {
+    editor.UndoManager.clear();
+    editor.Panels.getButton('views', 'open-blocks')?.set('active', true);
+    editor.on('update', changed);
+    document.body.dataset.ready = 'yes';
+  });
+  current = () => ({ mjml: editor.getHtml() });
+  window.editor = editor;
+}
+
+element('save').addEventListener('click', () => doing('Saving …', save));
+element('preview').addEventListener('click', () => {
+  element('preview-dialog').showModal();
+  doing('Rendering …', preview);
+});
+element('refresh').addEventListener('click', () => doing('Rendering …', preview));
+element('contact').addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter') return;
+  event.preventDefault();
+  doing('Rendering …', preview);
+});
+for (const radio of document.querySelectorAll('[name=width]')) {
+  radio.addEventListener('change', () => {
+    element('mail').className = radio.value;
+  });
+}
+element('test').addEventListener('click', () => element('test-dialog').showModal());
+element('test-cancel').addEventListener('click', () => element('test-dialog').close());
+element('test-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  element('test-dialog').close();
+  doing('Sending …', async () => {
+    if (isChanged && !isLocked) await save();
+    return (await call('/test', { email: element('address').value })).message;
+  });
+});
+addEventListener('beforeunload', (event) => {
+  if (isChanged && !isLocked) event.preventDefault();
+});
+element('save').disabled = isLocked;
+
+const { mjml, html, isDrawable, fields } = await call('/content');
+if (html !== undefined) openSource('html', html, fields);
+else if (isDrawable) openEditor(mjml, fields);
+else openSource('mjml', mjml, fields);
+if (!isLocked) status.textContent = '';

@@ -1,0 +1,103 @@
+/**
+ * What handing over a prebuilt message costs: our pool beside nodemailer's, into the same raw sink in the same run.
+ *
+ *   node --import tsx scripts/bench/smtp.ts [messages] [connections] [bytes]
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpus } from 'node:os';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import nodemailer from 'nodemailer';
+import { SmtpPool } from '../../src/delivery/smtp/pool.ts';
+import { parseRelays } from '../../src/delivery/smtp/relay.ts';
+
+const [messages = 100_000, connections = 20, bytes = 37_000] = process.argv.slice(2).map(Number);
+
+/** A message of about so many bytes that looks like quoted-printable HTML. */
+function sample(size: number): Buffer {
+  const head = 'From: a@example.com\r\nTo: b@example.com\r\nSubject: bench\r\nMessage-ID: <1@example.com>\r\n\r\n';
+  const line = '<td style=3D"padding:0 8px;color:#333333">Lorem ipsum dolor. sit amet, con=\r\n';
+  return Buffer.from(head + line.repeat(Math.max(1, Math.round((size - head.length) / line.length))));
+}
+
+/** Runs `send` for numbers 0 … count-1, `width` at a time. */
+async function flood(count: number, width: number, send: (number: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  async function lane(): Promise<void> {
+    while (next < count) await send(next++);
+  }
+  await Promise.all(Array.from({ length: width }, lane));
+}
+
+type Row = {
+  client: string;
+  messages: number;
+  'messages/s': number;
+  'CPU µs/message': number;
+  'sink CPU µs/message': number;
+};
+
+async function measure(
+  client: string,
+  count: number,
+  sinkCpu: () => Promise<number>,
+  run: (count: number) => Promise<void>,
+): Promise<Row> {
+  await run(Math.ceil(count / 10));
+  const sinkBefore = await sinkCpu();
+  const cpuBefore = process.cpuUsage();
+  const start = performance.now();
+  await run(count);
+  const seconds = (performance.now() - start) / 1000;
+  const cpu = process.cpuUsage(cpuBefore);
+  const sink = (await sinkCpu()) - sinkBefore;
+  return {
+    client,
+    messages: count,
+    'messages/s': Math.round(count / seconds),
+    'CPU µs/message': Math.round(((cpu.user + cpu.system) / count) * 10) / 10,
+    'sink CPU µs/message': Math.round(((sink * 1e6) / count) * 10) / 10,
+  };
+}
+
+const sink = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('sink.ts', import.meta.url))], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const [line] = await once(createInterface(sink.stdout), 'line');
+const ports: { smtp: number; control: number } = JSON.parse(line);
+const sinkCpu = async () => {
+  const response = await fetch(`http://127.0.0.1:${ports.control}/`);
+  const totals: { cpuSeconds: number } = JSON.parse(await response.text());
+  return totals.cpuSeconds;
+};
+
+const message = sample(bytes);
+const pool = new SmtpPool(parseRelays(`smtp://127.0.0.1:${ports.smtp}`), { connections });
+const ours = await measure('SmtpPool', messages, sinkCpu, (count) =>
+  flood(count, connections, async (number) => {
+    const outcome = await pool.send({ from: 'a@example.com', to: `b${number}@example.com`, start: () => message });
+    if (outcome === 'withdrawn' || outcome.kind !== 'accepted') throw new Error(JSON.stringify(outcome));
+  }),
+);
+await pool.close(1000);
+
+const transport = nodemailer.createTransport({
+  host: '127.0.0.1',
+  port: ports.smtp,
+  pool: true,
+  maxConnections: connections,
+  maxMessages: Number.POSITIVE_INFINITY,
+});
+const theirs = await measure('nodemailer, pooled', Math.ceil(messages / 10), sinkCpu, (count) =>
+  flood(count, connections, (number) =>
+    transport.sendMail({ envelope: { from: 'a@example.com', to: `b${number}@example.com` }, raw: message }),
+  ),
+);
+transport.close();
+sink.kill();
+
+console.table([ours, theirs]);
+console.log(
+  `${(theirs['CPU µs/message'] / ours['CPU µs/message']).toFixed(1)} times less CPU a message; ${message.length} bytes, ${connections} connections; Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}`,
+);

@@ -1,0 +1,93 @@
+/**
+ * Recomputing whole segments: after their rules, their contact type or a custom field changed, as time passes, and before a send.
+ * It walks the people in the order of their addresses in short transactions and stores how far it came, so that it can be left
+ * and gone on with by any thread and after a kill.
+ */
+import { eq, type SQL, sql } from 'drizzle-orm';
+import { type Clock, wireTime } from '../clock.ts';
+import { inChunks } from '../database/bulk.ts';
+import type { Db } from '../database/open.ts';
+import { segments } from '../database/schema.ts';
+import { settle } from './membership.ts';
+
+const HOUR = 3_600_000;
+/** How long one segment may keep the other work of the background thread waiting. */
+const TURN_MS = 50;
+/** How long a request may wait for its segments. */
+const REQUEST_MS = 200;
+
+/** Marks the segments that satisfy `where` (SQL over `segments`) for a recompute from the start; gives their ids. */
+export function markForRecompute(db: Db, where: SQL): number[] {
+  return db
+    .all<{ id: number }>(
+      sql`UPDATE segments SET recompute_after = 0 WHERE deleted_at IS NULL AND (${where}) RETURNING id`,
+    )
+    .map(({ id }) => id);
+}
+
+/** Goes on with marked segments for a moment, so that an answer already shows small ones; the background thread does the rest. */
+export async function recomputeSoon(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
+  const until = performance.now() + REQUEST_MS;
+  for (const id of ids) await continueRecompute(db, id, clock, until - performance.now());
+}
+
+/** Goes on with the recompute of a segment for about `patienceMs`, or until it is through. */
+async function continueRecompute(db: Db, id: number, clock: Clock, patienceMs: number): Promise<void> {
+  const until = performance.now() + patienceMs;
+  await inChunks(
+    db.$client,
+    (rows) => recomputeChunk(db, id, rows, wireTime(clock.now())) && performance.now() < until,
+  );
+}
+
+/** Recomputes a segment from the start, until it is through. */
+export async function recomputeSegment(db: Db, id: number, clock: Clock): Promise<void> {
+  markForRecompute(db, sql`id = ${id}`);
+  await continueRecompute(db, id, clock, Number.POSITIVE_INFINITY);
+}
+
+/** Marks segments whose rules look at the clock once an hour, and goes on with every marked one; gives whether any remains. */
+export async function keepSegments(db: Db, clock: Clock): Promise<boolean> {
+  const now = clock.now().getTime();
+  // A clock that was set back must not put the next check off for longer than an hour.
+  const due = sql`check_at IS NOT NULL AND (check_at <= ${now} OR check_at > ${now + HOUR})`;
+  const pending = sql`SELECT id FROM segments WHERE recompute_after IS NOT NULL`;
+  if (db.get(sql`SELECT 1 FROM segments WHERE ${due}`) !== undefined) {
+    db.run(sql`
+      UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, ${now + HOUR}, NULL)
+      WHERE ${due}`);
+  }
+  for (const { id } of db.all<{ id: number }>(pending)) await continueRecompute(db, id, clock, TURN_MS);
+  return db.get(pending) !== undefined;
+}
+
+/** Settles the next `rows` people of a segment; gives whether there are more. */
+function recomputeChunk(db: Db, id: number, rows: number, now: string): boolean {
+  const segment = db.select().from(segments).where(eq(segments.id, id)).get();
+  if (segment === undefined || segment.recompute_after === null) return false;
+  const after = segment.recompute_after;
+  const people =
+    segment.deleted_at !== null
+      ? []
+      : db
+          .all<{ address_id: number }>(sql`
+            SELECT address_id FROM (
+              SELECT address_id FROM contacts INDEXED BY contacts_person
+              WHERE contact_type_id = ${segment.contact_type_id} AND deleted_at IS NULL AND address_id > ${after}
+              ORDER BY address_id LIMIT ${rows})
+            UNION
+            SELECT address_id FROM (
+              SELECT address_id FROM segment_recipients INDEXED BY segment_recipients_person
+              WHERE segment_id = ${id} AND address_id > ${after} ORDER BY address_id LIMIT ${rows})
+            ORDER BY address_id LIMIT ${rows}`)
+          .map(({ address_id }) => address_id);
+  settle(db, segment, people, now);
+  const last = people.length < rows ? null : (people.at(-1) ?? null);
+  db.update(segments).set({ recompute_after: last }).where(eq(segments.id, id)).run();
+  return last !== null;
+}
+
+/** When rules that look at the clock are due again, epoch milliseconds. */
+export function nextCheck(clock: Clock): number {
+  return clock.now().getTime() + HOUR;
+}

@@ -1,0 +1,147 @@
+/** What a design page edits: the content of a schedule or of a single send, named by the text of its signed link. */
+import { eq } from 'drizzle-orm';
+import { wireTime } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { recordUtr } from '../database/owned.ts';
+import { automationSchedules, automations, designTemplates, senders, singleSends } from '../database/schema.ts';
+import type { Tokens } from '../delivery/tokens.ts';
+import { conflict, notFound } from '../failure.ts';
+import { freezeSchedule } from './automations.ts';
+import { senderAddress } from './freeze.ts';
+import { openMailing } from './schedule-mailings.ts';
+import type { MoveDeps } from './single-send-moves.ts';
+
+const PURPOSE = 'design';
+
+/** Template code as it is stored: one of the two, the other empty. */
+export interface TemplateCode {
+  template_json: string;
+  template_html: string;
+}
+
+export interface Design extends TemplateCode {
+  kind: 'single' | 'schedule';
+  id: number;
+  user_id: number;
+  title: string;
+  subject: string;
+  preheader: string;
+  sender_id: number;
+  template_id: number;
+  unsubscribe_group_id: number;
+  /** Why it can not be changed any more, or null. */
+  locked: string | null;
+}
+
+/** The token of a single send's or schedule's design page. */
+export function designToken(tokens: Tokens, kind: Design['kind'], utr: string): string {
+  return tokens.sign(PURPOSE, `${kind}:${utr}`);
+}
+
+/** What a design link is for, with the built-in template's code where nothing was designed yet; null when it is not ours or gone. */
+export function designOfLink(db: Db, tokens: Tokens, token: string): Design | null {
+  const [kind = '', given = ''] = tokens.read(PURPOSE, token)?.split(':') ?? [];
+  const utr = recordUtr(given);
+  if (kind === 'schedule') {
+    const found = db
+      .select()
+      .from(automationSchedules)
+      .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
+      .where(eq(automationSchedules.utr, utr))
+      .get();
+    if (found === undefined || found.automations.deleted_at !== null) return null;
+    const { automation_schedules: schedule, automations: automation } = found;
+    return {
+      ...schedule,
+      ...codeOf(db, schedule),
+      kind,
+      title: automation.automation_name,
+      preheader: '',
+      unsubscribe_group_id: Number(automation.unsubscribe_group_id),
+      locked: null,
+    };
+  }
+  const send = kind === 'single' ? db.select().from(singleSends).where(eq(singleSends.utr, utr)).get() : undefined;
+  if (send === undefined) return null;
+  const locked = send.status > 1 ? 'It is running or sent: its content is what its recipients get.' : null;
+  return { ...send, ...codeOf(db, send), kind: 'single', title: send.single_send_name, locked };
+}
+
+function codeOf(
+  db: Db,
+  {
+    template_id,
+    template_json,
+    template_html,
+  }: { template_id: number } & { [Name in keyof TemplateCode]: string | null },
+): TemplateCode {
+  if (template_json || template_html) return { template_json: template_json ?? '', template_html: template_html ?? '' };
+  const template = db.select().from(designTemplates).where(eq(designTemplates.id, template_id)).get();
+  const isMjml = template?.json_code.includes('"mjml"') ?? false;
+  return {
+    template_json: isMjml ? (template?.json_code ?? '') : '',
+    template_html: isMjml ? '' : (template?.html_code ?? ''),
+  };
+}
+
+/** What `((sender_name))` and `((sender_address))` become in a design. */
+export function senderValues(db: Db, { sender_id }: Design): Record<string, string> {
+  const sender = db.select().from(senders).where(eq(senders.id, sender_id)).get();
+  return sender === undefined ? {} : { sender_name: sender.from_name, sender_address: senderAddress(db, sender) };
+}
+
+/**
+ * Stores new template code. A mail of a live automation opens a new revision of its mailing with it; a queued single send
+ * stays queued and goes with it. Throws 409 when it can not be changed any more, or can not be sent from a live automation.
+ */
+export async function saveDesign(deps: MoveDeps, design: Design, code: TemplateCode): Promise<void> {
+  if (design.kind === 'single') saveSingleSend(deps, design.id, code);
+  else await saveSchedule(deps, design.id, code);
+  deps.wake();
+}
+
+function saveSingleSend({ db, clock }: MoveDeps, id: number, code: TemplateCode): void {
+  db.transaction(
+    (tx) => {
+      const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
+      if (send === undefined) throw notFound('Record not found');
+      if (send.status > 1) throw conflict('A single send that is running or completed can not be changed');
+      tx.update(singleSends)
+        .set({
+          template_json: code.template_json || null,
+          template_html: code.template_html || null,
+          updated_at: wireTime(clock.now()),
+        })
+        .where(eq(singleSends.id, id))
+        .run();
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+async function saveSchedule(deps: MoveDeps, id: number, code: TemplateCode): Promise<void> {
+  const { db, clock } = deps;
+  const read = () => {
+    const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
+    if (schedule === undefined) throw notFound('Record not found');
+    return schedule;
+  };
+  const schedule = { ...read(), ...code };
+  const frozen = await freezeSchedule(deps, schedule);
+  const now = wireTime(clock.now());
+  db.transaction(
+    (tx) => {
+      const before = read();
+      const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
+      if (automation?.status === 1) {
+        if ('problem' in frozen) throw conflict(`The automation is live and can not send this: ${frozen.problem}`);
+        openMailing(db, automation, schedule, frozen, now);
+      }
+      tx.update(automationSchedules)
+        .set({ ...code, updated_at: now })
+        .where(eq(automationSchedules.id, id))
+        .run();
+    },
+    { behavior: 'immediate' },
+  );
+}

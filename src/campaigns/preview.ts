@@ -1,0 +1,60 @@
+/** What a single send would do, before it is one: who gets it, who does not and why, and the mail as one person would see it. */
+import { eq } from 'drizzle-orm';
+import { customFieldsOf } from '../audience/fields.ts';
+import { ownedTargets } from '../audience/targets.ts';
+import { senders } from '../database/schema.ts';
+import { type AudienceCount, countAudience } from '../delivery/layout.ts';
+import { mergeHtml, mergeLine, mergeText, PREFERENCES } from '../delivery/merge.ts';
+import { personOf, valuesOf } from '../delivery/values.ts';
+import { freezeContent } from './freeze.ts';
+import type { SingleSendDeps, SingleSendInput } from './single-sends.ts';
+
+export interface Preview {
+  audience: Omit<AudienceCount, 'contact_id'>;
+  /** Null when the content is not fit to be sent; `problem` then says why. */
+  mail: { contact_id: number | null; subject: string; html: string; text: string } | null;
+  problem: string | null;
+  /** Placeholders that are empty for the person shown, defaults aside. */
+  placeholders_without_value: string[];
+}
+
+/** The preview of a body that has passed `singleSendFaults`. Links are shown as written and nothing is counted. */
+export async function previewSingleSend(
+  deps: SingleSendDeps & { publicUrl(): string },
+  userId: number,
+  input: SingleSendInput,
+): Promise<Preview> {
+  const { db, config } = deps;
+  const layout = {
+    targets: ownedTargets(db, userId, input.recipient_id) ?? [],
+    excluded: ownedTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
+    target: 0,
+    after: 0,
+  };
+  const { contact_id, ...audience } = await countAudience(db.$client, userId, input.unsubscribe_group_id, layout);
+  const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
+  if (sender === undefined) throw new Error('a sender passed the check and is gone');
+  const code = { template_json: input.template_json || null, template_html: input.template_html || null };
+  const frozen = await freezeContent(db, { ...config, TRACKING: 'off' }, { ...input, ...code }, sender);
+  if ('problem' in frozen) return { audience, mail: null, problem: frozen.problem, placeholders_without_value: [] };
+  const { content, sender_name, sender_address } = frozen.frozen;
+  const person = contact_id === null ? undefined : personOf(db.$client, contact_id);
+  const known = person === undefined ? {} : valuesOf(person, customFieldsOf(db, userId), '');
+  const values: Record<string, string> = {
+    ...known,
+    sender_name,
+    sender_address,
+    [PREFERENCES]: `${deps.publicUrl()}/u/preview`,
+  };
+  return {
+    audience,
+    mail: {
+      contact_id,
+      subject: mergeLine(content.subject, values),
+      html: mergeHtml(content.html, values),
+      text: mergeText(content.text, values),
+    },
+    problem: null,
+    placeholders_without_value: content.placeholders.filter((name) => !values[name]),
+  };
+}

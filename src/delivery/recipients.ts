@@ -1,0 +1,36 @@
+/** The values of a recipient as they are today, for links that are followed after the mail has left. */
+import { customFieldsOf } from '../audience/fields.ts';
+import type { Db } from '../database/open.ts';
+import type { Values } from './merge.ts';
+import { personOf, valuesOf } from './values.ts';
+
+/** What placeholders become for a delivery's recipient; of a contact that was deleted nothing is left, not even the address. */
+export function valuesOfDelivery(db: Db, userId: number, deliveryId: number): Values {
+  const contactId = db.$client
+    .prepare<[number], number>(
+      `SELECT c.id FROM deliveries d JOIN contacts c ON c.id = d.contact_id WHERE d.id = ? AND c.deleted_at IS NULL`,
+    )
+    .pluck()
+    .get(deliveryId);
+  return valuesOfContact(db, userId, contactId) ?? {};
+}
+
+/** What they become for an account's newest contact with this compared address, or for its newest at all; null when there is none. */
+export function valuesOfAddress(db: Db, userId: number, compared: string | null): Values | null {
+  const who =
+    compared === null
+      ? ''
+      : 'AND address_id = (SELECT id FROM addresses WHERE user_id = @user AND compared_email = @compared)';
+  const contactId = db.$client
+    .prepare<[Record<string, unknown>], number>(
+      `SELECT id FROM contacts WHERE user_id = @user AND deleted_at IS NULL ${who} ORDER BY id DESC LIMIT 1`,
+    )
+    .pluck()
+    .get({ user: userId, ...(compared !== null && { compared }) });
+  return valuesOfContact(db, userId, contactId);
+}
+
+function valuesOfContact(db: Db, userId: number, contactId: number | undefined): Values | null {
+  const person = contactId === undefined ? undefined : personOf(db.$client, contactId);
+  return person === undefined ? null : valuesOf(person, customFieldsOf(db, userId), '');
+}

@@ -1,0 +1,59 @@
+/** The jobs that wait for a connection, first in, first out. */
+import type { Outcome } from './outcome.ts';
+
+/** One message to one recipient. */
+export type Job = {
+  /** The envelope sender; empty for none (RFC 5321 4.5.5). */
+  from: string;
+  to: string;
+  /**
+   * The message, lines ending in CRLF; null drops the job. Called right before MAIL FROM is written, in the same turn;
+   * called anew where a kept connection turns out to be closed and another one is taken.
+   */
+  start(): Buffer | null;
+};
+
+/** A job and the promise that was given for it. */
+export type Ticket = {
+  readonly job: Job;
+  readonly resolve: (outcome: Outcome | 'withdrawn') => void;
+  readonly reject: (error: unknown) => void;
+  /** Whether it went back to the queue once because its connection was closed. */
+  retried: boolean;
+  next: Ticket | null;
+};
+
+/** A linked list: an array's `shift` copies the rest once it is long. */
+export class Queue {
+  #first: Ticket | null = null;
+  #last: Ticket | null = null;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(ticket: Ticket): void {
+    if (this.#last === null) this.#first = ticket;
+    else this.#last.next = ticket;
+    this.#last = ticket;
+    this.#length++;
+  }
+
+  unshift(ticket: Ticket): void {
+    ticket.next = this.#first;
+    this.#first = ticket;
+    this.#last ??= ticket;
+    this.#length++;
+  }
+
+  shift(): Ticket | null {
+    const ticket = this.#first;
+    if (ticket === null) return null;
+    this.#first = ticket.next;
+    if (this.#first === null) this.#last = null;
+    ticket.next = null;
+    this.#length--;
+    return ticket;
+  }
+}

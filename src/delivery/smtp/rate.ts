@@ -1,0 +1,36 @@
+/** How many messages a second go out at present, measured in short windows. */
+
+const WINDOW_MS = 100;
+
+export class Rate {
+  readonly #monotonic: () => number;
+  #since: number;
+  #count = 0;
+  #perSecond = 0;
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+    this.#since = monotonic();
+  }
+
+  /** One more message. */
+  add(): void {
+    this.#count++;
+    this.#roll(WINDOW_MS);
+  }
+
+  /** Of the last full window; falls by itself when nothing goes out any more. */
+  get perSecond(): number {
+    this.#roll(2 * WINDOW_MS);
+    return this.#perSecond;
+  }
+
+  #roll(after: number): void {
+    const now = this.#monotonic();
+    const elapsed = now - this.#since;
+    if (elapsed < after) return;
+    this.#perSecond = (this.#count * 1000) / elapsed;
+    this.#since = now;
+    this.#count = 0;
+  }
+}

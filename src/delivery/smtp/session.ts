@@ -1,0 +1,283 @@
+/** One open connection, handing over message after message: the hot path. */
+import { stuffDots } from './dots.ts';
+import { envelopeFault, mailCommand, rcptCommand } from './envelope.ts';
+import type { Extensions } from './handshake.ts';
+import { type Outcome, outcomeOf, type Stage, withoutReply } from './outcome.ts';
+import type { Job, Ticket } from './queue.ts';
+import type { Reply } from './reply.ts';
+import type { Timeouts } from './timeouts.ts';
+import type { Listener, Wire } from './wire.ts';
+
+export interface SessionOwner {
+  /** What became of a job. */
+  settled(ticket: Ticket, outcome: Outcome): void;
+  /** The session may take the next job. */
+  free(session: Session): void;
+  /** The connection was kept from an earlier message and is closed; the relay knows nothing of this job. */
+  stale(ticket: Ticket): void;
+  /**
+   * The session takes nothing more; may be told twice. `trouble`: it broke before it carried a single transaction to
+   * its end.
+   */
+  ended(session: Session, trouble: Outcome | null): void;
+}
+
+/** What the next reply answers. `dot` is the end of a message that has nobody to go to. */
+type Step = 'idle' | 'rset' | 'mail' | 'rcpt' | 'data' | 'body' | 'dot';
+
+/** The pieces RFC 5321 4.5.3.2.5 sets a timeout for. */
+const BLOCK_BYTES = 65_536;
+
+const DOT = Buffer.from('.\r\n');
+const LINE_END_DOT = Buffer.from('\r\n.\r\n');
+
+const NOTHING: Buffer = Buffer.alloc(0);
+
+export class Session implements Listener {
+  readonly #wire: Wire;
+  readonly #offers: Extensions;
+  readonly #timeouts: Timeouts;
+  readonly #relay: string;
+  readonly #owner: SessionOwner;
+  #step: Step = 'idle';
+  #ticket: Ticket | null = null;
+  #message = NOTHING;
+  /** How much of the message is written, and whether the system took the dot behind it. */
+  #written = 0;
+  #dotTaken = false;
+  /** The first refusal in a group of commands; replies to the others are still to come. */
+  #refusal: Outcome | null = null;
+  #recipientTaken = false;
+  /** Whether the relay may still hold an envelope that came to nothing. */
+  #envelopeOpen = false;
+  #completed = 0;
+  #leaving = false;
+
+  /** Takes over a wire whose handshake is through; `relay` is the relay's name for people. */
+  constructor(wire: Wire, offers: Extensions, timeouts: Timeouts, relay: string, owner: SessionOwner) {
+    this.#wire = wire;
+    this.#offers = offers;
+    this.#timeouts = timeouts;
+    this.#relay = relay;
+    this.#owner = owner;
+    wire.listener = this;
+    wire.within(timeouts.idle);
+  }
+
+  /**
+   * Begins to hand over a job; for an idle session. Gives null once something is written, else what became of the job
+   * at once. Throws what the job's `start` throws, with nothing written.
+   */
+  begin(ticket: Ticket): Outcome | 'withdrawn' | null {
+    const { job } = ticket;
+    const message = job.start();
+    if (message === null) return 'withdrawn';
+    const fault = envelopeFault(job, message, this.#offers);
+    if (fault !== null) return fault;
+    this.#ticket = ticket;
+    this.#message = message;
+    this.#refusal = null;
+    this.#recipientTaken = false;
+
+    // RFC 2920 3.1: all of these may go in one group, DATA last.
+    const reset = this.#envelopeOpen ? 'RSET\r\n' : '';
+    if (this.#offers.pipelining) {
+      this.#wire.write(`${reset}${mailCommand(job, message, this.#offers)}${rcptCommand(job)}DATA\r\n`);
+    } else {
+      this.#wire.write(reset || mailCommand(job, message, this.#offers));
+    }
+    if (this.#envelopeOpen) this.#await('rset', this.#timeouts.command);
+    else this.#await('mail', this.#timeouts.mail);
+    return null;
+  }
+
+  /** Says goodbye; for an idle session. */
+  quit(): void {
+    this.#leaving = true;
+    this.#wire.quit(this.#timeouts.quit);
+    this.#owner.ended(this, null);
+  }
+
+  reply(reply: Reply): void {
+    if (this.#ticket === null) {
+      // Nothing was asked: the answer to QUIT, or the 421 of a relay that closes unused connections.
+      this.#wire.fail(new Error(`the relay spoke out of turn: ${reply.code} ${reply.text}`));
+    } else if (reply.code === 421 || this.#misplaced(reply.code)) {
+      this.#breakOff(outcomeOf(this.#stage(), reply));
+    } else {
+      this.#advance(this.#ticket.job, reply);
+    }
+  }
+
+  expired(): void {
+    if (this.#ticket === null && !this.#leaving) this.quit();
+    else this.#wire.fail(new Error(this.#lateness()));
+  }
+
+  lost(error: Error): void {
+    if (this.#ticket !== null) {
+      this.#breakOff(withoutReply('deferred', this.#stage(), `${this.#relay}: ${error.message}`));
+    } else {
+      this.#owner.ended(this, null);
+    }
+  }
+
+  #advance(job: Job, reply: Reply): void {
+    const accepted = reply.code < 300;
+    switch (this.#step) {
+      case 'rset':
+        this.#answerToReset(job, reply);
+        break;
+      case 'mail':
+        if (accepted) this.#envelopeOpen = true;
+        else this.#refusal = outcomeOf('mail', reply);
+        this.#next('rcpt', rcptCommand(job), this.#timeouts.rcpt);
+        break;
+      case 'rcpt':
+        if (accepted) this.#recipientTaken = true;
+        else this.#refusal ??= outcomeOf('rcpt', reply);
+        this.#next('data', 'DATA\r\n', this.#timeouts.data);
+        break;
+      case 'data':
+        this.#answerToData(reply);
+        break;
+      case 'body':
+      case 'dot':
+        this.#answerToDot(reply);
+        break;
+    }
+  }
+
+  /** Whether a reply cannot belong here, so that those after it would be taken for the wrong ones. */
+  #misplaced(code: number): boolean {
+    return this.#step === 'data' ? code < 300 : code >= 300 && code < 400;
+  }
+
+  #answerToReset(job: Job, reply: Reply): void {
+    if (reply.code >= 300) {
+      this.#wire.fail(new Error(`RSET answered with ${reply.code} ${reply.text}`));
+      return;
+    }
+    this.#envelopeOpen = false;
+    if (!this.#offers.pipelining) this.#wire.write(mailCommand(job, this.#message, this.#offers));
+    this.#await('mail', this.#timeouts.mail);
+  }
+
+  /** Goes on to a command: already written where the relay pipelines, pointless after a refusal where it does not. */
+  #next(step: 'rcpt' | 'data', command: string, ms: number): void {
+    if (!this.#offers.pipelining && this.#refusal !== null) {
+      this.#finish(this.#refusal);
+      return;
+    }
+    if (!this.#offers.pipelining) this.#wire.write(command);
+    this.#await(step, ms);
+  }
+
+  #answerToData(reply: Reply): void {
+    if (reply.code >= 400) {
+      this.#finish(this.#refusal ?? outcomeOf('data', reply));
+    } else if (this.#refusal === null) {
+      this.#message = stuffDots(this.#message);
+      this.#written = 0;
+      this.#dotTaken = false;
+      this.#step = 'body';
+      this.#writeBlock();
+    } else if (this.#recipientTaken) {
+      // No sender but a recipient: a lone dot would mail emptiness to somebody, closing mails nothing (RFC 5321 4.1.1.4).
+      this.#breakOff(this.#refusal);
+    } else {
+      // RFC 2920 3.1: DATA accepted without a recipient is answered with a lone dot.
+      this.#wire.write('.\r\n');
+      this.#await('dot', this.#timeouts.dot);
+    }
+  }
+
+  #answerToDot(reply: Reply): void {
+    this.#envelopeOpen = false;
+    // Nobody accepts what they have not seen: the dot has left, even if the system has not told us yet.
+    if (this.#written === this.#message.length && reply.code < 300) this.#dotTaken = true;
+    const outcome = this.#refusal ?? outcomeOf(this.#stage(), reply);
+    if (this.#step === 'dot' || this.#dotTaken) this.#finish(outcome);
+    else this.#breakOff(outcome);
+  }
+
+  /** Writes the next block of the message; the last one takes the dot along. Also called when a block was taken. */
+  readonly #writeBlock = (error?: Error | null): void => {
+    if (error || this.#step !== 'body') return;
+    this.#wire.within(this.#timeouts.block);
+    const message = this.#message;
+    const start = this.#written;
+    if (message.length - start > BLOCK_BYTES) {
+      this.#written += BLOCK_BYTES;
+      this.#wire.send(message.subarray(start, this.#written), null, this.#writeBlock);
+      return;
+    }
+    this.#written = message.length;
+    const lineEnded = message.length === 0 || message[message.length - 1] === 0x0a;
+    this.#wire.send(
+      start === 0 ? message : message.subarray(start),
+      lineEnded ? DOT : LINE_END_DOT,
+      this.#markDotTaken,
+    );
+  };
+
+  readonly #markDotTaken = (error?: Error | null): void => {
+    if (error || this.#step !== 'body') return;
+    this.#dotTaken = true;
+    this.#wire.within(this.#timeouts.dot);
+  };
+
+  #await(step: Step, ms: number): void {
+    this.#step = step;
+    this.#wire.within(ms);
+  }
+
+  #finish(outcome: Outcome): void {
+    const ticket = this.#release();
+    this.#completed++;
+    this.#wire.within(this.#timeouts.idle);
+    if (ticket !== null) this.#owner.settled(ticket, outcome);
+    this.#owner.free(this);
+  }
+
+  /** Ends the connection in the middle of a job. A refusal that was already given stands. */
+  #breakOff(outcome: Outcome): void {
+    const verdict = this.#refusal ?? outcome;
+    const untouched = this.#step === 'rset' || (this.#step === 'mail' && this.#completed > 0);
+    const ticket = this.#release();
+    this.#wire.fail(new Error(verdict.reply));
+    this.#owner.ended(this, this.#completed === 0 && verdict.kind === 'deferred' ? verdict : null);
+    if (ticket === null) return;
+    if (untouched && !ticket.retried) this.#owner.stale(ticket);
+    else this.#owner.settled(ticket, verdict);
+  }
+
+  #release(): Ticket | null {
+    const ticket = this.#ticket;
+    this.#ticket = null;
+    this.#message = NOTHING;
+    this.#step = 'idle';
+    return ticket;
+  }
+
+  /** The stage a trouble now belongs to: before the system took the dot, the relay cannot have the whole message. */
+  #stage(): Stage {
+    switch (this.#step) {
+      case 'idle':
+      case 'rset':
+        return 'mail';
+      case 'dot':
+        return 'data';
+      case 'body':
+        return this.#dotTaken ? 'body' : 'data';
+      default:
+        return this.#step;
+    }
+  }
+
+  #lateness(): string {
+    if (this.#step !== 'body')
+      return `no answer to ${this.#step === 'dot' ? 'the dot' : this.#step.toUpperCase()} in time`;
+    return this.#dotTaken ? 'no answer to the message in time' : 'the message was not taken in time';
+  }
+}

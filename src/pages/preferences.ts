@@ -1,0 +1,104 @@
+/** What a recipient may get and has left, read and changed by way of their unsubscribe link. Every change is one transaction. */
+import { and, asc, eq, sql } from 'drizzle-orm';
+import type { Address } from '../audience/addresses.ts';
+import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribing.ts';
+import type { Clock } from '../clock.ts';
+import { wireTime } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { addresses, mailings, unsubscribeGroups, unsubscribers } from '../database/schema.ts';
+import type { RecipientIds } from '../delivery/tokens.ts';
+import { countLeaving } from '../delivery/tracking.ts';
+
+export interface Preferences {
+  email: string;
+  /** The name the mail came under; empty when it is not known any more. */
+  sender: string;
+  /** Everything the person could be on: the displayed groups and the mail's own. */
+  groups: { id: number; group_name: string; description: string }[];
+  /** The mail's own group; 0: none. */
+  own: number;
+  /** List id (0 is "all mail") to the entry that keeps the person off it. */
+  left: ReadonlyMap<number, number>;
+}
+
+export class PreferenceBook {
+  readonly #db: Db;
+  readonly #clock: Clock;
+
+  constructor(db: Db, clock: Clock) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** The preferences of a link's recipient; null when the person is not known any more. */
+  read(ids: RecipientIds): Preferences | null {
+    const db = this.#db;
+    const person = db
+      .select()
+      .from(addresses)
+      .where(and(eq(addresses.id, ids.address), eq(addresses.user_id, ids.user)))
+      .get();
+    if (person === undefined) return null;
+    const groups = db
+      .select()
+      .from(unsubscribeGroups)
+      .where(eq(unsubscribeGroups.user_id, ids.user))
+      .orderBy(asc(unsubscribeGroups.id))
+      .all()
+      .filter(({ id, is_display }) => is_display === 1 || id === ids.group);
+    const entries = db.select().from(unsubscribers).where(eq(unsubscribers.address_id, ids.address)).all();
+    const sender = db
+      .select({ name: sql<string>`${mailings.content} ->> 'sender_name'` })
+      .from(mailings)
+      .where(eq(mailings.id, ids.mailing))
+      .get();
+    return {
+      email: person.compared_email,
+      sender: sender?.name ?? '',
+      // The mail's own comes first: it is what the person came for.
+      groups: groups.sort((a, b) => Number(b.id === ids.group) - Number(a.id === ids.group)),
+      own: ids.group,
+      left: new Map(entries.map((entry) => [entry.unsubscribe_groups_id ?? 0, entry.id])),
+    };
+  }
+
+  /** Takes the person off one list; 0 is "all mail". */
+  leave(ids: RecipientIds, { email }: Preferences, list: number, source: 'one-click' | 'page'): void {
+    this.#db.transaction(() => this.#leave(ids, email, [list], source), { behavior: 'immediate' });
+  }
+
+  /** Lifts "all mail"; what was left group by group stays so. */
+  comeBack({ left }: Preferences): void {
+    const entry = left.get(0);
+    if (entry !== undefined) removeUnsubscribers(this.#db, [entry], 'page', wireTime(this.#clock.now()));
+  }
+
+  /** Makes the person get just `wanted` of the groups that were `shown`: one that was added meanwhile is nobody's choice yet. */
+  choose(
+    ids: RecipientIds,
+    { email, groups, left }: Preferences,
+    shown: ReadonlySet<number>,
+    wanted: ReadonlySet<number>,
+  ): void {
+    const lists = groups.map(({ id }) => id).filter((id) => shown.has(id));
+    const off = lists.filter((id) => !wanted.has(id) && !left.has(id));
+    const back = lists.filter((id) => wanted.has(id)).flatMap((id) => left.get(id) ?? []);
+    this.#db.transaction(
+      () => {
+        this.#leave(ids, email, off, 'page');
+        removeUnsubscribers(this.#db, back, 'page', wireTime(this.#clock.now()));
+      },
+      { behavior: 'immediate' },
+    );
+  }
+
+  #leave(ids: RecipientIds, email: string, lists: readonly number[], source: 'one-click' | 'page'): void {
+    const now = this.#clock.now();
+    const address: Address = { address: email, compared: email, domain: email.slice(email.lastIndexOf('@') + 1) };
+    for (const list of lists) {
+      const change = { userId: ids.user, groupId: list || null, source, mailingId: ids.mailing, now: wireTime(now) };
+      addUnsubscribers(this.#db, change, [address]);
+    }
+    if (lists.length > 0) countLeaving(this.#db.$client, ids, now.getTime());
+  }
+}

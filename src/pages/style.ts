@@ -1,0 +1,43 @@
+/** The one style sheet of the pages, written into each: a page is one request, and its hash lets the policy name it. */
+import { createHash } from 'node:crypto';
+
+// Every pair of text and ground has a contrast of at least 4.5 : 1, borders of controls and focus rings at least 3 : 1.
+export const STYLE = `
+:root{color-scheme:light dark;--ground:#eef1f4;--card:#fff;--text:#1b2129;--quiet:#55606c;--line:#d5dbe1;--edge:#6f7b87;
+--accent:#0b5cad;--on-accent:#fff;--good:#e5f4ea;--on-good:#14532d;font:1.0625rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+@media(prefers-color-scheme:dark){:root{--ground:#12161b;--card:#1c2229;--text:#e9edf1;--quiet:#a9b4bf;--line:#333c46;--edge:#8794a1;
+--accent:#8cc2ff;--on-accent:#08203a;--good:#14351f;--on-good:#bfecce}}
+*{box-sizing:border-box}
+body{margin:0;padding:clamp(1rem,6vh,4.5rem) 1rem;background:var(--ground);color:var(--text);overflow-wrap:break-word}
+main{max-width:34rem;margin:auto;padding:clamp(1.25rem,5vw,2.5rem);background:var(--card);border:1px solid var(--line);border-radius:14px}
+main.wide{max-width:60rem}
+h1{margin:0 0 .75rem;font-size:1.6rem;line-height:1.25;letter-spacing:-.01em}
+h2{margin:0 0 .25rem;font-size:1.1rem}
+p{margin:0 0 1rem}
+.from{margin:0 0 .35rem;color:var(--quiet);font-size:.95rem}
+.quiet{color:var(--quiet);font-size:.95rem}
+.notice{margin:0 0 1.25rem;padding:.75rem 1rem;border-radius:9px;background:var(--good);color:var(--on-good)}
+section{margin-top:1.75rem;padding-top:1.5rem;border-top:1px solid var(--line)}
+form{margin:0}
+fieldset{margin:0;padding:0;border:0;min-width:0}
+legend{padding:0;margin-bottom:.5rem;font-weight:600;font-size:1.1rem}
+.choice{display:flex;gap:.85rem;align-items:flex-start;padding:.7rem .25rem;border-bottom:1px solid var(--line);cursor:pointer}
+.choice input{flex:none;width:1.35rem;height:1.35rem;margin:.1rem 0 0;accent-color:var(--accent)}
+.choice span{min-width:0}
+.choice small{display:block;color:var(--quiet);font-size:.92rem}
+button{margin-top:1.25rem;min-height:2.9rem;padding:.55rem 1.4rem;border:2px solid var(--accent);border-radius:9px;
+background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;cursor:pointer}
+button.plain{background:transparent;color:var(--accent)}
+button:hover{text-decoration:underline}
+a{color:var(--accent)}
+:focus-visible{outline:3px solid var(--accent);outline-offset:3px;border-radius:4px}
+section button{margin-top:.25rem}
+@media(max-width:30rem){button{width:100%;padding:.55rem .75rem}}
+table{border-collapse:collapse;width:100%}th,td{padding:.3rem .75rem .3rem 0;text-align:left;vertical-align:top}
+pre{overflow:auto;padding:1rem;border:1px solid var(--line);border-radius:9px;font-size:.9rem}
+`;
+
+const HASH = createHash('sha256').update(STYLE).digest('base64');
+
+/** What a page may do (CSP level 3): show our style sheet and post to us; no script, nothing from elsewhere. */
+export const POLICY = `default-src 'none'; style-src 'sha256-${HASH}'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;

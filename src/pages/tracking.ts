@@ -1,0 +1,74 @@
+/** The open pixel and the tracked links. Whatever the token, the pixel is the same picture (trust 43); a HEAD counts nothing. */
+import type { FastifyInstance } from 'fastify';
+import { isMachineAgent } from '../delivery/machines.ts';
+import { mergeUrl } from '../delivery/merge.ts';
+import { valuesOfDelivery } from '../delivery/recipients.ts';
+import type { RecipientIds } from '../delivery/tokens.ts';
+import { Hits } from '../delivery/tracking.ts';
+import type { Deps } from '../deps.ts';
+import { READ, unknownLink } from './layout.ts';
+
+const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+const FLUSH_MS = 100;
+
+export async function trackingPages(app: FastifyInstance, { db, clock, tokens }: Deps): Promise<void> {
+  const hits = new Hits(db.$client);
+  const linkUrl = db.$client
+    .prepare<[number, number], string>('SELECT url FROM links WHERE mailing_id = ? AND number = ?')
+    .pluck();
+  const sender = db.$client.prepare<[number], { sender_name: string; sender_address: string }>(`
+    SELECT content ->> 'sender_name' AS sender_name, content ->> 'sender_address' AS sender_address
+    FROM mailings WHERE id = ?`);
+  let timer = setTimeout(write, FLUSH_MS);
+  app.addHook('onClose', async () => {
+    clearTimeout(timer);
+    while (hits.flush(clock.now().getTime()));
+  });
+
+  /** Batches with a breath between them, then a rest: other requests come first. */
+  function write(): void {
+    let isMore = false;
+    try {
+      isMore = hits.flush(clock.now().getTime());
+    } catch (error) {
+      app.log.error({ err: error }, 'opens and clicks wait: they can not be written now');
+    }
+    timer = setTimeout(write, isMore ? 0 : FLUSH_MS);
+  }
+
+  app.route<{ Params: { token: string } }>({
+    method: READ,
+    url: '/o/:token',
+    handler: (request, reply) => {
+      const ids = tokens.readRecipient('open', request.params.token.replace(/\.gif$/, ''));
+      if (ids !== null && request.method === 'GET') hits.add(hitOf(ids, null, request.headers['user-agent']));
+      return reply.type('image/gif').send(PIXEL);
+    },
+  });
+
+  app.route<{ Params: { token: string; number: string } }>({
+    method: READ,
+    url: '/c/:token/:number',
+    handler: (request, reply) => {
+      const { token, number } = request.params;
+      const ids = tokens.readRecipient('click', token);
+      const link = /^\d{1,6}$/.test(number) ? Number(number) : -1;
+      const url = ids && destination(ids, link);
+      if (!ids || !url) return unknownLink(reply);
+      if (request.method === 'GET') hits.add(hitOf(ids, link, request.headers['user-agent']));
+      return reply.redirect(url, 302);
+    },
+  });
+
+  function hitOf(ids: RecipientIds, link: number | null, userAgent: string | undefined) {
+    return { ids, link, at: clock.now().getTime(), isMachine: isMachineAgent(userAgent) };
+  }
+
+  /** Where a link leads: stored with the mailing, never taken from the request (trust 46), merged with today's values. */
+  function destination(ids: RecipientIds, link: number): string | null {
+    const url = linkUrl.get(ids.mailing, link);
+    if (url === undefined) return null;
+    if (!url.includes('((')) return mergeUrl(url, {});
+    return mergeUrl(url, { ...valuesOfDelivery(db, ids.user, ids.delivery), ...sender.get(ids.mailing) });
+  }
+}

@@ -1,0 +1,50 @@
+/** A mail in the browser, as its recipient got it, in an origin of its own: an owner's HTML never runs as ours (trust 41). */
+import type { FastifyInstance } from 'fastify';
+import type { FrozenContent } from '../delivery/mailings.ts';
+import { CLICK_URL, mergeHtml, OPEN_URL, PREFERENCES } from '../delivery/merge.ts';
+import { valuesOfDelivery } from '../delivery/recipients.ts';
+import type { Deps } from '../deps.ts';
+import { READ, unknownLink } from './layout.ts';
+
+/** No script, no form, an opaque origin; pictures and styles from where the mail has them; links open as links do. */
+const POLICY = [
+  'sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation',
+  "default-src 'none'",
+  'img-src http: https: data:',
+  "style-src 'unsafe-inline' https:",
+  'font-src https: data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export async function webCopyPage(app: FastifyInstance, { db, tokens, publicUrl }: Deps): Promise<void> {
+  const frozenContent = db.$client
+    .prepare<[number, number], string>('SELECT content FROM mailings WHERE id = ? AND user_id = ?')
+    .pluck();
+
+  app.route<{ Params: { token: string } }>({
+    method: READ,
+    url: '/w/:token',
+    handler: (request, reply) => {
+      const ids = tokens.readRecipient('web', request.params.token);
+      const stored = ids && frozenContent.get(ids.mailing, ids.user);
+      if (!ids || !stored) return unknownLink(reply);
+      const { content, sender_name, sender_address }: FrozenContent = JSON.parse(stored);
+      const own = tokens.recipient(ids);
+      const values = {
+        ...valuesOfDelivery(db, ids.user, ids.delivery),
+        sender_name,
+        sender_address,
+        [PREFERENCES]: `${publicUrl()}/u/${own.unsubscribe}`,
+        [CLICK_URL]: `${publicUrl()}/c/${own.click}/`,
+        // A look at the copy is no open.
+        [OPEN_URL]: '',
+      };
+      return reply
+        .headers({ 'content-security-policy': POLICY, 'x-robots-tag': 'noindex' })
+        .type('text/html; charset=utf-8')
+        .send(mergeHtml(content.html, values));
+    },
+  });
+}

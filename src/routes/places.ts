@@ -1,0 +1,49 @@
+/** Countries, states and cities (interface "Senders and reference data"): one finished answer, compressed beforehand. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import { type PlacesCoding, placesBody, placesEtag } from '../database/places-body.ts';
+import { carrying, integer, nullable } from '../schemas.ts';
+
+const Country = Type.Object({ id: integer(), name: Type.String(), iso2: Type.String() });
+const State = Type.Object({ id: integer(), country_id: integer(), name: Type.String(), code: Type.String() });
+const City = Type.Object({ id: integer(), country_id: integer(), state_id: nullable(integer()), name: Type.String() });
+
+export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/get/country-state-city',
+    {
+      schema: {
+        response: carrying({ countries: Type.Array(Country), states: Type.Array(State), cities: Type.Array(City) }),
+      },
+    },
+    (request, reply: FastifyReply) => {
+      const coding = codingFor(request.headers['accept-encoding'] ?? '');
+      const etag = placesEtag(coding);
+      reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': 'private, max-age=86400' });
+      if (isKnown(request.headers['if-none-match'], etag)) {
+        reply.code(304).send();
+        return;
+      }
+      const { content, length } = placesBody(coding);
+      if (coding !== 'identity') reply.header('content-encoding', coding);
+      reply.type('application/json; charset=utf-8').header('content-length', length).send(content);
+    },
+  );
+};
+
+/** The smallest form a client takes (RFC 9110 12.5.3); one it gives q=0 is refused. */
+function codingFor(accepted: string): PlacesCoding {
+  const offers = accepted
+    .toLowerCase()
+    .split(',')
+    .map((offer) => offer.trim());
+  const takes = (coding: string) =>
+    offers.some((offer) => new RegExp(`^${coding}\\s*(;\\s*q=(?!0(\\.0*)?$).*)?$`).test(offer));
+  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
+}
+
+/** If-None-Match, compared weakly (RFC 9110 13.1.2). */
+function isKnown(given: string | undefined, etag: string): boolean {
+  return (given ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,75 @@
+/** Bounces and complaints from outside, and the addresses they keep from mail (additions). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { parseAddress } from '../audience/addresses.ts';
+import { personId } from '../audience/people.ts';
+import { wireTime } from '../clock.ts';
+import { ownedBy, ownedIds } from '../database/owned.ts';
+import { addresses, suppressions } from '../database/schema.ts';
+import { wireObject } from '../database/wire.ts';
+import { inertText } from '../delivery/bounces/inert.ts';
+import { recordReturned, suppressAddress } from '../delivery/bounces/record.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
+import { sendList } from '../plugins/lists.ts';
+import { carrying, choice, done, email, identifier, integer, listQuery, text, wireTimestamp } from '../schemas.ts';
+
+const Suppression = Type.Object({
+  id: integer(),
+  email_address: Type.String(),
+  kind: choice('bounce', 'complaint'),
+  diagnostic: Type.String(),
+  created_at: wireTimestamp(),
+});
+
+const BounceBody = Type.Object({
+  address: email(),
+  kind: choice('bounce', 'complaint'),
+  diagnostic: Type.Optional(text({ description: 'What the provider said.' })),
+});
+
+export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  app.post('/bounces', { schema: { body: BounceBody, response: done } }, async (request) => {
+    const { address: given, kind } = request.body;
+    const diagnostic = inertText(request.body.diagnostic ?? '');
+    const address = parseAddress(given);
+    if (address === null) throw new Error('an address passed the schema and is none');
+    const now = clock.now();
+    db.transaction(
+      () => {
+        const address_id = personId(db, request.userId, address);
+        const last = db.get<{ id: number | null }>(
+          sql`SELECT max(id) AS id FROM deliveries WHERE address_id = ${address_id} AND state = 2`,
+        );
+        if (last.id !== null) {
+          recordReturned(db.$client, { deliveryId: last.id, kind, suppress: true, diagnostic }, now, wireTime(now));
+        }
+        suppressAddress(db.$client, { user_id: request.userId, address_id, kind, diagnostic }, wireTime(now));
+      },
+      { behavior: 'immediate' },
+    );
+    return { status: 'success' as const, message: 'Recorded Successfully' };
+  });
+
+  app.get(
+    '/suppressions/list',
+    { schema: { querystring: listQuery, response: carrying({ suppressions: Type.Array(Suppression) }) } },
+    (request, reply) => {
+      const record = wireObject(Suppression, suppressions, { email_address: sql`${addresses.compared_email}` });
+      const from = sql`${suppressions} CROSS JOIN ${addresses} ON ${addresses.id} = ${suppressions.address_id}`;
+      const source = { record, from, where: ownedBy(suppressions, request.userId), id: suppressions.id };
+      sendList(reply, db, 'suppressions', source, request.query);
+    },
+  );
+
+  app.delete(
+    '/suppressions/delete',
+    { schema: { querystring: Type.Object({ id: identifier('The suppression.') }), response: done } },
+    async (request) => {
+      const [id] = ownedIds(db, suppressions, [request.query.id], ownedBy(suppressions, request.userId), notFound());
+      db.run(sql`DELETE FROM suppressions WHERE id = ${id}`);
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+};

@@ -1,0 +1,259 @@
+/** The pages in a real browser, walked as a person does; leaves screenshots in test/output. */
+import { existsSync, mkdirSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { mustSucceed, readOutbox, sendCampaign } from './campaign.ts';
+import { startApp } from './helper.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const PHONE = { width: 375, height: 760 };
+const DESK = { width: 1280, height: 860 };
+const OUTPUT = new URL('./output/', import.meta.url);
+
+/** The text of WCAG 2 contrast: the least ratio of any visible text on the page to its ground. */
+const LEAST_CONTRAST = `(() => {
+  const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const parts = (text) => text.match(/[\\d.]+/g).map(Number);
+  const groundOf = (e) => { for (; e; e = e.parentElement) { const p = parts(getComputedStyle(e).backgroundColor); if (p.length < 4 || p[3] > 0) return p; } return [255, 255, 255]; };
+  let least = [99, ''];
+  for (const e of document.body.querySelectorAll('*')) {
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim() !== '')) continue;
+    const [a, b] = [light(parts(getComputedStyle(e).color)), light(groundOf(e))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < least[0]) least = [ratio, e.textContent.trim().slice(0, 40)];
+  }
+  return least;
+})()`;
+
+/** Chromium, one page at a time; every request beside our origin and every complaint of the browser is kept. */
+async function browse(t: Test, browser: Browser, origin: string, options: object = {}) {
+  const context = await browser.newContext({ viewport: DESK, javaScriptEnabled: false, ...options });
+  const page = await context.newPage();
+  const outside: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin) && !/^(data|blob|about):/.test(request.url())) outside.push(request.url());
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  t.teardown(() => context.close());
+  return { page, context, outside, complaints };
+}
+
+/** Pictures of a page at both widths, light and dark; nothing may stick out sideways, all text must be legible. */
+async function look(t: Test, page: Page, name: string): Promise<void> {
+  for (const [width, viewport] of [
+    ['phone', PHONE],
+    ['desk', DESK],
+  ] as const) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.screenshot({ path: new URL(`${name}-${width}-${colorScheme}.png`, OUTPUT).pathname, fullPage: true });
+      const [ratio, text] = (await page.evaluate(LEAST_CONTRAST)) as [number, string];
+      t.ok(ratio >= 4.5, `${name} ${width} ${colorScheme}: “${text}” has a contrast of ${ratio.toFixed(2)}`);
+      const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      t.ok(Number(excess) <= 0, `${name} ${width}: nothing sticks out`);
+    }
+  }
+}
+
+async function serve(t: Test) {
+  const app = await startApp(t);
+  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+  return { app, origin: `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}` };
+}
+
+const skip = existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed`;
+
+t.test('in the browser', { skip }, async (t) => {
+  mkdirSync(OUTPUT, { recursive: true });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  t.teardown(() => browser.close());
+
+  t.test('the preference page by keyboard only, without JavaScript (trust 26)', async (t) => {
+    const { app, origin } = await serve(t);
+    const { mails } = await sendCampaign(t, app, {
+      groups: [
+        { name: 'Weekly news', isDisplay: 1, description: 'What is new in the shop, every Friday.' },
+        { name: 'Offers', isDisplay: 1, description: 'Now and then, when something is on sale.' },
+        { name: 'Readings and events in town', isDisplay: 1, description: 'By invitation.' },
+      ],
+    });
+    const { page, context, outside, complaints } = await browse(t, browser, origin);
+    await page.goto(origin + mails[0]?.paths.u);
+    await look(t, page, 'preferences');
+    const left = () => app.db.prepare('SELECT unsubscribe_groups_id FROM unsubscribers ORDER BY 1').pluck().all();
+    const focus = () =>
+      page.evaluate(`(() => { const e = document.activeElement, s = getComputedStyle(e);
+        return { what: e.labels?.[0]?.innerText ?? e.innerText, ring: s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2 }; })()`);
+    const stops: string[] = [];
+    for (let tab = 0; tab < 5; tab++) {
+      await page.keyboard.press('Tab');
+      const { what, ring } = (await focus()) as { what: string; ring: boolean };
+      t.ok(ring, `focus shows on “${what}”`);
+      stops.push(what.split('\n')[0] ?? '');
+    }
+    t.match(stops, ['Weekly news', 'Offers', 'Readings', 'Save my choices', 'Unsubscribe from all mail']);
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').waitFor();
+    t.match(await page.getByRole('status').innerText(), 'saved');
+    t.strictSame(left(), [2]);
+    await look(t, page, 'preferences-saved');
+    await page.getByRole('button', { name: 'Unsubscribe from all mail' }).press('Enter');
+    await page.getByRole('button', { name: 'Get mail again' }).waitFor();
+    t.strictSame(left(), [null, 2]);
+    await look(t, page, 'preferences-none');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Save my choices' }).waitFor();
+    t.strictSame(left(), [2]);
+    t.notOk(await page.getByLabel('Offers').isChecked(), 'what was left before stays left');
+    await page.goto(`${origin}/u/nonsense`);
+    await look(t, page, 'unknown-link');
+    t.strictSame(await context.cookies(), []);
+    t.strictSame(outside, []);
+    t.strictSame(
+      complaints.filter((text) => !/404/.test(text)),
+      [],
+    );
+  });
+
+  t.test('a sender is confirmed from the mail’s button', async (t) => {
+    const { app, origin } = await serve(t);
+    await sendCampaign(t, app);
+    const [raw] = app.db.prepare<[], Buffer>('SELECT raw FROM outbox ORDER BY id LIMIT 1').pluck().all();
+    const { default: PostalMime } = await import('postal-mime');
+    const mail = await PostalMime.parse(raw ?? '');
+    const { page, outside, complaints } = await browse(t, browser, origin);
+    await page.setContent(mail.html ?? '');
+    await look(t, page, 'verification-mail');
+    const href = await page.getByRole('link', { name: 'Confirm this address' }).getAttribute('href');
+    await page.goto(origin + new URL(href ?? '').pathname);
+    await look(t, page, 'verify');
+    await page.getByRole('button').click();
+    await page.getByRole('heading', { name: 'Address confirmed' }).waitFor();
+    await look(t, page, 'verified');
+    t.equal(app.db.prepare('SELECT is_verified FROM senders').pluck().get(), 1);
+    t.strictSame([outside, complaints], [[], []]);
+  });
+
+  t.test('a mail is laid out, looked at and tried on the design page', async (t) => {
+    const { app, origin } = await serve(t);
+    const must = mustSucceed(t, app.one);
+    const { utr } = await sendCampaign(t, app);
+    await app.one.call('GET', '/single/send/duplicate', { query: { utr } });
+    const { body } = await app.one.call('GET', '/single-send/list');
+    const copy = (body.message.singleSends ?? body.message.single_sends ?? []).find(
+      (send: { status: number }) => send.status === 0,
+    );
+    const column = (content: string) => ({
+      tagName: 'mj-section',
+      attributes: { 'background-color': '#f3efe6' },
+      children: [
+        {
+          tagName: 'mj-column',
+          attributes: {},
+          children: [
+            { tagName: 'mj-text', attributes: { 'font-size': '20px' }, content },
+            {
+              tagName: 'mj-button',
+              attributes: { href: 'https://shop.example/((first_name))' },
+              content: 'Have a look',
+            },
+          ],
+        },
+      ],
+    });
+    const template = {
+      tagName: 'mjml',
+      attributes: {},
+      children: [
+        { tagName: 'mj-head', attributes: {}, children: [{ tagName: 'mj-title', attributes: {}, content: 'Kept' }] },
+        { tagName: 'mj-body', attributes: {}, children: [column('Hello ((first_name|you)) &amp; all')] },
+      ],
+    };
+    await must('/single/send/update', {
+      utr: copy.utr,
+      template_id: 1,
+      template_json: JSON.stringify(template),
+      sender_id: 1,
+      unsubscribe_group_id: 1,
+      single_send_name: copy.single_send_name,
+      subject: copy.subject,
+      preheader: 'News',
+      recipient_id: ['contacts_1'],
+      schedule_type: 0,
+    });
+    const link = async (of: string) => {
+      const { body } = await app.one.call('GET', '/single-send/report', { query: { utr: of } });
+      return origin + new URL(body.message.report.design_url).pathname;
+    };
+    const stored = () =>
+      app.db.prepare('SELECT template_json FROM single_sends WHERE utr = ?').pluck().get(copy.utr) as string;
+    const { page, outside, complaints } = await browse(t, browser, origin, { javaScriptEnabled: true });
+    await page.goto(await link(copy.utr));
+    await page.locator('body[data-ready]').waitFor();
+    const canvas = page.frameLocator('#editor iframe.gjs-frame');
+    await canvas.getByText('Hello ((first_name|you))').waitFor();
+    await page.screenshot({ path: new URL('design-desk-light.png', OUTPUT).pathname });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved', { exact: true }).waitFor();
+    const after = JSON.parse(stored());
+    t.equal(after.children[0].children[0].content, 'Kept', 'the head stays');
+    t.match(stored(), 'Hello ((first_name|you)) &amp; all');
+    t.match(stored(), 'https://shop.example/((first_name))');
+
+    await canvas.getByText('Hello ((first_name|you))').dblclick();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' Typed here.');
+    await page.getByLabel('Insert a merge field').selectOption('((city))');
+    await page.screenshot({ path: new URL('design-editing-desk-light.png', OUTPUT).pathname });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved', { exact: true }).waitFor();
+    t.match(stored(), 'Typed here.');
+    t.match(stored(), '((city))');
+
+    await page.getByRole('button', { name: 'Preview' }).click();
+    const mail = page.frameLocator('#mail');
+    await mail.getByText('Hello Anna & all').waitFor();
+    t.equal(await page.locator('#mail').getAttribute('sandbox'), '', 'the preview has no rights');
+    await page.screenshot({ path: new URL('design-preview-desk.png', OUTPUT).pathname });
+    await page.getByLabel('Phone').check();
+    await page.screenshot({ path: new URL('design-preview-phone.png', OUTPUT).pathname });
+    await page.getByRole('button', { name: 'Close' }).click();
+
+    await page.getByRole('button', { name: 'Send test mail' }).click();
+    await page.getByLabel('Send a test to').fill('tester@example.net');
+    await page.keyboard.press('Enter');
+    await page.getByText('A test is on its way').waitFor();
+    await app.background();
+    const test = (await readOutbox(app)).at(-1);
+    t.equal(test?.to, 'tester@example.net');
+    t.match(test?.html, 'Typed here.');
+
+    await page.goto(await link(utr));
+    t.ok(await page.getByRole('button', { name: 'Save' }).isDisabled(), 'a sent mail is not changed');
+    await page.getByLabel('The HTML of the mail').waitFor();
+    await page.screenshot({ path: new URL('design-html-desk.png', OUTPUT).pathname });
+    t.strictSame([outside, complaints], [[], []]);
+  });
+});

@@ -1,0 +1,307 @@
+/** A relay for tests that answers what it is told to, however wrong, and remembers what it got. */
+import { createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type SecureContext, TLSSocket } from 'node:tls';
+
+/** What the answer may depend on. */
+type Moment = {
+  /** The command line as it came, without its end; empty for the greeting and the dot. */
+  line: string;
+  /** Number of the connection, from 1. */
+  connection: number;
+  /** How often this connection has come to this point, from 1. */
+  time: number;
+  /** What has arrived behind the line already. */
+  pipelined: string;
+};
+
+/** Text as it goes over the wire, CRLF included; null says nothing any more; DROP closes the connection at once. */
+export const DROP = Symbol('drop');
+type Said = string | null | typeof DROP;
+export type Answer = Said | ((moment: Moment) => Said | Promise<Said>);
+
+export type Script = {
+  greeting?: Answer;
+  ehlo?: Answer;
+  helo?: Answer;
+  starttls?: Answer;
+  auth?: Answer;
+  mail?: Answer;
+  rcpt?: Answer;
+  data?: Answer;
+  /** After the dot. */
+  dot?: Answer;
+  rset?: Answer;
+  /** Null keeps the connection open as well. */
+  quit?: Answer;
+  /** To a line that is no command, as in the middle of AUTH. */
+  other?: Answer;
+  /** Said in the middle of a message, once so many bytes of it have come. */
+  early?: { after: number; answer: string };
+  /** Keywords announced after EHLO. */
+  offers?: string[];
+  /** Milliseconds between two bytes of an answer. */
+  drip?: number;
+  /** Connections beyond so many are greeted with a 421 and closed. */
+  most?: number;
+  /** For STARTTLS. */
+  context?: SecureContext;
+  /** Reads nothing of a message. */
+  deaf?: boolean;
+};
+
+type Received = { from: string; to: string; message: Buffer };
+
+type Point =
+  | 'greeting'
+  | 'ehlo'
+  | 'helo'
+  | 'starttls'
+  | 'auth'
+  | 'mail'
+  | 'rcpt'
+  | 'data'
+  | 'dot'
+  | 'rset'
+  | 'quit'
+  | 'other';
+
+const OK = '250 2.0.0 ok\r\n';
+
+export class Sink {
+  /** May be changed while it runs. */
+  script: Script;
+  readonly received: Received[] = [];
+  /** Every command line, in order of arrival, all connections together. */
+  readonly commands: string[] = [];
+  /** How often bytes arrived while an answer was still owed by a sink that offers no PIPELINING. */
+  impatient = 0;
+  connections = 0;
+  open = 0;
+  peak = 0;
+  /** Of connections that ended: how many with a QUIT. */
+  quits = 0;
+  readonly #server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket));
+  readonly #sockets = new Set<Socket>();
+
+  constructor(script: Script) {
+    this.script = script;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  get url(): string {
+    return `smtp://127.0.0.1:${this.port}`;
+  }
+
+  async listen(port = 0): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
+    return this;
+  }
+
+  /** Closes every connection and the port. */
+  async close(): Promise<void> {
+    this.dropAll();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  dropAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Says something nobody asked for, on every connection. */
+  sayToAll(text: string): void {
+    for (const socket of this.#sockets) socket.write(text);
+  }
+
+  #accept(socket: Socket): void {
+    this.connections++;
+    this.open++;
+    this.peak = Math.max(this.peak, this.open);
+    this.#sockets.add(socket);
+    socket.on('end', () => {
+      if (this.script.quit !== null) socket.end();
+    });
+    socket.on('close', () => {
+      this.open--;
+      this.#sockets.delete(socket);
+    });
+    new Conversation(this, socket, this.connections).run();
+  }
+}
+
+/** Starts a sink and closes it when the test ends. */
+export async function startSink(t: { teardown(end: () => Promise<void>): void }, script: Script = {}): Promise<Sink> {
+  const sink = await new Sink(script).listen();
+  t.teardown(() => sink.close());
+  return sink;
+}
+
+class Conversation {
+  readonly #sink: Sink;
+  readonly #number: number;
+  readonly #times = new Map<Point, number>();
+  #socket: Socket;
+  #bytes = Buffer.alloc(0);
+  #arrived: () => void = () => {};
+  #busy = false;
+  #from = '';
+  #to = '';
+
+  constructor(sink: Sink, socket: Socket, number: number) {
+    this.#sink = sink;
+    this.#number = number;
+    this.#socket = socket;
+    this.#listen(socket);
+  }
+
+  async run(): Promise<void> {
+    const { most } = this.#sink.script;
+    if (most !== undefined && this.#sink.open > most) {
+      this.#socket.end('421 4.7.0 too many connections\r\n');
+      return;
+    }
+    await this.#say('greeting', '', '220 sink ESMTP\r\n');
+    while (!this.#socket.destroyed) {
+      const line = await this.#line();
+      this.#sink.commands.push(line);
+      await this.#obey(line);
+    }
+  }
+
+  async #obey(line: string): Promise<void> {
+    switch (line.slice(0, 4).toUpperCase()) {
+      case 'EHLO':
+        return this.#say('ehlo', line, this.#hello());
+      case 'HELO':
+        return this.#say('helo', line, '250 sink\r\n');
+      case 'STAR':
+        return this.#startTls(line);
+      case 'AUTH':
+        return this.#say('auth', line, '235 2.7.0 welcome\r\n');
+      case 'MAIL':
+        this.#from = address(line);
+        return this.#say('mail', line, OK);
+      case 'RCPT':
+        this.#to = address(line);
+        return this.#say('rcpt', line, OK);
+      case 'DATA':
+        return this.#say('data', line, '354 go ahead\r\n');
+      case 'RSET':
+        return this.#say('rset', line, OK);
+      case 'QUIT':
+        this.#sink.quits++;
+        await this.#say('quit', line, '221 bye\r\n');
+        this.#socket.end();
+        return;
+      default:
+        return this.#say('other', line, '500 5.5.1 what?\r\n');
+    }
+  }
+
+  #hello(): string {
+    const lines = ['sink', ...(this.#sink.script.offers ?? ['PIPELINING', '8BITMIME', 'SIZE 10000000'])];
+    return lines.map((text, index) => `250${index === lines.length - 1 ? ' ' : '-'}${text}\r\n`).join('');
+  }
+
+  async #startTls(line: string): Promise<void> {
+    await this.#say('starttls', line, '220 go ahead\r\n');
+    const { context } = this.#sink.script;
+    if (context === undefined || this.#socket.destroyed) return;
+    this.#socket.removeAllListeners('data');
+    const secured = new TLSSocket(this.#socket, { isServer: true, secureContext: context });
+    this.#bytes = Buffer.alloc(0);
+    this.#socket = secured;
+    this.#listen(secured);
+  }
+
+  /** Says what the script has for this point, and takes a message where that is 354. */
+  async #say(point: Point, line: string, usual: string): Promise<void> {
+    const time = (this.#times.get(point) ?? 0) + 1;
+    this.#times.set(point, time);
+    const answer = this.#sink.script[point];
+    const moment = { line, connection: this.#number, time, pipelined: this.#bytes.toString('latin1') };
+    this.#busy = true;
+    const said = await this.#speak(
+      typeof answer === 'function' ? await answer(moment) : answer === undefined ? usual : answer,
+    );
+    this.#busy = false;
+    if (point === 'data' && said.startsWith('354')) await this.#takeMessage();
+  }
+
+  async #takeMessage(): Promise<void> {
+    const { early, deaf } = this.#sink.script;
+    if (deaf) {
+      this.#socket.pause();
+      await new Promise(() => {});
+    }
+    if (early !== undefined) {
+      while (this.#bytes.length < early.after) await this.#more();
+      await this.#speak(early.answer);
+    }
+    const message = await this.#message();
+    if (message.length > 0) this.#sink.received.push({ from: this.#from, to: this.#to, message });
+    await this.#say('dot', '', OK);
+  }
+
+  async #speak(said: Said): Promise<string> {
+    if (said === DROP) this.#socket.destroy();
+    if (said === null || said === DROP) return new Promise(() => {});
+    const { drip } = this.#sink.script;
+    if (drip === undefined) this.#socket.write(said, 'latin1');
+    for (const byte of drip === undefined ? '' : said) {
+      if (this.#socket.destroyed) break;
+      this.#socket.write(byte, 'latin1');
+      await sleep(drip);
+    }
+    return said;
+  }
+
+  async #line(): Promise<string> {
+    for (;;) {
+      const end = this.#bytes.indexOf('\r\n');
+      if (end !== -1) {
+        const line = this.#bytes.toString('latin1', 0, end);
+        this.#bytes = this.#bytes.subarray(end + 2);
+        return line;
+      }
+      await this.#more();
+    }
+  }
+
+  /** The message up to the dot, doubled dots undone. */
+  async #message(): Promise<Buffer> {
+    const empty = () => this.#bytes.subarray(0, 3).equals(Buffer.from('.\r\n'));
+    let end = this.#bytes.indexOf('\r\n.\r\n');
+    for (let searched = 0; end === -1 && !empty(); end = this.#bytes.indexOf('\r\n.\r\n', searched)) {
+      searched = Math.max(0, this.#bytes.length - 4);
+      await this.#more();
+    }
+    const stuffed = empty() ? '' : `\r\n${this.#bytes.toString('latin1', 0, end + 2)}`;
+    this.#bytes = this.#bytes.subarray(empty() ? 3 : end + 5);
+    return Buffer.from(stuffed.replaceAll('\r\n.', '\r\n').slice(2), 'latin1');
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#arrived = resolve;
+    });
+  }
+
+  #listen(socket: Socket): void {
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk) => {
+      const offers = this.#sink.script.offers ?? ['PIPELINING'];
+      if (this.#busy && !offers.includes('PIPELINING')) this.#sink.impatient++;
+      this.#bytes = Buffer.concat([this.#bytes, chunk]);
+      this.#arrived();
+    });
+  }
+}
+
+function address(line: string): string {
+  return line.slice(line.indexOf('<') + 1, line.indexOf('>'));
+}

@@ -1,0 +1,168 @@
+/** The design page's own interface: what it loads, saves, previews and refuses. */
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { fromMarkup, toMarkup } from '../../src/delivery/mjml-markup.ts';
+import { mustSucceed, readOutbox, sendCampaign } from '../campaign.ts';
+import { startApp, type TestApp } from '../helper.ts';
+
+const mail = (text: string) =>
+  `<mjml><mj-body><mj-section><mj-column><mj-text>${text}</mj-text></mj-column></mj-section></mj-body></mjml>`;
+
+/** An automation with one mail, and the path of that mail's design page. */
+async function withSchedule(t: Test) {
+  const app = await startApp(t);
+  await sendCampaign(t, app);
+  const must = mustSucceed(t, app.one);
+  const { utr } = (await must('/automations/create', {
+    type: 'welcome',
+    automation_for: 'contacts_1',
+    automation_name: 'Welcome',
+    unsubscribe_group_id: 1,
+  })) as { utr: string };
+  await must('/automations/schedule/create', {
+    utr,
+    sender_id: 1,
+    subject: 'Hello ((first_name))',
+    waiting_period: 1,
+    waiting_type: 'instantly',
+    template_id: 1,
+    preview_img: 'blank.png',
+    template_html: '<p>First design</p>',
+  });
+  const { body } = await app.one.call('GET', '/automations/schedule', { query: { utr } });
+  const path = new URL(body.message.automation_schedules[0].design_url).pathname;
+  return { app, must, utr, path };
+}
+
+function revisions({ db }: TestApp) {
+  return db.prepare("SELECT revision FROM mailings WHERE owner_kind = 'schedule' ORDER BY 1").pluck().all();
+}
+
+t.test('the page holds to its policy: only our scripts, nobody frames it', async (t) => {
+  const { app, path } = await withSchedule(t);
+  const { status, headers, text } = await app.page('GET', path);
+  t.equal(status, 200);
+  t.match(headers['content-security-policy'], /script-src 'self';.*frame-ancestors 'none'/);
+  t.notMatch(headers['content-security-policy'], 'unsafe-eval');
+  t.notMatch(text, /(?:src|href)="https?:/);
+  for (const [, asset] of text.matchAll(/(?:src|href)="\.\.(\/assets\/[^"]+)"/g)) {
+    t.equal((await app.page('GET', asset ?? '')).status, 200);
+  }
+  t.equal((await app.page('GET', '/assets/package.json')).status, 404);
+  t.equal((await app.page('GET', '/assets/constructor')).status, 404);
+});
+
+t.test('a changed or foreign link opens, saves and sends nothing', async (t) => {
+  const { app, path } = await withSchedule(t);
+  const recipient = app.tokens.recipient({ delivery: 1, mailing: 1, address: 1, group: 1, user: 1 });
+  const other = app.tokens.sign('verify-sender', app.tokens.read('design', path.slice(8)) ?? '');
+  for (const token of [`${path.slice(8)}x`, recipient.web, other, app.tokens.sign('design', 'schedule:x')]) {
+    t.equal((await app.page('GET', `/design/${token}`)).status, 404);
+    for (const action of ['', '/preview', '/test']) {
+      const json = { mjml: mail('x'), email: 'a@example.org' };
+      t.equal((await app.page('POST', `/design/${token}${action}`, { json })).status, 404);
+    }
+  }
+});
+
+t.test('a draft is saved as MJML’s JSON; nonsense is refused with a text', async (t) => {
+  const { app, path } = await withSchedule(t);
+  t.match((await app.page('GET', `${path}/content`)).body, { html: '<p>First design</p>', fields: /./ });
+  t.equal((await app.page('POST', path, { json: { mjml: mail('Hello &amp; <b>all</b>') } })).status, 200);
+  const stored = app.db.prepare('SELECT template_json, template_html FROM automation_schedules').get();
+  t.match(stored, { template_json: 'Hello &amp; <b>all</b>', template_html: '' });
+  t.match((await app.page('GET', `${path}/content`)).body, { isDrawable: true, mjml: 'Hello &amp; <b>all</b>' });
+  for (const json of [{}, { mjml: '' }, { mjml: '<p>' }, { mjml: 5 }, { mjml: '<mjml></mjml>' }, { html: ' ' }]) {
+    const { status, body } = await app.page('POST', path, { json });
+    t.equal(status, 422);
+    t.type(body.problem, 'string');
+  }
+  t.strictSame(app.db.prepare('SELECT template_json, template_html FROM automation_schedules').get(), stored);
+});
+
+t.test('a redesigned mail of a live automation opens a new revision, and the next person gets it', async (t) => {
+  const { app, must, utr, path } = await withSchedule(t);
+  t.equal((await app.one.call('GET', '/automations/set-live', { query: { utr } })).status, 200);
+  t.strictSame(revisions(app), [1]);
+  t.equal((await app.page('POST', path, { json: { mjml: mail('Second design') } })).status, 200);
+  await app.page('POST', path, { json: { mjml: mail('Second design') } });
+  t.strictSame(revisions(app), [1, 2], 'the same design again opens none');
+  await must('/contacts/add', { contact_type_id: 1, country: 1, first_name: 'Bo', email: 'bo@example.org' });
+  app.db
+    .prepare(
+      `INSERT INTO membership_changes (user_id, target_table, target_id, address_id, contact_id, change, happened_at)
+       SELECT user_id, 'contacts', 1, address_id, id, 'joined', ? FROM contacts WHERE email = 'bo@example.org'`,
+    )
+    .run(app.clock.now().getTime());
+  await app.background();
+  const last = (await readOutbox(app)).at(-1);
+  t.equal(last?.to, 'bo@example.org');
+  t.match(last?.html, 'Second design');
+  const { status, body } = await app.page('POST', path, {
+    json: { mjml: mail('<mj-none></mj-none>').replace('mj-text', 'mj-odd').replace('/mj-text', '/mj-odd') },
+  });
+  t.equal(status, 409, 'what can not be sent is not saved over what is live');
+  t.match(body.problem, 'live');
+  t.strictSame(revisions(app), [1, 2]);
+});
+
+t.test('a running or sent single send is refused, a held one is not queued by its design', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app);
+  const report = await app.one.call('GET', '/single-send/report', { query: { utr } });
+  const path = new URL(report.body.message.report.design_url).pathname;
+  t.equal((await app.page('POST', path, { json: { html: '<p>New</p>' } })).status, 409);
+  app.db.exec('UPDATE single_sends SET status = 0');
+  t.equal((await app.page('POST', path, { json: { html: '<p>New</p>' } })).status, 200);
+  t.match(app.db.prepare('SELECT status, template_html FROM single_sends').get(), {
+    status: 0,
+    template_html: '<p>New</p>',
+  });
+});
+
+t.test('the preview is merged for a real contact of the account, and of no other', async (t) => {
+  const { app, path } = await withSchedule(t);
+  const preview = (email?: string) =>
+    app.page('POST', `${path}/preview`, { json: { mjml: mail('Dear ((first_name))'), email } });
+  t.match((await preview()).body, { html: 'Dear Anna', subject: 'Hello Anna', email: 'anna@example.org' });
+  t.match((await preview(' ANNA@example.org')).body, { html: 'Dear Anna' });
+  t.equal((await preview('nobody@example.org')).status, 404);
+  t.equal((await preview('not an address')).status, 404);
+  await mustSucceed(t, app.two)('/contacts-type/add', { name: 'Theirs' });
+  await mustSucceed(t, app.two)('/contacts/add', {
+    contact_type_id: 2,
+    country: 1,
+    first_name: 'Eve',
+    email: 'eve@example.org',
+  });
+  t.equal((await preview('eve@example.org')).status, 404);
+});
+
+t.test('markup and JSON tell the same', async (t) => {
+  const name = fc.stringMatching(/^[a-z][a-z-]{0,8}$/);
+  const attributes = fc.dictionary(name, fc.string({ unit: 'grapheme' }), { noNullPrototype: true, maxKeys: 3 });
+  const text = fc.record({
+    tagName: fc.constant('mj-text'),
+    attributes,
+    content: fc.constantFrom(
+      'Hello &amp; all',
+      '<p>One<br>two<p>three',
+      '<a href="https://x.example/?a=1&amp;b=2">x</a>',
+      '((name|you))',
+    ),
+    children: fc.constant([]),
+  });
+  const column = fc.record({
+    tagName: fc.constant('mj-column'),
+    attributes,
+    children: fc.array(text, { maxLength: 3 }),
+  });
+  const body = fc.record({ tagName: fc.constant('mj-body'), attributes, children: fc.array(column, { maxLength: 3 }) });
+  fc.assert(
+    fc.property(attributes, body, (own, child) => {
+      const root = { tagName: 'mjml', attributes: own, children: [child] };
+      t.strictSame(JSON.parse(JSON.stringify(fromMarkup(toMarkup(root)))), JSON.parse(JSON.stringify(root)));
+    }),
+    { numRuns: 100 },
+  );
+});

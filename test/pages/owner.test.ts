@@ -1,0 +1,96 @@
+/** What is shown in a browser apart from leaving: web copies, the sender's confirmation, template pictures. */
+import { readdirSync } from 'node:fs';
+import PostalMime from 'postal-mime';
+import t, { type Test } from 'tap';
+import { mustSucceed, sendCampaign } from '../campaign.ts';
+import { startApp } from '../helper.ts';
+
+const SENDER = {
+  from_name: 'Lark Books',
+  from_email: 'hello@example.com',
+  reply_to_email: 'hello@example.com',
+  country_id: 1,
+  company_address: '1 Harbour St',
+  nickname: 'Shop',
+};
+
+async function withSender(t: Test) {
+  const app = await startApp(t);
+  await mustSucceed(t, app.one)('/sender/save', SENDER);
+  await app.background();
+  const raw = app.db.prepare<[], Buffer>('SELECT raw FROM outbox ORDER BY id DESC LIMIT 1').pluck().get();
+  const mail = await PostalMime.parse(raw ?? '');
+  const path = /http:\/\/mail\.example\.com(\/verify\/\S+)/.exec(mail.text ?? '')?.[1] ?? '';
+  const isVerified = () => app.db.prepare('SELECT is_verified FROM senders').pluck().get();
+  return { app, mail, path, isVerified };
+}
+
+t.test('a web copy is the recipient’s mail in an opaque origin, without counting an open (trust 41)', async (t) => {
+  const app = await startApp(t);
+  const { mails } = await sendCampaign(t, app, {
+    html: '<p onclick="x()">Hello ((first_name)) from ((sender_name))</p><a href="https://shop.example/">news</a><script>x()</script>',
+  });
+  const ids = app.db
+    .prepare(
+      `SELECT d.id AS delivery, mailing_id AS mailing, address_id AS address, 1 AS "group", m.user_id AS user
+       FROM deliveries d JOIN mailings m ON m.id = mailing_id WHERE owner_kind = 'single'`,
+    )
+    .get() as Parameters<typeof app.tokens.recipient>[0];
+  const { web, open } = app.tokens.recipient(ids);
+  const { status, text, headers } = await app.page('GET', `/w/${web}`);
+  t.equal(status, 200);
+  t.match(text, 'Hello Anna from Lark Books');
+  t.match(text, mails[0]?.paths.u ?? 'no link');
+  t.match(text, mails[0]?.paths.c ?? 'no link');
+  t.notMatch(text, '/o/', 'no pixel');
+  t.match(headers['content-security-policy'], /^sandbox(?!.*allow-(scripts|same-origin))/);
+  t.equal((await app.page('HEAD', `/w/${web}`)).status, 200);
+  t.equal((await app.page('GET', `/w/${open}`)).status, 404, 'an open token is no key to the mail');
+  await app.one.call('DELETE', '/contacts/delete', { query: { contact_id: 1 } });
+  const after = await app.page('GET', `/w/${web}`);
+  t.equal(after.status, 200);
+  t.match(after.text, 'Hello  from Lark Books', 'a deleted contact leaves no value behind');
+});
+
+t.test('the verification mail leads to a page whose button confirms the sender', async (t) => {
+  const { app, mail, path, isVerified } = await withSender(t);
+  t.equal(mail.subject, 'Confirm hello@example.com');
+  t.match(mail.html, path);
+  t.equal(mail.to?.[0]?.address, 'hello@example.com');
+  for (const method of ['GET', 'HEAD']) {
+    t.equal((await app.page(method, path)).status, 200);
+    t.equal(isVerified(), 0, 'a look confirms nothing');
+  }
+  t.match((await app.page('GET', path)).text, 'Confirm this address');
+  t.match((await app.page('POST', path)).text, 'Address confirmed');
+  t.equal(isVerified(), 1);
+  t.match((await app.page('GET', path)).text, 'Address confirmed', 'and says so ever after');
+});
+
+t.test('a verification link that is old, changed or of another address confirms nothing', async (t) => {
+  const { app, path, isVerified } = await withSender(t);
+  t.equal((await app.page('POST', `${path.slice(0, -1)}!`)).status, 404);
+  app.clock.advance(8 * 24 * 60 * 60 * 1000);
+  t.equal((await app.page('POST', path)).status, 404);
+  t.equal(isVerified(), 0);
+});
+
+t.test('template pictures are served for good, and nothing beside them', async (t) => {
+  const { page } = await startApp(t);
+  const bad = [
+    '../dynamic-content.json',
+    '..%2fdynamic-content.json',
+    '%2e%2e/%2e%2e/package.json',
+    'none.png',
+    '.png',
+  ];
+  for (const name of bad) t.equal((await page('GET', `/images/templates/${name}`)).status, 404, name);
+  const folder = new URL('../../data/templates/', import.meta.url);
+  const pictures = readdirSync(folder).filter((name) => name.endsWith('.png'));
+  t.ok(pictures.length > 0);
+  for (const name of pictures) {
+    const { status, headers } = await page('GET', `/images/templates/${name}`);
+    t.equal(status, 200, name);
+    t.match(headers, { 'content-type': 'image/png', 'cache-control': /immutable/ });
+  }
+});

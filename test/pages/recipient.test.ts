@@ -1,0 +1,296 @@
+/** What recipients meet: leaving, the preference page, opens and clicks. */
+import { setTimeout } from 'node:timers/promises';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { sendCampaign } from '../campaign.ts';
+import { startApp, type TestApp } from '../helper.ts';
+
+const GROUPS = [
+  { name: 'News', isDisplay: 0 as const },
+  { name: 'Offers', isDisplay: 1 as const },
+  { name: 'Internal', isDisplay: 0 as const },
+];
+/** The form of the page as a browser sends it. */
+const choices = (...on: string[]): [string, string][] => [
+  ['form', 'groups'],
+  ['shown', '1'],
+  ['shown', '2'],
+  ...on.map((id): [string, string] => ['on', id]),
+];
+const PERSON = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+async function started(t: Test, settings: Record<string, string> = {}, campaign = {}) {
+  const app = await startApp(t, settings);
+  const { utr, mails } = await sendCampaign(t, app, { groups: GROUPS, ...campaign });
+  const [mail] = mails;
+  if (mail === undefined) throw new Error('no mail arrived');
+  const { u = '', o = '', c = '' } = mail.paths;
+  return { app, utr, mail, mails, u, o, c };
+}
+
+/** Everything a visit may change. */
+function state({ db }: TestApp) {
+  const rows = (table: string) => db.prepare(`SELECT * FROM ${table}`).all();
+  return JSON.stringify(['unsubscribers', 'consent_log', 'events', 'deliveries', 'mailings', 'links'].map(rows));
+}
+
+function left({ db }: TestApp): (number | null)[] {
+  return db.prepare<[], number | null>('SELECT unsubscribe_groups_id FROM unsubscribers ORDER BY 1').pluck().all();
+}
+
+/** Lets the buffered hits reach the disk. */
+async function flushed(): Promise<void> {
+  await setTimeout(250);
+}
+
+function counters({ db }: TestApp) {
+  return db
+    .prepare("SELECT delivered, unique_opens, total_opens, unsubscribes FROM mailings WHERE owner_kind = 'single'")
+    .get() as Record<string, number>;
+}
+
+t.test('one click leaves the group, in any encoding, again and again (trust 19)', async (t) => {
+  const { app, mail, u } = await started(t);
+  t.match(mail.raw, `List-Unsubscribe: <http://mail.example.com${u}>`);
+  const boundary = 'x';
+  const bodies: [string, string | undefined, string | undefined][] = [
+    ['urlencoded', 'List-Unsubscribe=One-Click', 'application/x-www-form-urlencoded'],
+    [
+      'multipart',
+      `--${boundary}\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--${boundary}--\r\n`,
+      `multipart/form-data; boundary=${boundary}`,
+    ],
+    ['a body without a type', 'List-Unsubscribe=One-Click', undefined],
+    ['no body', undefined, undefined],
+    ['a type nobody knows', 'x', 'application/x-odd'],
+  ];
+  for (const [name, payload, type] of bodies) {
+    app.db.exec('DELETE FROM unsubscribers');
+    for (const round of ['once', 'again']) {
+      const answer = await app.fastify.inject({
+        method: 'POST',
+        url: u,
+        headers: type === undefined ? {} : { 'content-type': type },
+        ...(payload !== undefined && { payload }),
+      });
+      t.equal(answer.statusCode, 200, `${name}, ${round}`);
+      t.notOk(answer.headers.location ?? answer.headers['set-cookie']);
+      t.strictSame(left(app), [1]);
+    }
+  }
+  t.equal(counters(app).unsubscribes, 1, 'and counts the person once');
+});
+
+t.test('GET and HEAD of every link change nothing, however often (trust 20)', async (t) => {
+  const { app, u, c } = await started(t);
+  const before = state(app);
+  for (const path of [u, '/u/nonsense', `${u}x`]) {
+    for (const method of ['GET', 'HEAD']) {
+      for (let visit = 0; visit < 25; visit++) {
+        const { status } = await app.page(method, path);
+        t.equal(status, path === u ? 200 : 404);
+      }
+    }
+  }
+  for (let visit = 0; visit < 25; visit++) t.equal((await app.page('HEAD', c)).status, 302);
+  await flushed();
+  t.equal(state(app), before);
+});
+
+t.test('a token serves one person and purpose; one changed character and it is refused (trust 21)', async (t) => {
+  const { app, u, o, c } = await started(t);
+  const token = u.slice(3);
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
+  await fc.assert(
+    fc.asyncProperty(fc.nat(token.length - 1), fc.constantFrom(...alphabet), async (at, letter) => {
+      fc.pre(token[at] !== letter);
+      const { status } = await app.page('POST', `/u/${token.slice(0, at)}${letter}${token.slice(at + 1)}`);
+      return status === 404;
+    }),
+    { numRuns: 200 },
+  );
+  for (const other of [o.slice(3).replace('.gif', ''), c.split('/')[2]]) {
+    t.equal((await app.page('POST', `/u/${other}`)).status, 404);
+    t.equal((await app.page('GET', `/u/${other}`)).status, 404);
+  }
+  t.strictSame(left(app), []);
+});
+
+t.test('links outlive the contact, the campaign and a change of keys (trust 21, 24)', async (t) => {
+  const { app, utr, u, c } = await started(t);
+  await app.one.call('DELETE', '/contacts/delete', { query: { contact_id: 1 } });
+  await app.one.call('DELETE', '/contacts-type/delete', { query: { contact_type_id: 1 } });
+  await app.one.call('DELETE', '/single/send/delete', { query: { utr } });
+  t.equal((await app.page('GET', u)).status, 200);
+  t.equal((await app.page('POST', u)).status, 200);
+  t.strictSame(left(app), [1]);
+  t.equal(
+    (await app.page('GET', c)).headers.location,
+    'https://shop.example/new?for=',
+    'values are gone, the link leads on',
+  );
+});
+
+t.test(
+  'the preference page shows displayed groups and the mail’s own, escaped, under a strict policy (trust 26)',
+  async (t) => {
+    const { app, u } = await started(
+      t,
+      {},
+      {
+        groups: [...GROUPS, { name: '<b>"Loud" & clear</b>', isDisplay: 1, description: '<script>alert(1)</script>' }],
+      },
+    );
+    const { text, headers, status } = await app.page('GET', u);
+    t.equal(status, 200);
+    for (const part of ['News', 'Offers', 'anna@example.org', 'Lark Books', '<html lang="en">']) t.match(text, part);
+    t.notMatch(text, 'Internal');
+    t.notMatch(text, /<script|<b>"Loud/);
+    t.match(text, '&#60;b&#62;&#34;Loud&#34;');
+    t.notMatch(text, / (?:src|href)="(?!data:)/, 'nothing is fetched from anywhere');
+    t.match(headers, {
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    const policy = String(headers['content-security-policy']);
+    t.match(policy, "default-src 'none'");
+    t.notMatch(policy, /unsafe|\*|http/);
+    t.notOk(headers['set-cookie']);
+  },
+);
+
+t.test('choices are saved, logged and taken back; what was not on the page stays (trust 26, 27)', async (t) => {
+  const { app, u } = await started(t);
+  const save = (form: Record<string, unknown> | [string, string][]) => app.page('POST', u, { form });
+  t.match((await save(choices('2'))).text, 'saved');
+  t.strictSame(left(app), [1]);
+  await app.one.call('POST', '/unsubscribes-groups/save', {
+    form: { group_name: 'New', description: 'New', is_display: 1 },
+  });
+  await save(choices('1', '2'));
+  t.strictSame(left(app), [], 'a group added meanwhile is nobody’s choice');
+  await save(choices());
+  t.strictSame(left(app), [1, 2]);
+  await save({ form: 'groups', shown: '3' });
+  t.strictSame(left(app), [1, 2], 'a group that is not theirs to see can not be left');
+  t.match((await save({ form: 'none' })).text, 'Get mail again');
+  t.strictSame(left(app), [null, 1, 2]);
+  t.match((await save({ form: 'back' })).text, 'Save my choices');
+  t.strictSame(left(app), [1, 2]);
+  const log = app.db
+    .prepare('SELECT unsubscribe_groups_id AS list, action, source, mailing_id FROM consent_log ORDER BY id')
+    .all() as { list: number | null; action: string; source: string; mailing_id: number | null }[];
+  t.strictSame(
+    log.map(({ list, action }) => `${list} ${action}`),
+    ['1 unsubscribed', '1 resubscribed', '1 unsubscribed', '2 unsubscribed', 'null unsubscribed', 'null resubscribed'],
+  );
+  t.ok(log.every(({ source }) => source === 'page'));
+  t.ok(log.filter(({ action }) => action === 'unsubscribed').every(({ mailing_id }) => mailing_id !== null));
+  t.equal(counters(app).unsubscribes, 1);
+});
+
+t.test('who left by the page gets no more mail, whatever the spelling (trust 23)', async (t) => {
+  const { app, u } = await started(t, {}, { people: [{ email: 'Anna@Example.org' }] });
+  await app.page('POST', u, { form: { form: 'none' } });
+  const { body } = await app.one.call('GET', '/global-unsubscribes');
+  t.match(body.message.unSubscribers, [{ email_address: 'anna@example.org', unsubscribe_groups_id: null }]);
+});
+
+t.test('a body of megabytes or nonsense is refused in HTML', async (t) => {
+  const { app, u } = await started(t);
+  const { status, headers } = await app.page('POST', u, { form: { form: 'x'.repeat(5 * 1024 * 1024) } });
+  t.equal(status, 413);
+  t.match(headers['content-type'], 'text/html');
+  t.equal((await app.page('GET', '/nowhere')).status, 404);
+  t.match((await app.page('GET', '/nowhere')).headers['content-type'], 'text/html');
+});
+
+t.test('whatever the token, the pixel is the same picture (trust 43)', async (t) => {
+  const { app, o, u } = await started(t);
+  const real = await app.page('GET', o);
+  for (const path of [
+    `${o.slice(0, -6)}xx.gif`,
+    '/o/x',
+    `/o/${u.slice(3)}.gif`,
+    '/o/1-1-1-1-1.AAAAAAAAAAAAAAAAAAAAAA.gif',
+  ]) {
+    const other = await app.page('GET', path);
+    const bare = ({ date: _, ...headers }: typeof real.headers) => headers;
+    t.strictSame([other.status, other.text, bare(other.headers)], [real.status, real.text, bare(real.headers)]);
+  }
+  await flushed();
+  t.match(counters(app), { unique_opens: 1, total_opens: 1 });
+});
+
+t.test('opens are counted exactly after the flush, once per person and in all (trust 44)', async (t) => {
+  const people = Array.from({ length: 3 }, (_, at) => ({ email: `p${at}@example.org` }));
+  const { app, mails } = await started(t, {}, { people });
+  app.clock.advance(60_000);
+  for (let visit = 0; visit < 500; visit++) {
+    for (const mail of mails.slice(0, 2))
+      await app.page('GET', mail.paths.o ?? '', { headers: { 'user-agent': PERSON } });
+  }
+  await app.page('HEAD', mails[2]?.paths.o ?? '');
+  await flushed();
+  t.match(counters(app), { delivered: 3, unique_opens: 2, total_opens: 1000 });
+  t.equal(app.db.prepare("SELECT count(*) FROM events WHERE kind = 'open' AND is_machine = 0").pluck().get(), 1000);
+});
+
+t.test('an open waits until its mail is accepted, so opens never pass deliveries (trust 44)', async (t) => {
+  const { app, o } = await started(t);
+  app.db.exec("UPDATE deliveries SET state = 1; UPDATE mailings SET delivered = 0 WHERE owner_kind = 'single'");
+  await app.page('GET', o);
+  await flushed();
+  t.match(counters(app), { delivered: 0, unique_opens: 0 });
+  app.db.exec("UPDATE deliveries SET state = 2; UPDATE mailings SET delivered = 1 WHERE owner_kind = 'single'");
+  await flushed();
+  t.match(counters(app), { delivered: 1, unique_opens: 1 });
+  app.db.exec('UPDATE deliveries SET state = 3');
+  await app.page('GET', o);
+  await flushed();
+  t.match(counters(app), { unique_opens: 1, total_opens: 1 }, 'a mail that came back was not opened');
+});
+
+t.test('hits of machines are told apart from those of people (trust 45)', async (t) => {
+  const { app, o, c } = await started(t);
+  const machines = () => app.db.prepare('SELECT is_machine FROM events ORDER BY id').pluck().all();
+  const visit = async (path: string, agent: string) => {
+    await app.page('GET', path, { headers: { 'user-agent': agent } });
+    await flushed();
+  };
+  await visit(o, PERSON);
+  t.strictSame(machines(), [1], 'in the moment of hand-off');
+  app.clock.advance(60_000);
+  await visit(o, PERSON);
+  await visit(o, 'Mozilla/5.0');
+  await visit(o, 'Mozilla/5.0 (Windows NT 5.1) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)');
+  await visit(c, PERSON);
+  await visit(c, 'AcmeScanner/1.0 scanner');
+  t.strictSame(machines(), [1, 0, 1, 1, 0, 1]);
+});
+
+t.test('TRACKING=off: no pixel, no rewritten link (trust 45)', async (t) => {
+  const { mail } = await started(t, { TRACKING: 'off' });
+  t.notOk(mail.paths.o ?? mail.paths.c);
+  t.match(mail.html, 'https://shop.example/new?for=Anna');
+});
+
+t.test('a click leads where the mailing says, merged with today’s values, and is counted (trust 46)', async (t) => {
+  const { app, utr, c } = await started(t);
+  const click = async (path: string) => {
+    const { status, headers } = await app.page('GET', path);
+    return [status, headers.location, headers['cache-control']];
+  };
+  t.strictSame(await click(c), [302, 'https://shop.example/new?for=Anna', 'no-store']);
+  app.db.exec("UPDATE contacts SET first_name = 'Ann & Bo'");
+  t.strictSame(await click(c), [302, 'https://shop.example/new?for=Ann%20%26%20Bo', 'no-store']);
+  const token = c.split('/')[2];
+  for (const path of [`/c/${token}/1`, `/c/${token}/-1`, `/c/${token}/0x0`, `/c/x${token}/0`, `/c/${token}`]) {
+    t.strictSame((await click(path)).slice(0, 2), [404, undefined], path);
+  }
+  t.strictSame((await click(`${c}?url=https://evil.example`))[1], 'https://shop.example/new?for=Ann%20%26%20Bo');
+  await flushed();
+  const { body } = await app.one.call('GET', '/single-send/report', { query: { utr } });
+  t.match(body.message.report.top_links, [{ clicks: 3 }]);
+});

@@ -1,0 +1,370 @@
+/** Single sends from create to report, as an owner goes through them (decisions §4). */
+import PostalMime from 'postal-mime';
+import t, { type Test } from 'tap';
+import { type Caller, startApp, type TestApp } from '../helper.ts';
+
+const RECALL = 10_000;
+
+/** An account with a list of three, a group and a sender; gives the body of a send to them. */
+async function ready(t: Test, settings: Record<string, string> = {}) {
+  const app = await startApp(t, settings);
+  const { one } = app;
+  await one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  for (const name of ['Ann', 'Bob', 'Zoë']) await addContact(one, 1, name);
+  await one.call('POST', '/unsubscribes-groups/save', {
+    form: { group_name: 'News', description: 'n', is_display: 1 },
+  });
+  await one.call('POST', '/sender/save', {
+    form: {
+      from_name: 'Lark',
+      from_email: 'lark@example.com',
+      reply_to_email: 'desk@example.com',
+      country_id: 1,
+      company_address: '1 Harbour St',
+      nickname: 'l',
+    },
+  });
+  await app.background();
+  app.db.exec('DELETE FROM outbox');
+  const body: Record<string, unknown> = {
+    template_id: 1,
+    template_html: '<p>Hello ((first_name|there)), see <a href="https://example.com/a">this</a></p>',
+    sender_id: 1,
+    unsubscribe_group_id: 1,
+    single_send_name: 'Autumn',
+    subject: 'For ((first_name|you))',
+    preheader: 'News',
+    recipient_id: ['contacts_1'],
+    schedule_type: 0,
+  };
+  return { app, body };
+}
+
+const addContact = (caller: Caller, typeId: number, name: string) =>
+  caller.call('POST', '/contacts/add', {
+    form: {
+      contact_type_id: typeId,
+      first_name: name,
+      email: `${name === 'Zoë' ? 'zoe' : name}@example.org`,
+      country: 1,
+    },
+  });
+
+async function create(app: TestApp, body: Record<string, unknown>): Promise<string> {
+  const answer = await app.one.call('POST', '/single/send/create', { form: body });
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.body.message.utr;
+}
+
+const details = async (app: TestApp, utr: string) =>
+  (await app.one.call('GET', '/single-send/details', { query: { utr } })).body.message.singleSend[0];
+const report = async (app: TestApp, utr: string) =>
+  (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message.report;
+const outbox = (app: TestApp) =>
+  app.db.prepare<[], { envelope_to: string; raw: Buffer }>('SELECT envelope_to, raw FROM outbox ORDER BY id').all();
+
+t.test('an immediate send rests for the recall, then goes to everyone, merged', async (t) => {
+  const { app, body } = await ready(t);
+  const utr = await create(app, body);
+  await app.background();
+  t.match(await details(app, utr), {
+    status: 1,
+    sent_at: '0000-00-00 00:00:00',
+    schedule_date: '0000-00-00',
+    schedule_time: '00:00:00',
+    template_json: null,
+  });
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, utr), {
+    status: 3,
+    triggered: 3,
+    delivered: 3,
+    bounces: 0,
+    sent_at: '2026-01-15 09:00:10',
+    from_sender: 'lark@example.com',
+    sender_name: 'Lark',
+  });
+  const mails = outbox(app);
+  t.strictSame(
+    mails.map((mail) => mail.envelope_to),
+    ['Ann@example.org', 'Bob@example.org', 'zoe@example.org'],
+  );
+  const mail = await PostalMime.parse(mails[2]?.raw ?? '');
+  t.equal(mail.subject, 'For Zoë');
+  t.match(mail.html, /Hello Zoë, see/);
+  t.match(mail.text, /1 Harbour St/, 'the footer brings the address the template forgot (trust 25)');
+  t.match(mail.headers.find(({ key }) => key === 'list-unsubscribe-post')?.value, 'List-Unsubscribe=One-Click');
+});
+
+t.test('the same address through two targets or in other case gets one mail (trust 10)', async (t) => {
+  const { app, body } = await ready(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Others' } });
+  await app.one.call('POST', '/contacts/add', {
+    form: { contact_type_id: 2, first_name: 'Other', email: 'ANN@EXAMPLE.ORG', country: 1 },
+  });
+  const utr = await create(app, { ...body, recipient_id: ['contacts_1', 'contacts_2'] });
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, utr), {
+    delivered: 3,
+    recipient_id: [
+      { id: '1', table: 'contacts' },
+      { id: '2', table: 'contacts' },
+    ],
+  });
+});
+
+t.test('the left, the suppressed and the excluded get nothing, and the report says why', async (t) => {
+  const { app, body } = await ready(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Staff' } });
+  await addContact(app.one, 2, 'Bob');
+  await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: ' ANN@example.ORG ' } });
+  const utr = await create(app, { ...body, exclude_specific_recipient_id: ['contacts_2'] });
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, utr), { status: 3, triggered: 1, delivered: 1 });
+  const { states, reasons } = await report(app, utr);
+  t.match(states, { accepted: 1, suppressed: 2 });
+  t.match(reasons, [
+    { state: 'suppressed', reason: 'excluded from this send', count: 1 },
+    { state: 'suppressed', reason: 'unsubscribed from all mail', count: 1 },
+  ]);
+  const one = await app.one.call('GET', '/single-send/recipients', { query: { utr, email: 'ann@example.org' } });
+  t.match(one.body.message.recipients, [{ state: 'suppressed', attempts: 0, reply: 'unsubscribed from all mail' }]);
+});
+
+t.test('an unsubscribe after the launch is honoured by the next claim (trust 22)', async (t) => {
+  const { app, body } = await ready(t, { SEND_RATE: '1' });
+  const utr = await create(app, body);
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, utr), { status: 2, delivered: 1 });
+  await app.one.call('POST', '/unsubscribes-groups/manually-add', {
+    form: { unsubscribe_groups_id: 1, email_address: 'bob@example.org' },
+  });
+  for (let second = 0; second < 5; second++) {
+    app.clock.advance(1000);
+    await app.background();
+  }
+  t.match(await details(app, utr), { status: 3, delivered: 2 });
+  t.notOk(outbox(app).some((mail) => mail.envelope_to === 'Bob@example.org'));
+});
+
+t.test('a schedule holds until its time in the zone of the installation', async (t) => {
+  const { app, body } = await ready(t, { TIME_ZONE: 'Europe/Berlin' });
+  const utr = await create(app, { ...body, schedule_type: 1, schedule_date: '26-1-15', schedule_time: '12:30' });
+  t.match(await details(app, utr), { schedule_type: 1, schedule_date: '2026-01-15', schedule_time: '12:30:00' });
+  app.clock.advance(2.4 * 3600_000);
+  await app.background();
+  t.match(await details(app, utr), { status: 1 });
+  app.clock.advance(0.2 * 3600_000);
+  await app.background();
+  t.match(await details(app, utr), { status: 3, delivered: 3 });
+});
+
+t.test('a send missed by more than the grace is held instead of out late', async (t) => {
+  const { app, body } = await ready(t);
+  const utr = await create(app, { ...body, schedule_type: 1, schedule_date: '2026-01-15', schedule_time: '10:00' });
+  app.clock.advance(2.5 * 3600_000);
+  await app.background();
+  t.match(await details(app, utr), { status: 0, delivered: 0 });
+  t.match((await report(app, utr)).held_reason, /Missed its time by 90 minutes/);
+});
+
+t.test('schedules that are no time, or past, are field errors', async (t) => {
+  const { app, body } = await ready(t);
+  const cases = [
+    [{ schedule_type: 1 }, ['schedule_date', 'schedule_time']],
+    [{ schedule_type: 1, schedule_date: '2026-02-30', schedule_time: '10:00' }, ['schedule_date']],
+    [{ schedule_type: 1, schedule_date: '2026-03-01', schedule_time: '25:00' }, ['schedule_time']],
+    [{ schedule_type: 1, schedule_date: '2026-01-15', schedule_time: '08:59' }, ['schedule_date']],
+    [{ schedule_type: 2 }, ['schedule_type']],
+  ] as const;
+  for (const [given, fields] of cases) {
+    const { status, body: answer } = await app.one.call('POST', '/single/send/create', { form: { ...body, ...given } });
+    t.equal(status, 422);
+    t.strictSame(Object.keys(answer.errors), [...fields]);
+  }
+});
+
+t.test('template code: MJML JSON or HTML, not both, nothing else', async (t) => {
+  const { app, body } = await ready(t);
+  const mjml = JSON.stringify({
+    tagName: 'mjml',
+    attributes: {},
+    children: [{ tagName: 'mj-body', attributes: {}, children: [] }],
+  });
+  const { template_html: _none, ...bare } = body;
+  const cases = [
+    [{ ...body, template_json: mjml }, 422],
+    [{ ...bare, template_json: '{"tagName":"html"}' }, 422],
+    [{ ...bare, template_json: 'no json' }, 422],
+    [{ ...bare, template_json: mjml }, 200],
+  ] as const;
+  for (const [given, status] of cases)
+    t.equal((await app.one.call('POST', '/single/send/create', { form: given })).status, status);
+});
+
+t.test('what lacks something goes to status 0 with a reason, and update queues it again', async (t) => {
+  const { app, body } = await ready(t);
+  const { template_html: _none, ...bare } = body;
+  const utr = await create(app, bare);
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, utr), { status: 0 });
+  t.match((await report(app, utr)).held_reason, /no content/);
+  await app.one.call('POST', '/single/send/update', { form: { ...body, utr } });
+  t.match(await details(app, utr), { status: 1 });
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, utr), { status: 3, delivered: 3 });
+  const late = await app.one.call('POST', '/single/send/update', { form: { ...body, utr } });
+  t.equal(late.status, 409);
+});
+
+t.test('an empty audience is held with a reason', async (t) => {
+  const { app, body } = await ready(t);
+  await app.one.call('POST', '/contacts/bulk-delete', { form: { strIds: [1, 2, 3] } });
+  const utr = await create(app, body);
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, utr), { status: 0 });
+  t.match((await report(app, utr)).held_reason, /Nobody to send to/);
+});
+
+t.test('an unverified sender holds the send; verifying queues it', async (t) => {
+  const { app, body } = await ready(t, { SENDER_VERIFICATION: 'required' });
+  await app.one.call('GET', '/sender/resend-mail', { query: { sender_id: 1 } });
+  await app.background();
+  const link =
+    /http:\/\/mail\.example\.com(\/verify\/\S+)/.exec(String(outbox(app)[0]?.raw).replaceAll('=\r\n', ''))?.[1] ?? '';
+  const utr = await create(app, body);
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await report(app, utr), { status: 0, held_reason: 'The sender is not verified yet' });
+  await app.page('GET', link);
+  t.match(
+    app.db.prepare('SELECT is_verified FROM senders').get(),
+    { is_verified: 0 },
+    'looking at the page changes nothing',
+  );
+  t.equal((await app.page('POST', link, { form: {} })).status, 200);
+  await app.background();
+  t.match(await details(app, utr), { status: 3, delivered: 3 });
+  t.equal((await app.page('POST', `${link}x`, { form: {} })).status, 404, 'an altered link does nothing');
+});
+
+t.test('pause keeps the rest waiting, resume goes on, cancel ends it (trust 9)', async (t) => {
+  const { app, body } = await ready(t, { SEND_RATE: '1' });
+  const utr = await create(app, body);
+  t.equal((await app.one.call('POST', '/single/send/pause', { query: { utr } })).status, 409, 'nothing to pause yet');
+  app.clock.advance(RECALL);
+  await app.background();
+  t.equal((await app.one.call('POST', '/single/send/pause', { query: { utr } })).status, 200);
+  app.clock.advance(60_000);
+  await app.background();
+  t.match(await details(app, utr), { status: 2, delivered: 1 });
+  t.equal((await app.one.call('POST', '/single/send/resume', { query: { utr } })).status, 200);
+  app.clock.advance(1000);
+  await app.background();
+  t.match(await details(app, utr), { status: 2, delivered: 2 });
+  t.equal((await app.one.call('POST', '/single/send/cancel', { query: { utr } })).status, 200);
+  app.clock.advance(60_000);
+  await app.background();
+  t.match(await details(app, utr), { status: 3, delivered: 2 });
+  t.match((await report(app, utr)).states, { accepted: 2, cancelled: 1 });
+});
+
+t.test('cancelled in its rest it goes back to 0; deleted while running it is gone and starts nothing', async (t) => {
+  const { app, body } = await ready(t, { SEND_RATE: '1' });
+  const first = await create(app, body);
+  await app.one.call('POST', '/single/send/cancel', { query: { utr: first } });
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await report(app, first), { status: 0, held_reason: 'Cancelled before it ran' });
+  const second = await create(app, body);
+  app.clock.advance(RECALL);
+  await app.background();
+  t.equal(
+    (await app.one.call('DELETE', '/single/send/delete', { query: { utr: second } })).body.message,
+    'Deleted Successfully',
+  );
+  const sent = outbox(app).length;
+  app.clock.advance(60_000);
+  await app.background();
+  t.equal(outbox(app).length, sent);
+  t.equal((await app.one.call('GET', '/single-send/details', { query: { utr: second } })).status, 404);
+});
+
+t.test('editing the sender or deleting it does not touch what runs (trust 9)', async (t) => {
+  const { app, body } = await ready(t, { SEND_RATE: '1' });
+  const utr = await create(app, body);
+  app.clock.advance(RECALL);
+  await app.background();
+  await app.one.call('DELETE', '/sender/delete', { query: { sender_id: 1 } });
+  for (let second = 0; second < 3; second++) {
+    app.clock.advance(1000);
+    await app.background();
+  }
+  t.match(await details(app, utr), { status: 3, delivered: 3 });
+  t.ok(outbox(app).every((mail) => /^From: .*<lark@example\.com>/m.test(String(mail.raw))));
+});
+
+t.test('a duplicate is a copy at rest', async (t) => {
+  const { app, body } = await ready(t);
+  const utr = await create(app, body);
+  for (const method of ['GET', 'POST']) {
+    t.equal(
+      (await app.one.call(method, '/single/send/duplicate', { query: { utr } })).body.message,
+      'Duplicated Successfully',
+    );
+  }
+  const { body: list } = await app.one.call('GET', '/single-send/list');
+  t.match(list.message.singleSends.slice(1), [
+    { single_send_name: 'Copy of Autumn', status: 0, triggered: 0 },
+    { single_send_name: 'Copy of Autumn', status: 0 },
+  ]);
+});
+
+t.test('a test mail goes to the addresses given and counts nowhere', async (t) => {
+  const { app, body } = await ready(t);
+  const utr = await create(app, body);
+  const answer = await app.one.call('POST', '/single/send/test', {
+    form: { utr, email_address: 'zoe@example.org, boss@example.com' },
+  });
+  t.equal(answer.status, 200);
+  await app.background();
+  t.strictSame(
+    outbox(app)
+      .map((mail) => mail.envelope_to)
+      .sort(),
+    ['boss@example.com', 'zoe@example.org'],
+  );
+  t.match(await details(app, utr), { status: 1, triggered: 0, delivered: 0 });
+  const eleven = Array.from({ length: 11 }, (_, at) => `t${at}@example.com`).join(',');
+  t.equal((await app.one.call('POST', '/single/send/test', { form: { utr, email_address: eleven } })).status, 422);
+});
+
+t.test('a preview counts exactly who gets it, who does not and why, and shows one mail', async (t) => {
+  const { app, body } = await ready(t);
+  await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: 'ann@example.org' } });
+  const { status, body: answer } = await app.one.call('POST', '/single/send/preview', {
+    form: { ...body, template_html: '<p>((first_name)) ((city)) <a href="https://example.com/a">x</a></p>' },
+  });
+  t.equal(status, 200);
+  const { audience, mail, placeholders_without_value } = answer.message.preview;
+  t.strictSame(audience, { recipients: 2, left_out: [{ reason: 'unsubscribed from all mail', count: 1 }] });
+  t.match(mail, { contact_id: 2, subject: 'For Bob', html: /<p>Bob {2}<a href="https:\/\/example\.com\/a"/ });
+  t.strictSame(placeholders_without_value, ['city']);
+  t.equal((await app.one.call('GET', '/single-send/list')).body.message.singleSends.length, 0, 'nothing is stored');
+});
+
+t.test('one year ahead on the clock: nothing goes before a release (trust 11)', async (t) => {
+  const { app, body } = await ready(t);
+  const utr = await create(app, { ...body, schedule_type: 1, schedule_date: '2026-06-01', schedule_time: '10:00' });
+  app.clock.jump(365 * 24 * 3600_000);
+  await app.background();
+  t.equal(outbox(app).length, 0);
+  t.match(await details(app, utr), { delivered: 0 });
+});
