@@ -13,9 +13,9 @@ const PEOPLE = 600;
 t.test(
   'a backup made while it sends restores elsewhere and sends nothing before its release (trust 13, 49)',
   async (t) => {
-    const sink = await startSink(t, 5);
+    const sink = await startSink(t, 60);
     const campaignMails = () => sink.mails.filter(({ to }) => to !== 'hello@example.com').map(({ to }) => to);
-    const settings = { SMTP_URL: sink.url, SENDER_VERIFICATION: 'optional' };
+    const settings = { SMTP_URL: sink.url, SMTP_CONNECTIONS: '4', SENDER_VERIFICATION: 'optional' };
     const service = new Service(t, settings);
     await service.start();
     const counters = await startCampaign(service, PEOPLE);
