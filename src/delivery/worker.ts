@@ -117,7 +117,7 @@ export class DeliveryWorker {
 
   #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
     this.#flights++;
-    void this.#send(mailing, ready, claim)
+    void this.#outcomeOf(mailing, ready, claim)
       .catch((error: unknown) => this.#unbuilt(claim, error))
       .then((outcome) => {
         this.#flights--;
@@ -126,25 +126,34 @@ export class DeliveryWorker {
       });
   }
 
-  /** Hands over at once, or when the signature is made; until then the mail counts against the courier's room here. */
-  async #send(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
+  async #outcomeOf(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
     const to = envelopeAddress(claim.email ?? claim.compared_email);
-    const signing = ready.renderSigned(claim, to);
-    if (signing !== null) this.#signing++;
-    const signed = signing === null ? null : await signing.finally(() => this.#signing--);
-    return this.#deps.courier.send({
-      mailingId: mailing.id,
-      userId: mailing.user_id,
-      from: ready.envelopeFrom(claim),
-      to,
-      start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : (signed ?? ready.render(claim, to))),
-    });
+    const hand = (message: () => Buffer) =>
+      this.#deps.courier.send({
+        mailingId: mailing.id,
+        userId: mailing.user_id,
+        from: ready.envelopeFrom(claim),
+        to,
+        start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message()),
+      });
+    const signed = ready.renderSigned(claim, to);
+    return signed === null ? hand(() => ready.render(claim, to)) : this.#afterSigning(signed, hand);
   }
 
   /** A mail that can't be built is a bug of ours or of the data: this recipient fails, the others go on. */
   #unbuilt(claim: Claim, error: unknown): Outcome {
     this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
     return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: 'The mail could not be built' };
+  }
+
+  /** Hands a mail over once it is signed; until then it counts against the courier's room here. */
+  async #afterSigning(
+    signed: Promise<Buffer>,
+    hand: (message: () => Buffer) => Promise<Outcome | 'withdrawn'>,
+  ): Promise<Outcome | 'withdrawn'> {
+    this.#signing++;
+    const message = await signed.finally(() => this.#signing--);
+    return hand(() => message);
   }
 
   #land(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
