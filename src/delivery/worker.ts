@@ -128,7 +128,6 @@ export class DeliveryWorker {
       });
     const signed = ready.renderSigned(claim, to);
     const outcome = signed === null ? hand(() => ready.render(claim, to)) : this.#afterSigning(signed, hand);
-    this.#flights++;
     void outcome
       .catch((error: unknown) => this.#unbuilt(claim, error))
       .then((outcome) => {
