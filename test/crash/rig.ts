@@ -114,9 +114,9 @@ export class Send {
   async #victim(step: string, times: number): Promise<string | null> {
     const args = ['--import', 'tsx', 'test/crash/victim.ts', step, String(times), this.#file, this.#url];
     const child = spawn(process.execPath, args, { stdio: 'inherit' });
-    const [code, signal]: [number | null, string | null] = await once(child, 'exit');
-    if (code !== null && code !== 0) throw new Error(`the victim failed (${code})`);
-    return signal;
+    await once(child, 'exit');
+    if (child.exitCode) throw new Error(`the victim failed (${child.exitCode})`);
+    return child.signalCode;
   }
 
   async #taken(): Promise<number> {
