@@ -37,6 +37,8 @@ export interface ReadyMailing {
   render(claim: Claim, to: string): Buffer;
   /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
   renderSigned(claim: Claim, to: string): Promise<Buffer> | null;
+  /** Looks for a newer key. */
+  refresh(): void;
 }
 
 interface MailingRow {
@@ -60,9 +62,13 @@ export class Mailings {
     this.#keys = new DkimKeys(db.$client);
   }
 
+  /** The mailing with this id, signing with the newest key there is now: to be asked for once a batch. */
   get(id: number): ReadyMailing {
     const present = this.#ready.get(id);
-    if (present !== undefined) return present;
+    if (present !== undefined) {
+      present.refresh();
+      return present;
+    }
     const row = this.#db.$client
       .prepare<[number], MailingRow>(
         'SELECT id, user_id, unsubscribe_group_id, owner_kind, content FROM mailings WHERE id = ?',
@@ -102,10 +108,13 @@ function readyMailing(
       : null,
   });
   const signingDomain = asciiDomain(domain) ?? '';
+  let signer = keys.signerOf(signingDomain);
   const ready: ReadyMailing = {
+    refresh() {
+      signer = keys.signerOf(signingDomain);
+    },
     envelopeFrom: ({ id }) => (bounceDomain === '' ? frozen.from_email : returnPath(secret, id, bounceDomain)),
     renderSigned(claim, to) {
-      const signer = keys.signerOf(signingDomain);
       if (signer === null) return null;
       const message = ready.render(claim, to);
       return signer.signAside(message, clock.now()).then((field) => Buffer.concat([Buffer.from(field), message]));
