@@ -118,16 +118,17 @@ export class DeliveryWorker {
   #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
     this.#flights++;
     const to = envelopeAddress(claim.email ?? claim.compared_email);
-    const hand = (message: () => Buffer) =>
+    const hand = (message: (memory?: Buffer) => Buffer) =>
       this.#deps.courier.send({
         mailingId: mailing.id,
         userId: mailing.user_id,
         from: ready.envelopeFrom(claim),
         to,
-        start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message()),
+        start: (memory) => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message(memory)),
       });
     const signed = ready.renderSigned(claim, to);
-    const outcome = signed === null ? hand(() => ready.render(claim, to)) : this.#afterSigning(signed, hand);
+    const outcome =
+      signed === null ? hand((memory) => ready.render(claim, to, memory)) : this.#afterSigning(signed, hand);
     void outcome
       .catch((error: unknown) => this.#unbuilt(claim, error))
       .then((outcome) => {
@@ -146,7 +147,7 @@ export class DeliveryWorker {
   /** Hands a mail over once it is signed; until then it counts against the courier's room here. */
   async #afterSigning(
     signed: Promise<Buffer>,
-    hand: (message: () => Buffer) => Promise<Outcome | 'withdrawn'>,
+    hand: (message: (memory?: Buffer) => Buffer) => Promise<Outcome | 'withdrawn'>,
   ): Promise<Outcome | 'withdrawn'> {
     this.#signing++;
     const message = await signed.finally(() => this.#signing--);
