@@ -33,8 +33,8 @@ interface MailingDeps {
 /** One mailing, ready to render. */
 export interface ReadyMailing {
   envelopeFrom(claim: Claim): string;
-  /** The whole message for a claimed recipient. */
-  render(claim: Claim, to: string): Buffer;
+  /** The whole message for a claimed recipient, in this memory if it is large enough. */
+  render(claim: Claim, to: string, memory?: Buffer): Buffer;
   /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
   renderSigned(claim: Claim, to: string): Promise<Buffer> | null;
   /** Looks for a newer key. */
@@ -119,7 +119,7 @@ function readyMailing(
       const message = ready.render(claim, to);
       return signer.signAside(message, clock.now()).then((field) => Buffer.concat([Buffer.from(field), message]));
     },
-    render: (claim, to) => {
+    render: (claim, to, memory) => {
       const own = tokens.recipient({
         delivery: claim.id,
         mailing: row.id,
@@ -129,19 +129,23 @@ function readyMailing(
       });
       const preferences = `${publicUrl}/u/${own.unsubscribe}`;
       const values = valuesOf(claim, names, to);
-      return render(prepared, {
-        address: to,
-        name: values.full_name ?? '',
-        values,
-        messageId: `${frozen.message_key}.${claim.id}@${domain}`,
-        date: clock.now(),
-        urls: {
-          preferences,
-          oneClick: preferences,
-          open: `${publicUrl}/o/${own.open}.gif`,
-          click: `${publicUrl}/c/${own.click}/`,
+      return render(
+        prepared,
+        {
+          address: to,
+          name: values.full_name ?? '',
+          values,
+          messageId: `${frozen.message_key}.${claim.id}@${domain}`,
+          date: clock.now(),
+          urls: {
+            preferences,
+            oneClick: preferences,
+            open: `${publicUrl}/o/${own.open}.gif`,
+            click: `${publicUrl}/c/${own.click}/`,
+          },
         },
-      });
+        memory,
+      );
     },
   };
   return ready;

@@ -128,16 +128,16 @@ export class DeliveryWorker {
 
   async #outcomeOf(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
     const to = envelopeAddress(claim.email ?? claim.compared_email);
-    const hand = (message: () => Buffer) =>
+    const hand = (message: (memory?: Buffer) => Buffer) =>
       this.#deps.courier.send({
         mailingId: mailing.id,
         userId: mailing.user_id,
         from: ready.envelopeFrom(claim),
         to,
-        start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message()),
+        start: (memory) => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message(memory)),
       });
     const signed = ready.renderSigned(claim, to);
-    return signed === null ? hand(() => ready.render(claim, to)) : this.#afterSigning(signed, hand);
+    return signed === null ? hand((memory) => ready.render(claim, to, memory)) : this.#afterSigning(signed, hand);
   }
 
   /** A mail that can't be built is a bug of ours or of the data: this recipient fails, the others go on. */
@@ -149,7 +149,7 @@ export class DeliveryWorker {
   /** Hands a mail over once it is signed; until then it counts against the courier's room here. */
   async #afterSigning(
     signed: Promise<Buffer>,
-    hand: (message: () => Buffer) => Promise<Outcome | 'withdrawn'>,
+    hand: (message: (memory?: Buffer) => Buffer) => Promise<Outcome | 'withdrawn'>,
   ): Promise<Outcome | 'withdrawn'> {
     this.#signing++;
     const message = await signed.finally(() => this.#signing--);
