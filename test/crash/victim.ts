@@ -20,7 +20,7 @@ function dieInTime(): void {
   if (++passed === Number(times)) process.kill(process.pid, 'SIGKILL');
 }
 
-const { claim, record } = Ledger.prototype;
+const { claim, record, together } = Ledger.prototype;
 const { send } = SmtpCourier.prototype;
 const { send: write } = Wire.prototype;
 
@@ -32,10 +32,17 @@ const STEPS: Record<string, () => void> = {
     };
   },
   'after the claim'() {
+    let isClaimed = false;
     Ledger.prototype.claim = function (...args) {
       const claims = claim.apply(this, args);
-      if (claims.length > 0) dieInTime();
+      isClaimed ||= claims.length > 0;
       return claims;
+    };
+    Ledger.prototype.together = function <T>(this: Ledger, moves: () => T): T {
+      const done = (together<T>).call(this, moves);
+      if (isClaimed) dieInTime();
+      isClaimed = false;
+      return done;
     };
   },
   'in the middle of DATA'() {
