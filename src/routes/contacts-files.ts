@@ -62,7 +62,13 @@ interface Upload {
 }
 
 export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, importContacts }) => {
-  app.get('/contacts/csv-sample/download', async (request, reply) => {
+  const sample = {
+    200: {
+      description: 'The file',
+      content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+    },
+  };
+  app.get('/contacts/csv-sample/download', { schema: { response: sample } }, async (request, reply) => {
     const own = customFieldsOf(db, request.userId);
     const header = [...RESERVED_FIELDS, ...own.map((field) => field.field_name)];
     const row = [
