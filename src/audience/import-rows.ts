@@ -5,23 +5,8 @@ import { countryId } from './countries.ts';
 import { type CustomField, isValueOf, RESERVED_FIELDS } from './fields.ts';
 import type { RowError } from './import.ts';
 
-export interface Staged {
-  line: number;
-  compared: string;
-  email: string;
-  first_name: string;
-  last_name: string;
-  alt_email: string | null;
-  country_id: number | null;
-  state: string;
-  city: string;
-  address_line1: string;
-  address_line2: string;
-  state_province_region: string;
-  postal_code: string;
-  /** JSON keyed by custom field id; an empty value is null, which removes the key. */
-  custom_values: string;
-}
+/** A staged row: its line, the compared address, then a value for each of `RowReader.columns`. */
+export type Staged = (string | number | null)[];
 
 type Column = { field: string; custom: CustomField | null } | null;
 
@@ -56,61 +41,70 @@ export function headerOf(cells: readonly string[], customFields: readonly Custom
 export class RowReader {
   /** The contact columns this file sets. */
   readonly columns: string[];
-  readonly #header: Header;
+  /** The columns of the file that fill them, in that order; the custom ones become one JSON value at the end. */
+  readonly #plain: { at: number; field: string }[] = [];
+  readonly #custom: { at: number; custom: CustomField }[] = [];
   readonly #countries = new Map<string, number | null>();
 
-  constructor(header: Header) {
-    this.#header = header;
-    const known = header.columns.filter((column) => column !== null);
-    this.columns = known
-      .filter((column) => column.custom === null)
-      .map(({ field }) => (field === 'country' ? 'country_id' : field));
-    if (known.some((column) => column.custom !== null)) this.columns.push('custom_values');
+  constructor({ columns }: Header) {
+    columns.forEach((column, at) => {
+      if (column === null) return;
+      if (column.custom === null) this.#plain.push({ at, field: column.field });
+      else this.#custom.push({ at, custom: column.custom });
+    });
+    this.columns = this.#plain.map(({ field }) => (field === 'country' ? 'country_id' : field));
+    if (this.#custom.length > 0) this.columns.push('custom_values');
   }
 
   read(line: number, cells: readonly string[]): { row: Staged | null; errors: RowError[] } {
     const errors: RowError[] = [];
-    const custom: Record<string, string | null> = {};
-    const values: Record<string, string> = {};
-    this.#header.columns.forEach((column, at) => {
-      if (column === null) return;
+    const row: Staged = [line, null];
+    let email = '';
+    for (const { at, field } of this.#plain) {
       const value = (cells[at] ?? '').trim();
-      const problem = value === '' ? null : this.#problem(column, value);
-      if (problem !== null) errors.push({ line, field: column.field, text: problem });
-      else if (column.custom === null) values[column.field] = value;
-      else custom[column.custom.id] = value === '' ? null : value;
-    });
-    const address = parseAddress(values.email ?? '');
-    if (address === null && !errors.some(({ field }) => field === 'email')) {
-      errors.push({ line, field: 'email', text: texts.required('email') });
+      if (field === 'email') {
+        email = value;
+        row.push(value);
+        continue;
+      }
+      const problem = value === '' ? null : this.#problem(field, value);
+      if (problem !== null) errors.push({ line, field, text: problem });
+      row.push(this.#stored(field, value));
     }
-    if (address === null || errors.length > 0) return { row: null, errors };
-    const text = (field: string) => values[field] ?? '';
-    const row = {
-      line,
-      compared: address.compared,
-      email: address.address,
-      first_name: text('first_name'),
-      last_name: text('last_name'),
-      alt_email: values.alt_email || null,
-      country_id: values.country ? this.#countryId(values.country) : null,
-      state: text('state'),
-      city: text('city'),
-      address_line1: text('address_line1'),
-      address_line2: text('address_line2'),
-      state_province_region: text('state_province_region'),
-      postal_code: text('postal_code'),
-      custom_values: JSON.stringify(custom),
-    };
-    return { row, errors };
+    const compared = parseAddress(email)?.compared;
+    if (compared === undefined) {
+      errors.push({ line, field: 'email', text: email === '' ? texts.required('email') : texts.email('email') });
+    } else {
+      row[1] = compared;
+    }
+    if (this.#custom.length > 0) row.push(this.#customValues(line, cells, errors));
+    return errors.length > 0 ? { row: null, errors } : { row, errors };
   }
 
-  #problem({ field, custom }: NonNullable<Column>, value: string): string | null {
-    if (custom !== null) return isValueOf(custom.field_type, value) ? null : texts.selected(field);
-    if (field === 'email' || field === 'alt_email') return parseAddress(value) === null ? texts.email(field) : null;
+  #problem(field: string, value: string): string | null {
+    if (field === 'alt_email') return parseAddress(value) === null ? texts.email(field) : null;
     if (field === 'country') return this.#countryId(value) === null ? texts.selected(field) : null;
     if (value.length > MAXIMUM) return texts.maximum(field, MAXIMUM);
     return CONTROL.test(value) ? `The ${fieldLabel(field)} may not contain line breaks or control characters.` : null;
+  }
+
+  #stored(field: string, value: string): string | number | null {
+    if (field === 'country') return value === '' ? null : this.#countryId(value);
+    return field === 'alt_email' && value === '' ? null : value;
+  }
+
+  /** JSON keyed by custom field id; an empty value is null, which removes the key. */
+  #customValues(line: number, cells: readonly string[], errors: RowError[]): string {
+    const values: Record<string, string | null> = {};
+    for (const { at, custom } of this.#custom) {
+      const value = (cells[at] ?? '').trim();
+      if (value !== '' && !isValueOf(custom.field_type, value)) {
+        const field = custom.field_name.toLowerCase();
+        errors.push({ line, field, text: texts.selected(field) });
+      }
+      values[custom.id] = value === '' ? null : value;
+    }
+    return JSON.stringify(values);
   }
 
   #countryId(value: string): number | null {

@@ -53,11 +53,14 @@ export async function importContacts(db: Db, job: ImportJob, clock: Clock = syst
     const columns = await stage(db, job, report);
     if (report.rows === report.failed) return report;
     sortStaged(client);
+    // No chunk is promised to anybody: the stored report, in a transaction that waits for the disk, makes all of them last.
+    client.pragma('synchronous = NORMAL');
     await write(db, job, columns, wireTime(clock.now()), report);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return { ...report, notes: [...report.notes, error.message] };
   } finally {
+    client.pragma('synchronous = FULL');
     client.exec('DROP TABLE IF EXISTS temp.staged; DROP TABLE IF EXISTS temp.sorted');
   }
   const { created, updated, rows, failed, notes, errors } = report;
@@ -83,17 +86,13 @@ export async function importContacts(db: Db, job: ImportJob, clock: Clock = syst
 /** Reads and checks every row; gives the contact columns the file has. */
 async function stage(db: Db, job: ImportJob, report: ImportReport): Promise<string[]> {
   const client = db.$client;
-  client.exec(`
-    CREATE TEMP TABLE staged (
-      line INTEGER PRIMARY KEY, compared TEXT, email TEXT, first_name TEXT, last_name TEXT, alt_email TEXT, country_id INTEGER,
-      state TEXT, city TEXT, address_line1 TEXT, address_line2 TEXT, state_province_region TEXT, postal_code TEXT, custom_values TEXT)`);
-  const insert = client.prepare<Staged>(`
-    INSERT INTO staged VALUES (@line, @compared, @email, @first_name, @last_name, @alt_email, @country_id, @state, @city,
-      @address_line1, @address_line2, @state_province_region, @postal_code, @custom_values)`);
   const csv = await readCsv(() => createReadStream(job.path));
   const header = headerOf(csv.header, customFieldsOf(db, job.userId));
   report.notes.push(...csv.notes, ...header.unknown.map((name) => `Column not known: ${name}`));
   const reader = new RowReader(header);
+  const staged = ['compared', ...reader.columns];
+  client.exec(`CREATE TEMP TABLE staged (line INTEGER PRIMARY KEY, ${staged.join(', ')})`);
+  const insert = client.prepare<Staged>(`INSERT INTO staged VALUES (?, ${staged.map(() => '?').join(', ')})`);
   const refuse = (errors: readonly RowError[]) => {
     report.failed++;
     if (report.errors.length < ERRORS_KEPT) report.errors.push(...errors);
@@ -105,7 +104,7 @@ async function stage(db: Db, job: ImportJob, report: ImportReport): Promise<stri
         if (cells.every((cell) => cell === '')) return;
         report.rows++;
         const { row, errors } = reader.read(lines[at] ?? 0, cells);
-        if (row !== null) insert.run(row);
+        if (row !== null) insert.run(...row);
         else refuse(errors);
       });
       for (const line of malformed) {
@@ -129,15 +128,8 @@ function sortStaged(client: Database): void {
 async function write(db: Db, job: ImportJob, columns: string[], now: string, report: ImportReport): Promise<void> {
   const client = db.$client;
   const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
-  // CROSS JOIN keeps the chunk outermost: the planner would read all contacts of the type for every chunk.
   const people = client.prepare(`
-    INSERT INTO addresses (user_id, compared_email) SELECT @user, compared FROM sorted WHERE ${range} ORDER BY compared
-    ON CONFLICT DO NOTHING`);
-  const present = client
-    .prepare<Record<string, unknown>, number>(`
-      SELECT count(*) FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared
-        CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL WHERE ${range}`)
-    .pluck();
+    INSERT INTO addresses (user_id, compared_email) SELECT @user, compared FROM sorted WHERE ${range} ON CONFLICT DO NOTHING`);
   const kept = columns.filter((column) => column !== 'custom_values');
   const list = columns.join(', ');
   const updates = [
@@ -146,32 +138,41 @@ async function write(db: Db, job: ImportJob, columns: string[], now: string, rep
       ? ["custom_values = json_patch(ifnull(contacts.custom_values, '{}'), excluded.custom_values)"]
       : []),
   ];
+  // CROSS JOIN keeps the chunk outermost: the planner would read all contacts of the type for every chunk.
   const upsert = client.prepare(`
     INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
     SELECT @user, @type, a.id, ${columns.map((column) => `sorted.${column}`).join(', ')}, @now, @now
     FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range} ORDER BY sorted.rowid
     ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET ${updates.join(', ')}, updated_at = @now`);
   const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
+  // The plus keeps the planner on the range of new ids.
+  const countNew = client
+    .prepare<[number, number], number>('SELECT count(*) FROM contacts WHERE id > ? AND +contact_type_id = ?')
+    .pluck();
+  const hasSegments = client
+    .prepare<[number], number>(
+      'SELECT EXISTS (SELECT 1 FROM segments WHERE contact_type_id = ? AND deleted_at IS NULL)',
+    )
+    .pluck();
   const written = client
-    .prepare<Record<string, unknown>, number>(
+    .prepare<Record<string, number>, number>(
       `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range}`,
     )
     .pluck();
+  const { userId: user, typeId: type } = job;
   let after = 0;
   await inChunks(client, (rows) => {
-    const bounds = { user: job.userId, type: job.typeId, now, after, until: after + rows };
-    const { user, type, until } = bounds;
-    people.run({ user, after, until });
-    const updated = present.get({ user, type, after, until }) ?? 0;
+    const chunk = { user, after, until: after + rows };
+    people.run(chunk);
     const before = last.get() ?? 0;
-    const { changes } = upsert.run(bounds);
-    // The plus keeps the planner on the range of new ids.
+    const { changes } = upsert.run({ ...chunk, type, now });
+    const created = countNew.get(before, type) ?? 0;
     const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
     recordChange(db, { userId: user, table: 'contacts', id: type }, 'joined', joined, now);
-    peopleChanged(db, type, written.all({ user, after, until }), now);
-    report.updated += updated;
-    report.created += changes - updated;
-    after = until;
+    if (hasSegments.get(type) === 1) peopleChanged(db, type, written.all(chunk), now);
+    report.created += created;
+    report.updated += changes - created;
+    after = chunk.until;
     return changes === rows;
   });
 }
