@@ -1,0 +1,176 @@
+/**
+ * What importing a CSV costs: our import beside its floor (the same staging and sorted upsert without checks, rules or rests), and
+ * fast-csv with an ORM; then through the API of the running service while other requests come in.
+ *
+ *   npm run bench:import -- [rows]
+ */
+import { createReadStream, createWriteStream, openAsBlob } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { parseStream } from 'fast-csv';
+import { readCsv } from '../../src/audience/csv.ts';
+import { importContacts } from '../../src/audience/import.ts';
+import { addPeople } from '../../src/audience/people.ts';
+import { connect } from '../../src/database/open.ts';
+import { contacts } from '../../src/database/schema.ts';
+import { load } from './load.ts';
+import { inFolder, KEYS, machine, madeDatabase, ranApart, row, served, type Taken, taken, takenBy } from './measure.ts';
+
+const [given = '100000', part, path = '', csvPath = ''] = process.argv.slice(2);
+const rows = Number(given);
+const NOW = '2026-01-01T00:00:00.000000Z';
+/** The ORM takes a minute for a million. */
+const MOST_ORM_ROWS = 100_000;
+
+/** In no order, one cell in eight quoted, one row in ten with a letter outside ASCII. */
+function* csv(): Generator<string> {
+  yield 'email,first_name,last_name,country,city,address_line1,postal_code,company_name\n';
+  for (let at = 0; at < rows; at++) {
+    const number = (at * 7919) % rows;
+    const city = number % 10 === 0 ? 'Köln' : 'Berlin';
+    yield `person${number}@example${number % 997}.com,John${number % 89},Smith${number % 9973},Germany,${city},"Main Street ${number % 499}, 2",${10000 + (number % 90000)},Company ${number % 5003}\n`;
+  }
+}
+
+async function ours(): Promise<Taken> {
+  const db = connect(path);
+  const job = { databasePath: path, userId: 1, typeId: 1, path: csvPath, fileName: 'bench.csv' };
+  return taken(rows, async () => {
+    const report = await importContacts(db, job);
+    if (report.created + report.updated !== rows) throw new Error(`only ${report.created} contacts were made`);
+  });
+}
+
+async function floor(): Promise<Taken> {
+  const { $client: client } = connect(path);
+  client.exec('CREATE TEMP TABLE staged (email, first_name, last_name, country, city, line1, postal, company)');
+  const insert = client.prepare('INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  return taken(rows, async () => {
+    client.exec('BEGIN');
+    const file = await readCsv(() => createReadStream(csvPath));
+    for await (const batch of file.batches()) for (const cells of batch.rows) insert.run(...cells);
+    client.exec('COMMIT; CREATE TEMP TABLE sorted AS SELECT * FROM staged ORDER BY email');
+    const people = client.prepare(
+      'INSERT INTO addresses (user_id, compared_email) SELECT 1, email FROM sorted WHERE rowid > ? AND rowid <= ?',
+    );
+    const upsert = client.prepare(`
+      INSERT INTO contacts (user_id, contact_type_id, address_id, first_name, last_name, email, country_id, city, address_line1,
+        postal_code, custom_values, created_at, updated_at)
+      SELECT 1, 1, a.id, first_name, last_name, email, 81, city, line1, postal, json_object('1', company), '${NOW}', '${NOW}'
+      FROM sorted CROSS JOIN addresses a ON a.user_id = 1 AND a.compared_email = email WHERE sorted.rowid > ? AND sorted.rowid <= ?
+      ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET email = excluded.email`);
+    for (let after = 0; after < rows; after += 1000) {
+      client.transaction(() => {
+        people.run(after, after + 1000);
+        upsert.run(after, after + 1000);
+      })();
+    }
+  });
+}
+
+async function orm(): Promise<Taken> {
+  const db = connect(path);
+  const count = Math.min(rows, MOST_ORM_ROWS);
+  return taken(count, async () => {
+    let batch: Record<string, string>[] = [];
+    const write = () => {
+      db.transaction((tx) => {
+        for (const cells of batch) {
+          const email = cells.email ?? '';
+          addPeople(db, 1, [{ address: email, compared: email, domain: '' }]);
+          const person = db.$client
+            .prepare('SELECT id FROM addresses WHERE user_id = 1 AND compared_email = ?')
+            .pluck();
+          tx.insert(contacts)
+            .values({
+              user_id: 1,
+              contact_type_id: 1,
+              address_id: Number(person.get(email)),
+              email,
+              first_name: cells.first_name ?? '',
+              last_name: cells.last_name ?? '',
+              city: cells.city ?? '',
+              address_line1: cells.address_line1 ?? '',
+              postal_code: cells.postal_code ?? '',
+              custom_values: { 1: cells.company_name ?? '' },
+              created_at: NOW,
+              updated_at: NOW,
+            })
+            .run();
+        }
+      });
+      batch = [];
+    };
+    for await (const cells of parseStream(createReadStream(csvPath), { headers: true, maxRows: count })) {
+      if (batch.push(cells) === 1000) write();
+    }
+    write();
+  });
+}
+
+/** The upload of the API, with 200 reads and 20 writes a second beside it. */
+async function beside(folder: string, csvFile: string): Promise<Taken> {
+  const file = join(folder, 'served.db');
+  madeDatabase(file, 1000).$client.close();
+  const service = await served(file, { MAX_UPLOAD_BYTES: String(1e9) });
+  let isOver = false;
+  const latencies = { reads: [] as number[], writes: [] as number[] };
+  const request = (number: number) => ({
+    method: 'GET',
+    path: `/api/contacts/details?contact_id=${1 + (number % 1000)}`,
+  });
+  const change = (number: number) => ({ method: 'POST', path: '/api/contacts-type/add', form: `name=Type${number}` });
+  async function keepBusy(): Promise<void> {
+    while (!isOver) {
+      const [reads, writes] = await Promise.all([
+        load({ origin: service.origin, connections: 4, seconds: 1, rate: 200, request }),
+        load({ origin: service.origin, connections: 1, seconds: 1, rate: 20, request: change }),
+      ]);
+      latencies.reads.push(reads.p99);
+      latencies.writes.push(writes.p99);
+      if (reads.failed + writes.failed > 0) throw new Error('requests failed');
+    }
+  }
+  const busy = keepBusy();
+  const result = await takenBy(service, async () => {
+    const form = new FormData();
+    form.set('contact_type_id', '1');
+    form.set('file', await openAsBlob(csvFile), 'bench.csv');
+    const headers = { PublicKey: KEYS.PUBLIC_KEY, SecretKey: KEYS.SECRET_KEY };
+    const answer = await fetch(`${service.origin}/api/contacts/upload-csv`, { method: 'POST', headers, body: form });
+    if (answer.status !== 200) throw new Error(await answer.text());
+    return rows;
+  });
+  isOver = true;
+  await busy;
+  await service.close();
+  console.log(`API beside the import, p99 of each second in ms: reads ${latencies.reads}; writes ${latencies.writes}`);
+  return result;
+}
+
+const PARTS: Record<string, () => Promise<Taken>> = { ours, floor, orm };
+
+async function compare(): Promise<void> {
+  await inFolder(async (folder) => {
+    const csvFile = join(folder, 'bench.csv');
+    await pipeline(Readable.from(csv()), createWriteStream(csvFile));
+    const run = async (name: string): Promise<Taken> => {
+      const file = join(folder, `${name}.db`);
+      madeDatabase(file, 0).$client.close();
+      return ranApart('import.ts', [given, name, file, csvFile]);
+    };
+    const least = await run('floor');
+    console.table({
+      'floor: no checks, no rests': row(least, 'rows', least),
+      'sendlark import': row(await run('ours'), 'rows', least),
+      'sendlark, upload under API load': row(await beside(folder, csvFile), 'rows', least),
+      'fast-csv and an ORM': row(await run('orm'), 'rows', least),
+    });
+    console.log(machine());
+  });
+}
+
+const run = part === undefined ? undefined : PARTS[part];
+if (run === undefined) await compare();
+else console.log(JSON.stringify(await run()));

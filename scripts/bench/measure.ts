@@ -1,0 +1,160 @@
+/** What the benches share: a run in a process of its own, a service to measure, a database of so many contacts, the machine's line. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { systemClock, wireTime } from '../../src/clock.ts';
+import { createAccount } from '../../src/database/accounts.ts';
+import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
+
+export const KEYS = { PUBLIC_KEY: 'pk_bench', SECRET_KEY: 'sk_bench' };
+
+/** What a run of `units` rows or requests took. */
+export interface Taken {
+  units: number;
+  seconds: number;
+  cpuSeconds: number;
+  maxRssKb: number;
+}
+
+/** Times `work` in this process. */
+export async function taken(units: number, work: () => Promise<unknown> | unknown): Promise<Taken> {
+  const before = process.cpuUsage();
+  const started = performance.now();
+  await work();
+  const seconds = (performance.now() - started) / 1000;
+  const { user, system } = process.cpuUsage(before);
+  return { units, seconds, cpuSeconds: (user + system) / 1e6, maxRssKb: process.resourceUsage().maxRSS };
+}
+
+/** Runs a bench file of this folder as a process of its own and gives what it prints as JSON. */
+export async function ranApart(file: string, args: readonly string[]) {
+  const path = fileURLToPath(new URL(file, import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${code}`);
+  return JSON.parse(printed);
+}
+
+/** A line of the table all benches print; `floor` is what the ratio of CPU per unit is taken against. */
+export function row({ units, seconds, cpuSeconds, maxRssKb }: Taken, unit: string, floor: Taken) {
+  const perUnit = (cpuSeconds / units) * 1e6;
+  return {
+    [unit]: units,
+    [`${unit}/s`]: Math.round(units / seconds),
+    'CPU µs each': Math.round(perUnit * 100) / 100,
+    'CPU ratio': Math.round((perUnit / ((floor.cpuSeconds / floor.units) * 1e6)) * 100) / 100,
+    'peak RSS MB': Math.round(maxRssKb / 1024),
+  };
+}
+
+/** Which machine and versions a table was made with. */
+export function machine(): string {
+  const sqlite = new Database(':memory:').prepare('SELECT sqlite_version()').pluck().get();
+  const load = loadavg()[0]?.toFixed(1);
+  return `Node ${process.version}, SQLite ${sqlite}, ${cpus().length} × ${cpus()[0]?.model}, load ${load} at the end`;
+}
+
+/** Gives a folder to `work` and removes it afterwards. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'sendlark-bench-'));
+  return work(folder).finally(() => rmSync(folder, { recursive: true, force: true }));
+}
+
+/** A database with account 1, contact type 1, a custom field `company_name` and so many contacts. */
+export function madeDatabase(path: string, contacts: number): Db {
+  const db = connect(path);
+  migrateAndSeed(db);
+  const client = db.$client;
+  createAccount(db, systemClock, 'Bench');
+  const now = wireTime(systemClock.now());
+  client
+    .prepare("INSERT INTO contact_types (id, user_id, name, created_at, updated_at) VALUES (1, 1, 'Bench', ?, ?)")
+    .run(now, now);
+  client
+    .prepare(
+      "INSERT INTO custom_fields (user_id, field_name, field_type, created_at, updated_at) VALUES (1, 'company_name', 'text', ?, ?)",
+    )
+    .run(now, now);
+  const numbers = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < @contacts)';
+  if (contacts === 0) return db;
+  const email = `printf('person%07d@example.com', i)`;
+  client
+    .prepare(`${numbers} INSERT INTO addresses (user_id, compared_email) SELECT 1, ${email} FROM n`)
+    .run({ contacts });
+  client
+    .prepare(`
+      INSERT INTO contacts (user_id, contact_type_id, address_id, first_name, last_name, email, country_id, city, custom_values, created_at, updated_at)
+      SELECT 1, 1, id, 'John', 'Smith' || id, compared_email, 1, 'Berlin', json_object('1', 'Company ' || id), @now, @now
+      FROM addresses`)
+    .run({ now });
+  return db;
+}
+
+export interface Served {
+  origin: string;
+  /** CPU seconds and peak memory of the process so far; from /proc, zero elsewhere. */
+  used(): { cpuSeconds: number; maxRssKb: number; rssKb: number };
+  close(): Promise<void>;
+}
+
+/** Starts the built service on a database. */
+export async function served(path: string, settings: Record<string, string> = {}): Promise<Served> {
+  const env = {
+    PATH: process.env.PATH,
+    ...KEYS,
+    PORT: '0',
+    DATABASE_PATH: path,
+    RECALL_SECONDS: '0',
+    LOG_LEVEL: 'error',
+    ...settings,
+  };
+  const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+  const child = spawn(process.execPath, [cli, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const origin = /serves (\S+)\/api/.exec(line)?.[1];
+    if (origin === undefined) continue;
+    child.stdout.resume();
+    return {
+      origin,
+      used: () => usedBy(child.pid ?? 0),
+      async close() {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      },
+    };
+  }
+  throw new Error('the service did not start: npm run build first');
+}
+
+/** Times work that a service does. */
+export async function takenBy({ used }: Pick<Served, 'used'>, work: () => Promise<number>): Promise<Taken> {
+  const before = used();
+  const started = performance.now();
+  const units = await work();
+  const seconds = (performance.now() - started) / 1000;
+  const after = used();
+  return { units, seconds, cpuSeconds: after.cpuSeconds - before.cpuSeconds, maxRssKb: after.maxRssKb };
+}
+
+/** What a process has used; proc(5). */
+export function usedBy(pid: number): ReturnType<Served['used']> {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')
+      .map(Number);
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const kilobytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
+    // utime and stime in ticks of 10 ms.
+    const cpuSeconds = ((fields[11] ?? 0) + (fields[12] ?? 0)) / 100;
+    return { cpuSeconds, maxRssKb: kilobytes('VmHWM'), rssKb: kilobytes('VmRSS') };
+  } catch {
+    return { cpuSeconds: 0, maxRssKb: 0, rssKb: 0 };
+  }
+}
