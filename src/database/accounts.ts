@@ -28,7 +28,7 @@ export function createKeys(db: Db, clock: Clock, userId: number): KeyPair {
   return pair;
 }
 
-/** Ends the pair with this public key; the next request with it is refused. False when there is no valid one. */
+/** Ends the pair with this public key; within a second requests with it are refused. False when there is no valid one. */
 export function revokeKeys(db: Db, clock: Clock, publicKey: string): boolean {
   const { changes } = db
     .update(apiKeys)

@@ -4,8 +4,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { Db } from '../database/open.ts';
 import { type ListSource, type Page, readPage } from '../database/wire.ts';
+import { codingFor, encoded } from './coding.ts';
 
 const PAGE_ROWS = 1000;
+/** Below this, compressing costs both sides more than the bytes it saves. */
+const LEAST_ENCODED_BYTES = 16_384;
 const END = Buffer.from(']}}');
 const COMMA = Buffer.from(',');
 
@@ -14,7 +17,10 @@ export interface ListQuery {
   after_id?: number;
 }
 
-/** Sends `{"status":"success","message":{"<name>":[…]}}`, ascending by id; `limit` and `after_id` are additions (decisions §1). */
+/**
+ * Sends `{"status":"success","message":{"<name>":[…]}}`, ascending by id; `limit` and `after_id` are additions (decisions §1).
+ * Compressed where the client asks. No read transaction outlives a page, so a slow reader holds up nobody.
+ */
 export function sendList(
   reply: FastifyReply,
   db: Db,
@@ -25,9 +31,16 @@ export function sendList(
   const most = query.limit ?? Number.POSITIVE_INFINITY;
   const head = Buffer.from(`{"status":"success","message":{"${name}":[`);
   const first = readPage(db, source, query.after_id ?? 0, Math.min(PAGE_ROWS, most));
-  reply.type('application/json; charset=utf-8');
-  if (first.count < PAGE_ROWS || first.count === most) return reply.send(Buffer.concat([head, first.json, END]));
-  return reply.send(Readable.from(pages(db, source, head, first, most), { objectMode: false }));
+  const isWhole = first.count < PAGE_ROWS || first.count === most;
+  const coding = codingFor(reply.request.headers['accept-encoding']);
+  reply.headers({ 'content-type': 'application/json; charset=utf-8', vary: 'Accept-Encoding' });
+  if (isWhole && (coding === 'identity' || first.json.length < LEAST_ENCODED_BYTES)) {
+    return reply.send(Buffer.concat([head, first.json, END]));
+  }
+  if (coding !== 'identity') reply.header('content-encoding', coding);
+  return reply.send(
+    encoded(Readable.from(pages(db, source, head, first, most), { objectMode: false, highWaterMark: 1 }), coding),
+  );
 }
 
 async function* pages(db: Db, source: ListSource, head: Buffer, first: Page, most: number): AsyncGenerator<Buffer> {

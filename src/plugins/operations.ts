@@ -42,6 +42,7 @@ const RESOURCES: Record<string, Record<string, string>> = {
     'DELETE /contacts/delete': 'Delete a contact',
     'POST /contacts/bulk-delete': 'Delete several contacts',
     'GET /contacts/csv-sample/download': 'Download a sample of the CSV to upload',
+    'GET /contacts/export': 'Download the contacts of a type as CSV',
     'POST /contacts/upload-csv': 'Import contacts from a CSV file',
     'GET /contacts/imports': 'List the imports',
     'GET /contacts/imports/details': 'Read what an import did',

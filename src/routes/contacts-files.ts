@@ -10,12 +10,14 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { isOwnedType } from '../audience/contacts.ts';
 import { csvWriter } from '../audience/csv-write.ts';
+import { exportContacts } from '../audience/export.ts';
 import { customFieldsOf, RESERVED_FIELDS } from '../audience/fields.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { contactImports } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, notFound, texts } from '../failure.ts';
+import { codingFor, encoded } from '../plugins/coding.ts';
 import { Faults } from '../plugins/faults.ts';
 import { assembleFields } from '../plugins/form-fields.ts';
 import { asFailure, fieldText, partsOf } from '../plugins/forms.ts';
@@ -62,13 +64,13 @@ interface Upload {
 }
 
 export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, importContacts }) => {
-  const sample = {
+  const csvFile = {
     200: {
       description: 'The file',
       content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
     },
   };
-  app.get('/contacts/csv-sample/download', { schema: { response: sample } }, async (request, reply) => {
+  app.get('/contacts/csv-sample/download', { schema: { response: csvFile } }, async (request, reply) => {
     const own = customFieldsOf(db, request.userId);
     const header = [...RESERVED_FIELDS, ...own.map((field) => field.field_name)];
     const row = [
@@ -80,6 +82,23 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     csv.end(row);
     return reply.send(csv);
   });
+
+  app.get(
+    '/contacts/export',
+    { schema: { querystring: Type.Object({ contact_type_id: identifier('The contact type.') }), response: csvFile } },
+    async (request, reply) => {
+      const { contact_type_id } = request.query;
+      if (!isOwnedType(db, request.userId, contact_type_id)) throw notFound();
+      const coding = codingFor(request.headers['accept-encoding']);
+      if (coding !== 'identity') reply.header('content-encoding', coding);
+      reply.headers({
+        'content-type': 'text/csv; charset=utf-8',
+        'content-disposition': 'attachment; filename="contacts.csv"',
+        vary: 'Accept-Encoding',
+      });
+      return reply.send(encoded(exportContacts(db, request.userId, recordId(contact_type_id)), coding));
+    },
+  );
 
   app.post(
     '/contacts/upload-csv',

@@ -2,7 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { type PlacesCoding, placesBody, placesEtag } from '../database/places-body.ts';
+import { placesBody, placesEtag } from '../database/places-body.ts';
+import { codingFor } from '../plugins/coding.ts';
 import { carrying, integer, nullable } from '../schemas.ts';
 
 const Country = Type.Object({ id: integer(), name: Type.String(), iso2: Type.String() });
@@ -18,7 +19,7 @@ export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     (request, reply: FastifyReply) => {
-      const coding = codingFor(request.headers['accept-encoding'] ?? '');
+      const coding = codingFor(request.headers['accept-encoding']);
       const etag = placesEtag(coding);
       reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': 'private, max-age=86400' });
       if (isKnown(request.headers['if-none-match'], etag)) {
@@ -31,17 +32,6 @@ export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   );
 };
-
-/** The smallest form a client takes (RFC 9110 12.5.3); one it gives q=0 is refused. */
-function codingFor(accepted: string): PlacesCoding {
-  const offers = accepted
-    .toLowerCase()
-    .split(',')
-    .map((offer) => offer.trim());
-  const takes = (coding: string) =>
-    offers.some((offer) => new RegExp(`^${coding}\\s*(;\\s*q=(?!0(\\.0*)?$).*)?$`).test(offer));
-  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
-}
 
 /** If-None-Match, compared weakly (RFC 9110 13.1.2). */
 function isKnown(given: string | undefined, etag: string): boolean {

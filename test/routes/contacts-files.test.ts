@@ -1,0 +1,118 @@
+/** The export: every contact of a type as CSV that a spreadsheet may open and the upload takes back. */
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { type Caller, startApp } from '../helper.ts';
+
+const typeOf = async (caller: Caller, name: string): Promise<number> => {
+  const { headers } = await caller.call('POST', '/contacts-type/add', { form: { name } });
+  return Number(String(headers.location).split('=')[1]);
+};
+
+const upload = (caller: Caller, type: number, content: string) =>
+  caller.call('POST', '/contacts/upload-csv', {
+    multipart: [
+      ['contact_type_id', String(type)],
+      ['file', { filename: 'contacts.csv', content }],
+    ],
+  });
+
+const exported = (caller: Caller, type: number, headers = {}) =>
+  caller.call('GET', '/contacts/export', { query: { contact_type_id: type }, headers });
+
+/** What an export must keep of a contact. */
+async function contactsOf(t: Test, caller: Caller, type: number): Promise<unknown[]> {
+  const { status, body } = await caller.call('GET', '/contacts/list', { query: { contact_type_id: type } });
+  t.equal(status, 200);
+  return body.message.contacts
+    .map(({ id, contact_type_id, contact_type, created_at, updated_at, ...kept }: Record<string, unknown>) => kept)
+    .sort((a: { email: string }, b: { email: string }) => (a.email < b.email ? -1 : 1));
+}
+
+t.test('it is a CSV attachment with the reserved and the custom fields, an empty type gives the header', async (t) => {
+  const { one } = await startApp(t);
+  const type = await typeOf(one, 'Readers');
+  await one.call('POST', '/custom-fields/save', { form: { field_name: 'Shoe_size', field_type: 'number' } });
+  const { status, headers, text } = await exported(one, type);
+  t.equal(status, 200);
+  t.match(headers['content-type'], 'text/csv');
+  t.match(headers['content-disposition'], 'attachment; filename="contacts.csv"');
+  t.equal(text.split('\r\n').length, 2);
+  t.match(text, /^"first_name",.*"postal_code","Shoe_size"\r\n$/);
+});
+
+t.test("another account's type is not found", async (t) => {
+  const { one, two } = await startApp(t);
+  const type = await typeOf(one, 'Readers');
+  t.equal((await exported(two, type)).status, 404);
+  t.equal((await one.call('GET', '/contacts/export')).status, 404);
+});
+
+t.test('cells that a spreadsheet would run are neutralised (trust 36)', async (t) => {
+  const { one } = await startApp(t);
+  const type = await typeOf(one, 'Readers');
+  await upload(one, type, 'email,first_name,city\n+1@example.com,=1+2,@home\n');
+  t.match((await exported(one, type)).text, /\r\n'=1\+2,,'\+1@example\.com,,,,'@home,/);
+});
+
+t.test('whatever contacts hold, the export imported into another type gives the same contacts', async (t) => {
+  const { one } = await startApp(t);
+  for (const name of ['Note', 'other']) {
+    await one.call('POST', '/custom-fields/save', { form: { field_name: name, field_type: 'text' } });
+  }
+  const line = fc.string({ unit: fc.constantFrom(...'=\'"@-+,; \u00e9\u20ac\u{1f600}abc1') });
+  const free = fc.string({ unit: fc.constantFrom(...'=\'"@\t\r\n,; \u00e9x') });
+  const contact = fc.record({
+    first_name: line,
+    last_name: line,
+    city: line,
+    postal_code: line,
+    alt_email: fc.constantFrom('', '+b@example.com'),
+    country: fc.integer({ min: 1, max: 240 }),
+    'custom_field[Note]': free,
+    'custom_field[other]': free,
+  });
+  let round = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(contact, { minLength: 1, maxLength: 8 }), async (contacts) => {
+      const from = await typeOf(one, `From ${++round}`);
+      const to = await typeOf(one, `To ${round}`);
+      for (const [at, form] of contacts.entries()) {
+        const email = `${'=+-'.charAt(at % 3)}Person${at}@example.com`;
+        const { status, text } = await one.call('POST', '/contacts/add', {
+          form: { ...form, contact_type_id: from, email },
+        });
+        t.equal(status, 200, text);
+      }
+      t.equal((await upload(one, to, (await exported(one, from)).text)).status, 200);
+      t.strictSame(await contactsOf(t, one, to), await contactsOf(t, one, from));
+    }),
+    { numRuns: 15 },
+  );
+});
+
+t.test('every country comes back as itself', async (t) => {
+  const { one, db } = await startApp(t);
+  const from = await typeOf(one, 'From');
+  const to = await typeOf(one, 'To');
+  const ids = db.prepare<[], number>('SELECT id FROM countries').pluck().all();
+  await upload(one, from, `email,country\n${ids.map((id) => `c${id}@example.com,${id}`).join('\n')}\n`);
+  await upload(one, to, (await exported(one, from)).text);
+  t.strictSame(await contactsOf(t, one, to), await contactsOf(t, one, from));
+  t.equal((await contactsOf(t, one, to)).length, ids.length);
+});
+
+t.test('many pages are streamed whole, compressed where the client asks', async (t) => {
+  const { one, fastify } = await startApp(t);
+  const type = await typeOf(one, 'Readers');
+  const emails = Array.from({ length: 1501 }, (_, at) => `person${at}@example.com`);
+  await upload(one, type, `email\n${emails.join('\n')}\n`);
+  const plain = await exported(one, type);
+  t.equal(plain.text.split('\r\n').length, 1503);
+  const packed = await fastify.inject({
+    url: `/api/contacts/export?contact_type_id=${type}`,
+    headers: { ...one.headers, 'accept-encoding': 'gzip' },
+  });
+  t.equal(packed.headers['content-encoding'], 'gzip');
+  t.equal(gunzipSync(packed.rawPayload).toString(), plain.text);
+});
