@@ -1,5 +1,5 @@
 /** Contacts: what a valid one is, and every write of a single one. The import writes many at once. */
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { contacts, contactTypes, countries } from '../database/schema.ts';
@@ -19,7 +19,7 @@ export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[numbe
 }
 
 /** The condition for contacts that are the account's, of a type that is not deleted. */
-export function ownedContacts(userId: number): SQL | undefined {
+export function ownedContacts(userId: number | Placeholder): SQL | undefined {
   const liveTypes = sql`${contacts.contact_type_id} IN (SELECT id FROM contact_types WHERE user_id = ${userId} AND deleted_at IS NULL)`;
   return and(ownedBy(contacts, userId), liveTypes);
 }

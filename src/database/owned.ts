@@ -1,5 +1,5 @@
 /** Finding a record by an identifier that came from outside, within the caller's account only. */
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Failure } from '../failure.ts';
 import type { Db } from './open.ts';
@@ -26,7 +26,7 @@ export function recordUtr(given: unknown): string {
 }
 
 /** The condition that a row is the caller's and not deleted. */
-export function ownedBy(table: OwnedTable, userId: number): SQL | undefined {
+export function ownedBy(table: OwnedTable, userId: number | Placeholder): SQL | undefined {
   return and(eq(table.user_id, userId), table.deleted_at && isNull(table.deleted_at));
 }
 

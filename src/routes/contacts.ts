@@ -8,14 +8,13 @@ import {
   contactFaults,
   deleteContacts,
   hasEmail,
-  ownedContact,
   ownedContacts,
 } from '../audience/contacts.ts';
-import { customFieldRecord, customFieldsOf } from '../audience/fields.ts';
+import { type CustomField, customFieldRecord, customFieldsOf } from '../audience/fields.ts';
 import { wireTime } from '../clock.ts';
-import { ownedIds } from '../database/owned.ts';
+import { ownedIds, recordId } from '../database/owned.ts';
 import { contacts, contactTypes } from '../database/schema.ts';
-import { readRecord, wireObject } from '../database/wire.ts';
+import { recordReader, wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, texts } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
@@ -83,12 +82,34 @@ const ContactListQuery = Type.Object({
   search: Type.Optional(line({ description: 'Addition: part of an e-mail address or a name.' })),
 });
 
+/** Prepared details kept: one for each set of custom fields. */
+const MOST_READERS = 100;
+
 export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   const fullname = sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`;
   const countryName = sql`ifnull((SELECT name FROM countries WHERE id = ${contacts.country_id}), '')`;
   const countryId = sql`ifnull(CAST(${contacts.country_id} AS TEXT), '')`;
   // CROSS JOIN keeps the contacts outermost, so that a page is a range of their index.
   const from = sql`${contacts} CROSS JOIN ${contactTypes} ON ${contactTypes.id} = ${contacts.contact_type_id}`;
+
+  const readers = new Map<string, ReturnType<typeof recordReader>>();
+
+  /** The statement of the details, which depends on the custom fields there are. */
+  function detailsReader(fields: readonly CustomField[]): ReturnType<typeof recordReader> {
+    const key = fields.map(({ id, field_name }) => `${id} ${field_name}`).join();
+    const known = readers.get(key);
+    if (known !== undefined) return known;
+    if (readers.size >= MOST_READERS) readers.clear();
+    const record = wireObject(Contact, contacts, {
+      country: countryId,
+      fullname,
+      custom_field: customFieldRecord(fields),
+    });
+    const where = and(eq(contacts.id, sql.placeholder('id')), ownedContacts(sql.placeholder('userId')));
+    const made = recordReader(db, record, from, where);
+    readers.set(key, made);
+    return made;
+  }
 
   app.get(
     '/contacts/list',
@@ -142,12 +163,9 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       },
     },
     (request, reply) => {
-      const record = wireObject(Contact, contacts, {
-        country: countryId,
-        fullname,
-        custom_field: customFieldRecord(customFieldsOf(db, request.userId)),
-      });
-      const json = readRecord(db, record, from, ownedContact(request.userId, request.query.contact_id));
+      const { contact_id } = request.query;
+      const fields = customFieldsOf(db, request.userId);
+      const json = detailsReader(fields)({ id: recordId(contact_id), userId: request.userId });
       if (json === undefined) throw notFound();
       sendRecord(reply, 'contact', json);
     },
