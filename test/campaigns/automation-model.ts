@@ -129,10 +129,16 @@ export class AutomationModel {
     const { person } = enrolment;
     for (;;) {
       const next = nextOf(automation, enrolment.passed);
-      if (next === undefined) return this.#end(at, id, person, 'had the last mail');
+      if (next === undefined) {
+        this.#end(at, id, person, 'had the last mail');
+        return;
+      }
       const [schedule, wait] = next;
       if (enrolment.since + wait > at) return;
-      if (this.#isUnsubscribed(person, automation.group)) return this.#end(at, id, person, 'unsubscribed');
+      if (this.#isUnsubscribed(person, automation.group)) {
+        this.#end(at, id, person, 'unsubscribed');
+        return;
+      }
       this.mails.push({ person, automation: id, schedule, at });
       this.#note(at, person, `gets mail ${schedule} of automation ${id}`);
       enrolment.passed = schedule;
