@@ -85,6 +85,11 @@ export interface TestApp {
   page(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Runs the background until nothing is due. */
   background(): Promise<void>;
+  /**
+   * Drops the background where it stands and starts another on the same file, with a connection of its own.
+   * What is dropped after a restart can write no more, as after a kill.
+   */
+  restartBackground(courierOf?: (db: Db) => Courier): void;
 }
 
 const KEYS = { PUBLIC_KEY: '', SECRET_KEY: '' };
@@ -118,15 +123,11 @@ export async function startApp(
   const clock = new FakeClock();
   const config = readConfig({ ...KEYS, DATABASE_PATH: path, PUBLIC_URL, ...settings });
   const tokens = createTokens(tokenSecrets(db.$client));
-  const background = new Background({
-    db,
-    config,
-    clock,
-    tokens,
-    publicUrl: config.PUBLIC_URL,
-    courier: courierOf?.(db) ?? new OutboxCourier(db, clock),
-    log: (fields, text) => logTo?.write(`${JSON.stringify({ ...fields, text })}\n`),
-  });
+  const log = (fields: object, text: string) => logTo?.write(`${JSON.stringify({ ...fields, text })}\n`);
+  const startBackground = (on: Db, courier: Courier) =>
+    new Background({ db: on, config, clock, tokens, publicUrl: config.PUBLIC_URL, courier, log });
+  let backgroundDb = db;
+  let background = startBackground(db, courierOf?.(db) ?? new OutboxCourier(db, clock));
   const deps: Deps = {
     db,
     config,
@@ -143,6 +144,7 @@ export async function startApp(
   t.teardown(async () => {
     await background.close(1000);
     await fastify.close();
+    backgroundDb.$client.close();
     db.$client.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -162,6 +164,14 @@ export async function startApp(
     fastify,
     path,
     background: () => background.untilIdle(),
+    restartBackground(courierOfNext) {
+      if (backgroundDb !== db) backgroundDb.$client.close();
+      backgroundDb = connect(path);
+      background = startBackground(
+        backgroundDb,
+        courierOfNext?.(backgroundDb) ?? new OutboxCourier(backgroundDb, clock),
+      );
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import { ownedBy, recordId, recordUtr } from '../database/owned.ts';
 import { automationSchedules, automations, mailings, senders } from '../database/schema.ts';
 import { acknowledged, command } from '../delivery/control.ts';
 import { conflict, notFound } from '../failure.ts';
+import { takeChanges } from './enrolment.ts';
 import { type Frozen, freezeContent } from './freeze.ts';
 import { openMailing } from './schedule-mailings.ts';
 
@@ -139,6 +140,8 @@ async function stop(
   given: readonly Automation[],
   what: 'pause' | 'cancel',
 ): Promise<void> {
+  // Who joined while it was live is in it, though the background has not come to them yet.
+  while (takeChanges(db.$client) > 0);
   const now = wireTime(clock.now());
   const stopped = db.transaction(
     (tx) => {

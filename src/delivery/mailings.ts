@@ -33,10 +33,12 @@ interface MailingDeps {
 /** One mailing, ready to render. */
 export interface ReadyMailing {
   envelopeFrom(claim: Claim): string;
-  /** The whole message for a claimed recipient. */
-  render(claim: Claim, to: string): Buffer;
+  /** The whole message for a claimed recipient, in this memory if it is large enough. */
+  render(claim: Claim, to: string, memory?: Buffer): Buffer;
   /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
   renderSigned(claim: Claim, to: string): Promise<Buffer> | null;
+  /** Looks for a newer key. */
+  refresh(): void;
 }
 
 interface MailingRow {
@@ -60,9 +62,13 @@ export class Mailings {
     this.#keys = new DkimKeys(db.$client);
   }
 
+  /** The mailing with this id, signing with the newest key there is now: to be asked for once a batch. */
   get(id: number): ReadyMailing {
     const present = this.#ready.get(id);
-    if (present !== undefined) return present;
+    if (present !== undefined) {
+      present.refresh();
+      return present;
+    }
     const row = this.#db.$client
       .prepare<[number], MailingRow>(
         'SELECT id, user_id, unsubscribe_group_id, owner_kind, content FROM mailings WHERE id = ?',
@@ -102,15 +108,18 @@ function readyMailing(
       : null,
   });
   const signingDomain = asciiDomain(domain) ?? '';
+  let signer = keys.signerOf(signingDomain);
   const ready: ReadyMailing = {
+    refresh() {
+      signer = keys.signerOf(signingDomain);
+    },
     envelopeFrom: ({ id }) => (bounceDomain === '' ? frozen.from_email : returnPath(secret, id, bounceDomain)),
     renderSigned(claim, to) {
-      const signer = keys.signerOf(signingDomain);
       if (signer === null) return null;
       const message = ready.render(claim, to);
       return signer.signAside(message, clock.now()).then((field) => Buffer.concat([Buffer.from(field), message]));
     },
-    render: (claim, to) => {
+    render: (claim, to, memory) => {
       const own = tokens.recipient({
         delivery: claim.id,
         mailing: row.id,
@@ -120,19 +129,23 @@ function readyMailing(
       });
       const preferences = `${publicUrl}/u/${own.unsubscribe}`;
       const values = valuesOf(claim, names, to);
-      return render(prepared, {
-        address: to,
-        name: values.full_name ?? '',
-        values,
-        messageId: `${frozen.message_key}.${claim.id}@${domain}`,
-        date: clock.now(),
-        urls: {
-          preferences,
-          oneClick: preferences,
-          open: `${publicUrl}/o/${own.open}.gif`,
-          click: `${publicUrl}/c/${own.click}/`,
+      return render(
+        prepared,
+        {
+          address: to,
+          name: values.full_name ?? '',
+          values,
+          messageId: `${frozen.message_key}.${claim.id}@${domain}`,
+          date: clock.now(),
+          urls: {
+            preferences,
+            oneClick: preferences,
+            open: `${publicUrl}/o/${own.open}.gif`,
+            click: `${publicUrl}/c/${own.click}/`,
+          },
         },
-      });
+        memory,
+      );
     },
   };
   return ready;

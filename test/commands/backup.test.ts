@@ -15,7 +15,7 @@ t.test(
   async (t) => {
     const sink = await startSink(t, 5);
     const campaignMails = () => sink.mails.filter(({ to }) => to !== 'hello@example.com').map(({ to }) => to);
-    const settings = { SMTP_URL: sink.url, SENDER_VERIFICATION: 'optional' };
+    const settings = { SMTP_URL: sink.url, SENDER_VERIFICATION: 'optional', SEND_RATE: '60' };
     const service = new Service(t, settings);
     await service.start();
     const counters = await startCampaign(service, PEOPLE);

@@ -100,7 +100,8 @@ t.test('accounts and keys are made, listed and revoked, also while the service r
 t.test('a database of an older release is brought up to date, but not under a running server', async (t) => {
   const { db, path, run } = prepared(t);
   db.exec('DELETE FROM __drizzle_migrations WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)');
-  db.exec('DROP TABLE dkim_keys');
+  const triggers = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'trigger'").pluck().all();
+  for (const trigger of triggers) db.exec(`DROP TRIGGER ${trigger}`);
   const lock = lockForServer(path);
   t.match(await run('dkim', 'list'), { code: 1, err: /^Another Sendlark server is running/ });
   lock.release();

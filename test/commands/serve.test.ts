@@ -21,7 +21,7 @@ t.test('SIGTERM finishes what is in flight, and nobody is mailed twice after the
   const client = new Database(join(service.folder, 'test.db'), { readonly: true });
   const states = client
     .prepare<[], { state: number; people: number }>(
-      "SELECT state, count(*) AS people FROM deliveries d JOIN mailings m ON m.id = mailing_id WHERE owner_kind = 'single' GROUP BY state",
+      "SELECT d.state, count(*) AS people FROM deliveries d JOIN mailings m ON m.id = mailing_id WHERE owner_kind = 'single' GROUP BY d.state",
     )
     .all();
   client.close();
