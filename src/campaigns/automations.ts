@@ -1,5 +1,6 @@
 /** Automations as records, and their moves between draft and live (decisions §5). */
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { type Clock, plainTime, wireTime } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
@@ -141,7 +142,7 @@ async function stop(
   what: 'pause' | 'cancel',
 ): Promise<void> {
   // Who joined while it was live is in it, though the background has not come to them yet.
-  while (takeChanges(db.$client) > 0);
+  while (takeChanges(db.$client) > 0) await setImmediate();
   const now = wireTime(clock.now());
   const stopped = db.transaction(
     (tx) => {
