@@ -53,7 +53,7 @@ async function stepSafely(): Promise<boolean> {
 
 const returns = config.BOUNCE_LISTEN && (await listenForReturns(db, systemClock, config.BOUNCE_LISTEN));
 
-setInterval(() => guarded(() => background.record()), RECORD_MS);
+setInterval(() => guarded(() => background.record()), RECORD_MS).unref();
 
 let isStopping = false;
 let wake: () => void = () => undefined;
