@@ -1,7 +1,14 @@
 /** Builds the HTTP side. The one place where Fastify and Ajv options are set: tests and production run the same. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyServerOptions, LogController } from 'fastify';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify';
 import { parseAddress } from './audience/addresses.ts';
+import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';
 import { pages } from './pages/index.ts';
 import { failedBody, frameworkText } from './plugins/errors.ts';
@@ -10,6 +17,12 @@ import { installOpenapi } from './plugins/openapi.ts';
 import { api } from './routes/index.ts';
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/** What the log carries: routes, never addresses, which hold tokens, and never headers, which hold keys (trust 40). */
+export function logOptions({ LOG_LEVEL: level }: Config) {
+  const req = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url });
+  return { level, serializers: { req } };
+}
 
 /** The application, ready to listen or to be injected into. */
 export async function buildApp(

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
-import { buildApp } from './app.ts';
+import { buildApp, logOptions } from './app.ts';
 import type { ImportJob, ImportReport } from './audience/import.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -43,10 +43,7 @@ export async function serve(config: Config): Promise<Server> {
       wake: () => threads.get('background')?.postMessage('wake'),
       importContacts: importer.run,
     },
-    {
-      level: config.LOG_LEVEL,
-      serializers: { req: ({ method, routeOptions }) => ({ method, route: routeOptions?.url }) },
-    },
+    logOptions(config),
   );
   const origin = await listen(app, config);
   publicUrl ||= origin;

@@ -3,9 +3,10 @@ import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:
 import type { OutgoingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Test } from 'tap';
-import { buildApp } from '../src/app.ts';
+import { buildApp, logOptions } from '../src/app.ts';
 import { importContacts } from '../src/audience/import.ts';
 import { Background } from '../src/background.ts';
 import type { Clock } from '../src/clock.ts';
@@ -15,6 +16,7 @@ import { connect, type Db, migrateAndSeed } from '../src/database/open.ts';
 import type { Courier } from '../src/delivery/courier.ts';
 import { OutboxCourier } from '../src/delivery/outbox.ts';
 import { createTokens, type Tokens, tokenSecrets } from '../src/delivery/tokens.ts';
+import type { Deps } from '../src/deps.ts';
 
 export interface FilePart {
   filename: string;
@@ -83,6 +85,11 @@ export interface TestApp {
   page(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Runs the background until nothing is due. */
   background(): Promise<void>;
+  /**
+   * Drops the background where it stands and starts another on the same file, with a connection of its own.
+   * What is dropped after a restart can write no more, as after a kill.
+   */
+  restartBackground(courierOf?: (db: Db) => Courier): void;
 }
 
 const KEYS = { PUBLIC_KEY: '', SECRET_KEY: '' };
@@ -107,6 +114,7 @@ export async function startApp(
   t: Test,
   settings: Record<string, string> = {},
   courierOf?: (db: Db) => Courier,
+  logTo?: Writable,
 ): Promise<TestApp> {
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-test-'));
   const path = join(folder, 'test.db');
@@ -115,16 +123,12 @@ export async function startApp(
   const clock = new FakeClock();
   const config = readConfig({ ...KEYS, DATABASE_PATH: path, PUBLIC_URL, ...settings });
   const tokens = createTokens(tokenSecrets(db.$client));
-  const background = new Background({
-    db,
-    config,
-    clock,
-    tokens,
-    publicUrl: config.PUBLIC_URL,
-    courier: courierOf?.(db) ?? new OutboxCourier(db, clock),
-    log: () => undefined,
-  });
-  const fastify = await buildApp({
+  const log = (fields: object, text: string) => logTo?.write(`${JSON.stringify({ ...fields, text })}\n`);
+  const startBackground = (on: Db, courier: Courier) =>
+    new Background({ db: on, config, clock, tokens, publicUrl: config.PUBLIC_URL, courier, log });
+  let backgroundDb = db;
+  let background = startBackground(db, courierOf?.(db) ?? new OutboxCourier(db, clock));
+  const deps: Deps = {
     db,
     config,
     clock,
@@ -135,10 +139,12 @@ export async function startApp(
       const own = connect(job.databasePath);
       return importContacts(own, job, clock).finally(() => own.$client.close());
     },
-  });
+  };
+  const fastify = await buildApp(deps, logTo && { ...logOptions(config), stream: logTo });
   t.teardown(async () => {
     await background.close(1000);
     await fastify.close();
+    backgroundDb.$client.close();
     db.$client.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -158,6 +164,14 @@ export async function startApp(
     fastify,
     path,
     background: () => background.untilIdle(),
+    restartBackground(courierOfNext) {
+      if (backgroundDb !== db) backgroundDb.$client.close();
+      backgroundDb = connect(path);
+      background = startBackground(
+        backgroundDb,
+        courierOfNext?.(backgroundDb) ?? new OutboxCourier(backgroundDb, clock),
+      );
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** Automations as records, and their moves between draft and live (decisions §5). */
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { type Clock, plainTime, wireTime } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
@@ -8,6 +9,7 @@ import { ownedBy, recordId, recordUtr } from '../database/owned.ts';
 import { automationSchedules, automations, mailings, senders } from '../database/schema.ts';
 import { acknowledged, command } from '../delivery/control.ts';
 import { conflict, notFound } from '../failure.ts';
+import { takeChanges } from './enrolment.ts';
 import { type Frozen, freezeContent } from './freeze.ts';
 import { openMailing } from './schedule-mailings.ts';
 
@@ -49,7 +51,7 @@ export function duplicateAutomation({ db, clock }: AutomationDeps, userId: numbe
   const utr = randomUUID();
   db.transaction(
     (tx) => {
-      const automation_name = `Copy of ${source.automation_name}`.slice(0, 255);
+      const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
       const draft = { status: 0, live_at: null, held_reason: null, created_at: now, updated_at: now };
       const { id } = tx
         .insert(automations)
@@ -117,7 +119,7 @@ function targetExists(db: Db, { user_id, automation_for, automation_for_table }:
   );
 }
 
-function mailingsOf(db: Db, automationId: number, state: 'sending' | 'paused'): { id: number }[] {
+function mailingsOf(db: Db, automationId: number, state: 'sending' | 'paused' | 'held'): { id: number }[] {
   const where = and(eq(mailings.automation_id, automationId), eq(mailings.state, state));
   return db.select({ id: mailings.id }).from(mailings).where(where).all();
 }
@@ -139,6 +141,8 @@ async function stop(
   given: readonly Automation[],
   what: 'pause' | 'cancel',
 ): Promise<void> {
+  // Who joined while it was live is in it, though the background has not come to them yet.
+  while (takeChanges(db.$client) > 0) await setImmediate();
   const now = wireTime(clock.now());
   const stopped = db.transaction(
     (tx) => {
@@ -148,7 +152,7 @@ async function stop(
           .set({ status: 0, live_at: null, updated_at: now, ...(what === 'cancel' && { deleted_at: now }) })
           .where(eq(automations.id, automationId))
           .run();
-        const states = what === 'cancel' ? (['sending', 'paused'] as const) : (['sending'] as const);
+        const states = what === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
         for (const state of states) {
           for (const { id } of mailingsOf(db, automationId, state)) if (command(db.$client, id, what)) ids.push(id);
         }
@@ -164,7 +168,7 @@ async function stop(
 /** Takes live automations that can't go on back to draft with a reason. `condition` is SQL over `automations`. */
 export function holdAutomations(db: Db, condition: ReturnType<typeof sql>, reason: string, now: string): void {
   db.run(sql`
-    UPDATE mailings SET state = 'paused' WHERE state = 'sending' AND automation_id IN
+    UPDATE mailings SET state = 'paused' WHERE state IN ('sending', 'held') AND automation_id IN
       (SELECT id FROM automations WHERE status = 1 AND deleted_at IS NULL AND ${condition})`);
   db.run(sql`
     UPDATE automations SET status = 0, live_at = NULL, held_reason = ${reason}, updated_at = ${now}

@@ -9,6 +9,11 @@ import { normalise } from './normalise.ts';
 /** Largest form of any encoding (decisions §1). */
 export const FORM_BYTES = 4 * 1024 * 1024;
 const MOST_PARTS = 20_000;
+/**
+ * Bytes. More than a socket gives at once: the parser stops for good when a part it skips (one without a usable name, before
+ * the key check) does not fit its buffer in one piece, and the request would have no answer.
+ */
+const PART_BUFFER = 1024 * 1024;
 
 export const tooLarge = () => new Failure(413, 'Payload Too Large');
 
@@ -24,6 +29,7 @@ export async function installForms(app: FastifyInstance): Promise<void> {
   await app.register(formbody, { bodyLimit: FORM_BYTES, parser: parseUrlencoded });
   await app.register(multipart, {
     throwFileSizeLimit: false,
+    fileHwm: PART_BUFFER,
     limits: { fieldNameSize: 200, fieldSize: FORM_BYTES, fields: MOST_PARTS, files: 1, parts: MOST_PARTS },
   });
   // Clients that send a default content type with no body mean no body.

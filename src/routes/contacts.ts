@@ -124,10 +124,10 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       });
       const where = and(
         ownedContacts(request.userId),
-        contact_type_id === undefined ? undefined : eq(contacts.contact_type_id, Number(contact_type_id)),
+        contact_type_id === undefined ? undefined : eq(contacts.contact_type_id, recordId(contact_type_id)),
         search === undefined
           ? undefined
-          : sql`instr(lower(${contacts.email} || ' ' || ${fullname}), ${search.toLowerCase()}) > 0`,
+          : sql`instr(fold(${contacts.email} || ' ' || ${fullname}), fold(${search})) > 0`,
       );
       sendList(reply, db, 'contacts', { record, from, where, id: contacts.id }, request.query);
     },

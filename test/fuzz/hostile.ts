@@ -180,3 +180,30 @@ export const hostileHeaders = fc.constantFrom<Record<string, string>>(
 );
 
 export const otherMethod = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS');
+
+/** Repeated, these make a pattern that can match in more than one way try all of them. */
+export const REPEATED = [
+  ...[
+    'a',
+    'a.',
+    '-a.',
+    '1',
+    '1.',
+    '1-',
+    '1:',
+    '_1',
+    ' ',
+    '\t',
+    '\n ',
+    ' \r\n',
+    ',',
+    ';',
+    '"',
+    "\\'",
+    'ü',
+    '\u0308',
+    '\u00ad',
+  ],
+  ...['@', 'a@', '<', '<a ', '<!--', '((', '((a', '((a|b', '(( ', '[', '[0]', '{"a":', '=', '=?', '%', '%4', '&', '&#'],
+  ...['contacts_', 'is '],
+];

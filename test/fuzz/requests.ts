@@ -51,7 +51,7 @@ export function requestOf(operation: Operation, plan: Omit<Plan, 'operation'>, {
   const body = operation.bodies[plan.encoding % Math.max(1, operation.bodies.length)];
   const fields = valuesOf(Object.entries(body?.example ?? {}));
   const kinds = new Map<string, 'file' | 'json'>(body?.schema.properties?.file && [['file', 'file']]);
-  const names = [...operation.parameters.map(({ name }) => name), ...Object.keys(body?.schema.properties ?? {})];
+  const names = namesOf(operation);
   for (const { at, how, value, key } of plan.changes) {
     const name = names[at % Math.max(1, names.length)] ?? 'x';
     const target = at % Math.max(1, names.length) < operation.parameters.length ? query : fields;
@@ -73,6 +73,11 @@ export function requestOf(operation: Operation, plan: Omit<Plan, 'operation'>, {
   function valuesOf(examples: [string, unknown][]): Map<string, unknown> {
     return new Map(examples.map(([name, example]) => [name, goodValue(operation, name, example, records)]));
   }
+}
+
+/** The parameters by which `Change.at` counts: those of the query, then those of the body. */
+export function namesOf({ parameters, bodies }: Operation): string[] {
+  return [...parameters.map(({ name }) => name), ...Object.keys(bodies[0]?.schema.properties ?? {})];
 }
 
 /** A request as a person can repeat it. */

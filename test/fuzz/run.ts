@@ -80,7 +80,8 @@ function constructiveFirst(operations: Operation[]): Operation[] {
   return [...operations.filter((one) => !isDeletion(one)), ...operations.filter(isDeletion)];
 }
 
-async function answered(app: TestApp, request: Request): Promise<{ status: number; isSuccess: boolean }> {
+/** Sends the request; rejects with it when the answer breaks a promise: a 5xx, a body without the envelope, none at all. */
+export async function answered(app: TestApp, request: Request): Promise<{ status: number; isSuccess: boolean }> {
   let timer: NodeJS.Timeout | undefined;
   const hang = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer:\n${printed(request)}`)), HANGS_AFTER_MS);

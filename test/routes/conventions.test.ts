@@ -304,6 +304,27 @@ t.test('a form that is cut off or cannot be made out is malformed, not a failure
   }
 });
 
+t.test('a form with a part that nobody can use is answered, however large the part (trust 31)', async (t) => {
+  const app = await startApp(t);
+  await app.fastify.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.fastify.server.address() as AddressInfo;
+  const heads = ['X: y', 'Content-Disposition: attachment', 'Content-Disposition: form-data; name="a\nb"', ''];
+  for (const path of ['/contacts-type/add', '/contacts/upload-csv']) {
+    for (const head of heads) {
+      const parts = [
+        `${head}\r\n\r\n${'x'.repeat(3_500_000)}`,
+        'Content-Disposition: form-data; name="name"\r\n\r\nReaders',
+      ];
+      const response = await fetch(`http://127.0.0.1:${port}/api${path}`, {
+        method: 'POST',
+        headers: { ...app.one.headers, 'content-type': 'multipart/form-data; boundary=b' },
+        body: `${parts.map((part) => `--b\r\n${part}\r\n`).join('')}--b--\r\n`,
+      });
+      t.ok(isEnvelope(await response.json()), `${path} ${head}`);
+    }
+  }
+});
+
 t.test('an object where a text belongs is answered like any other fault (trust 29)', async (t) => {
   const app = await startApp(t);
   const keyed = await app.one.call('POST', '/contacts/upload-csv', {

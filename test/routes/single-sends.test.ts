@@ -368,3 +368,25 @@ t.test('one year ahead on the clock: nothing goes before a release (trust 11)', 
   t.equal(outbox(app).length, 0);
   t.match(await details(app, utr), { delivered: 0 });
 });
+
+t.test(
+  'a contact edited while the send runs is mailed where the audience was frozen, never where someone has left (trust 10, 23)',
+  async (t) => {
+    const { app, body } = await ready(t, { SEND_RATE: '1' });
+    await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: 'gone@example.org' } });
+    const utr = await create(app, body);
+    app.clock.advance(RECALL);
+    await app.background();
+    const moved = { contact_id: 3, contact_type_id: 1, email: 'gone@example.org', country: 1 };
+    t.equal((await app.one.call('POST', '/contacts/update', { form: moved })).status, 200);
+    for (let second = 0; second < 3; second++) {
+      app.clock.advance(1000);
+      await app.background();
+    }
+    t.match(await details(app, utr), { status: 3, delivered: 3 });
+    t.strictSame(
+      outbox(app).map((mail) => mail.envelope_to.toLowerCase()),
+      ['ann@example.org', 'bob@example.org', 'zoe@example.org'],
+    );
+  },
+);
