@@ -192,6 +192,15 @@ CREATE TABLE `design_templates` (
 	`updated_at` text
 );
 --> statement-breakpoint
+CREATE TABLE `dkim_keys` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`domain` text NOT NULL,
+	`selector` text NOT NULL,
+	`private_key` text NOT NULL,
+	`created_at` text NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dkim_keys_selector` ON `dkim_keys` (`domain`,`selector`);--> statement-breakpoint
 CREATE TABLE `dynamic_contents` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`name` text NOT NULL

@@ -170,7 +170,8 @@ export async function startApp(
   };
 }
 
-function callerWith(fastify: FastifyInstance, prefix: string, headers: Record<string, string>): Caller {
+/** Calls under a prefix as whoever has these headers. */
+export function callerWith(fastify: FastifyInstance, prefix: string, headers: Record<string, string>): Caller {
   return {
     headers,
     async call(method, path, options = {}) {

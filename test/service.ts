@@ -46,7 +46,7 @@ export class Service {
   #process: ChildProcess | null = null;
   origin = '';
 
-  constructor(t: Test, settings: Record<string, string>) {
+  constructor(t: { teardown(end: () => Promise<void>): void }, settings: Record<string, string>) {
     this.#settings = settings;
     t.teardown(async () => {
       await this.end('SIGTERM');

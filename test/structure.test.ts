@@ -14,7 +14,7 @@ const FLOORS = [
   ['deps.ts', 'plugins'],
   ['routes', 'pages'],
   ['app.ts', 'background.ts', 'import-thread.ts', 'background-thread.ts'],
-  ['server.ts'],
+  ['server.ts', 'commands'],
   ['cli.ts'],
 ];
 const NO_HTTP = ['database', 'audience', 'delivery', 'campaigns'];

@@ -4,10 +4,11 @@ import { and, asc, eq, sql } from 'drizzle-orm';
 import { type Clock, plainTime, wireTime } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { ownedBy, recordUtr } from '../database/owned.ts';
+import { ownedBy, recordId, recordUtr } from '../database/owned.ts';
 import { automationSchedules, automations, mailings, senders } from '../database/schema.ts';
 import { acknowledged, command } from '../delivery/control.ts';
 import { conflict, notFound } from '../failure.ts';
+import { takeChanges } from './enrolment.ts';
 import { type Frozen, freezeContent } from './freeze.ts';
 import { openMailing } from './schedule-mailings.ts';
 
@@ -139,6 +140,8 @@ async function stop(
   given: readonly Automation[],
   what: 'pause' | 'cancel',
 ): Promise<void> {
+  // Who joined while it was live is in it, though the background has not come to them yet.
+  while (takeChanges(db.$client) > 0);
   const now = wireTime(clock.now());
   const stopped = db.transaction(
     (tx) => {
@@ -176,8 +179,7 @@ export function automationsOf(db: Db, userId: number, given: readonly unknown[] 
   const found = new Map<number, Automation>();
   for (const id of given) {
     const utr = recordUtr(id);
-    const matches =
-      utr === '' ? eq(automations.id, Number(/^\d{1,16}$/.test(String(id)) ? id : 0)) : eq(automations.utr, utr);
+    const matches = utr === '' ? eq(automations.id, recordId(id)) : eq(automations.utr, utr);
     const automation = db
       .select()
       .from(automations)

@@ -27,34 +27,43 @@ const IS_MEMBER = `
     ELSE EXISTS (SELECT 1 FROM segment_recipients r WHERE r.address_id = e.address_id AND r.segment_id = au.automation_for AND r.is_removed = 0)
   END`;
 
-/** Enrols who has joined and ends who has left since the last call; gives how many changes were read. */
+/**
+ * Enrols who joined while an automation was live and ends who left since the last call; gives how many changes were read.
+ * Leaving ends an enrolment that was there before it; a join after a leave in the same page enrols.
+ */
 export function takeChanges(client: Database): number {
   return client
     .transaction(() => {
       const until = client
-        .prepare('SELECT max(id) FROM (SELECT id FROM membership_changes ORDER BY id LIMIT ?)')
+        .prepare<[number], number | null>('SELECT max(id) FROM (SELECT id FROM membership_changes ORDER BY id LIMIT ?)')
         .pluck()
         .get(ROWS);
-      if (until === null) return 0;
+      if (until === null || until === undefined) return 0;
+      const lastBefore = Number(client.prepare('SELECT ifnull(max(id), 0) FROM enrolments').pluck().get());
+      const end = client.prepare(`
+        UPDATE enrolments AS e SET state = 'left', reason = 'left the target'
+        WHERE e.state = 'active' AND (e.id > @lastBefore) = @isNew
+          AND e.address_id IN (SELECT address_id FROM membership_changes WHERE id <= @until AND change = 'left')
+          AND EXISTS (
+            SELECT 1 FROM automations au JOIN membership_changes m
+              ON m.target_table = au.automation_for_table AND m.target_id = au.automation_for
+            WHERE au.id = e.automation_id AND au.exit_criteria = 1 AND m.address_id = e.address_id AND m.id <= @until
+              AND m.change = 'left' AND (@isNew = 0 OR EXISTS (SELECT 1 FROM membership_changes j
+                WHERE j.target_table = m.target_table AND j.target_id = m.target_id AND j.address_id = m.address_id
+                  AND j.change = 'joined' AND j.id < m.id)))`);
+      end.run({ until, lastBefore, isNew: 0 });
       client
         .prepare(`
           INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
           SELECT au.id, m.address_id, m.contact_id, 'active', m.happened_at, m.happened_at,
             m.happened_at + ifnull((SELECT ${WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.id LIMIT 1), 0)
           FROM membership_changes m JOIN automations au
-            ON au.automation_for_table = m.target_table AND au.automation_for = m.target_id AND au.status = 1 AND au.deleted_at IS NULL
+            ON au.automation_for_table = m.target_table AND au.automation_for = m.target_id AND au.status = 1
+              AND au.deleted_at IS NULL AND m.happened_at >= unixepoch(au.live_at) * 1000
           WHERE m.id <= ? AND m.change = 'joined' ORDER BY m.id
           ON CONFLICT DO NOTHING`)
         .run(until);
-      client
-        .prepare(`
-          UPDATE enrolments AS e SET state = 'left', reason = 'left the target' WHERE e.state = 'active' AND EXISTS (
-            SELECT 1 FROM automations au JOIN membership_changes m ON m.target_table = au.automation_for_table AND m.target_id = au.automation_for
-            WHERE au.id = e.automation_id AND au.exit_criteria = 1 AND m.address_id = e.address_id AND m.id <= @until AND m.change = 'left'
-              AND NOT EXISTS (SELECT 1 FROM membership_changes j WHERE j.target_table = m.target_table AND j.target_id = m.target_id
-                AND j.address_id = m.address_id AND j.id > m.id AND j.id <= @until AND j.change = 'joined'))
-            AND e.address_id IN (SELECT address_id FROM membership_changes WHERE id <= @until AND change = 'left')`)
-        .run({ until });
+      end.run({ until, lastBefore, isNew: 1 });
       return client.prepare('DELETE FROM membership_changes WHERE id <= ?').run(until).changes;
     })
     .immediate();

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
 import { NO_TIME, wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { ownedBy, recordUtr } from '../database/owned.ts';
+import { ownedBy, recordId, recordUtr } from '../database/owned.ts';
 import { mailings, singleSends } from '../database/schema.ts';
 import { acknowledged, command } from '../delivery/control.ts';
 import { conflict, notFound } from '../failure.ts';
@@ -74,8 +74,7 @@ export function singleSendsOf(db: Db, userId: number, given: readonly unknown[] 
   const found = new Map<number, SingleSend>();
   for (const id of given) {
     const utr = recordUtr(id);
-    const matches =
-      utr === '' ? eq(singleSends.id, Number(/^\d{1,16}$/.test(String(id)) ? id : 0)) : eq(singleSends.utr, utr);
+    const matches = utr === '' ? eq(singleSends.id, recordId(id)) : eq(singleSends.utr, utr);
     const send = db
       .select()
       .from(singleSends)

@@ -1,6 +1,6 @@
 /** Key pairs: making, hashing, comparing. Secrets are 256 random bits, so a plain SHA-256 is hash enough. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { eq } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { wireTime } from '../clock.ts';
 import type { Db } from './open.ts';
@@ -26,6 +26,16 @@ export function createKeys(db: Db, clock: Clock, userId: number): KeyPair {
     })
     .run();
   return pair;
+}
+
+/** Ends the pair with this public key; the next request with it is refused. False when there is no valid one. */
+export function revokeKeys(db: Db, clock: Clock, publicKey: string): boolean {
+  const { changes } = db
+    .update(apiKeys)
+    .set({ revoked_at: wireTime(clock.now()) })
+    .where(and(eq(apiKeys.public_key, publicKey), isNull(apiKeys.revoked_at)))
+    .run();
+  return changes > 0;
 }
 
 /** The account a pair identifies, or null. Takes the same time whatever is wrong with it. */

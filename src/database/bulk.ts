@@ -3,7 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 
 const TARGET_MS = 3;
-const FIRST_ROWS = 250;
+/** Fewer would not shorten a transaction: what is left then is the commit itself. */
+const FEWEST_ROWS = 250;
 const MOST_ROWS = 10_000;
 
 /**
@@ -12,12 +13,12 @@ const MOST_ROWS = 10_000;
  */
 export async function inChunks(client: Database, write: (rows: number) => boolean): Promise<void> {
   const transaction = client.transaction(write);
-  let rows = FIRST_ROWS;
+  let rows = FEWEST_ROWS;
   for (let more = true; more; ) {
     const started = performance.now();
     more = transaction.immediate(rows);
     const held = performance.now() - started;
-    rows = Math.round(Math.min(MOST_ROWS, Math.max(50, rows * Math.min(2, TARGET_MS / Math.max(held, 0.1)))));
+    rows = Math.round(Math.min(MOST_ROWS, Math.max(FEWEST_ROWS, rows * Math.min(2, TARGET_MS / Math.max(held, 0.1)))));
     if (more) await setTimeout(held);
   }
 }

@@ -1,5 +1,6 @@
 /** Opens the one file: pragmas, migrations, the lock that keeps a second server out. */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
@@ -39,21 +40,24 @@ function assertVersion(client: Database.Database): void {
 
 /** Brings the schema to this release and loads the seed. Throws when a newer release has written the file (trust 49). */
 export function migrateAndSeed(db: Db): void {
-  refuseNewer(db.$client);
-  migrate(db, { migrationsFolder: MIGRATIONS.pathname });
+  if (schemaState(db.$client) === 'newer') {
+    throw new Error('The database was written by a newer release of Sendlark: upgrade the program');
+  }
+  migrate(db, { migrationsFolder: fileURLToPath(MIGRATIONS) });
   seed(db.$client);
 }
 
-function refuseNewer(client: Database.Database): void {
+/** How the schema of a file stands to this release's: by its newest migration. A file without any is older. */
+export function schemaState(client: Database.Database): 'older' | 'current' | 'newer' {
   const table = client.prepare("SELECT 1 FROM sqlite_master WHERE name = '__drizzle_migrations'").get();
-  if (table === undefined) return;
+  if (table === undefined) return 'older';
   const journal: { entries: { when: number }[] } = JSON.parse(
     readFileSync(new URL('meta/_journal.json', MIGRATIONS), 'utf8'),
   );
   const known = Math.max(...journal.entries.map((entry) => entry.when));
-  const newest = client.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get();
-  if (Number(newest) > known)
-    throw new Error('The database was written by a newer release of Sendlark: upgrade the program');
+  const newest = Number(client.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get());
+  if (newest > known) return 'newer';
+  return newest < known ? 'older' : 'current';
 }
 
 /** Holds the file for this process until it ends, however it ends; throws when another server has it (trust 47). */

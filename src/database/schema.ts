@@ -541,3 +541,16 @@ export const steps = sqliteTable(
   },
   (table) => [uniqueIndex('steps_once').on(table.enrolment_id, table.schedule_id)],
 );
+
+/** Keys that sign the mail of a sender domain (ASCII form); the newest of a domain signs, older ones may still be verified. */
+export const dkimKeys = sqliteTable(
+  'dkim_keys',
+  {
+    id: id(),
+    domain: text().notNull(),
+    selector: text().notNull(),
+    private_key: text().notNull(),
+    created_at: text().notNull(),
+  },
+  (table) => [uniqueIndex('dkim_keys_selector').on(table.domain, table.selector)],
+);

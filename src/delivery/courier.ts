@@ -10,8 +10,11 @@ export interface Handoff {
   from: string;
   /** One address, never a list (trust 33). */
   to: string;
-  /** Called right before MAIL FROM would be written: the message, or null when it must not leave any more. */
-  start(): Buffer | null;
+  /**
+   * Called right before MAIL FROM would be written: the message, or null when it must not leave any more. It may be built in
+   * `memory` where that is given: the courier keeps it until the hand-off is settled.
+   */
+  start(memory?: Buffer): Buffer | null;
 }
 
 export interface Courier {

@@ -5,6 +5,8 @@ const DAY = 24 * 60 * 60 * 1000;
 /** A gap longer than this since the service was last seen running is no pause: what came due in it is not sent unasked. */
 const LONGEST_GAP_DAYS = 7;
 const SEEN_EVERY_MS = 60_000;
+/** A background thread not seen for longer has stalled: three beats are missing. */
+export const STALLED_MS = 3 * SEEN_EVERY_MS;
 
 /** Why sending is held, or null. */
 export function heldReason(client: Database): string | null {
@@ -23,6 +25,11 @@ export function release(client: Database, now: number): boolean {
   return client.prepare("DELETE FROM installation WHERE name = 'sending_held'").run().changes > 0;
 }
 
+/** When the background was last seen running, epoch milliseconds; 0 before its first step. */
+export function lastSeen(client: Database): number {
+  return Number(client.prepare("SELECT value FROM installation WHERE name = 'last_seen'").pluck().get() ?? 0);
+}
+
 /** Notes that the service runs at this wall time (epoch milliseconds), at most once a minute; a leap ahead holds sending. */
 export class Heartbeat {
   readonly #client: Database;
@@ -30,7 +37,7 @@ export class Heartbeat {
 
   constructor(client: Database) {
     this.#client = client;
-    this.#seen = Number(client.prepare("SELECT value FROM installation WHERE name = 'last_seen'").pluck().get() ?? 0);
+    this.#seen = lastSeen(client);
   }
 
   beat(now: number): void {

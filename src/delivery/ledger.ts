@@ -158,6 +158,11 @@ export class Ledger {
       .immediate();
   }
 
+  /** Runs several of the moves below as one transaction. */
+  together<T>(moves: () => T): T {
+    return this.#client.transaction(moves).immediate();
+  }
+
   /** Mailings whose state another thread has changed since it was last marked seen. */
   unseen(): { id: number; state: string }[] {
     return this.#unseen.all();

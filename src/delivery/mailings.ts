@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { returnPath } from './bounces/verp.ts';
 import type { Content } from './compiled.ts';
+import { asciiDomain, DkimKeys } from './dkim-keys.ts';
 import type { Claim } from './ledger.ts';
 import { type Prepared, prepare, render } from './message.ts';
 import { type Tokens, tokenSecrets } from './tokens.ts';
@@ -32,8 +33,12 @@ interface MailingDeps {
 /** One mailing, ready to render. */
 export interface ReadyMailing {
   envelopeFrom(claim: Claim): string;
-  /** The whole message for a claimed recipient. */
-  render(claim: Claim, to: string): Buffer;
+  /** The whole message for a claimed recipient, in this memory if it is large enough. */
+  render(claim: Claim, to: string, memory?: Buffer): Buffer;
+  /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
+  renderSigned(claim: Claim, to: string): Promise<Buffer> | null;
+  /** Looks for a newer key. */
+  refresh(): void;
 }
 
 interface MailingRow {
@@ -48,23 +53,29 @@ interface MailingRow {
 export class Mailings {
   readonly #db: Db;
   readonly #facts: MailingDeps;
+  readonly #keys: DkimKeys;
   readonly #ready = new Map<number, ReadyMailing>();
 
   constructor(db: Db, facts: MailingDeps) {
     this.#db = db;
     this.#facts = facts;
+    this.#keys = new DkimKeys(db.$client);
   }
 
+  /** The mailing with this id, signing with the newest key there is now: to be asked for once a batch. */
   get(id: number): ReadyMailing {
     const present = this.#ready.get(id);
-    if (present !== undefined) return present;
+    if (present !== undefined) {
+      present.refresh();
+      return present;
+    }
     const row = this.#db.$client
       .prepare<[number], MailingRow>(
         'SELECT id, user_id, unsubscribe_group_id, owner_kind, content FROM mailings WHERE id = ?',
       )
       .get(id);
     if (row === undefined) throw new Error(`mailing ${id} does not exist`);
-    const made = readyMailing(this.#db, this.#facts, row);
+    const made = readyMailing(this.#db, this.#facts, this.#keys, row);
     this.#ready.set(id, made);
     return made;
   }
@@ -74,7 +85,12 @@ export class Mailings {
   }
 }
 
-function readyMailing(db: Db, { clock, tokens, publicUrl, bounceDomain }: MailingDeps, row: MailingRow): ReadyMailing {
+function readyMailing(
+  db: Db,
+  { clock, tokens, publicUrl, bounceDomain }: MailingDeps,
+  keys: DkimKeys,
+  row: MailingRow,
+): ReadyMailing {
   const frozen: FrozenContent = JSON.parse(row.content);
   const [secret = ''] = tokenSecrets(db.$client);
   const isCampaign = row.owner_kind !== 'system';
@@ -91,9 +107,19 @@ function readyMailing(db: Db, { clock, tokens, publicUrl, bounceDomain }: Mailin
         }
       : null,
   });
-  return {
+  const signingDomain = asciiDomain(domain) ?? '';
+  let signer = keys.signerOf(signingDomain);
+  const ready: ReadyMailing = {
+    refresh() {
+      signer = keys.signerOf(signingDomain);
+    },
     envelopeFrom: ({ id }) => (bounceDomain === '' ? frozen.from_email : returnPath(secret, id, bounceDomain)),
-    render: (claim, to) => {
+    renderSigned(claim, to) {
+      if (signer === null) return null;
+      const message = ready.render(claim, to);
+      return signer.signAside(message, clock.now()).then((field) => Buffer.concat([Buffer.from(field), message]));
+    },
+    render: (claim, to, memory) => {
       const own = tokens.recipient({
         delivery: claim.id,
         mailing: row.id,
@@ -103,19 +129,24 @@ function readyMailing(db: Db, { clock, tokens, publicUrl, bounceDomain }: Mailin
       });
       const preferences = `${publicUrl}/u/${own.unsubscribe}`;
       const values = valuesOf(claim, names, to);
-      return render(prepared, {
-        address: to,
-        name: values.full_name ?? '',
-        values,
-        messageId: `${frozen.message_key}.${claim.id}@${domain}`,
-        date: clock.now(),
-        urls: {
-          preferences,
-          oneClick: preferences,
-          open: `${publicUrl}/o/${own.open}.gif`,
-          click: `${publicUrl}/c/${own.click}/`,
+      return render(
+        prepared,
+        {
+          address: to,
+          name: values.full_name ?? '',
+          values,
+          messageId: `${frozen.message_key}.${claim.id}@${domain}`,
+          date: clock.now(),
+          urls: {
+            preferences,
+            oneClick: preferences,
+            open: `${publicUrl}/o/${own.open}.gif`,
+            click: `${publicUrl}/c/${own.click}/`,
+          },
         },
-      });
+        memory,
+      );
     },
   };
+  return ready;
 }

@@ -20,6 +20,7 @@ const ACCEPTED: Outcome = {
 interface Waiting {
   handoff: Handoff;
   resolve(outcome: Outcome | 'withdrawn'): void;
+  reject(error: unknown): void;
 }
 
 /** A courier that stores each mail; those handed over together are written in one transaction. */
@@ -38,8 +39,8 @@ export class OutboxCourier implements Courier {
   }
 
   send(handoff: Handoff): Promise<Outcome | 'withdrawn'> {
-    return new Promise((resolve) => {
-      if (this.#waiting.push({ handoff, resolve }) === 1) setImmediate(() => this.#store());
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ handoff, resolve, reject }) === 1) setImmediate(() => this.#store());
     });
   }
 
@@ -47,38 +48,50 @@ export class OutboxCourier implements Courier {
     this.#store();
   }
 
+  /** One transaction for all that waits. A mail that can't be built fails alone; a failed write puts all of them off. */
   #store(): void {
     const batch = this.#waiting;
     this.#waiting = [];
     const created_at = wireTime(this.#clock.now());
-    const settled = this.#db.transaction(
-      (tx) => {
-        const outcomes = batch.map(({ handoff }) => {
-          const raw = handoff.start();
-          if (raw === null) return 'withdrawn';
-          tx.insert(outbox)
-            .values({
+    const built = batch.map((waiting) => ({ ...waiting, raw: rawOf(waiting) })).filter(({ raw }) => raw !== null);
+    try {
+      this.#db.transaction(
+        (tx) => {
+          for (const { handoff, raw } of built) {
+            if (raw === null) continue;
+            const mail = {
               user_id: handoff.userId,
               mailing_id: handoff.mailingId,
               envelope_from: handoff.from,
               envelope_to: handoff.to,
-              subject: subjectOf(raw),
-              raw,
-              created_at,
-            })
+            };
+            tx.insert(outbox)
+              .values({ ...mail, subject: subjectOf(raw), raw, created_at })
+              .run();
+          }
+          tx.delete(outbox)
+            .where(lte(outbox.id, sql`(SELECT max(id) - ${KEPT} FROM outbox)`))
             .run();
-          return ACCEPTED;
-        });
-        tx.delete(outbox)
-          .where(lte(outbox.id, sql`(SELECT max(id) - ${KEPT} FROM outbox)`))
-          .run();
-        return outcomes;
-      },
-      { behavior: 'immediate' },
-    );
-    batch.forEach(({ resolve }, at) => {
-      resolve(settled[at] ?? 'withdrawn');
-    });
+        },
+        { behavior: 'immediate' },
+      );
+      for (const { resolve } of built) resolve(ACCEPTED);
+    } catch (error) {
+      const reply = `The outbox could not be written: ${error instanceof Error ? error.message : error}`;
+      for (const { resolve } of built) resolve({ kind: 'deferred', stage: 'body', code: 0, enhanced: null, reply });
+    }
+  }
+}
+
+/** The mail, or null when it was withdrawn or can't be built; its sender is told so here. */
+function rawOf({ handoff, resolve, reject }: Waiting): Buffer | null {
+  try {
+    const raw = handoff.start();
+    if (raw === null) resolve('withdrawn');
+    return raw;
+  } catch (error) {
+    reject(error);
+    return null;
   }
 }
 

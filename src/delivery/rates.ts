@@ -3,6 +3,14 @@ import type { Clock } from '../clock.ts';
 
 const SECOND = 1000;
 
+/** Of a recipient domain, in monotonic milliseconds. */
+interface DomainTimes {
+  /** When the next mail may go. */
+  next: number;
+  /** When the last of those who wait is to ask again, and a place more. */
+  tail: number;
+}
+
 /** Spreads hand-offs over time. A rate of 0 is no limit. */
 export class Rates {
   readonly #clock: Clock;
@@ -10,8 +18,7 @@ export class Rates {
   readonly #perDomain: number;
   #tokens: number;
   #filledAt: number;
-  /** When the next mail to a domain may go, monotonic milliseconds. */
-  readonly #nextTo = new Map<string, number>();
+  readonly #domains = new Map<string, DomainTimes>();
 
   constructor(clock: Clock, { perSecond, perDomain }: { perSecond: number; perDomain: number }) {
     this.#clock = clock;
@@ -38,18 +45,31 @@ export class Rates {
     this.#tokens += count;
   }
 
-  /** Reserves the next place for a mail to this domain; gives the milliseconds until then, 0 for now. */
+  /**
+   * Asks for a mail to this domain: 0, it goes now; else the milliseconds after which to ask again. Those who wait are spread
+   * over time but hold no place, so that a stop in between lets no flood through later; up to a second of places not used
+   * is made up for, since the worker does not look at every one of them.
+   */
   waitFor(domain: string): number {
     if (this.#perDomain === 0) return 0;
     const now = this.#clock.monotonic();
-    const place = Math.max(now, this.#nextTo.get(domain) ?? 0);
-    this.#nextTo.set(domain, place + SECOND / this.#perDomain);
-    this.#forgetPast(now);
-    return Math.round(place - now);
+    const interval = SECOND / this.#perDomain;
+    const times = this.#domains.get(domain) ?? { next: now, tail: now };
+    if (times.next <= now) {
+      times.next = Math.max(times.next, now - SECOND) + interval;
+      this.#domains.set(domain, times);
+      this.#forgetPast(now);
+      return 0;
+    }
+    const place = Math.max(times.next, times.tail);
+    times.tail = place + interval;
+    return Math.ceil(place - now);
   }
 
   #forgetPast(now: number): void {
-    if (this.#nextTo.size < 10_000) return;
-    for (const [domain, next] of this.#nextTo) if (next <= now) this.#nextTo.delete(domain);
+    if (this.#domains.size < 10_000) return;
+    for (const [domain, { next, tail }] of this.#domains) {
+      if (Math.max(next, tail) <= now - SECOND) this.#domains.delete(domain);
+    }
   }
 }

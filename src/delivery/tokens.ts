@@ -1,5 +1,5 @@
 /** Links in mails carry what they act on, signed: no lookup table, and they outlive whatever else is deleted (trust 21). */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 
 /** What a recipient's links know. */
@@ -40,14 +40,16 @@ export function tokenSecrets(client: Database): string[] {
 }
 
 /** Signs with the first secret, reads with all of them. */
-export function createTokens(secrets: readonly string[]): Tokens {
+export function createTokens(texts: readonly string[]): Tokens {
+  // Made once: a key given as text is taken apart anew for every token.
+  const secrets = texts.map((text) => createSecretKey(text, 'utf8'));
   const newest = secrets[0];
   if (newest === undefined) throw new Error('tokens need a secret');
-  const recipientMac = (secret: string, body: string) =>
+  const recipientMac = (secret: KeyObject, body: string) =>
     createHmac('sha512', secret).update(`recipient:${body}`).digest();
-  const textMac = (secret: string, purpose: string, text: string) =>
+  const textMac = (secret: KeyObject, purpose: string, text: string) =>
     createHmac('sha256', secret).update(`${purpose}:${text}`).digest().subarray(0, PART_BYTES);
-  const anyMatches = (mac: string, expected: (secret: string) => Buffer) => {
+  const anyMatches = (mac: string, expected: (secret: KeyObject) => Buffer) => {
     const given = Buffer.from(mac, 'base64url');
     // Spelling counts too: base64url leaves unused bits in the last character, which must not make a second valid token.
     if (given.length !== PART_BYTES || given.toString('base64url') !== mac) return false;

@@ -25,6 +25,11 @@ export interface WorkerDeps {
   log(fields: object, text: string): void;
 }
 
+interface Batch {
+  mailing: OpenMailing;
+  claims: Claim[];
+}
+
 export class DeliveryWorker {
   readonly #deps: WorkerDeps;
   readonly #ledger: Ledger;
@@ -36,6 +41,8 @@ export class DeliveryWorker {
   readonly #stopped = new Set<number>();
   #isStopping = false;
   #flights = 0;
+  /** Those in flight that wait for their signature. */
+  #signing = 0;
   #landed: () => void = () => undefined;
   #turn = 0;
 
@@ -47,17 +54,22 @@ export class DeliveryWorker {
   }
 
   /**
-   * One round: claim what fits, hand it over, wait until half of it has landed or results are due, record them. Gives whether
-   * there is anything left to do now.
+   * One round: record what has landed and claim what fits, in one transaction; hand it over; wait until half of it has landed
+   * or results are due. Gives whether there is anything left to do now.
    */
   async step(): Promise<boolean> {
     this.acknowledge();
-    if (this.#results.length + this.#withdrawn.length > 0) this.#record();
-    const claimed = this.#claimAll();
+    const landed = this.#results.length + this.#withdrawn.length;
+    const batches = this.#recordAndClaim();
+    const now = this.#deps.clock.now().getTime();
+    for (const { mailing, claims } of batches) {
+      const ready = this.#deps.mailings.get(mailing.id);
+      for (const claim of claims) this.#handOffInTurn(mailing, ready, claim, now);
+    }
     if (this.#flights > 0) await this.#landing();
-    const recorded = this.#record();
     const cancelled = this.#sweepCancelled();
-    return claimed > 0 || recorded > 0 || cancelled > 0 || this.#flights > 0;
+    const waiting = this.#flights + this.#results.length + this.#withdrawn.length;
+    return landed > 0 || batches.length > 0 || cancelled > 0 || waiting > 0;
   }
 
   /** Takes note of mailings whose state another thread has changed. Nothing a stop forbids starts after this returns. */
@@ -78,32 +90,45 @@ export class DeliveryWorker {
   async finish(): Promise<void> {
     while (this.#flights > 0) {
       await this.#landing();
-      this.#record();
+      this.#recordAndClaim();
     }
-    this.#record();
+    this.#recordAndClaim();
+  }
+
+  /**
+   * One commit for both, since each waits for the disk. A failed write, a full disk say, throws and leaves what has landed for
+   * the next round: what was handed off is not forgotten.
+   */
+  #recordAndClaim(): Batch[] {
+    const open = this.#ledger.openMailings();
+    if (open.length + this.#results.length + this.#withdrawn.length === 0) return [];
+    const batches = this.#ledger.together(() => {
+      this.#record(open);
+      return this.#isStopping ? [] : this.#claimAll(open);
+    });
+    this.#results = [];
+    this.#withdrawn = [];
+    return batches;
   }
 
   /** Claims for every open mailing its share of the room; the turn goes round so that a small one never waits for a large one. */
-  #claimAll(): number {
-    const open = this.#isStopping ? [] : this.#ledger.openMailings();
+  #claimAll(open: readonly OpenMailing[]): Batch[] {
     const now = this.#deps.clock.now().getTime();
+    const batches: Batch[] = [];
     let claimed = 0;
     for (let at = 0; at < open.length; at++) {
       const mailing = open[(this.#turn + at) % open.length];
-      const room = this.#deps.courier.room();
+      const room = this.#deps.courier.room() - this.#signing - claimed;
       if (mailing === undefined || room <= 0) break;
       const share = this.#deps.rates.take(Math.min(PAGE, Math.ceil(room / (open.length - at))));
       if (share === 0) break;
       const claims = this.#ledger.claim(mailing.id, share, now);
       this.#deps.rates.giveBack(share - claims.length);
-      if (claims.length > 0) {
-        const ready = this.#deps.mailings.get(mailing.id);
-        for (const claim of claims) this.#handOffInTurn(mailing, ready, claim, now);
-      }
+      if (claims.length > 0) batches.push({ mailing, claims });
       claimed += claims.length;
     }
     this.#turn++;
-    return claimed;
+    return batches;
   }
 
   /** Hands off now, or puts the claim back until its recipient domain has room. */
@@ -115,16 +140,7 @@ export class DeliveryWorker {
 
   #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
     this.#flights++;
-    const to = envelopeAddress(claim.email ?? claim.compared_email);
-    const handoff = {
-      mailingId: mailing.id,
-      userId: mailing.user_id,
-      from: ready.envelopeFrom(claim),
-      to,
-      start: () => (this.#isStopping || this.#stopped.has(mailing.id) ? null : ready.render(claim, to)),
-    };
-    void this.#deps.courier
-      .send(handoff)
+    void this.#outcomeOf(mailing, ready, claim)
       .catch((error: unknown) => this.#unbuilt(claim, error))
       .then((outcome) => {
         this.#flights--;
@@ -133,10 +149,34 @@ export class DeliveryWorker {
       });
   }
 
+  async #outcomeOf(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
+    const to = envelopeAddress(claim.email ?? claim.compared_email);
+    const hand = (message: (memory?: Buffer) => Buffer) =>
+      this.#deps.courier.send({
+        mailingId: mailing.id,
+        userId: mailing.user_id,
+        from: ready.envelopeFrom(claim),
+        to,
+        start: (memory) => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message(memory)),
+      });
+    const signed = ready.renderSigned(claim, to);
+    return signed === null ? hand((memory) => ready.render(claim, to, memory)) : this.#afterSigning(signed, hand);
+  }
+
   /** A mail that can't be built is a bug of ours or of the data: this recipient fails, the others go on. */
   #unbuilt(claim: Claim, error: unknown): Outcome {
     this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
     return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: 'The mail could not be built' };
+  }
+
+  /** Hands a mail over once it is signed; until then it counts against the courier's room here. */
+  async #afterSigning(
+    signed: Promise<Buffer>,
+    hand: (message: (memory?: Buffer) => Buffer) => Promise<Outcome | 'withdrawn'>,
+  ): Promise<Outcome | 'withdrawn'> {
+    this.#signing++;
+    const message = await signed.finally(() => this.#signing--);
+    return hand(() => message);
   }
 
   #land(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
@@ -167,24 +207,12 @@ export class DeliveryWorker {
     timer.abort();
   }
 
-  /** Puts what has landed on disk and finishes mailings that are through; gives how much it was. */
-  #record(): number {
-    const results = this.#results;
-    const withdrawn = this.#withdrawn;
+  /** Puts what has landed on the ledger and finishes mailings that are through. */
+  #record(open: readonly OpenMailing[]): void {
     const moment = this.#deps.clock.now();
-    // A failed write, a full disk say, throws here and leaves them for the next round: what was handed off is not forgotten.
-    this.#ledger.record(results, moment.getTime(), wireTime(moment));
-    this.#results = [];
-    this.#ledger.putBack(withdrawn);
-    this.#withdrawn = [];
-    if (this.#flights === 0 || results.length > 0) this.#settle(wireTime(moment));
-    return results.length + withdrawn.length;
-  }
-
-  #settle(now: string): void {
-    for (const { id } of this.#ledger.openMailings()) {
-      if (this.#ledger.settle(id, now)) this.#deps.mailings.forget(id);
-    }
+    this.#ledger.record(this.#results, moment.getTime(), wireTime(moment));
+    this.#ledger.putBack(this.#withdrawn);
+    for (const { id } of open) if (this.#ledger.settle(id, wireTime(moment))) this.#deps.mailings.forget(id);
   }
 
   #sweepCancelled(): number {

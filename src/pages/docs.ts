@@ -1,6 +1,6 @@
 /** The interface for readers: the OpenAPI document, and a page made from it. */
 import type { FastifyInstance } from 'fastify';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { page } from './layout.ts';
 
 interface Schema {
@@ -9,44 +9,51 @@ interface Schema {
   enum?: unknown[];
   properties?: Record<string, Schema>;
   required?: string[];
-  examples?: unknown[];
 }
 
 interface Operation {
+  operationId?: string;
+  summary?: string;
+  tags?: string[];
   parameters?: { name: string; required?: boolean; description?: string; schema?: Schema }[];
-  requestBody?: { content?: Record<string, { schema?: Schema }> };
+  requestBody?: { content?: Record<string, { schema?: Schema; example?: unknown }> };
+}
+
+interface Document {
+  tags?: { name: string }[];
+  paths?: Record<string, Record<string, Operation>>;
 }
 
 export async function docsPage(app: FastifyInstance): Promise<void> {
   app.get('/docs/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(app.swagger()));
 
   app.get('/docs', (_request, reply) => {
-    const { paths = {} } = app.swagger() as { paths?: Record<string, Record<string, Operation>> };
+    const { tags = [], paths = {} }: Document = Object(app.swagger());
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => section(path, method, operation)),
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
     );
+    const resources = tags.map(({ name }) => {
+      const own = operations.filter(({ operation }) => operation.tags?.includes(name));
+      return html`<h2>${name}</h2>${own.map(({ path, method, operation }) => section(path, method, operation))}`;
+    });
     return page(
       reply,
       'The Sendlark interface',
-      html`<h1>The Sendlark interface</h1><p>Every request carries the headers <code>PublicKey</code> and <code>SecretKey</code>. Bodies may be multipart,
-      urlencoded or JSON. As a document for tools: <a href="/docs/openapi.json">openapi.json</a>.</p>${operations}`,
+      html`<h1>The Sendlark interface</h1><p>Every request carries the headers <code>PublicKey</code> and <code>SecretKey</code>.
+Bodies may be multipart, urlencoded or JSON. As a document for tools: <a href="/docs/openapi.json">openapi.json</a>.
+What is needed is marked with *.</p>${resources}`,
       'wide',
     );
   });
 }
 
-function section(path: string, method: string, operation: Operation) {
-  const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
+function section(path: string, method: string, operation: Operation): Html {
+  const body = Object.values(operation.requestBody?.content ?? {})[0];
   const parameters = [
-    ...(operation.parameters ?? []).map(({ name, required, description, schema }) => ({
+    ...(operation.parameters ?? []),
+    ...Object.entries(body?.schema?.properties ?? {}).map(([name, schema]) => ({
       name,
-      required,
-      description,
-      schema,
-    })),
-    ...Object.entries(body?.properties ?? {}).map(([name, schema]) => ({
-      name,
-      required: body?.required?.includes(name),
+      required: body?.schema?.required?.includes(name),
       description: schema.description,
       schema,
     })),
@@ -55,8 +62,7 @@ function section(path: string, method: string, operation: Operation) {
     ({ name, required, description, schema }) =>
       html`<tr><td><code>${name}</code>${required ? ' *' : ''}</td><td>${schema?.enum?.join(' | ') ?? schema?.type ?? ''}</td><td>${description ?? ''}</td></tr>`,
   );
-  const example = body?.examples?.[0];
-  return html`<section><h2><code>${method.toUpperCase()} ${path}</code></h2>
-  ${rows.length > 0 ? html`<table><thead><tr><th>Parameter</th><th>Type</th><th></th></tr></thead><tbody>${rows}</tbody></table>` : null}
-  ${example === undefined ? null : html`<pre>${JSON.stringify(example, null, 2)}</pre>`}</section>`;
+  return html`<section id="${operation.operationId ?? ''}"><h3>${operation.summary ?? ''}</h3><p><code>${method.toUpperCase()} ${path}</code></p>
+${rows.length > 0 ? html`<table><thead><tr><th>Parameter</th><th>Type</th><th></th></tr></thead><tbody>${rows}</tbody></table>` : null}
+${body?.example === undefined ? null : html`<pre>${JSON.stringify(body.example, null, 2)}</pre>`}</section>`;
 }

@@ -6,9 +6,11 @@ import { FORM_BYTES } from '../plugins/forms.ts';
 import { assetPages } from './assets.ts';
 import { designPage } from './design.ts';
 import { docsPage } from './docs.ts';
+import { healthPages } from './health.ts';
 import { html } from './html.ts';
 import { imagePages } from './images.ts';
 import { page, unknownLink } from './layout.ts';
+import { metricsPage } from './metrics.ts';
 import { POLICY } from './style.ts';
 import { trackingPages } from './tracking.ts';
 import { unsubscribePage } from './unsubscribe.ts';
@@ -63,4 +65,6 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(assetPages);
   await app.register(designPage, deps);
   await app.register(docsPage);
+  await app.register(healthPages, deps);
+  await app.register(metricsPage, deps);
 }

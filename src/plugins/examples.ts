@@ -1,63 +1,92 @@
 /** Example values for the OpenAPI document, by parameter name: the same small business throughout. */
 
 const EXAMPLES: Record<string, unknown> = {
+  address: 'zoe@example.com',
   address_line1: '4 Linden St',
+  address_line2: 'Back door',
+  after_id: 0,
+  alt_email: 'zoe.mueller@example.org',
   automation_for: 'contacts_1',
   automation_name: 'Welcome series',
   city: 'Munich',
+  city_id: 0,
   company_address: '1 Harbour St',
+  company_address2: 'First floor',
   contact_id: '1',
   contact_type_id: 1,
   country: 1,
   country_id: 1,
+  custom_field: { company_name: 'Lark Books' },
   description: 'News once a month',
+  diagnostic: '550 5.1.1 No such user',
   email: 'zoe@example.com',
   email_address: 'zoe@example.com, ann@example.org',
   exclude_specific_recipient_id: ['contacts_2'],
   field_name: 'company_name',
   field_type: 'text',
+  file: 'first_name,last_name,email,country\nZoë,Müller,zoe@example.com,Germany\n',
   first_name: 'Zoë',
   from_email: 'hello@example.com',
   from_name: 'Lark Books',
+  groupId: '1',
   group_name: 'Newsletter',
   id: '1',
   is_display: 1,
   last_name: 'Müller',
+  limit: 100,
   name: 'Customers',
   nickname: 'Shop',
+  postal_code: '80331',
   preheader: 'Twelve new titles',
   preview_img: 'welcome.png',
   query_type: 'and',
   recipient_id: ['contacts_1'],
   reply_to_email: 'hello@example.com',
+  schedule_date: '2030-01-31',
+  schedule_time: '09:30',
   schedule_type: 0,
-  segment_id: '1',
+  search: 'zoe',
+  segment_id: 1,
   segment_name: 'Readers in Munich',
   segment_recipient_id: '1',
   select_field: ['city'],
   select_operator: ['is'],
   sender_id: 1,
   single_send_name: 'Autumn list',
+  state: 'Bavaria',
+  state_id: 0,
+  state_province_region: 'Upper Bavaria',
   strIds: ['1', '2'],
   subject: 'Autumn books for ((first_name|you))',
+  template_html: '<p>Dear ((first_name|reader)), <a href="((unsubscribe_preferences))">leave</a></p>',
   template_id: 2,
+  template_json: '{"tagName":"mjml","children":[]}',
   unsubscribe_group_id: 1,
   unsubscribe_groups_id: 1,
   utr: '3f2b8c1e-5a74-4d0c-9f5e-2f6f5f2b7c11',
   value: ['Munich'],
   waiting_period: 1,
   waiting_type: 'days',
+  zip_code: '20457',
 };
 
+const RARELY_REQUIRED = new Set(['strIds', 'value']);
+
+/** An example value of the parameter of this name and schema. */
+export function exampleOf(name: string, { enum: choices, type }: { enum?: unknown[]; type?: unknown }): unknown {
+  const given = EXAMPLES[name];
+  // An id is a text where it names the record of the call, a number where it refers to one.
+  const value = type === 'string' && typeof given === 'number' ? String(given) : given;
+  if (value !== undefined && (choices === undefined || choices.includes(value))) return value;
+  return choices?.[0] ?? (type === 'integer' ? 1 : 'text');
+}
+
 /** A body with a value for each required parameter of its schema. */
-export function exampleOf(schema: Record<string, unknown>): Record<string, unknown> {
-  const properties: Record<string, { enum?: unknown[]; type?: string }> = Object(schema.properties);
+export function exampleBody(schema: Record<string, unknown>): Record<string, unknown> {
+  const properties: Record<string, object> = Object(schema.properties);
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const entries = Object.entries(properties)
-    .filter(([name]) => required.includes(name) || name === 'strIds')
-    .map(([name, { enum: choices, type }]) => [
-      name,
-      EXAMPLES[name] ?? choices?.[0] ?? (type === 'integer' ? 1 : 'text'),
-    ]);
+    .filter(([name]) => required.includes(name) || RARELY_REQUIRED.has(name))
+    .map(([name, property]) => [name, exampleOf(name, property)]);
   return Object.fromEntries(entries);
 }

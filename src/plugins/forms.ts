@@ -1,6 +1,6 @@
 /** Reads form bodies, urlencoded and multipart, into the same objects that JSON gives. */
 import formbody from '@fastify/formbody';
-import multipart from '@fastify/multipart';
+import multipart, { type Multipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
 import { assembleFields, type FormBody, MALFORMED, parseUrlencoded } from './form-fields.ts';
@@ -45,13 +45,12 @@ export async function installForms(app: FastifyInstance): Promise<void> {
 async function readMultipart(request: FastifyRequest): Promise<FormBody> {
   const pairs: [string, string][] = [];
   const files: string[] = [];
-  limitRawBytes(request, FORM_BYTES);
-  for await (const part of request.parts()) {
+  for await (const part of partsOf(request, FORM_BYTES)) {
     if (part.type === 'file') {
       files.push(part.fieldname);
       part.file.resume();
     } else {
-      pairs.push([part.fieldname, String(part.value)]);
+      pairs.push([part.fieldname, fieldText(part.value)]);
     }
   }
   const body = assembleFields(pairs);
@@ -62,11 +61,39 @@ async function readMultipart(request: FastifyRequest): Promise<FormBody> {
   return body;
 }
 
+/** The text of a field; one that is marked as JSON arrives parsed. */
+export function fieldText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/**
+ * The parts of a multipart form of at most `most` bytes. Throws 413 beyond them, and 400 for a form that is cut off or that
+ * the parser cannot make out: it throws plain errors for these.
+ */
+export async function* partsOf(
+  request: FastifyRequest,
+  most: number,
+  options: Parameters<FastifyRequest['parts']>[0] = {},
+): AsyncGenerator<Multipart> {
+  limitRawBytes(request, most);
+  try {
+    yield* request.parts(options);
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+/** What reading a form threw, as a failure of whoever sent it unless it names another status or came from the system. */
+export function asFailure(error: unknown): unknown {
+  const isOurs = error instanceof Failure || !(error instanceof Error) || 'statusCode' in error || 'syscall' in error;
+  return isOurs ? error : new Failure(400, 'Malformed Request');
+}
+
 /**
  * Ends the request with 413 once more than `most` bytes have arrived: many small parts would pass the plugin's own limits.
  * The stream is destroyed with the failure, which is what `request.parts()` then throws.
  */
-export function limitRawBytes(request: FastifyRequest, most: number): void {
+function limitRawBytes(request: FastifyRequest, most: number): void {
   if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge();
   let seen = 0;
   request.raw.on('data', (chunk: Buffer) => {

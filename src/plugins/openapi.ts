@@ -1,20 +1,35 @@
 /** The OpenAPI 3.1 document, made from the routes' own schemas. */
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { exampleOf } from './examples.ts';
+import { exampleBody, exampleOf } from './examples.ts';
+import { operationOf, TAGS } from './operations.ts';
 
 type Json = Record<string, unknown>;
 
+interface Operation {
+  parameters?: { name: string; required?: boolean; schema: Json }[];
+  requestBody?: unknown;
+  responses?: Json;
+}
+
 const ENCODINGS = ['multipart/form-data', 'application/x-www-form-urlencoded', 'application/json'];
 
-const FAILURES: Record<number, string> = {
+/** What our own formats mean, in words that others know. */
+const FORMATS: Record<string, Json> = {
+  'one-line': { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' },
+  'email-address': { format: 'email' },
+  'email-address-or-empty': {},
+};
+
+const FAILURES: Record<string, string> = {
   401: 'A key is missing or the pair is wrong',
   404: 'Nothing found',
   409: 'A rule of the business forbids it',
   422: 'A field is faulty: texts by field name',
+  default: 'The request itself is at fault: too large, malformed, of an unknown type',
 };
 
-const failure = {
+const Failure = {
   type: 'object',
   required: ['status', 'errors'],
   properties: {
@@ -30,6 +45,11 @@ const failure = {
 
 /** Collects every route registered from here on; install it before them. `app.swagger()` then gives the document. */
 export async function installOpenapi(app: FastifyInstance): Promise<void> {
+  const schema = { $ref: '#/components/schemas/Failure' };
+  const responses = Object.entries(FAILURES).map(([status, description]) => [
+    status,
+    { description, content: { 'application/json': { schema } } },
+  ]);
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -38,7 +58,9 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
         version: '1',
         description: 'E-mail campaigns: contacts, segments, single sends, automations.',
       },
+      tags: TAGS.map((name) => ({ name })),
       components: {
+        responses: Object.fromEntries(responses),
         securitySchemes: {
           PublicKey: { type: 'apiKey', in: 'header', name: 'PublicKey' },
           SecretKey: { type: 'apiKey', in: 'header', name: 'SecretKey' },
@@ -47,39 +69,86 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
       security: [{ PublicKey: [], SecretKey: [] }],
     },
     transform: ({ schema, url }) => ({ url, schema: describe(schema, url) }),
+    transformObject: (given) => {
+      if (!('openapiObject' in given)) return given.swaggerObject;
+      const { openapiObject: document } = given;
+      const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => [
+        path,
+        completed(path, methods ?? {}),
+      ]);
+      const schemas = { ...document.components?.schemas, Failure };
+      return Object.assign(document, {
+        paths: Object.fromEntries(paths),
+        components: { ...document.components, schemas },
+      });
+    },
   });
 }
 
 function describe(schema: FastifySchema | undefined, url: string): FastifySchema {
   if (!url.startsWith('/api/')) return { hide: true };
   const { body, querystring, response, consumes } = schema ?? {};
-  const failures = Object.entries(FAILURES).map(([status, description]) => [status, { description, ...failure }]);
-  const described: FastifySchema = { response: { ...clean(response ?? {}), ...Object.fromEntries(failures) } };
+  const described: FastifySchema = { response: clean(response ?? {}) };
   if (querystring !== undefined) described.querystring = requiring(clean(querystring));
   if (body !== undefined) {
-    described.body = { ...requiring(clean(body)), examples: [exampleOf(clean(body))] };
+    const cleaned = requiring(clean(body));
+    described.body = { ...cleaned, examples: [exampleBody(cleaned)] };
     described.consumes = consumes ?? ENCODINGS;
   }
   return described;
 }
 
-/** Our own keywords mean nothing outside; an identifier is any text, a flag a whole number. */
+/** Our own keywords and formats mean nothing outside; an identifier is any text, a flag a whole number. */
 function clean(schema: unknown): Json {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const { flag, identifier, empty, ...rest }: Json = { ...value };
-    return identifier === true && rest.type !== 'array' ? { type: 'string', ...rest, 'x-identifier': true } : rest;
+    const { flag, identifier, empty, format, ...rest }: Json = { ...value };
+    if (flag === true) rest.type = 'integer';
+    if (format !== undefined) Object.assign(rest, FORMATS[String(format)] ?? { format });
+    if (identifier !== true) return rest;
+    if (rest.type === 'array') return { ...rest, items: { type: 'string' } };
+    return { type: 'string', ...rest, 'x-identifier': true };
   });
 }
 
 /** The record an endpoint is about is needed, though its absence is answered with a record text and not a field error. */
 function requiring(schema: Json): Json {
   const properties: Record<string, Json> = Object(schema.properties);
-  const identifiers = Object.keys(properties).filter(
-    (name) =>
-      properties[name]?.['x-identifier'] === true && !String(properties[name]?.description).startsWith('Addition'),
-  );
-  for (const property of Object.values(properties)) delete property['x-identifier'];
-  const required = [...new Set([...(Array.isArray(schema.required) ? schema.required : []), ...identifiers])];
-  return { ...schema, ...(required.length > 0 && { required }) };
+  const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
+  for (const [name, property] of Object.entries(properties)) {
+    const isAddition = String(property.description).startsWith('Addition');
+    if ((property['x-identifier'] === true && !isAddition) || name === 'strIds') required.add(name);
+    delete property['x-identifier'];
+  }
+  return { ...schema, ...(required.size > 0 && { required: [...required] }) };
+}
+
+/** The operations of a path with what only method and path tell: name, resource, summary, failures. */
+function completed(path: string, methods: object): Json {
+  const operations = Object.entries(methods).map(([method, operation]: [string, Operation]) => {
+    const { tag, summary } = operationOf(method, path.slice('/api'.length));
+    const parameters = operation.parameters?.map((parameter) => ({
+      ...parameter,
+      example: exampleOf(parameter.name, parameter.schema),
+    }));
+    const isAboutRecords = operation.requestBody !== undefined || parameters?.some(({ required }) => required);
+    const failures = [
+      '401',
+      ...(isAboutRecords ? ['404', '409'] : []),
+      ...(parameters || isAboutRecords ? ['422'] : []),
+    ];
+    const responses = [...failures, 'default'].map((status) => [status, { $ref: `#/components/responses/${status}` }]);
+    return [
+      method,
+      {
+        operationId: `${method}${path.slice('/api'.length).replace(/[/-]+(\w)/g, (_all, letter) => letter.toUpperCase())}`,
+        summary,
+        tags: [tag],
+        ...operation,
+        ...(parameters && { parameters }),
+        responses: { ...operation.responses, ...Object.fromEntries(responses) },
+      },
+    ];
+  });
+  return Object.fromEntries(operations);
 }

@@ -18,7 +18,7 @@ import type { Deps } from '../deps.ts';
 import { Failure, notFound, texts } from '../failure.ts';
 import { Faults } from '../plugins/faults.ts';
 import { assembleFields } from '../plugins/form-fields.ts';
-import { limitRawBytes } from '../plugins/forms.ts';
+import { asFailure, fieldText, partsOf } from '../plugins/forms.ts';
 import { sendList, sendRecord } from '../plugins/lists.ts';
 import { carrying, done, identifier, integer, listQuery, wireTimestamp } from '../schemas.ts';
 
@@ -62,7 +62,13 @@ interface Upload {
 }
 
 export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, importContacts }) => {
-  app.get('/contacts/csv-sample/download', async (request, reply) => {
+  const sample = {
+    200: {
+      description: 'The file',
+      content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+    },
+  };
+  app.get('/contacts/csv-sample/download', { schema: { response: sample } }, async (request, reply) => {
     const own = customFieldsOf(db, request.userId);
     const header = [...RESERVED_FIELDS, ...own.map((field) => field.field_name)];
     const row = [
@@ -108,13 +114,15 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     let fileName: string | undefined;
     let isTooLarge = false;
     if (request.isMultipart()) {
-      limitRawBytes(request, config.MAX_UPLOAD_BYTES + 64 * 1024);
-      for await (const part of request.parts({ limits: { fileSize: config.MAX_UPLOAD_BYTES, files: 1 } })) {
-        if (part.type === 'field') pairs.push([part.fieldname, String(part.value)]);
+      const limits = { fileSize: config.MAX_UPLOAD_BYTES, files: 1 };
+      for await (const part of partsOf(request, config.MAX_UPLOAD_BYTES + 64 * 1024, { limits })) {
+        if (part.type === 'field') pairs.push([part.fieldname, fieldText(part.value)]);
         else if (part.fieldname !== 'file') part.file.resume();
         else {
           fileName = part.filename;
-          await pipeline(part.file, createWriteStream(path));
+          await pipeline(part.file, createWriteStream(path)).catch((error) => {
+            throw asFailure(error);
+          });
           isTooLarge = part.file.truncated;
         }
       }
@@ -122,7 +130,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     if (isTooLarge)
       throw new Failure(413, { file: [`The file may not be greater than ${config.MAX_UPLOAD_BYTES} bytes.`] });
     const given = assembleFields(pairs).contact_type_id;
-    if (given === undefined || String(given).trim() === '')
+    if (given === undefined || (typeof given === 'string' && given.trim() === ''))
       faults.add('contact_type_id', texts.required('contact_type_id'));
     else if (typeof given !== 'string' || !/^\d{1,16}$/.test(given))
       faults.add('contact_type_id', texts.integer('contact_type_id'));

@@ -39,8 +39,13 @@ function left({ db }: TestApp): (number | null)[] {
 }
 
 /** Lets the buffered hits reach the disk. */
-async function flushed(): Promise<void> {
+async function flushed(app: TestApp): Promise<void> {
+  const written = app.db.prepare('SELECT count(*) + (SELECT sum(opens) FROM deliveries) FROM events').pluck();
   await setTimeout(250);
+  for (let last = Number.NaN, calm = 0; calm < 4; last = Number(written.get())) {
+    await setTimeout(100);
+    calm = written.get() === last ? calm + 1 : 0;
+  }
 }
 
 function counters({ db }: TestApp) {
@@ -93,7 +98,7 @@ t.test('GET and HEAD of every link change nothing, however often (trust 20)', as
     }
   }
   for (let visit = 0; visit < 25; visit++) t.equal((await app.page('HEAD', c)).status, 302);
-  await flushed();
+  await flushed(app);
   t.equal(state(app), before);
 });
 
@@ -219,7 +224,7 @@ t.test('whatever the token, the pixel is the same picture (trust 43)', async (t)
     const bare = ({ date: _, ...headers }: typeof real.headers) => headers;
     t.strictSame([other.status, other.text, bare(other.headers)], [real.status, real.text, bare(real.headers)]);
   }
-  await flushed();
+  await flushed(app);
   t.match(counters(app), { unique_opens: 1, total_opens: 1 });
 });
 
@@ -232,7 +237,7 @@ t.test('opens are counted exactly after the flush, once per person and in all (t
       await app.page('GET', mail.paths.o ?? '', { headers: { 'user-agent': PERSON } });
   }
   await app.page('HEAD', mails[2]?.paths.o ?? '');
-  await flushed();
+  await flushed(app);
   t.match(counters(app), { delivered: 3, unique_opens: 2, total_opens: 1000 });
   t.equal(app.db.prepare("SELECT count(*) FROM events WHERE kind = 'open' AND is_machine = 0").pluck().get(), 1000);
 });
@@ -241,14 +246,14 @@ t.test('an open waits until its mail is accepted, so opens never pass deliveries
   const { app, o } = await started(t);
   app.db.exec("UPDATE deliveries SET state = 1; UPDATE mailings SET delivered = 0 WHERE owner_kind = 'single'");
   await app.page('GET', o);
-  await flushed();
+  await flushed(app);
   t.match(counters(app), { delivered: 0, unique_opens: 0 });
   app.db.exec("UPDATE deliveries SET state = 2; UPDATE mailings SET delivered = 1 WHERE owner_kind = 'single'");
-  await flushed();
+  await flushed(app);
   t.match(counters(app), { delivered: 1, unique_opens: 1 });
   app.db.exec('UPDATE deliveries SET state = 3');
   await app.page('GET', o);
-  await flushed();
+  await flushed(app);
   t.match(counters(app), { unique_opens: 1, total_opens: 1 }, 'a mail that came back was not opened');
 });
 
@@ -257,7 +262,7 @@ t.test('hits of machines are told apart from those of people (trust 45)', async 
   const machines = () => app.db.prepare('SELECT is_machine FROM events ORDER BY id').pluck().all();
   const visit = async (path: string, agent: string) => {
     await app.page('GET', path, { headers: { 'user-agent': agent } });
-    await flushed();
+    await flushed(app);
   };
   await visit(o, PERSON);
   t.strictSame(machines(), [1], 'in the moment of hand-off');
@@ -290,7 +295,7 @@ t.test('a click leads where the mailing says, merged with today’s values, and 
     t.strictSame((await click(path)).slice(0, 2), [404, undefined], path);
   }
   t.strictSame((await click(`${c}?url=https://evil.example`))[1], 'https://shop.example/new?for=Ann%20%26%20Bo');
-  await flushed();
+  await flushed(app);
   const { body } = await app.one.call('GET', '/single-send/report', { query: { utr } });
   t.match(body.message.report.top_links, [{ clicks: 3 }]);
 });

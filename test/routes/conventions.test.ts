@@ -290,6 +290,40 @@ t.test('id=1&id=2 finds nothing (trust 29), nor does anything but plain digits (
   );
 });
 
+t.test('a form that is cut off or cannot be made out is malformed, not a failure of ours (trust 31)', async (t) => {
+  const app = await startApp(t);
+  const name = '--b\r\nContent-Disposition: form-data; name="name"\r\n\r\nReaders';
+  const file = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail';
+  for (const path of ['/contacts-type/add', '/contacts/upload-csv']) {
+    for (const payload of [name, file, `${name}\r\n${file}`, '--b\r\nno header\r\n\r\n', '--b']) {
+      const headers = { ...app.one.headers, 'content-type': 'multipart/form-data; boundary=b' };
+      const response = await app.fastify.inject({ method: 'POST', url: `/api${path}`, headers, payload });
+      t.strictSame(response.json(), { status: 'failed', errors: 'Malformed Request' }, `${path} ${payload}`);
+      t.equal(response.statusCode, 400);
+    }
+  }
+});
+
+t.test('an object where a text belongs is answered like any other fault (trust 29)', async (t) => {
+  const app = await startApp(t);
+  const keyed = await app.one.call('POST', '/contacts/upload-csv', {
+    multipart: [
+      ['contact_type_id[a]', '1'],
+      ['file', { filename: 'a.csv', content: 'email\n' }],
+    ],
+  });
+  t.strictSame(keyed.body.errors, { contact_type_id: ['The contact type id must be an integer.'] });
+  for (const path of ['/single/send/bulk-delete', '/automations/bulk-delete']) {
+    const { status } = await app.one.call('POST', path, { json: { strIds: [{ toString: 1 }] } });
+    t.equal(status, 404, path);
+  }
+  const headers = { ...app.one.headers, 'content-type': 'multipart/form-data; boundary=b' };
+  const payload =
+    '--b\r\nContent-Disposition: form-data; name="name"\r\nContent-Type: application/json\r\n\r\n{"toString":1}\r\n--b--\r\n';
+  const marked = await app.fastify.inject({ method: 'POST', url: '/api/contacts-type/add', headers, payload });
+  t.equal(marked.statusCode, 200, 'a field marked as JSON is its text');
+});
+
 t.test('a form of many small parts is bounded by its raw bytes (trust 30)', async (t) => {
   const app = await startApp(t);
   const parts = Array.from({ length: 19_000 }, (_, at): [string, string] => [`field${at}`, 'x'.repeat(200)]);

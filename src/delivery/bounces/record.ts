@@ -56,7 +56,12 @@ function bounce(client: Database, deliveryId: number, mailingId: number, diagnos
     )
     .run(diagnostic, now, deliveryId);
   if (changes > 0) {
-    client.prepare('UPDATE mailings SET delivered = delivered - 1, bounces = bounces + 1 WHERE id = ?').run(mailingId);
+    // Who opened and came back all the same, an alias behind the address say, is no longer among the delivered.
+    client
+      .prepare(`
+        UPDATE mailings SET delivered = delivered - 1, bounces = bounces + 1,
+          unique_opens = unique_opens - (SELECT opened_at IS NOT NULL FROM deliveries WHERE id = ?) WHERE id = ?`)
+      .run(deliveryId, mailingId);
   }
   return changes > 0;
 }

@@ -8,9 +8,10 @@ export type Job = {
   to: string;
   /**
    * The message, lines ending in CRLF; null drops the job. Called right before MAIL FROM is written, in the same turn;
-   * called anew where a kept connection turns out to be closed and another one is taken.
+   * called anew where a kept connection turns out to be closed and another one is taken. It may be built in `memory`, the
+   * connection's own, which lasts until the job is settled.
    */
-  start(): Buffer | null;
+  start(memory: Buffer): Buffer | null;
 };
 
 /** A job and the promise that was given for it. */

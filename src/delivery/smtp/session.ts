@@ -31,6 +31,9 @@ const BLOCK_BYTES = 65_536;
 const DOT = Buffer.from('.\r\n');
 const LINE_END_DOT = Buffer.from('\r\n.\r\n');
 
+/** What a connection keeps to build messages in: fresh memory for each costs more than the building. */
+const MEMORY_BYTES = 65_536;
+
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export class Session implements Listener {
@@ -42,6 +45,10 @@ export class Session implements Listener {
   #step: Step = 'idle';
   #ticket: Ticket | null = null;
   #message = NOTHING;
+  #memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
+  /** Messages given to the system, and those of them it has taken: memory it still reads is not written to. */
+  #given = 0;
+  #taken = 0;
   /** How much of the message is written, and whether the system took the dot behind it. */
   #written = 0;
   #dotTaken = false;
@@ -70,7 +77,7 @@ export class Session implements Listener {
    */
   begin(ticket: Ticket): Outcome | 'withdrawn' | null {
     const { job } = ticket;
-    const message = job.start();
+    const message = job.start(this.#memory);
     if (message === null) return 'withdrawn';
     const fault = envelopeFault(job, message, this.#offers);
     if (fault !== null) return fault;
@@ -213,6 +220,7 @@ export class Session implements Listener {
       return;
     }
     this.#written = message.length;
+    this.#given++;
     const lineEnded = message.length === 0 || message[message.length - 1] === 0x0a;
     this.#wire.send(
       start === 0 ? message : message.subarray(start),
@@ -222,6 +230,7 @@ export class Session implements Listener {
   };
 
   readonly #markDotTaken = (error?: Error | null): void => {
+    this.#taken++;
     if (error || this.#step !== 'body') return;
     this.#dotTaken = true;
     this.#wire.within(this.#timeouts.dot);
@@ -235,6 +244,7 @@ export class Session implements Listener {
   #finish(outcome: Outcome): void {
     const ticket = this.#release();
     this.#completed++;
+    if (this.#given !== this.#taken) this.#memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
     this.#wire.within(this.#timeouts.idle);
     if (ticket !== null) this.#owner.settled(ticket, outcome);
     this.#owner.free(this);

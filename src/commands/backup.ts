@@ -1,0 +1,65 @@
+/** `sendlark backup`: a copy of the database as of one moment, checked, while the service runs. */
+import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { connect, type Db } from '../database/open.ts';
+import { type Call, type Command, wordsOf } from './command.ts';
+import { integrityOf, withDatabase } from './database.ts';
+import { startProgress } from './progress.ts';
+
+const PAGES_AT_ONCE = 1000;
+
+export const backup: Command = {
+  forms: ['backup FILE [--force]'],
+  about: 'Copy the database, also while the service sends.',
+  help: `The copy is the database at the moment the command starts, one file, checked before it gets its name.
+It holds personal data and signing keys: keep it as safe as the database. --force replaces an earlier FILE.
+The copy leaves out who was mailed after it was made, so a restored one sends nothing before: sendlark release`,
+  options: { force: { type: 'boolean' } },
+  async run(call) {
+    const [file = ''] = wordsOf(call, 'FILE');
+    if (existsSync(file) && !call.flag('force')) throw new Error(`${file} exists; --force replaces it`);
+    const bytes = await withDatabase((db) => copy(db, file, call));
+    call.answer({ file: resolve(file), bytes }, [`Copied to ${file}, ${bytes} bytes, integrity ok`]);
+  },
+};
+
+async function copy(db: Db, file: string, call: Call): Promise<number> {
+  const unfinished = `${file}.unfinished`;
+  remove(unfinished);
+  const progress = startProgress(call, 'Copying', 'pages');
+  try {
+    // A read transaction fixes the moment: without one, every write of the service starts the copy over.
+    db.$client.exec('BEGIN');
+    db.$client.prepare('SELECT count(*) FROM sqlite_master').get();
+    await db.$client.backup(unfinished, {
+      progress({ totalPages, remainingPages }) {
+        progress.update(totalPages - remainingPages, totalPages);
+        return PAGES_AT_ONCE;
+      },
+    });
+    db.$client.exec('COMMIT');
+    progress.end();
+    chmodSync(unfinished, 0o600);
+    check(unfinished);
+    renameSync(unfinished, file);
+    return statSync(file).size;
+  } finally {
+    remove(unfinished);
+  }
+}
+
+/** Throws unless the copy is whole; leaves it as a single file. */
+function check(path: string): void {
+  const copied = connect(path);
+  try {
+    const integrity = integrityOf(copied);
+    if (integrity !== 'ok') throw new Error(`The copy is damaged, and so may be the database: ${integrity}`);
+    copied.$client.pragma('journal_mode = DELETE');
+  } finally {
+    copied.$client.close();
+  }
+}
+
+function remove(path: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true });
+}

@@ -1,0 +1,42 @@
+/** The database as commands open it: beside a running server or without one, never making a file by accident. */
+import { existsSync } from 'node:fs';
+import { type Config, readConfig, readEnvironment } from '../config.ts';
+import { connect, type Db, lockForServer, migrateAndSeed, schemaState } from '../database/open.ts';
+
+/** The settings as the server reads them. */
+export function settings(): Config {
+  return readConfig(readEnvironment());
+}
+
+/**
+ * Runs `work` on the database of the settings and closes it. A file of an older release is brought up to date first, which
+ * needs the server to be stopped. Throws an Error of one line when there is no file, or it is of a newer release.
+ */
+export async function withDatabase<T>(work: (db: Db, config: Config) => Promise<T> | T): Promise<T> {
+  const config = settings();
+  const path = config.DATABASE_PATH;
+  if (!existsSync(path)) {
+    throw new Error(`No database at ${path}: start the service once to make it, or set DATABASE_PATH`);
+  }
+  const db = connect(path);
+  try {
+    if (schemaState(db.$client) !== 'current') upgrade(db, path);
+    return await work(db, config);
+  } finally {
+    db.$client.close();
+  }
+}
+
+function upgrade(db: Db, path: string): void {
+  const lock = lockForServer(path);
+  try {
+    migrateAndSeed(db);
+  } finally {
+    lock.release();
+  }
+}
+
+/** `ok`, or what is wrong with the file's structure, a few lines at most. */
+export function integrityOf({ $client }: Db): string {
+  return $client.prepare<[], string>('PRAGMA integrity_check(5)').pluck().all().join('; ');
+}

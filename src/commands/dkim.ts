@@ -1,0 +1,99 @@
+/** `sendlark dkim`: the keys that sign the mail of a sender domain (trust 16). */
+import { and, asc, eq } from 'drizzle-orm';
+import { systemClock, wireTime } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { dkimKeys } from '../database/schema.ts';
+import { createDkimKey, dnsRecord } from '../delivery/dkim.ts';
+import { asciiDomain } from '../delivery/dkim-keys.ts';
+import { type Call, type Command, choose, UsageError, wordsOf } from './command.ts';
+import { withDatabase } from './database.ts';
+
+const SELECTOR = 'sendlark';
+
+export const dkim: Command = {
+  forms: ['dkim create DOMAIN [--selector S] [--type rsa|ed25519]', 'dkim list', 'dkim remove DOMAIN [--selector S]'],
+  about: 'Make, list or remove the keys that sign mail.',
+  help: `Mail from DOMAIN is signed from the moment the key is made. create prints the DNS record that publishes it: paste it at
+once, then check it with: sendlark doctor
+To rotate, create a key with another --selector (the newest signs), wait a week, remove the old one. rsa is verified
+everywhere; ed25519 is shorter and faster, and not known to all receivers yet.`,
+  options: { selector: { type: 'string' }, type: { type: 'string' } },
+  run: (call) => choose(call, { create, list, remove }),
+};
+
+type Key = typeof dkimKeys.$inferSelect;
+
+async function create(call: Call): Promise<void> {
+  const domain = domainOf(call);
+  const selector = selectorOf(call);
+  const type = call.option('type') ?? 'rsa';
+  if (type !== 'rsa' && type !== 'ed25519') throw new UsageError('--type must be rsa or ed25519');
+  const key = await withDatabase((db) => {
+    if (find(db, domain, selector) !== undefined) {
+      throw new Error(`${domain} has a key under ${selector} already: give another --selector, or remove it first`);
+    }
+    const created_at = wireTime(systemClock.now());
+    return db
+      .insert(dkimKeys)
+      .values({ domain, selector, private_key: createDkimKey(type), created_at })
+      .returning()
+      .get();
+  });
+  const record = dnsRecord(domain, selector, key.private_key);
+  call.answer({ domain, selector, type, record }, [
+    `Mail from ${domain} is signed from now on. Publish this TXT record:`,
+    `  Name:  ${record.name}`,
+    `  Value: ${record.value}`,
+    'or, in a zone file:',
+    `  ${record.zone}`,
+  ]);
+}
+
+async function list(call: Call): Promise<void> {
+  wordsOf(call);
+  const rows = await withDatabase((db) => db.select().from(dkimKeys).orderBy(asc(dkimKeys.id)).all());
+  const shown = rows.map(({ domain, selector, private_key, created_at }) => ({
+    domain,
+    selector,
+    created_at,
+    record: dnsRecord(domain, selector, private_key),
+  }));
+  call.answer(
+    shown,
+    shown.map(({ domain, selector, created_at }) => `${domain}  ${selector}  made ${created_at.slice(0, 10)}`),
+  );
+}
+
+async function remove(call: Call): Promise<void> {
+  const domain = domainOf(call);
+  const selector = selectorOf(call);
+  await withDatabase((db) => {
+    const key = find(db, domain, selector);
+    if (key === undefined) throw new Error(`${domain} has no key under ${selector}; see: sendlark dkim list`);
+    db.delete(dkimKeys).where(eq(dkimKeys.id, key.id)).run();
+  });
+  call.answer({ domain, selector }, [`Removed: ${selector}._domainkey.${domain}. Keep its DNS record for a week.`]);
+}
+
+function find(db: Db, domain: string, selector: string): Key | undefined {
+  return db
+    .select()
+    .from(dkimKeys)
+    .where(and(eq(dkimKeys.domain, domain), eq(dkimKeys.selector, selector)))
+    .get();
+}
+
+function domainOf(call: Call): string {
+  const [given = ''] = wordsOf(call, 'DOMAIN');
+  const domain = asciiDomain(given);
+  if (domain === null) throw new UsageError(`${given} is no domain such as example.com`);
+  return domain;
+}
+
+function selectorOf(call: Call): string {
+  const selector = (call.option('selector') ?? SELECTOR).toLowerCase();
+  if (!/^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/.test(selector)) {
+    throw new UsageError('--selector must be letters, digits and inner hyphens, at most 63');
+  }
+  return selector;
+}

@@ -1,0 +1,49 @@
+/** `sendlark doctor`: looks at everything a send rests on and says what to do about what it finds. */
+import { Resolver } from 'node:dns/promises';
+import { type Call, type Command, wordsOf } from './command.ts';
+import { withDatabase } from './database.ts';
+import type { Check } from './doctor/check.ts';
+import { domainsOf } from './doctor/domains.ts';
+import { localChecks } from './doctor/local.ts';
+import { reachCheck } from './doctor/reach.ts';
+import { relayCheck } from './doctor/relay.ts';
+import { checkDomain } from './doctor/sender-domain.ts';
+
+const MARKS = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' } as const;
+const DNS_PATIENCE_MS = 3000;
+
+export const doctor: Command = {
+  forms: ['doctor [--dns ADDRESS[:PORT]]'],
+  about: 'Check settings, database, relay, DNS; say what to do.',
+  help: `Looks at the settings, disk, clock, database, relay and PUBLIC_URL, and at SPF, DKIM and DMARC of every sender's domain,
+with the records to paste. Sends no mail and changes nothing. The service may run meanwhile.
+Exit code 0: nothing that stops mail (warnings may be there); 1: something does. --dns asks that server.`,
+  options: { dns: { type: 'string' } },
+  async run(call) {
+    wordsOf(call);
+    const resolver = resolverOf(call);
+    const checks = await withDatabase(async (db, config) => {
+      const domains = domainsOf(db, config);
+      return [
+        ...localChecks(db, config),
+        await relayCheck(config),
+        await reachCheck(config),
+        ...(await Promise.all(domains.map((domain) => checkDomain(resolver, domain)))).flat(),
+      ];
+    });
+    const failed = checks.filter(({ state }) => state === 'fail').length;
+    call.answer(checks, checks.flatMap(linesOf));
+    if (failed > 0) throw new Error(`${failed} of ${checks.length} checks failed`);
+  },
+};
+
+function linesOf({ state, name, found, advice }: Check): string[] {
+  return [`${MARKS[state]}  ${name}: ${found}`, ...(advice ?? []).map((line) => `      ${line}`)];
+}
+
+function resolverOf(call: Call): Resolver {
+  const resolver = new Resolver({ timeout: DNS_PATIENCE_MS, tries: 2 });
+  const server = call.option('dns');
+  if (server !== undefined) resolver.setServers([server]);
+  return resolver;
+}

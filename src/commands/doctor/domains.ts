@@ -1,0 +1,30 @@
+/** The domains that senders write from, with their keys and the relay their SPF record must allow. */
+import type { Config } from '../../config.ts';
+import type { Db } from '../../database/open.ts';
+import { dkimKeys, senders } from '../../database/schema.ts';
+import { dnsRecord } from '../../delivery/dkim.ts';
+import { asciiDomain } from '../../delivery/dkim-keys.ts';
+
+export interface SenderDomain {
+  domain: string;
+  /** The host of the relay, or null when mail stays in the outbox. */
+  relay: string | null;
+  keys: { name: string; value: string; zone: string }[];
+}
+
+/** Each domain of a sender that is not deleted, once, in order. */
+export function domainsOf(db: Db, config: Config): SenderDomain[] {
+  const rows = db.select().from(senders).all();
+  const keys = db.select().from(dkimKeys).all();
+  const names = rows
+    .filter(({ deleted_at }) => deleted_at === null)
+    .map(({ from_email }) => asciiDomain(from_email.slice(from_email.lastIndexOf('@') + 1)))
+    .filter((domain) => domain !== null);
+  return [...new Set(names)].sort().map((domain) => ({
+    domain,
+    relay: URL.canParse(config.SMTP_URL) ? new URL(config.SMTP_URL).hostname : null,
+    keys: keys
+      .filter((key) => key.domain === domain)
+      .map(({ selector, private_key }) => dnsRecord(domain, selector, private_key)),
+  }));
+}

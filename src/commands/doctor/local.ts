@@ -1,0 +1,70 @@
+/** What this machine answers for: settings, disk, clock, database, held sending. */
+import { statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Config } from '../../config.ts';
+import type { Db } from '../../database/open.ts';
+import { heldReason, lastSeen } from '../../delivery/hold.ts';
+import { integrityOf } from '../database.ts';
+import type { Check } from './check.ts';
+
+const GIB = 2 ** 30;
+/** Less than this fails; less than four times as much is a warning. */
+const LEAST_BYTES = GIB / 4;
+const DAY = 24 * 60 * 60 * 1000;
+/** No moment before this release was made is true. */
+const RELEASED = Date.UTC(2026, 0);
+
+export function localChecks(db: Db, config: Config): Check[] {
+  return [settingsCheck(config), diskCheck(config), clockCheck(db), databaseCheck(db), heldCheck(db)];
+}
+
+function settingsCheck(config: Config): Check {
+  const advice: string[] = [];
+  if (config.SMTP_URL === '') advice.push('SMTP_URL is not set: mail stays in the built-in outbox.');
+  if (config.PUBLIC_URL === '') advice.push('PUBLIC_URL is not set: links in mails lead to this machine only.');
+  else if (config.PUBLIC_URL.startsWith('http:')) {
+    advice.push('PUBLIC_URL is not https: one-click unsubscribing (RFC 8058) needs https.');
+  }
+  if (config.PUBLIC_URL.startsWith('https:') && config.TRUST_PROXY === 'off') {
+    advice.push('PUBLIC_URL is https and TRUST_PROXY is off: turn it on when a reverse proxy ends TLS.');
+  }
+  return advice.length === 0
+    ? { name: 'Settings', state: 'ok', found: 'complete' }
+    : { name: 'Settings', state: 'warn', found: 'valid, with remarks', advice };
+}
+
+function diskCheck(config: Config): Check {
+  const { bavail, bsize } = statfsSync(dirname(resolve(config.DATABASE_PATH)));
+  const free = bavail * bsize;
+  const found = `${(free / GIB).toFixed(1)} GiB free beside the database`;
+  if (free >= 4 * LEAST_BYTES) return { name: 'Disk', state: 'ok', found };
+  const advice = ['Make room: with a full disk nothing is sent until there is space again.'];
+  return { name: 'Disk', state: free < LEAST_BYTES ? 'fail' : 'warn', found, advice };
+}
+
+function clockCheck({ $client }: Db): Check {
+  const now = Date.now();
+  const found = new Date(now).toISOString();
+  const advice = ['Set the clock and keep it right, with systemd-timesyncd or chrony.'];
+  if (now < RELEASED) return { name: 'Clock', state: 'fail', found: `${found}, before this release was made`, advice };
+  if (lastSeen($client) > now + DAY) {
+    return { name: 'Clock', state: 'fail', found: `${found}, a day or more before the service last ran`, advice };
+  }
+  return { name: 'Clock', state: 'ok', found };
+}
+
+function databaseCheck(db: Db): Check {
+  const integrity = integrityOf(db);
+  const version = String(db.$client.prepare('SELECT sqlite_version()').pluck().get());
+  if (integrity === 'ok') {
+    return { name: 'Database', state: 'ok', found: `integrity ok, schema of this release, SQLite ${version}` };
+  }
+  const advice = ['Stop the service and put the latest backup in place: sendlark restore FILE --force'];
+  return { name: 'Database', state: 'fail', found: `damaged: ${integrity}`, advice };
+}
+
+function heldCheck({ $client }: Db): Check {
+  const reason = heldReason($client);
+  if (reason === null) return { name: 'Sending', state: 'ok', found: 'not held' };
+  return { name: 'Sending', state: 'warn', found: `held. ${reason}`, advice: ['To let it go on: sendlark release'] };
+}

@@ -1,0 +1,57 @@
+/** `sendlark keys`: the key pairs by which programs call the API. */
+import { asc, eq } from 'drizzle-orm';
+import { systemClock } from '../clock.ts';
+import { createKeys, revokeKeys } from '../database/accounts.ts';
+import { accounts, apiKeys } from '../database/schema.ts';
+import { type Call, type Command, choose, numberOf, wordsOf } from './command.ts';
+import { withDatabase } from './database.ts';
+
+export const keys: Command = {
+  forms: ['keys create [--account N]', 'keys list', 'keys revoke PUBLICKEY'],
+  about: 'Make, list or revoke API keys.',
+  help: `A pair belongs to one account (1 unless --account says otherwise). Its secret is shown once and stored as a hash.
+Revoking works at once, also while the service runs. To rotate: create a pair, move your programs to it, revoke the old one.`,
+  options: { account: { type: 'string' } },
+  run: (call) => choose(call, { create, list, revoke }),
+};
+
+async function create(call: Call): Promise<void> {
+  wordsOf(call);
+  const account = numberOf(call.option('account') ?? '1', '--account');
+  const pair = await withDatabase((db) => {
+    const owner = db.select().from(accounts).where(eq(accounts.id, account)).get();
+    if (owner === undefined) throw new Error(`There is no account ${account}; see: sendlark account list`);
+    return createKeys(db, systemClock, account);
+  });
+  call.answer({ account, ...pair }, [`PublicKey: ${pair.publicKey}`, `SecretKey: ${pair.secretKey}`]);
+}
+
+async function list(call: Call): Promise<void> {
+  wordsOf(call);
+  const rows = await withDatabase((db) =>
+    db
+      .select({
+        account: apiKeys.user_id,
+        publicKey: apiKeys.public_key,
+        created_at: apiKeys.created_at,
+        revoked_at: apiKeys.revoked_at,
+      })
+      .from(apiKeys)
+      .orderBy(asc(apiKeys.id))
+      .all(),
+  );
+  call.answer(
+    rows,
+    rows.map(
+      ({ account, publicKey, created_at, revoked_at }) =>
+        `${publicKey}  account ${account}  made ${created_at.slice(0, 10)}${revoked_at ? `  revoked ${revoked_at.slice(0, 10)}` : ''}`,
+    ),
+  );
+}
+
+async function revoke(call: Call): Promise<void> {
+  const [publicKey = ''] = wordsOf(call, 'PUBLICKEY');
+  const done = await withDatabase((db) => revokeKeys(db, systemClock, publicKey));
+  if (!done) throw new Error('No valid key pair has this public key; see: sendlark keys list');
+  call.answer({ revoked: publicKey }, [`Revoked: ${publicKey}`]);
+}

@@ -1,0 +1,55 @@
+/** How far a long work has come: a bar with rate and time left on a terminal, a line each ten per cent elsewhere. */
+import type { Call } from './command.ts';
+
+const WIDTH = 24;
+const REDRAW_MS = 100;
+
+export interface Progress {
+  /** Tells how much of the whole is done. */
+  update(done: number, whole: number): void;
+  /** Ends the bar's line. */
+  end(): void;
+}
+
+/** A progress display on standard output; with --json there is none. `unit` names what is counted. */
+export function startProgress({ json }: Call, label: string, unit: string): Progress {
+  if (json) return { update: () => undefined, end: () => undefined };
+  return process.stdout.isTTY ? bar(label, unit) : plainLines(label, unit);
+}
+
+function bar(label: string, unit: string): Progress {
+  const started = performance.now();
+  let drawn = Number.NEGATIVE_INFINITY;
+  return {
+    update(done, whole) {
+      const now = performance.now();
+      if (now - drawn < REDRAW_MS && done < whole) return;
+      drawn = now;
+      process.stdout.write(`\r\x1b[K${label} ${barText(done, whole, (now - started) / 1000, unit)}`);
+    },
+    end: () => process.stdout.write('\n'),
+  };
+}
+
+/** The bar for `done` of `whole` after that many seconds: share, rate, time left. */
+export function barText(done: number, whole: number, seconds: number, unit: string): string {
+  const share = whole === 0 ? 1 : Math.min(1, done / whole);
+  const filled = Math.round(share * WIDTH);
+  const rate = seconds > 0 ? done / seconds : 0;
+  const left = rate > 0 ? `${Math.ceil((whole - done) / rate)} s left` : '';
+  const percent = `${Math.floor(share * 100)} %`.padStart(5);
+  return `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${percent}  ${Math.round(rate)} ${unit}/s  ${left}`.trimEnd();
+}
+
+function plainLines(label: string, unit: string): Progress {
+  let told = 0;
+  return {
+    update(done, whole) {
+      const tenth = whole === 0 ? 10 : Math.floor((done / whole) * 10);
+      if (tenth === told) return;
+      told = tenth;
+      console.log(`${label}: ${done} of ${whole} ${unit}`);
+    },
+    end: () => undefined,
+  };
+}

@@ -1,0 +1,23 @@
+/** `sendlark release`: lets held sending go on (trust 11, 13). */
+import { systemClock } from '../clock.ts';
+import { heldReason, release as releaseSending } from '../delivery/hold.ts';
+import { type Command, wordsOf } from './command.ts';
+import { withDatabase } from './database.ts';
+
+export const release: Command = {
+  forms: ['release'],
+  about: 'Let sending go on after a restore or a leap of the clock.',
+  help: `Everything that is due goes at once. Cancel what must not go before you run it. The service may run meanwhile.`,
+  options: {},
+  async run(call) {
+    wordsOf(call);
+    const reason = await withDatabase(({ $client }) => {
+      const held = heldReason($client);
+      if (held !== null) releaseSending($client, systemClock.now().getTime());
+      return held;
+    });
+    call.answer({ released: reason !== null, reason }, [
+      reason === null ? 'Sending was not held' : `Sending goes on. It was held: ${reason}`,
+    ]);
+  },
+};

@@ -1,0 +1,98 @@
+/** `sendlark restore`: puts a copy in the place of the database, with sending held (trust 13). */
+import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { connect, lockForServer, schemaState } from '../database/open.ts';
+import { holdSending } from '../delivery/hold.ts';
+import { type Call, type Command, wordsOf } from './command.ts';
+import { integrityOf, settings } from './database.ts';
+import { startProgress } from './progress.ts';
+
+const PAGES_AT_ONCE = 1000;
+
+export const restore: Command = {
+  forms: ['restore FILE [--force]'],
+  about: 'Put a backup in the place of the database, sending held.',
+  help: `Needs the service to be stopped. Refuses to replace an existing database without --force.
+The copy does not know who was mailed after it was made. Start the service, cancel or delete the campaigns that have gone
+out since, then let sending go on: sendlark release`,
+  options: { force: { type: 'boolean' } },
+  async run(call) {
+    const [file = ''] = wordsOf(call, 'FILE');
+    if (!existsSync(file)) throw new Error(`There is no file ${file}`);
+    const path = settings().DATABASE_PATH;
+    const lock = lockForServer(path);
+    try {
+      if (existsSync(path) && !call.flag('force')) throw new Error(`${path} exists; --force replaces it`);
+      const queued = await put(file, path, call);
+      call.answer({ database: path, queued, held: true }, [
+        `Restored to ${path}. Sending is held; ${queued} mails wait. Cancel what has gone out since, then: sendlark release`,
+      ]);
+    } finally {
+      lock.release();
+    }
+  },
+};
+
+/** Gives how many mails wait in the copy. */
+async function put(file: string, path: string, call: Call): Promise<number> {
+  const unfinished = `${path}.unfinished`;
+  remove(unfinished);
+  try {
+    await copy(file, unfinished, call);
+    chmodSync(unfinished, 0o600);
+    const queued = prepare(unfinished, file);
+    foldIn(path);
+    renameSync(unfinished, path);
+    return queued;
+  } finally {
+    remove(unfinished);
+  }
+}
+
+async function copy(file: string, unfinished: string, call: Call): Promise<void> {
+  const source = new Database(file, { readonly: true });
+  const progress = startProgress(call, 'Restoring', 'pages');
+  try {
+    await source.backup(unfinished, {
+      progress({ totalPages, remainingPages }) {
+        progress.update(totalPages - remainingPages, totalPages);
+        return PAGES_AT_ONCE;
+      },
+    });
+    progress.end();
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  } finally {
+    source.close();
+  }
+}
+
+function prepare(unfinished: string, file: string): number {
+  const db = connect(unfinished);
+  try {
+    const integrity = integrityOf(db);
+    if (integrity !== 'ok') throw new Error(`${file} is damaged: ${integrity}`);
+    const table = db.$client.prepare("SELECT 1 FROM sqlite_master WHERE name = 'installation'").get();
+    if (table === undefined) throw new Error(`${file} is no database of Sendlark`);
+    if (schemaState(db.$client) === 'newer') throw new Error(`${file} is of a newer release: upgrade the program`);
+    holdSending(db.$client, 'Restored from a backup, which does not know who was mailed after it was made');
+    db.$client.pragma('journal_mode = DELETE');
+    return Number(db.$client.prepare('SELECT count(*) FROM deliveries WHERE state IN (0, 1)').pluck().get());
+  } finally {
+    db.$client.close();
+  }
+}
+
+/** A write-ahead log left beside the file that is replaced would be played into the new one. */
+function foldIn(path: string): void {
+  try {
+    if (existsSync(path)) connect(path).$client.close();
+  } catch {
+    // It is damaged: that may be why it is replaced.
+  }
+  for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
+}
+
+function remove(path: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true });
+}

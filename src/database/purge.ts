@@ -1,0 +1,77 @@
+/** Removes what was deleted for good. Addresses, consent log, suppressions and the ledger stay: links in sent mails rest on them. */
+import type { Database } from 'better-sqlite3';
+import { inChunks } from './bulk.ts';
+
+/** What goes, children before parents: table and the ids of its rows. Contacts of a deleted type are deleted with it. */
+const DELETED: readonly [table: string, ids: string][] = [
+  [
+    'steps',
+    `SELECT id FROM steps WHERE enrolment_id IN (SELECT e.id FROM enrolments e JOIN automations a ON a.id = e.automation_id
+       WHERE a.deleted_at IS NOT NULL)`,
+  ],
+  ['enrolments', ofDeleted('enrolments', 'automation_id', 'automations')],
+  ['automation_schedules', ofDeleted('automation_schedules', 'automation_id', 'automations')],
+  ['automations', 'SELECT id FROM automations WHERE deleted_at IS NOT NULL'],
+  ['segment_recipients', ofDeleted('segment_recipients', 'segment_id', 'segments')],
+  ['segments', 'SELECT id FROM segments WHERE deleted_at IS NOT NULL'],
+  [
+    'contacts',
+    `SELECT id FROM contacts WHERE deleted_at IS NOT NULL
+       OR contact_type_id IN (SELECT id FROM contact_types WHERE deleted_at IS NOT NULL)`,
+  ],
+  ['contact_imports', ofDeleted('contact_imports', 'contact_type_id', 'contact_types')],
+  ['contact_types', 'SELECT id FROM contact_types WHERE deleted_at IS NOT NULL'],
+  ['senders', 'SELECT id FROM senders WHERE deleted_at IS NOT NULL'],
+];
+
+function ofDeleted(table: string, column: string, parent: string): string {
+  return `SELECT id FROM ${table} WHERE ${column} IN (SELECT id FROM ${parent} WHERE deleted_at IS NOT NULL)`;
+}
+
+/**
+ * Removes every row that was deleted, its content overwritten in the file; gives the number by table. `onProgress` hears how
+ * many of the rows are gone. Writes are short transactions, so the service may run meanwhile.
+ */
+export async function purge(
+  client: Database,
+  onProgress: (done: number, whole: number) => void,
+): Promise<Record<string, number>> {
+  client.pragma('secure_delete = ON');
+  client.exec('CREATE TEMP TABLE doomed (name TEXT NOT NULL, id INTEGER NOT NULL)');
+  try {
+    for (const [table, ids] of DELETED) client.exec(`INSERT INTO temp.doomed SELECT '${table}', id FROM (${ids})`);
+    const whole = Number(client.prepare('SELECT count(*) FROM temp.doomed').pluck().get());
+    let done = 0;
+    const counts: Record<string, number> = {};
+    for (const [table] of DELETED) {
+      counts[table] = await purgeTable(client, table, (rows) => {
+        done += rows;
+        onProgress(done, whole);
+      });
+    }
+    return counts;
+  } finally {
+    client.exec('DROP TABLE temp.doomed');
+  }
+}
+
+async function purgeTable(client: Database, table: string, onRows: (rows: number) => void): Promise<number> {
+  const bounds = client
+    .prepare<[string], { first: number | null; last: number | null }>(
+      'SELECT min(rowid) AS first, max(rowid) AS last FROM temp.doomed WHERE name = ?',
+    )
+    .get(table);
+  if (bounds?.first == null || bounds.last === null) return 0;
+  const { first, last } = bounds;
+  const remove = client.prepare(
+    `DELETE FROM ${table} WHERE id IN (SELECT id FROM temp.doomed WHERE rowid BETWEEN ? AND ?)`,
+  );
+  let from = first;
+  await inChunks(client, (rows) => {
+    const to = Math.min(last, from + rows - 1);
+    onRows(remove.run(from, to).changes);
+    from = to + 1;
+    return from <= last;
+  });
+  return last - first + 1;
+}

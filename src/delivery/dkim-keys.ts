@@ -1,0 +1,33 @@
+/** The DKIM keys of sender domains: kept in the database, so that a new one signs at once. */
+import type { Database, Statement } from 'better-sqlite3';
+import { parseAddress } from '../audience/addresses.ts';
+import { createSigner, type Signer } from './dkim.ts';
+
+/** Gives the signer of an address's domain, or null when the domain has no key. */
+export class DkimKeys {
+  readonly #newest: Statement<[string], number>;
+  readonly #key: Statement<[number], { domain: string; selector: string; private_key: string }>;
+  readonly #signers = new Map<number, Signer>();
+
+  constructor(client: Database) {
+    this.#newest = client.prepare<[string], number>('SELECT max(id) FROM dkim_keys WHERE domain = ?').pluck();
+    this.#key = client.prepare('SELECT domain, selector, private_key FROM dkim_keys WHERE id = ?');
+  }
+
+  signerOf(domain: string): Signer | null {
+    const id = this.#newest.get(domain);
+    if (!id) return null;
+    const present = this.#signers.get(id);
+    if (present !== undefined) return present;
+    const row = this.#key.get(id);
+    if (row === undefined) return null;
+    const signer = createSigner(row.domain, row.selector, row.private_key);
+    this.#signers.set(id, signer);
+    return signer;
+  }
+}
+
+/** A domain in the form keys are kept under: lower case, ASCII; null when it is none a mail can come from. */
+export function asciiDomain(domain: string): string | null {
+  return parseAddress(`postmaster@${domain}`)?.domain ?? null;
+}

@@ -1,0 +1,177 @@
+/** The command line, run as an operator runs it. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
+import { barText } from '../../src/commands/progress.ts';
+import { createAccount } from '../../src/database/accounts.ts';
+import { connect, lockForServer, migrateAndSeed } from '../../src/database/open.ts';
+import { Service } from '../service.ts';
+import { sendlark } from './command-line.ts';
+
+function folder(t: Test): string {
+  const made = mkdtempSync(join(tmpdir(), 'sendlark-cli-'));
+  t.teardown(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** A database with account 1, and the command line on it. */
+function prepared(t: Test) {
+  const path = join(folder(t), 'test.db');
+  const db = connect(path);
+  migrateAndSeed(db);
+  createAccount(db, systemClock, 'Main');
+  t.teardown(() => db.$client.close());
+  return { db: db.$client, path, run: (...words: string[]) => sendlark({ DATABASE_PATH: path }, ...words) };
+}
+
+t.test('help lists every command, and each command tells its forms', async (t) => {
+  const { code, out } = await sendlark({}, 'help');
+  t.equal(code, 0);
+  const names = [...out.matchAll(/^ {2}(\w+) {2}/gm)].map((match) => match[1] ?? '');
+  t.ok(names.includes('serve') && names.includes('doctor') && names.includes('backup'));
+  for (const name of names) {
+    const help = await sendlark({}, 'help', name);
+    t.equal(help.code, 0);
+    t.match(help.out, new RegExp(`^sendlark ${name}`));
+    t.ok(help.out.split('\n').length > 3, `${name} teaches`);
+  }
+  t.match((await sendlark({}, 'keys', '--help')).out, /^sendlark keys create/);
+});
+
+t.test('wrong usage exits with 2 and one line that says what is wrong', async (t) => {
+  const wrong = [
+    ['sned'],
+    ['help', 'sned'],
+    ['keys'],
+    ['keys', 'make'],
+    ['keys', 'constructor'],
+    ['keys', 'create', '--acount', '1'],
+    ['keys', 'create', '--account', 'x'],
+    ['account', 'create'],
+    ['backup'],
+    ['backup', 'a', 'b'],
+    ['dkim', 'create', 'localhost'],
+    ['dkim', 'create', 'example.com', '--selector', 'a.b'],
+    ['dkim', 'create', 'example.com', '--type', 'dsa'],
+    ['import', 'x.csv'],
+  ];
+  for (const words of wrong) {
+    const { code, out, err } = await sendlark({ DATABASE_PATH: join(tmpdir(), 'none', 'x.db') }, ...words);
+    t.equal(code, 2, words.join(' '));
+    t.equal(out, '');
+    t.match(err, /^[^\n]+\nSee: sendlark help\n$/);
+  }
+});
+
+t.test('what fails exits with 1 and one line; no command makes a database by accident', async (t) => {
+  const path = join(folder(t), 'none.db');
+  for (const words of [['keys', 'list'], ['backup', 'x.db'], ['purge'], ['release'], ['restore', 'nothing.db']]) {
+    const { code, err } = await sendlark({ DATABASE_PATH: path }, ...words);
+    t.equal(code, 1, words.join(' '));
+    t.match(err, /^[^\n]+\n$/);
+  }
+  t.strictSame(readdirSync(join(path, '..')), []);
+  t.match(await sendlark({ PORT: 'x' }, 'serve'), { code: 1, err: /^PORT is invalid: [^\n]+\n$/ });
+});
+
+t.test('accounts and keys are made, listed and revoked, also while the service runs', async (t) => {
+  const service = new Service(t, {});
+  await service.start();
+  const run = (...words: string[]) => sendlark({ DATABASE_PATH: join(service.folder, 'test.db') }, ...words);
+  t.match(await run('account', 'create', '--name', 'Second'), { code: 0, out: /^Account 2: Second\n/ });
+  t.match(JSON.parse((await run('account', 'list', '--json')).out), [{ id: 1 }, { id: 2, name: 'Second' }]);
+  const made = await run('keys', 'create', '--account', '2');
+  const [, publicKey = '', secretKey = ''] = /^PublicKey: (\S+)\nSecretKey: (\S+)\n$/.exec(made.out) ?? [];
+  const status = async () =>
+    (await fetch(`${service.origin}/api/sender/list`, { headers: { PublicKey: publicKey, SecretKey: secretKey } }))
+      .status;
+  t.not(await status(), 401, 'the pair is valid at once');
+  const listed = await run('keys', 'list');
+  t.match(listed.out, new RegExp(`^${publicKey} {2}account 2`, 'm'));
+  t.notMatch(listed.out, secretKey, 'the secret is shown once');
+  t.match(await run('keys', 'revoke', publicKey), { code: 0 });
+  t.equal(await status(), 401, 'the next request is refused');
+  t.match(await run('keys', 'revoke', publicKey), { code: 1 });
+  t.match(await run('keys', 'create', '--account', '9'), { code: 1, err: /no account 9/ });
+});
+
+t.test('a database of an older release is brought up to date, but not under a running server', async (t) => {
+  const { db, path, run } = prepared(t);
+  db.exec('DELETE FROM __drizzle_migrations WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)');
+  const triggers = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'trigger'").pluck().all();
+  for (const trigger of triggers) db.exec(`DROP TRIGGER ${trigger}`);
+  const lock = lockForServer(path);
+  t.match(await run('dkim', 'list'), { code: 1, err: /^Another Sendlark server is running/ });
+  lock.release();
+  t.match(await run('dkim', 'list'), { code: 0 });
+});
+
+t.test('DKIM keys are made with the record to paste, listed without the private part, removed', async (t) => {
+  const { db, run } = prepared(t);
+  const made = JSON.parse((await run('dkim', 'create', 'Bücher.example', '--type', 'ed25519', '--json')).out);
+  t.match(made, { domain: 'xn--bcher-kva.example', selector: 'sendlark', type: 'ed25519' });
+  t.equal(made.record.name, 'sendlark._domainkey.xn--bcher-kva.example');
+  t.match(await run('dkim', 'create', 'bücher.example'), { code: 1, err: /has a key under sendlark already/ });
+  const rsa = await run('dkim', 'create', 'bücher.example', '--selector', 'S2');
+  t.match(rsa.out, /Name: {2}s2\._domainkey\.xn--bcher-kva\.example\n {2}Value: v=DKIM1; k=rsa; p=\S+\n/);
+  const listed = await run('dkim', 'list', '--json');
+  t.equal(JSON.parse(listed.out).length, 2);
+  t.notMatch(listed.out, 'PRIVATE KEY');
+  t.match(await run('dkim', 'remove', 'bücher.example'), { code: 0 });
+  t.equal(db.prepare('SELECT group_concat(selector) FROM dkim_keys').pluck().get(), 's2');
+  t.match(await run('dkim', 'remove', 'bücher.example'), { code: 1 });
+});
+
+t.test('a CSV file is imported into a contact type, bad rows are named', async (t) => {
+  const { db, path, run } = prepared(t);
+  db.exec("INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'Readers', '', '')");
+  const file = join(path, '../people.csv');
+  writeFileSync(file, 'email,first_name\na@example.org,Ada\nnot an address,Bo\n');
+  const { code, out } = await run('import', file, '--type', '1');
+  t.equal(code, 0);
+  t.match(out, /^2 rows: 1 created, 0 updated, 1 left out$/m);
+  t.match(out, /^line 3, email: /m);
+  t.match(JSON.parse((await run('import', file, '--type', '1', '--json')).out), { updated: 1, failed: 1 });
+  t.match(await run('import', file, '--type', '5'), { code: 1, err: 'There is no contact type 5\n' });
+});
+
+t.test('purge removes what was deleted and nothing that consent or sent mails rest on', async (t) => {
+  const { db, run } = prepared(t);
+  db.exec(`
+    INSERT INTO contact_types (id, user_id, name, created_at, updated_at, deleted_at)
+      VALUES (1, 1, 'Kept', '', '', NULL), (2, 1, 'Gone', '', '', 'x');
+    INSERT INTO addresses (id, user_id, compared_email) VALUES (1, 1, 'a@x.org'), (2, 1, 'b@x.org'), (3, 1, 'c@x.org');
+    INSERT INTO contacts (id, user_id, contact_type_id, address_id, email, first_name, created_at, updated_at, deleted_at)
+      VALUES (1, 1, 1, 1, 'a@x.org', '', '', '', NULL), (2, 1, 1, 2, 'b@x.org', 'CanaryName', '', '', 'x'),
+        (3, 1, 2, 3, 'c@x.org', '', '', '', NULL);
+    INSERT INTO segments (id, user_id, contact_type_id, segment_name, select_field, select_operator, value, created_at, updated_at, deleted_at)
+      VALUES (1, 1, 1, 'Gone', '[]', '[]', '[]', '', '', 'x');
+    INSERT INTO segment_recipients (user_id, segment_id, address_id, email, created_at, updated_at) VALUES (1, 1, 1, 'a@x.org', '', '');
+    INSERT INTO automations (id, user_id, automation_name, unsubscribe_group_id, automation_type, utr, created_at, updated_at, deleted_at)
+      VALUES (1, 1, 'Gone', '1', 1, 'u1', '', '', 'x'), (2, 1, 'Kept', '1', 1, 'u2', '', '', NULL);
+    INSERT INTO enrolments (id, automation_id, address_id, state, entered_at, waiting_since, due_at) VALUES (1, 1, 1, 'active', 0, 0, 0), (2, 2, 1, 'active', 0, 0, 0);
+    INSERT INTO steps (enrolment_id, schedule_id, taken_at) VALUES (1, 1, 0), (2, 1, 0);
+    INSERT INTO consent_log (user_id, address_id, action, source, created_at) VALUES (1, 2, 'unsubscribed', 'page', '');
+    INSERT INTO unsubscribers (user_id, address_id, email_address, created_at, updated_at) VALUES (1, 2, 'b@x.org', '', '');
+    INSERT INTO mailings (id, user_id, owner_kind, owner_id, automation_id, content, state, created_at) VALUES (1, 1, 'schedule', 1, 1, '{}', 'cancelled', '');
+    INSERT INTO deliveries (mailing_id, address_id, contact_id, state) VALUES (1, 2, 2, 2);
+  `);
+  const counts = JSON.parse((await run('purge', '--json')).out);
+  t.match(counts, {
+    ...{ contacts: 2, contact_types: 1, segments: 1, segment_recipients: 1 },
+    ...{ automations: 1, enrolments: 1, steps: 1, senders: 0 },
+  });
+  const left = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+  t.strictSame(['contacts', 'automations', 'enrolments', 'steps'].map(left), [1, 1, 1, 1]);
+  t.strictSame(['addresses', 'consent_log', 'unsubscribers', 'mailings', 'deliveries'].map(left), [3, 1, 1, 1, 1]);
+  t.strictSame(db.pragma('foreign_key_check'), []);
+  t.notMatch(db.serialize().toString('latin1'), 'CanaryName', 'their content is overwritten in the file');
+  t.match((await run('purge')).out, /^Nothing was deleted/);
+});
+
+t.test('the bar shows share, rate and time left', async (t) => {
+  t.equal(barText(250, 1000, 5, 'rows'), '[######..................]  25 %  50 rows/s  15 s left');
+  t.equal(barText(0, 0, 0, 'rows'), '[########################] 100 %  0 rows/s');
+});

@@ -1,0 +1,63 @@
+/** Starting and stopping the service. */
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import t from 'tap';
+import { Service, startSink } from '../service.ts';
+import { startCampaign, until } from './campaign.ts';
+import { sendlark } from './command-line.ts';
+
+const PEOPLE = 300;
+
+t.test('SIGTERM finishes what is in flight, and nobody is mailed twice after the next start (trust 3)', async (t) => {
+  const sink = await startSink(t, 20);
+  const campaignMails = () => sink.mails.filter(({ to }) => to !== 'hello@example.com');
+  const service = new Service(t, { SMTP_URL: sink.url, SENDER_VERIFICATION: 'optional', SHUTDOWN_SECONDS: '10' });
+  await service.start();
+  const counters = await startCampaign(service, PEOPLE);
+  await until(counters, ({ delivered }) => delivered > 20);
+  t.equal(await service.end('SIGTERM'), 0);
+  const sent = campaignMails().length;
+  t.ok(sent < PEOPLE, 'the stop came within the send');
+  const client = new Database(join(service.folder, 'test.db'), { readonly: true });
+  const states = client
+    .prepare<[], { state: number; people: number }>(
+      "SELECT d.state, count(*) AS people FROM deliveries d JOIN mailings m ON m.id = mailing_id WHERE owner_kind = 'single' GROUP BY d.state",
+    )
+    .all();
+  client.close();
+  t.strictSame(
+    states,
+    [
+      { state: 0, people: PEOPLE - sent },
+      { state: 2, people: sent },
+    ],
+    'the ledger knows each mail that left, and nothing is left in between',
+  );
+  await service.start();
+  await until(counters, ({ status }) => status === 3);
+  t.equal(campaignMails().length, PEOPLE, 'each mail left once');
+  t.equal(new Set(campaignMails().map(({ to }) => to)).size, PEOPLE);
+});
+
+t.test('a second server on the same file is refused with one clear line (trust 47)', async (t) => {
+  const service = new Service(t, {});
+  await service.start();
+  const path = join(service.folder, 'test.db');
+  const { code, out, err } = await sendlark({ DATABASE_PATH: path, PORT: '0' }, 'serve');
+  t.equal(code, 1);
+  t.equal(out, '');
+  t.equal(err, `Another Sendlark server is running on ${path}\n`);
+});
+
+t.test('a database of a newer release is refused with one clear line (trust 49)', async (t) => {
+  const service = new Service(t, {});
+  await service.start();
+  await service.end('SIGTERM');
+  const path = join(service.folder, 'test.db');
+  const client = new Database(path);
+  client.prepare("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', ?)").run(Date.UTC(2100, 0));
+  client.close();
+  const { code, err } = await sendlark({ DATABASE_PATH: path, PORT: '0' });
+  t.equal(code, 1);
+  t.match(err, /^[^\n]*newer release[^\n]*\n$/);
+});

@@ -1,0 +1,94 @@
+/**
+ * A sender that kills itself at a step of its work, or goes on without recovery, for the crash test.
+ *
+ *   node --import tsx test/crash/victim.ts STEP TIMES DATABASE SMTP_URL
+ */
+import { Background } from '../../src/background.ts';
+import { systemClock } from '../../src/clock.ts';
+import { readConfig } from '../../src/config.ts';
+import { connect } from '../../src/database/open.ts';
+import { Ledger } from '../../src/delivery/ledger.ts';
+import { Wire } from '../../src/delivery/smtp/wire.ts';
+import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
+import { createTokens, tokenSecrets } from '../../src/delivery/tokens.ts';
+
+const [step = '', times = '1', path = '', url = ''] = process.argv.slice(2);
+const db = connect(path);
+
+let passed = 0;
+function dieInTime(): void {
+  if (++passed === Number(times)) process.kill(process.pid, 'SIGKILL');
+}
+
+const { claim, record, together } = Ledger.prototype;
+const { send } = SmtpCourier.prototype;
+const { send: write } = Wire.prototype;
+
+const STEPS: Record<string, () => void> = {
+  'before the claim'() {
+    Ledger.prototype.claim = function (...args) {
+      dieInTime();
+      return claim.apply(this, args);
+    };
+  },
+  'after the claim'() {
+    let isClaimed = false;
+    Ledger.prototype.claim = function (...args) {
+      const claims = claim.apply(this, args);
+      isClaimed ||= claims.length > 0;
+      return claims;
+    };
+    Ledger.prototype.together = function <T>(this: Ledger, moves: () => T): T {
+      const done = (together<T>).call(this, moves);
+      if (isClaimed) dieInTime();
+      isClaimed = false;
+      return done;
+    };
+  },
+  'in the middle of DATA'() {
+    Wire.prototype.send = function (piece, end, taken) {
+      if (passed + 1 < Number(times)) {
+        passed++;
+        write.call(this, piece, end, taken);
+      } else write.call(this, piece.subarray(0, piece.length / 2), null, dieInTime);
+    };
+  },
+  'after the 250'() {
+    SmtpCourier.prototype.send = async function (handoff) {
+      const outcome = await send.call(this, handoff);
+      dieInTime();
+      return outcome;
+    };
+  },
+  'before the commit'() {
+    Ledger.prototype.record = function (...args) {
+      if (args[0].length === 0) return;
+      db.$client
+        .transaction(() => {
+          record.apply(this, args);
+          dieInTime();
+        })
+        .immediate();
+    };
+  },
+  'without recovery'() {
+    Ledger.prototype.recover = () => 0;
+  },
+};
+const prepareStep = STEPS[step];
+if (prepareStep === undefined) throw new Error(`no step "${step}"`);
+prepareStep();
+
+const background = new Background({
+  db,
+  config: readConfig({ DATABASE_PATH: path }),
+  clock: systemClock,
+  courier: new SmtpCourier(url, { connections: 20, onTrouble: () => undefined }),
+  tokens: createTokens(tokenSecrets(db.$client)),
+  publicUrl: 'http://localhost',
+  log: () => undefined,
+});
+// Without recovery a mailing never ends: what an earlier run had in hand stays in hand.
+await background.untilIdle();
+await background.close(1000);
+db.$client.close();

@@ -1,0 +1,136 @@
+/** The one file: what a connection promises, which schemas are taken, what a kill leaves. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import t, { type Test } from 'tap';
+import { connect, lockForServer, migrateAndSeed, schemaState } from '../../src/database/open.ts';
+
+const MIGRATIONS = resolve(import.meta.dirname, '../../drizzle');
+
+interface Journal {
+  entries: { when: number; tag: string }[];
+}
+
+function folder(t: Test): string {
+  const made = mkdtempSync(join(tmpdir(), 'sendlark-open-'));
+  t.teardown(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** A database as a release with the first `count` migrations left it, with an account in it. */
+function oldDatabase(t: Test, count: number): string {
+  const made = folder(t);
+  const migrations = join(made, 'drizzle');
+  cpSync(MIGRATIONS, migrations, { recursive: true });
+  const journalPath = join(migrations, 'meta/_journal.json');
+  const journal: Journal = JSON.parse(readFileSync(journalPath, 'utf8'));
+  writeFileSync(journalPath, JSON.stringify({ ...journal, entries: journal.entries.slice(0, count) }));
+  const path = join(made, 'old.db');
+  const db = connect(path);
+  migrate(db, { migrationsFolder: migrations });
+  db.$client.exec("INSERT INTO accounts (id, name, created_at) VALUES (7, 'Kept', '')");
+  db.$client.close();
+  return path;
+}
+
+const releases = (JSON.parse(readFileSync(join(MIGRATIONS, 'meta/_journal.json'), 'utf8')) as Journal).entries;
+
+function schemaOf(client: Database.Database): unknown[] {
+  return client.prepare('SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE ? ORDER BY name').all('sqlite%');
+}
+
+t.test('every connection has WAL, synchronous=FULL, foreign keys and patience (trust 47)', async (t) => {
+  const { $client } = connect(join(folder(t), 'new.db'));
+  const pragma = (name: string) => $client.pragma(name, { simple: true });
+  t.equal(pragma('journal_mode'), 'wal');
+  t.equal(pragma('synchronous'), 2);
+  t.equal(pragma('foreign_keys'), 1);
+  t.ok(Number(pragma('busy_timeout')) >= 5000);
+  const version = String($client.prepare('SELECT sqlite_version()').pluck().get());
+  t.ok(version.localeCompare('3.51.3', undefined, { numeric: true }) >= 0, version);
+  $client.close();
+});
+
+t.test('a file system that cannot do WAL is refused with one line (trust 47)', async (t) => {
+  t.throws(() => connect(':memory:'), { message: /^The database refuses WAL[^\n]+$/ });
+});
+
+t.test('a second server on the file is refused with one line; the end of the first frees it (trust 47)', async (t) => {
+  const path = join(folder(t), 'one.db');
+  const first = lockForServer(path);
+  t.throws(() => lockForServer(path), { message: `Another Sendlark server is running on ${path}` });
+  first.release();
+  lockForServer(path).release();
+});
+
+t.test('a database of any earlier release is brought to the newest schema with its data', async (t) => {
+  const fresh = connect(join(folder(t), 'fresh.db'));
+  migrateAndSeed(fresh);
+  for (let count = 1; count <= releases.length; count++) {
+    const db = connect(oldDatabase(t, count));
+    t.equal(schemaState(db.$client), count === releases.length ? 'current' : 'older');
+    migrateAndSeed(db);
+    t.equal(schemaState(db.$client), 'current');
+    t.strictSame(schemaOf(db.$client), schemaOf(fresh.$client), `from ${releases[count - 1]?.tag}`);
+    t.equal(db.$client.prepare('SELECT name FROM accounts WHERE id = 7').pluck().get(), 'Kept');
+    t.strictSame(db.$client.pragma('foreign_key_check'), []);
+    db.$client.close();
+  }
+  fresh.$client.close();
+});
+
+t.test('a database of a newer release is refused and left as it is (trust 49)', async (t) => {
+  const path = oldDatabase(t, releases.length);
+  const db = connect(path);
+  db.$client.prepare("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', ?)").run(Date.UTC(2100, 0));
+  const before = schemaOf(db.$client);
+  t.throws(() => migrateAndSeed(db), { message: /newer release of Sendlark: upgrade the program$/ });
+  t.strictSame(schemaOf(db.$client), before);
+  db.$client.close();
+});
+
+t.test('a kill within the migrations leaves the old schema or the new one (trust 49)', async (t) => {
+  const statements = releases
+    .slice(1)
+    .flatMap(({ tag }) => readFileSync(join(MIGRATIONS, `${tag}.sql`), 'utf8').split('--> statement-breakpoint'));
+  for (const fatal of [1, 2, Math.ceil(statements.length / 2), statements.length, statements.length + 1]) {
+    const path = oldDatabase(t, 1);
+    const before = schemaIn(path);
+    t.equal(migrateAndDie(path, fatal), 'SIGKILL');
+    t.strictSame(schemaIn(path), before, `killed at change ${fatal}: the old schema`);
+    const db = connect(path);
+    migrateAndSeed(db);
+    t.equal(schemaState(db.$client), 'current', 'and the next start finishes the work');
+    t.equal(db.$client.prepare('SELECT name FROM accounts WHERE id = 7').pluck().get(), 'Kept');
+    db.$client.close();
+  }
+});
+
+function schemaIn(path: string): unknown[] {
+  const client = new Database(path, { readonly: true });
+  const schema = schemaOf(client);
+  client.close();
+  return schema;
+}
+
+/** Migrates in a process that kills itself before its change number `fatal`; gives the signal it died of. */
+function migrateAndDie(path: string, fatal: number): string | null {
+  const script = `
+    import { connect, migrateAndSeed } from '${resolve(import.meta.dirname, '../../src/database/open.ts')}';
+    const db = connect('${path}');
+    const prepare = db.$client.prepare.bind(db.$client);
+    let changes = 0;
+    db.$client.prepare = (sql) => {
+      if (/CREATE (?!TABLE IF NOT)|ALTER|INSERT INTO "?__drizzle/.test(sql) && ++changes === ${fatal}) process.kill(process.pid, 'SIGKILL');
+      return prepare(sql);
+    };
+    migrateAndSeed(db);`;
+  const child = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+  });
+  if (child.signal === null) throw new Error(`it lived: ${child.stderr}`);
+  return child.signal;
+}
