@@ -11,6 +11,8 @@ import { SmtpCourier } from './delivery/smtp-courier.ts';
 import { createTokens, tokenSecrets } from './delivery/tokens.ts';
 
 const IDLE_MS = 500;
+/** A result is on disk within this time, also while a step lays out or compiles. */
+const RECORD_MS = 50;
 
 const { config, publicUrl }: { config: Config; publicUrl: string } = workerData;
 const db = connect(config.DATABASE_PATH);
@@ -30,6 +32,15 @@ const background = new Background({
   log,
 });
 
+/** What fails now is on disk or kept, and is tried again by the next step. */
+function guarded(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    log({ err: String(error) }, 'the background could not write');
+  }
+}
+
 /** A step that fails, on a full disk say, is told and tried again after the pause; the queue is on disk. */
 async function stepSafely(): Promise<boolean> {
   try {
@@ -42,11 +53,13 @@ async function stepSafely(): Promise<boolean> {
 
 const returns = config.BOUNCE_LISTEN && (await listenForReturns(db, systemClock, config.BOUNCE_LISTEN));
 
+setInterval(() => guarded(() => background.record()), RECORD_MS);
+
 let isStopping = false;
 let wake: () => void = () => undefined;
 parentPort?.on('message', (message) => {
   isStopping ||= message === 'stop';
-  background.acknowledge();
+  guarded(() => background.acknowledge());
   wake();
 });
 

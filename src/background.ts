@@ -66,11 +66,15 @@ export class Background {
     this.#worker.acknowledge();
   }
 
+  /** Puts what has landed on disk, whatever else the step at hand is busy with. */
+  record(): void {
+    this.#worker.record();
+  }
+
   /** Stops handing off, finishes what is in flight within `graceMs` and records it. */
   async close(graceMs: number): Promise<void> {
     this.#worker.stop();
-    await this.#deps.courier.close(graceMs);
-    await this.#worker.finish();
+    await Promise.all([this.#deps.courier.close(graceMs), this.#worker.finish()]);
     completeDone(this.#deps);
   }
 

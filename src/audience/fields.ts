@@ -37,6 +37,8 @@ const REFUSED_NAMES = new Set<string>([
   'sender_address',
   'unsubscribe_preferences',
   '__proto__',
+  'constructor',
+  'prototype',
 ]);
 
 export type FieldType = 'text' | 'number' | 'datetime-local';

@@ -50,7 +50,7 @@ export function duplicateAutomation({ db, clock }: AutomationDeps, userId: numbe
   const utr = randomUUID();
   db.transaction(
     (tx) => {
-      const automation_name = `Copy of ${source.automation_name}`.slice(0, 255);
+      const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
       const draft = { status: 0, live_at: null, held_reason: null, created_at: now, updated_at: now };
       const { id } = tx
         .insert(automations)
@@ -118,7 +118,7 @@ function targetExists(db: Db, { user_id, automation_for, automation_for_table }:
   );
 }
 
-function mailingsOf(db: Db, automationId: number, state: 'sending' | 'paused'): { id: number }[] {
+function mailingsOf(db: Db, automationId: number, state: 'sending' | 'paused' | 'held'): { id: number }[] {
   const where = and(eq(mailings.automation_id, automationId), eq(mailings.state, state));
   return db.select({ id: mailings.id }).from(mailings).where(where).all();
 }
@@ -151,7 +151,7 @@ async function stop(
           .set({ status: 0, live_at: null, updated_at: now, ...(what === 'cancel' && { deleted_at: now }) })
           .where(eq(automations.id, automationId))
           .run();
-        const states = what === 'cancel' ? (['sending', 'paused'] as const) : (['sending'] as const);
+        const states = what === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
         for (const state of states) {
           for (const { id } of mailingsOf(db, automationId, state)) if (command(db.$client, id, what)) ids.push(id);
         }
@@ -167,7 +167,7 @@ async function stop(
 /** Takes live automations that can't go on back to draft with a reason. `condition` is SQL over `automations`. */
 export function holdAutomations(db: Db, condition: ReturnType<typeof sql>, reason: string, now: string): void {
   db.run(sql`
-    UPDATE mailings SET state = 'paused' WHERE state = 'sending' AND automation_id IN
+    UPDATE mailings SET state = 'paused' WHERE state IN ('sending', 'held') AND automation_id IN
       (SELECT id FROM automations WHERE status = 1 AND deleted_at IS NULL AND ${condition})`);
   db.run(sql`
     UPDATE automations SET status = 0, live_at = NULL, held_reason = ${reason}, updated_at = ${now}

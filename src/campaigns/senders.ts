@@ -66,7 +66,8 @@ export function verifySender(db: Db, sender: Sender, now: Date): void {
     (tx) => {
       tx.update(senders).set({ is_verified: 1, updated_at: stamp }).where(eq(senders.id, sender.id)).run();
       tx.update(singleSends)
-        .set({ status: 1, held_reason: null, updated_at: stamp })
+        // Its time may have passed while it waited for this: that is no outage.
+        .set({ status: 1, held_reason: null, starts_at: sql`max(starts_at, ${now.getTime()})`, updated_at: stamp })
         .where(
           and(
             eq(singleSends.sender_id, sender.id),

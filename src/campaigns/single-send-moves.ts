@@ -1,12 +1,13 @@
 /** What can be done with a single send beyond changing it: duplicate, delete, cancel, pause, resume (decisions §4). */
 import { randomUUID } from 'node:crypto';
-import { and, eq } from 'drizzle-orm';
+import { and, eq, or } from 'drizzle-orm';
 import { NO_TIME, wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/owned.ts';
 import { mailings, singleSends } from '../database/schema.ts';
 import { acknowledged, command } from '../delivery/control.ts';
 import { conflict, notFound } from '../failure.ts';
+import { WAITING_FOR_SENDER } from './launch.ts';
 import type { SingleSendDeps } from './single-sends.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
@@ -39,7 +40,7 @@ export function duplicateSingleSend({ db, clock }: MoveDeps, userId: number, utr
   db.insert(singleSends)
     .values({
       ...send,
-      single_send_name: `Copy of ${send.single_send_name}`.slice(0, 255),
+      single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, 255).join(''),
       utr: randomUUID(),
       status: 0,
       held_reason: 'A copy: update it to queue it',
@@ -94,7 +95,9 @@ export async function cancelSingleSend(deps: MoveDeps, userId: number, utr: unkn
   const { changes } = db
     .update(singleSends)
     .set({ status: 0, held_reason: CANCELLED, updated_at: wireTime(clock.now()) })
-    .where(and(eq(singleSends.id, send.id), eq(singleSends.status, 1)))
+    .where(
+      and(eq(singleSends.id, send.id), or(eq(singleSends.status, 1), eq(singleSends.held_reason, WAITING_FOR_SENDER))),
+    )
     .run();
   if (changes > 0) return;
   const mailing = mailingOf(db, send);

@@ -97,7 +97,7 @@ export class Ledger {
     );
     this.#candidates = client.prepare(`
       SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
-        d.contact_id, ifnull(c.email, r.email) AS email, c.alt_email, ifnull(c.first_name, r.first_name) AS first_name,
+        d.contact_id, iif(c.address_id = d.address_id, c.email, r.email) AS email, c.alt_email, ifnull(c.first_name, r.first_name) AS first_name,
         ifnull(c.last_name, r.last_name) AS last_name, co.name AS country, c.state, c.city, c.address_line1,
         c.address_line2, c.state_province_region, c.postal_code, c.custom_values, ${leftOut('d')} AS left_out
       FROM deliveries d INDEXED BY deliveries_queue
@@ -130,7 +130,8 @@ export class Ledger {
         AND NOT EXISTS (SELECT 1 FROM deliveries WHERE mailing_id = @mailing AND state = 0)
         AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = @mailing AND state = 1)`);
     this.#putBack = client.prepare(
-      `UPDATE deliveries SET state = ${State.queued}, attempt = attempt - 1, due_at = ? WHERE id = ? AND state = ${State.sending}`,
+      `UPDATE deliveries SET state = ${State.queued}, attempt = attempt - 1, due_at = ?,
+        first_tried_at = iif(attempt = 1, NULL, first_tried_at) WHERE id = ? AND state = ${State.sending}`,
     );
     this.#cancel = client.prepare(`
       UPDATE deliveries SET state = ${State.cancelled}, reply = 'the mailing was cancelled', updated_at = ?
@@ -152,7 +153,9 @@ export class Ledger {
   recover(): number {
     return this.#client
       .transaction(() => {
-        this.#client.exec("UPDATE mailings SET state = 'sending' WHERE finished_at IS NULL AND state = 'held'");
+        this.#client.exec(
+          "UPDATE mailings SET state = 'sending', held_reason = NULL WHERE finished_at IS NULL AND state = 'held'",
+        );
         return this.#client.prepare('UPDATE deliveries SET state = 0 WHERE state = 1').run().changes;
       })
       .immediate();

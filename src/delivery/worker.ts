@@ -95,6 +95,14 @@ export class DeliveryWorker {
     this.#recordAndClaim();
   }
 
+  /** Puts what has landed on disk; the worker's own rounds do so too, but other work may come between them. */
+  record(): void {
+    if (this.#results.length + this.#withdrawn.length === 0) return;
+    this.#ledger.together(() => this.#record(this.#ledger.openMailings()));
+    this.#results = [];
+    this.#withdrawn = [];
+  }
+
   /**
    * One commit for both, since each waits for the disk. A failed write, a full disk say, throws and leaves what has landed for
    * the next round: what was handed off is not forgotten.
@@ -122,13 +130,28 @@ export class DeliveryWorker {
       if (mailing === undefined || room <= 0) break;
       const share = this.#deps.rates.take(Math.min(PAGE, Math.ceil(room / (open.length - at))));
       if (share === 0) break;
-      const claims = this.#ledger.claim(mailing.id, share, now);
+      const claims = this.#isReady(mailing) ? this.#ledger.claim(mailing.id, share, now) : [];
       this.#deps.rates.giveBack(share - claims.length);
       if (claims.length > 0) batches.push({ mailing, claims });
       claimed += claims.length;
     }
     this.#turn++;
     return batches;
+  }
+
+  /** Whether the mailing's content can be prepared; one that can't is held, so that nobody of it is claimed. */
+  #isReady(mailing: OpenMailing): boolean {
+    try {
+      this.#deps.mailings.get(mailing.id);
+      return true;
+    } catch (error) {
+      this.#ledger.hold(
+        mailing.id,
+        `The mailing could not be prepared: ${error instanceof Error ? error.message : error}`,
+      );
+      this.#deps.log({ mailing: mailing.id, err: String(error) }, 'mailing held');
+      return false;
+    }
   }
 
   /** Hands off now, or puts the claim back until its recipient domain has room. */
@@ -179,15 +202,24 @@ export class DeliveryWorker {
     return hand(() => message);
   }
 
+  /** Holds a mailing; where that can't be written now, the next hand-off of it tries again. */
+  #hold(mailingId: number, reason: string): void {
+    try {
+      this.#ledger.hold(mailingId, reason);
+      this.#stopped.add(mailingId);
+      this.#deps.log({ mailing: mailingId, reason }, 'mailing held');
+    } catch (error) {
+      this.#deps.log({ mailing: mailingId, err: String(error) }, 'a mailing could not be held');
+    }
+  }
+
   #land(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
     if (outcome === 'withdrawn') {
       this.#withdrawn.push({ claim, due_at: 0 });
     } else if (outcome.kind === 'held') {
       this.#withdrawn.push({ claim, due_at: 0 });
       if (!this.#stopped.has(mailing.id)) {
-        this.#stopped.add(mailing.id);
-        this.#ledger.hold(mailing.id, `The relay refuses mail: ${outcome.reply}`);
-        this.#deps.log({ mailing: mailing.id, stage: outcome.stage, reply: outcome.reply }, 'mailing held');
+        this.#hold(mailing.id, `The relay refuses mail: ${outcome.reply}`);
       }
     } else {
       this.#results.push(this.#resultOf(mailing, claim, outcome));

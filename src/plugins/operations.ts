@@ -85,6 +85,8 @@ const RESOURCES: Record<string, Record<string, string>> = {
     'GET /automations/schedule': 'List the mails of an automation',
     'POST /automations/schedule/create': 'Add a mail to an automation',
     'DELETE /automations/schedule/delete': 'Delete a mail of an automation',
+    'GET /automations/report': 'Tell what became of an automation (addition)',
+    'GET /automations/preview': 'Tell what one person receives from an automation, and when (addition)',
   },
   Senders: {
     'GET /senders': 'List the senders',

@@ -13,7 +13,7 @@ import {
 } from '../audience/contacts.ts';
 import { customFieldRecord, customFieldsOf } from '../audience/fields.ts';
 import { wireTime } from '../clock.ts';
-import { ownedIds } from '../database/owned.ts';
+import { ownedIds, recordId } from '../database/owned.ts';
 import { contacts, contactTypes } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
@@ -103,10 +103,10 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       });
       const where = and(
         ownedContacts(request.userId),
-        contact_type_id === undefined ? undefined : eq(contacts.contact_type_id, Number(contact_type_id)),
+        contact_type_id === undefined ? undefined : eq(contacts.contact_type_id, recordId(contact_type_id)),
         search === undefined
           ? undefined
-          : sql`instr(lower(${contacts.email} || ' ' || ${fullname}), ${search.toLowerCase()}) > 0`,
+          : sql`instr(fold(${contacts.email} || ' ' || ${fullname}), fold(${search})) > 0`,
       );
       sendList(reply, db, 'contacts', { record, from, where, id: contacts.id }, request.query);
     },

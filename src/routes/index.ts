@@ -5,6 +5,7 @@ import { installErrors } from '../plugins/errors.ts';
 import { installFaults } from '../plugins/faults.ts';
 import { installForms } from '../plugins/forms.ts';
 import { installKeys } from '../plugins/keys.ts';
+import { automationReportRoutes } from './automation-reports.ts';
 import { automationScheduleRoutes } from './automation-schedules.ts';
 import { automationRoutes } from './automations.ts';
 import { contactTypeRoutes } from './contact-types.ts';
@@ -50,6 +51,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendReportRoutes, deps);
   await app.register(automationRoutes, deps);
   await app.register(automationScheduleRoutes, deps);
+  await app.register(automationReportRoutes, deps);
   await app.register(placeRoutes);
   await app.register(senderRoutes, deps);
   await app.register(suppressionRoutes, deps);

@@ -255,3 +255,54 @@ t.test(
     t.equal(mails(app).length, 0);
   },
 );
+
+t.test('the preview tells what a person receives and when, and why they would leave', async (t) => {
+  const { app, utr, post, get, join, pass, live } = await ready(t, { exit: 1 });
+  const preview = async (email: string) => (await get('/automations/preview', { utr, email })).body.message.preview;
+  const times = (outlook: { mails: { sent_at: string | null; due_at: string | null }[] }) =>
+    outlook.mails.map(({ sent_at, due_at }) => (sent_at ?? due_at)?.slice(5, 16) ?? null);
+  await join('old');
+  await live();
+  await join('ann');
+  await app.background();
+  t.match(await preview('old@example.org'), { state: 'outside', reason: /joined before it went live/ });
+  t.match(await preview('nobody@example.org'), { state: 'outside', reason: 'not in the target', entered_at: null });
+  const before = await preview('ANN@example.org');
+  t.match(before, { state: 'waiting', reason: null, mails: [{ due_at: null }, { sent_at: null }, { sent_at: null }] });
+  t.strictSame(times(before), ['01-15T09:00', '01-17T09:00', '01-17T21:00']);
+  await pass(2 * DAY);
+  t.strictSame(brief(app), ['01-15T09:00 ann one', '01-17T09:00 ann two'], 'and so it comes');
+  await post('/unsubscribes-groups/manually-add', { unsubscribe_groups_id: 1, email_address: 'ann@example.org' });
+  const after = await preview('ann@example.org');
+  t.match(after, { state: 'waiting', reason: 'unsubscribed from this group' });
+  t.strictSame(times(after), ['01-15T09:00', '01-17T09:00', null]);
+  await pass(DAY);
+  t.match(await preview('ann@example.org'), { state: 'left', reason: 'unsubscribed from this group' });
+  const { report } = (await get('/automations/report', { utr })).body.message;
+  t.match(report, {
+    status: 1,
+    held_reason: null,
+    people: [{ state: 'left', reason: 'unsubscribed from this group', count: 1 }],
+    mails: [{ subject: 'one', delivered: 1 }, { delivered: 1 }, { delivered: 0 }],
+  });
+  t.equal(
+    (await app.two.call('GET', '/automations/report', { query: { utr } })).status,
+    404,
+    'of its own account only',
+  );
+  t.equal((await get('/automations/preview', { utr, email: 'no address' })).status, 422);
+});
+
+t.test('who joins and leaves while it is live is judged in the order it happened', async (t) => {
+  const { app, utr, get, join, pass, live } = await ready(t, { exit: 1 });
+  await live();
+  await join('ann');
+  await get('/automations/pause', { utr });
+  await live();
+  await pass(HOUR);
+  t.equal(mails(app).length, 1, 'joined while live, paused before anyone looked: in it all the same');
+  await app.one.call('DELETE', '/contacts/delete', { query: { contact_id: 1 } });
+  await join('ann');
+  await pass(3 * DAY);
+  t.equal(mails(app).length, 1, 'left and back at once has left');
+});
