@@ -30,6 +30,10 @@ export class Queue {
   #last: Ticket | null = null;
   #length = 0;
 
+  get first(): Ticket | null {
+    return this.#first;
+  }
+
   get length(): number {
     return this.#length;
   }
