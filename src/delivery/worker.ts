@@ -178,6 +178,7 @@ export class DeliveryWorker {
         userId: mailing.user_id,
         from: ready.envelopeFrom(claim),
         to,
+        dotless: true,
         start: (memory) => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message(memory)),
       });
     const signed = ready.renderSigned(claim, to);

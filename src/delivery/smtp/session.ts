@@ -230,7 +230,7 @@ export class Session implements Listener {
     if (reply.code >= 400) {
       this.#finish(this.#refusal ?? outcomeOf('data', reply));
     } else if (this.#refusal === null) {
-      this.#message = stuffDots(this.#message);
+      if (!this.#ticket?.job.dotless) this.#message = stuffDots(this.#message);
       this.#written = 0;
       this.#dotTaken = false;
       this.#step = 'body';
