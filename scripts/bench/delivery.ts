@@ -2,7 +2,9 @@
  * What a campaign costs: the running service (lay out, then claim, render, hand over, record) beside the floor, raw pipelined SMTP
  * of bytes built beforehand, and nodemailer with such bytes. Each in a process of its own, all into one raw sink, in one run.
  *
- *   npm run bench:delivery -- [recipients]
+ *   npm run bench:delivery -- [recipients] [smtp-sink]
+ *
+ * With `smtp-sink` all go into that of Postfix instead.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -120,8 +122,8 @@ interface SinkState {
 }
 
 /** Starts the sink and gives where it listens. */
-async function startSink() {
-  const path = fileURLToPath(new URL('sink.ts', import.meta.url));
+async function startSink(file: 'sink.ts' | 'smtp-sink.ts') {
+  const path = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line]: string[] = await once(createInterface(child.stdout), 'line');
   const ports: { smtp: number; control: number } = JSON.parse(line ?? '');
@@ -131,7 +133,7 @@ async function startSink() {
 }
 
 async function compare(): Promise<void> {
-  const sink = await startSink();
+  const sink = await startSink(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts');
   const sinkMicroseconds: number[] = [];
   let bytes = 0;
   /** Runs one client into an empty sink and sees that everything arrived. */
@@ -153,12 +155,13 @@ async function compare(): Promise<void> {
   const { result: least } = await apart('floor');
   const { result: other } = await apart('library');
   sink.end();
+  const size = bytes > 0 ? `${bytes} bytes a message; ` : '';
   console.table({
     'sendlark, ledger included': row(own, 'messages', least),
     'floor: its SMTP client alone, prebuilt bytes': row(least, 'messages', least),
     'nodemailer pooled, prebuilt bytes': row(other, 'messages', least),
   });
-  console.log(`${bytes} bytes a message; the sink took ${sinkMicroseconds.join(', ')} µs of CPU for each`);
+  console.log(`${size}the sink took ${sinkMicroseconds.join(', ')} µs of CPU for each`);
   console.log(`layout of ${recipients}: ${layoutSeconds.toFixed(2)} s`);
   console.log(machine());
 }
