@@ -1,13 +1,16 @@
 /** Single sends from create to report, as an owner goes through them (decisions §4). */
+import { setImmediate } from 'node:timers/promises';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
+import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
+import { startSink } from '../delivery/sink.ts';
 import { type Caller, startApp, type TestApp } from '../helper.ts';
 
 const RECALL = 10_000;
 
 /** An account with a list of three, a group and a sender; gives the body of a send to them. */
-async function ready(t: Test, settings: Record<string, string> = {}) {
-  const app = await startApp(t, settings);
+async function ready(t: Test, settings: Record<string, string> = {}, courierOf?: Parameters<typeof startApp>[2]) {
+  const app = await startApp(t, settings, courierOf);
   const { one } = app;
   await one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
   for (const name of ['Ann', 'Bob', 'Zoë']) await addContact(one, 1, name);
@@ -275,6 +278,41 @@ t.test('pause keeps the rest waiting, resume goes on, cancel ends it (trust 9)',
   t.match(await details(app, utr), { status: 3, delivered: 2 });
   t.match((await report(app, utr)).states, { accepted: 2, cancelled: 1 });
 });
+
+for (const offers of [['PIPELINING'], []]) {
+  for (const stop of ['pause', 'cancel', 'delete']) {
+    const relay = offers.length > 0 ? 'that pipelines' : 'without PIPELINING';
+    t.test(`after the answer to ${stop}, a relay ${relay} sees no MAIL FROM (trust 9)`, async (t) => {
+      const sink = await startSink(t, { offers });
+      const { app, body } = await ready(
+        t,
+        {},
+        () => new SmtpCourier(sink.url, { connections: 1, onTrouble: () => undefined }),
+      );
+      let answer: (said: string) => void = () => undefined;
+      const answered = new Promise<string>((resolve) => {
+        answer = resolve;
+      });
+      // The only connection waits for an answer; the next mail would follow on it.
+      if (offers.length > 0) sink.script = { offers, dot: () => answered };
+      else sink.script = { offers, rcpt: '550 5.7.1 not here\r\n', rset: () => answered };
+      const mails = () => sink.commands.filter((line) => line.startsWith('MAIL')).length;
+      const before = mails();
+      const utr = await create(app, body);
+      app.clock.advance(RECALL);
+      const sending = app.background();
+      while (mails() === before || (offers.length === 0 && !sink.commands.includes('RSET'))) await setImmediate();
+      const { status } =
+        stop === 'delete'
+          ? await app.one.call('DELETE', '/single/send/delete', { query: { utr } })
+          : await app.one.call('POST', `/single/send/${stop}`, { query: { utr } });
+      t.equal(status, 200);
+      answer('250 2.0.0 ok\r\n');
+      await sending;
+      t.equal(mails() - before, 1, 'the one that was under way');
+    });
+  }
+}
 
 t.test('cancelled in its rest it goes back to 0; deleted while running it is gone and starts nothing', async (t) => {
   const { app, body } = await ready(t, { SEND_RATE: '1' });

@@ -88,11 +88,8 @@ export class Session implements Listener {
 
     // RFC 2920 3.1: all of these may go in one group, DATA last.
     const reset = this.#envelopeOpen ? 'RSET\r\n' : '';
-    if (this.#offers.pipelining) {
-      this.#wire.write(`${reset}${mailCommand(job, message, this.#offers)}${rcptCommand(job)}DATA\r\n`);
-    } else {
-      this.#wire.write(reset || mailCommand(job, message, this.#offers));
-    }
+    const rest = this.#offers.pipelining ? `${rcptCommand(job)}DATA\r\n` : '';
+    this.#wire.write(`${reset}${mailCommand(job, message, this.#offers)}${rest}`);
     if (this.#envelopeOpen) this.#await('rset', this.#timeouts.command);
     else this.#await('mail', this.#timeouts.mail);
     return null;
@@ -106,7 +103,9 @@ export class Session implements Listener {
   }
 
   reply(reply: Reply): void {
-    if (this.#ticket === null) {
+    if (this.#step === 'rset') {
+      this.#answerToReset(reply);
+    } else if (this.#ticket === null) {
       // Nothing was asked: the answer to QUIT, or the 421 of a relay that closes unused connections.
       this.#wire.fail(new Error(`the relay spoke out of turn: ${reply.code} ${reply.text}`));
     } else if (reply.code === 421 || this.#misplaced(reply.code)) {
@@ -117,7 +116,7 @@ export class Session implements Listener {
   }
 
   expired(): void {
-    if (this.#ticket === null && !this.#leaving) this.quit();
+    if (this.#step === 'idle' && !this.#leaving) this.quit();
     else this.#wire.fail(new Error(this.#lateness()));
   }
 
@@ -132,9 +131,6 @@ export class Session implements Listener {
   #advance(job: Job, reply: Reply): void {
     const accepted = reply.code < 300;
     switch (this.#step) {
-      case 'rset':
-        this.#answerToReset(job, reply);
-        break;
       case 'mail':
         if (accepted) this.#envelopeOpen = true;
         else this.#refusal = outcomeOf('mail', reply);
@@ -160,14 +156,14 @@ export class Session implements Listener {
     return this.#step === 'data' ? code < 300 : code >= 300 && code < 400;
   }
 
-  #answerToReset(job: Job, reply: Reply): void {
+  #answerToReset(reply: Reply): void {
     if (reply.code >= 300) {
       this.#wire.fail(new Error(`RSET answered with ${reply.code} ${reply.text}`));
       return;
     }
     this.#envelopeOpen = false;
-    if (!this.#offers.pipelining) this.#wire.write(mailCommand(job, this.#message, this.#offers));
-    this.#await('mail', this.#timeouts.mail);
+    if (this.#ticket === null) this.#rest();
+    else this.#await('mail', this.#timeouts.mail);
   }
 
   /** Goes on to a command: already written where the relay pipelines, pointless after a refusal where it does not. */
@@ -245,8 +241,19 @@ export class Session implements Listener {
     const ticket = this.#release();
     this.#completed++;
     if (this.#given !== this.#taken) this.#memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
-    this.#wire.within(this.#timeouts.idle);
     if (ticket !== null) this.#owner.settled(ticket, outcome);
+    if (this.#envelopeOpen && !this.#offers.pipelining) {
+      // Now, not with the next job: nothing may come between the last look at a stop and MAIL FROM (trust 9).
+      this.#wire.write('RSET\r\n');
+      this.#await('rset', this.#timeouts.command);
+    } else {
+      this.#rest();
+    }
+  }
+
+  #rest(): void {
+    this.#step = 'idle';
+    this.#wire.within(this.#timeouts.idle);
     this.#owner.free(this);
   }
 
