@@ -314,6 +314,66 @@ for (const offers of [['PIPELINING'], []]) {
   }
 }
 
+t.test('a send whose launch fails is held with a reason, and the others go', async (t) => {
+  const { app, body } = await ready(t);
+  const broken = await create(app, body);
+  const unreadable = await create(app, body);
+  const sound = await create(app, body);
+  app.db.exec(
+    "CREATE TRIGGER broken BEFORE INSERT ON mailings WHEN NEW.owner_id = 1 BEGIN SELECT RAISE(ABORT, 'no such luck'); END",
+  );
+  app.db.exec("UPDATE single_sends SET recipient_id = '[' WHERE id = 2");
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, sound), { status: 3, delivered: 3 });
+  t.match(await report(app, broken), { status: 0, held_reason: 'It could not be launched: no such luck' });
+  const row = app.db.prepare('SELECT status, held_reason FROM single_sends WHERE utr = ?').get(unreadable);
+  t.match(row, { status: 0, held_reason: /^It could not be launched: / });
+});
+
+t.test('segments are recomputed before a launch', async (t) => {
+  const { app, body } = await ready(t);
+  const segment = { segment_name: 'All', contact_type_id: 1 };
+  const rule = { select_field: ['email'], select_operator: ['contains'], value: ['@'] };
+  t.equal((await app.one.call('POST', '/segment/store', { form: { ...segment, ...rule } })).status, 200);
+  app.db.exec('DELETE FROM segment_recipients');
+  const utr = await create(app, { ...body, recipient_id: ['segments_1'] });
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, utr), { status: 3, delivered: 3 });
+});
+
+t.test('a relay that says a byte a second holds up neither the API nor an unsubscribe (trust 8)', async (t) => {
+  const sink = await startSink(t);
+  const { app, body } = await ready(
+    t,
+    {},
+    () => new SmtpCourier(sink.url, { connections: 2, onTrouble: () => undefined }),
+  );
+  const [link = ''] = /\/u\/[^>]+/.exec(await firstMail(app, sink, body)) ?? [];
+  const before = sink.received.length;
+  sink.script = { drip: 1000 };
+  const utr = await create(app, body);
+  app.clock.advance(RECALL);
+  const commands = sink.commands.length;
+  void app.background().catch(() => undefined);
+  while (sink.commands.length === commands) await setImmediate();
+  const form = { 'List-Unsubscribe': 'One-Click' };
+  t.equal((await app.page('POST', link, { form })).status, 200);
+  for (let calls = 0; calls < 50; calls++) t.match(await details(app, utr), { status: 2 });
+  t.equal((await app.one.call('POST', '/single/send/pause', { query: { utr } })).status, 200);
+  t.equal(sink.received.length, before, 'all of it before the relay had said a line');
+  t.ok(sink.peak <= 2, 'on no more sockets than it may have');
+});
+
+/** Sends one campaign through and gives the last mail that came. */
+async function firstMail(app: TestApp, sink: Awaited<ReturnType<typeof startSink>>, body: Record<string, unknown>) {
+  await create(app, body);
+  app.clock.advance(RECALL);
+  await app.background();
+  return String(sink.received.at(-1)?.message);
+}
+
 t.test('cancelled in its rest it goes back to 0; deleted while running it is gone and starts nothing', async (t) => {
   const { app, body } = await ready(t, { SEND_RATE: '1' });
   const first = await create(app, body);
