@@ -58,7 +58,10 @@ setInterval(() => guarded(() => background.record()), RECORD_MS).unref();
 let isStopping = false;
 let wake: () => void = () => undefined;
 parentPort?.on('message', (message) => {
-  isStopping ||= message === 'stop';
+  if (message === 'stop') {
+    isStopping = true;
+    background.stop();
+  }
   guarded(() => background.acknowledge());
   wake();
 });
@@ -75,5 +78,7 @@ while (!isStopping) {
 }
 await returns?.close();
 await background.close(config.SHUTDOWN_SECONDS * 1000);
+// A request that waits for a stop to be acknowledged has its answer: nothing starts any more.
+guarded(() => background.acknowledge());
 db.$client.close();
 parentPort?.close();

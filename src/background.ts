@@ -1,13 +1,14 @@
 /** What goes on beside HTTP: segments, launching, laying out, delivering. One step at a time, so that tests can walk it. */
 import { keepSegments } from './audience/recompute.ts';
 import { sendDue, takeChanges } from './campaigns/enrolment.ts';
-import { completeDone, launchDue } from './campaigns/launch.ts';
+import { completeDone, Launcher } from './campaigns/launch.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
+import { isDiskTrouble } from './database/trouble.ts';
 import type { Courier } from './delivery/courier.ts';
 import { Heartbeat, heldReason } from './delivery/hold.ts';
-import { layOut } from './delivery/layout.ts';
+import { layOut, mailingsToLayOut } from './delivery/layout.ts';
 import { Mailings } from './delivery/mailings.ts';
 import { Rates } from './delivery/rates.ts';
 import type { Tokens } from './delivery/tokens.ts';
@@ -23,15 +24,21 @@ export interface BackgroundDeps {
   log(fields: object, text: string): void;
 }
 
+/** How long launching or laying out may go on in a step: as long as what delivery has claimed keeps the relay busy. */
+const TURN_MS = 100;
+
 export class Background {
   readonly #deps: BackgroundDeps;
   readonly #heartbeat: Heartbeat;
+  readonly #launcher: Launcher;
   readonly #worker: DeliveryWorker;
+  #isStopping = false;
 
   constructor(deps: BackgroundDeps) {
     this.#deps = deps;
     const { SEND_RATE: perSecond, SEND_RATE_PER_DOMAIN: perDomain } = deps.config;
     this.#heartbeat = new Heartbeat(deps.db.$client);
+    this.#launcher = new Launcher(deps);
     this.#worker = new DeliveryWorker({
       ...deps,
       mailings: new Mailings(deps.db, { ...deps, bounceDomain: deps.config.BOUNCE_DOMAIN }),
@@ -39,21 +46,33 @@ export class Background {
     });
   }
 
-  /** One round of everything; gives whether there is more to do right now. */
+  /**
+   * One round of everything, each for a moment; gives whether there is more to do right now. While all sending is held, only what
+   * has landed is recorded and what was cancelled is ended.
+   */
   async step(): Promise<boolean> {
-    this.#heartbeat.beat(this.#deps.clock.now().getTime());
-    if (heldReason(this.#deps.db.$client) !== null) {
-      this.#worker.acknowledge();
-      return false;
+    const { db, clock } = this.#deps;
+    this.#heartbeat.beat(clock.now().getTime());
+    const isHeld = heldReason(db.$client) !== null;
+    let isMore = false;
+    const part = async (name: string, work: () => Promise<boolean>) => {
+      if (!this.#isStopping) isMore = (await this.#safely(name, work)) || isMore;
+    };
+    if (!isHeld) {
+      await part('segments', () => keepSegments(db, clock));
+      await part('launch', async () => (await this.#launcher.launchDue(this.#turn())) > 0);
+      await part('enrolment', async () => takeChanges(db.$client) > 0);
+      await part('automations', async () => (await sendDue(this.#deps)) > 0);
     }
-    const launched = await launchDue(this.#deps);
-    const recomputing = await keepSegments(this.#deps.db, this.#deps.clock);
-    const changes = takeChanges(this.#deps.db.$client);
-    const moved = await sendDue(this.#deps);
-    for (const { id } of this.#mailingsToLayOut()) await layOut(this.#deps.db.$client, id);
-    const delivering = await this.#worker.step();
+    const goesOn = this.#turn();
+    for (const { id, state } of mailingsToLayOut(db.$client)) {
+      if (isHeld && state !== 'cancelled') continue;
+      if (!goesOn()) break;
+      await part(`layout of mailing ${id}`, () => layOut(db.$client, id, goesOn));
+    }
+    const isDelivering = await this.#worker.step(isHeld);
     completeDone(this.#deps);
-    return launched + changes + moved > 0 || recomputing || delivering;
+    return isMore || isDelivering;
   }
 
   /** Steps until nothing is due. */
@@ -71,16 +90,33 @@ export class Background {
     this.#worker.record();
   }
 
+  /** From now on nothing is begun: the step at hand comes to its end, and no hand-off starts. */
+  stop(): void {
+    this.#isStopping = true;
+    this.#worker.stop();
+  }
+
   /** Stops handing off, finishes what is in flight within `graceMs` and records it. */
   async close(graceMs: number): Promise<void> {
-    this.#worker.stop();
+    this.stop();
     await Promise.all([this.#deps.courier.close(graceMs), this.#worker.finish()]);
     completeDone(this.#deps);
   }
 
-  #mailingsToLayOut(): { id: number }[] {
-    return this.#deps.db.$client
-      .prepare<[], { id: number }>("SELECT id FROM mailings WHERE finished_at IS NULL AND state = 'layout'")
-      .all();
+  /** Whether this turn, which begins now, goes on. */
+  #turn(): () => boolean {
+    const until = performance.now() + TURN_MS;
+    return () => !this.#isStopping && performance.now() < until;
+  }
+
+  /** Does a part that must not keep delivery from its turn: where it fails, the next step tries again. Throws where the disk fails. */
+  async #safely(part: string, work: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await work();
+    } catch (error) {
+      if (isDiskTrouble(error)) throw error;
+      this.#deps.log({ part, err: String(error) }, 'a part of the background failed and is tried again');
+      return false;
+    }
   }
 }

@@ -12,6 +12,15 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
 };
 
+/**
+ * Gives epoch milliseconds that begin at the wall clock's and go on at the monotonic clock's pace: a wait measured by them does
+ * not notice when the wall clock is set (trust 11).
+ */
+export function steadyTime(clock: Clock): () => number {
+  const ahead = clock.now().getTime() - clock.monotonic();
+  return () => Math.floor(ahead + clock.monotonic());
+}
+
 /** `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the form of created_at, updated_at and deleted_at (interface "Resources and their fields"). */
 export function wireTime(moment: Date): string {
   return `${moment.toISOString().slice(0, -1)}000Z`;

@@ -56,7 +56,9 @@ export async function serve(config: Config): Promise<Server> {
     thread.on('message', ({ fields, text }) => app.log.info(fields, text));
     thread.on('error', (error) => app.log.error({ err: error }, 'the background thread failed and starts again'));
     thread.on('exit', () => {
-      if (!isClosing) setTimeout(startBackground, RESTART_MS);
+      setTimeout(() => {
+        if (!isClosing) startBackground();
+      }, RESTART_MS).unref();
     });
   };
   startBackground();
@@ -66,10 +68,11 @@ export async function serve(config: Config): Promise<Server> {
     keys,
     async close() {
       isClosing = true;
-      await app.close();
       const background = threads.get('background');
       background?.postMessage('stop');
-      if (background !== undefined && background.threadId !== -1) await once(background, 'exit');
+      // Requests under way may take long: meanwhile no mail begins.
+      const isRunning = background !== undefined && background.threadId !== -1;
+      await Promise.all([app.close(), isRunning && new Promise((resolve) => background.once('exit', resolve))]);
       await importer.close();
       db.$client.close();
       lock.release();

@@ -11,7 +11,7 @@ import { segments } from '../database/schema.ts';
 import { settle } from './membership.ts';
 
 const HOUR = 3_600_000;
-/** How long one segment may keep the other work of the background thread waiting. */
+/** How long segments may keep the other work of the background thread waiting. */
 const TURN_MS = 50;
 /** How long a request may wait for its segments. */
 const REQUEST_MS = 200;
@@ -40,13 +40,18 @@ async function continueRecompute(db: Db, id: number, clock: Clock, patienceMs: n
   );
 }
 
-/** Recomputes a segment from the start, until it is through. */
-export async function recomputeSegment(db: Db, id: number, clock: Clock): Promise<void> {
-  markForRecompute(db, sql`id = ${id}`);
-  await continueRecompute(db, id, clock, Number.POSITIVE_INFINITY);
+/** Whether one of these segments is marked and not through. */
+export function isRecomputing(db: Db, ids: readonly number[]): boolean {
+  return (
+    ids.length > 0 &&
+    db.get(sql`SELECT 1 FROM segments WHERE id IN ${ids} AND recompute_after IS NOT NULL`) !== undefined
+  );
 }
 
-/** Marks segments whose rules look at the clock once an hour, and goes on with every marked one; gives whether any remains. */
+/**
+ * Marks segments whose rules look at the clock once an hour, and goes on with the marked ones for a moment; gives whether any
+ * remains.
+ */
 export async function keepSegments(db: Db, clock: Clock): Promise<boolean> {
   const now = clock.now().getTime();
   // A clock that was set back must not put the next check off for longer than an hour.
@@ -57,7 +62,11 @@ export async function keepSegments(db: Db, clock: Clock): Promise<boolean> {
       UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, ${now + HOUR}, NULL)
       WHERE ${due}`);
   }
-  for (const { id } of db.all<{ id: number }>(pending)) await continueRecompute(db, id, clock, TURN_MS);
+  const until = performance.now() + TURN_MS;
+  for (const { id } of db.all<{ id: number }>(pending)) {
+    await continueRecompute(db, id, clock, until - performance.now());
+    if (performance.now() >= until) break;
+  }
   return db.get(pending) !== undefined;
 }
 

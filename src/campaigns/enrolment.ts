@@ -6,6 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import { wireTime } from '../clock.ts';
 import { automations } from '../database/schema.ts';
+import { isDiskTrouble } from '../database/trouble.ts';
 import { leftOut } from '../delivery/ledger.ts';
 import { type AutomationDeps, freezeSchedule, holdAutomations, schedulesOf } from './automations.ts';
 import { mailingOfSchedule, openMailing } from './schedule-mailings.ts';
@@ -74,9 +75,12 @@ interface DueSchedule {
   schedule_id: number | null;
 }
 
-/** Moves everyone who is due one mail on; gives how many there were. */
-export async function sendDue(deps: AutomationDeps): Promise<number> {
-  const { db, clock } = deps;
+/**
+ * Moves people who are due one mail on, a page of each automation; gives how many there were. An automation that fails goes to
+ * draft with a reason, the others go on; throws where the disk fails.
+ */
+export async function sendDue(deps: AutomationDeps & { log(fields: object, text: string): void }): Promise<number> {
+  const { db, clock, log } = deps;
   const client = db.$client;
   const now = clock.now().getTime();
   let moved = 0;
@@ -89,8 +93,15 @@ export async function sendDue(deps: AutomationDeps): Promise<number> {
   for (const { id } of live) {
     const first = due.get(id, now);
     if (first === undefined) continue;
-    if (first.schedule_id === null) moved += finish(client, id, now);
-    else moved += await sendSchedule(deps, id, first.schedule_id, now);
+    try {
+      if (first.schedule_id === null) moved += finish(client, id, now);
+      else moved += await sendSchedule(deps, id, first.schedule_id, now);
+    } catch (error) {
+      if (isDiskTrouble(error)) throw error;
+      log({ automation: id, err: String(error) }, 'an automation could not go on');
+      const reason = `It could not go on: ${error instanceof Error ? error.message : error}`;
+      holdAutomations(db, sql`id = ${id}`, reason, wireTime(clock.now()));
+    }
   }
   return moved;
 }
@@ -149,9 +160,12 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
   const bounds = { automation: automationId, schedule: scheduleId, mailing: mailingId, now };
   return client
     .transaction(() => {
+      // A mailing that a newer revision has just taken the place of may be finished: nobody would come to those added to it.
       const isLive = client
-        .prepare('SELECT 1 FROM automations WHERE id = ? AND status = 1 AND deleted_at IS NULL')
-        .get(automationId);
+        .prepare(`
+          SELECT 1 FROM automations WHERE id = @automation AND status = 1 AND deleted_at IS NULL
+            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`)
+        .get({ automation: automationId, mailing: mailingId });
       if (isLive === undefined) return 0;
       const page = client
         .prepare<

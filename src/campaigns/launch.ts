@@ -1,37 +1,85 @@
 /** Turns single sends whose time has come into mailings: checks, freezes content and audience, or holds them with a reason. */
-import { and, asc, eq, lte } from 'drizzle-orm';
-import { recomputeSegment } from '../audience/recompute.ts';
+import { and, asc, eq, lte, sql } from 'drizzle-orm';
+import { isRecomputing, markForRecompute } from '../audience/recompute.ts';
 import type { Clock } from '../clock.ts';
 import { plainTime, wireTime } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { links, mailings, senders, singleSends } from '../database/schema.ts';
+import { isDiskTrouble } from '../database/trouble.ts';
 import { hasAudience, type Layout } from '../delivery/layout.ts';
 import { type Frozen, freezeContent } from './freeze.ts';
 
 const MINUTE = 60_000;
 
 type SingleSend = typeof singleSends.$inferSelect;
+/** One as it was when it was looked at: any change stamps it anew. */
+type Seen = Pick<SingleSend, 'id' | 'updated_at'>;
 
 export interface LaunchDeps {
   db: Db;
   clock: Clock;
   config: Config;
+  log(fields: object, text: string): void;
 }
 
-/** Launches or holds every single send that is due, one after the other; gives how many there were. */
-export async function launchDue(deps: LaunchDeps): Promise<number> {
-  const due = deps.db
-    .select()
-    .from(singleSends)
-    .where(and(eq(singleSends.status, 1), lte(singleSends.starts_at, deps.clock.now().getTime())))
-    .orderBy(asc(singleSends.starts_at))
-    .all();
-  for (const send of due) {
-    const reason = await launch(deps, send);
-    if (reason !== null) hold(deps, send, reason);
+export class Launcher {
+  readonly #deps: LaunchDeps;
+  /** The sends whose segments were marked for a recompute, with their stamp then. */
+  readonly #marked = new Map<number, string>();
+
+  constructor(deps: LaunchDeps) {
+    this.#deps = deps;
   }
-  return due.length;
+
+  /**
+   * Launches or holds single sends that are due, one after the other while `goesOn` says so; gives how many it got on with. One
+   * with segments first waits until they are recomputed. What fails on one of them holds that one; throws where the disk fails.
+   */
+  async launchDue(goesOn: () => boolean): Promise<number> {
+    const { db, clock } = this.#deps;
+    const due = db
+      .select({ id: singleSends.id, updated_at: singleSends.updated_at })
+      .from(singleSends)
+      .where(and(eq(singleSends.status, 1), lte(singleSends.starts_at, clock.now().getTime())))
+      .orderBy(asc(singleSends.starts_at))
+      .all();
+    let moved = 0;
+    for (const seen of due) {
+      if (await this.#moveOn(seen)) moved++;
+      if (!goesOn()) break;
+    }
+    return moved;
+  }
+
+  /** False while it waits for its segments. */
+  async #moveOn(seen: Seen): Promise<boolean> {
+    try {
+      const send = this.#deps.db.select().from(singleSends).where(eq(singleSends.id, seen.id)).get();
+      if (send === undefined) return false;
+      const segments = [...send.recipient_id, ...send.exclude_specific_recipient_id]
+        .filter(({ table }) => table === 'segments')
+        .map(({ id }) => Number(id));
+      if (this.#marks(seen, segments)) return true;
+      if (isRecomputing(this.#deps.db, segments)) return false;
+      const reason = await launch(this.#deps, send);
+      if (reason !== null) hold(this.#deps, seen, reason);
+    } catch (error) {
+      if (isDiskTrouble(error)) throw error;
+      this.#deps.log({ single_send: seen.id, err: String(error) }, 'a single send could not be launched');
+      hold(this.#deps, seen, `It could not be launched: ${error instanceof Error ? error.message : error}`);
+    }
+    this.#marked.delete(seen.id);
+    return true;
+  }
+
+  /** Marks the segments of a send for a recompute, once; one that is under way is soon as fresh. Gives whether it did now. */
+  #marks({ id, updated_at }: Seen, segments: readonly number[]): boolean {
+    if (segments.length === 0 || this.#marked.get(id) === updated_at) return false;
+    markForRecompute(this.#deps.db, sql`id IN ${segments} AND recompute_after IS NULL`);
+    this.#marked.set(id, updated_at);
+    return true;
+  }
 }
 
 /** Gives why it can't go, or null when it went or is no longer what it was. */
@@ -49,9 +97,6 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
     target: 0,
     after: 0,
   };
-  for (const { table, id } of [...layout.targets, ...layout.excluded]) {
-    if (table === 'segments') await recomputeSegment(db, Number(id), clock);
-  }
   if (!hasAudience(db.$client, send.user_id, send.unsubscribe_group_id, layout)) {
     return 'Nobody to send to: the audience is empty, or everyone in it has unsubscribed, bounced or is excluded';
   }
@@ -106,7 +151,7 @@ function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout
 }
 
 /** The move 1 → 0 with a reason. */
-function hold({ db, clock }: LaunchDeps, send: SingleSend, reason: string): void {
+function hold({ db, clock }: LaunchDeps, send: Seen, reason: string): void {
   db.update(singleSends)
     .set({ status: 0, held_reason: reason, updated_at: wireTime(clock.now()) })
     .where(and(eq(singleSends.id, send.id), eq(singleSends.status, 1), eq(singleSends.updated_at, send.updated_at)))
@@ -114,7 +159,7 @@ function hold({ db, clock }: LaunchDeps, send: SingleSend, reason: string): void
 }
 
 /** Moves single sends whose mailing is done to status 3. */
-export function completeDone({ db, clock }: LaunchDeps): void {
+export function completeDone({ db, clock }: Pick<LaunchDeps, 'db' | 'clock'>): void {
   db.$client
     .prepare(`
       UPDATE single_sends SET status = 3, updated_at = ?

@@ -5,7 +5,7 @@ const WAITS = [15_000, MINUTE, 5 * MINUTE, 30 * MINUTE] as const;
 const HOURLY = 60 * MINUTE;
 const GIVE_UP = 4 * 24 * HOURLY;
 
-/** The moment (epoch milliseconds) of the next try after `attempt` tries, a fifth more or less; null once 4 days have passed. */
+/** The moment (in the epoch milliseconds of `now`, which should keep an even pace) of the next try after `attempt` tries, a fifth more or less; null once 4 days have passed. */
 export function retryAt(
   attempt: number,
   firstTriedAt: number,

@@ -33,38 +33,61 @@ const isIn = (targets: '@excluded' | '@earlier', row: string) => `
     ELSE EXISTS (SELECT 1 FROM segment_recipients e
       WHERE e.segment_id = x.value ->> 'id' AND e.address_id = ${row}.address_id AND e.is_removed = 0) END)`;
 
-/** Adds ledger rows for the whole audience in short transactions; a kill goes on from the last. Then the mailing may be sent. */
-export async function layOut(client: Database, mailingId: number): Promise<void> {
+/** Mailings with people still to lay out. Those cancelled meanwhile are among them: everyone they were meant for gets a final state. */
+export function mailingsToLayOut(client: Database): { id: number; state: 'layout' | 'cancelled' }[] {
+  return client
+    .prepare<[], { id: number; state: 'layout' | 'cancelled' }>(`
+      SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('layout', 'cancelled') AND layout IS NOT NULL`)
+    .all();
+}
+
+/**
+ * Adds ledger rows for the audience in short transactions while `goesOn` says so; the next call, after a kill too, goes on from
+ * there. Then the mailing may be sent. Of a cancelled one the worker cancels them as it does the rest. Gives whether there was
+ * anything to do.
+ */
+export async function layOut(
+  client: Database,
+  mailingId: number,
+  goesOn: () => boolean = () => true,
+): Promise<boolean> {
+  let didWork = false;
   const read = client.prepare<[number], { layout: string }>(
-    "SELECT layout FROM mailings WHERE id = ? AND state = 'layout'",
+    "SELECT layout FROM mailings WHERE id = ? AND state IN ('layout', 'cancelled') AND layout IS NOT NULL",
   );
   const statements = { contacts: layoutOf(client, MEMBERS.contacts), segments: layoutOf(client, MEMBERS.segments) };
-  const countLeftOut = client.prepare(`
-    UPDATE mailings SET suppressed = (SELECT count(*) FROM deliveries WHERE mailing_id = @mailing AND state = ${State.suppressed})
-    WHERE id = @mailing`);
-  const save = client.prepare("UPDATE mailings SET layout = ?, state = ? WHERE id = ? AND state = 'layout'");
+  const newest = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM deliveries').pluck();
+  const leftOutSince = client
+    .prepare<[number], number>(`SELECT count(*) FROM deliveries WHERE id > ? AND state = ${State.suppressed}`)
+    .pluck();
+  const save = client.prepare('UPDATE mailings SET layout = ?, suppressed = suppressed + ? WHERE id = ?');
+  const end = client.prepare(
+    "UPDATE mailings SET layout = NULL, state = iif(state = 'layout', 'sending', state) WHERE id = ?",
+  );
 
   await inChunks(client, (rows) => {
     const stored = read.get(mailingId);
     if (stored === undefined) return false;
+    didWork = true;
     const layout: Layout = JSON.parse(stored.layout);
     const target = layout.targets[layout.target];
     if (target === undefined) {
-      countLeftOut.run({ mailing: mailingId });
-      save.run(null, 'sending', mailingId);
+      end.run(mailingId);
       return false;
     }
     const range = { target: target.id, after: layout.after, rows };
     const { reached, insert } = statements[target.table];
     const last = reached.get(range);
     if (last === null || last === undefined) {
-      save.run(JSON.stringify({ ...layout, target: layout.target + 1, after: 0 }), 'layout', mailingId);
-      return true;
+      save.run(JSON.stringify({ ...layout, target: layout.target + 1, after: 0 }), 0, mailingId);
+      return goesOn();
     }
+    const before = newest.get() ?? 0;
     insert.run({ ...range, mailing: mailingId, excluded: JSON.stringify(layout.excluded) });
-    save.run(JSON.stringify({ ...layout, after: last }), 'layout', mailingId);
-    return true;
+    save.run(JSON.stringify({ ...layout, after: last }), leftOutSince.get(before) ?? 0, mailingId);
+    return goesOn();
   });
+  return didWork;
 }
 
 /** The statements that lay out one page of a target: the last address on it, and its ledger rows. */

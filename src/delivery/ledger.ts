@@ -29,7 +29,7 @@ export interface Claim extends Partial<Person> {
   contact_id: number | null;
 }
 
-/** How a hand-off ended: a final state, or back in the queue until `due_at` (epoch milliseconds). */
+/** How a hand-off ended: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
 export interface Result {
   id: number;
   mailing_id: number;
@@ -47,6 +47,8 @@ export interface OpenMailing {
   user_id: number;
   unsubscribe_group_id: number | null;
   owner_kind: 'single' | 'schedule' | 'test' | 'system';
+  /** Whether anybody of it is due. */
+  is_due: 0 | 1;
 }
 
 interface Candidate extends Claim {
@@ -82,10 +84,10 @@ const READ: Partial<Record<keyof Person, string>> = {
 
 export class Ledger {
   readonly #client: Database;
-  readonly #open: Statement<[], OpenMailing>;
+  readonly #open: Statement<[number], OpenMailing>;
   /** By the fields they read. */
   readonly #candidates = new Map<string, Statement<[number, number, number], Candidate>>();
-  readonly #take: Statement<{ now: number; ids: string }>;
+  readonly #take: Statement<{ now: number; steady: number; ids: string }>;
   readonly #triggered: Statement<[number, number]>;
   readonly #leaveOut: Statement<[string, number, number]>;
   readonly #finish: Statement<[number, string, number, number, number]>;
@@ -101,11 +103,12 @@ export class Ledger {
 
   constructor(client: Database) {
     this.#client = client;
-    this.#open = client.prepare(
-      "SELECT id, user_id, unsubscribe_group_id, owner_kind FROM mailings WHERE finished_at IS NULL AND state = 'sending' ORDER BY id",
-    );
+    this.#open = client.prepare(`
+      SELECT id, user_id, unsubscribe_group_id, owner_kind, EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_queue
+        WHERE d.mailing_id = mailings.id AND d.state = 0 AND d.due_at <= ?) AS is_due
+      FROM mailings WHERE finished_at IS NULL AND state = 'sending' ORDER BY id`);
     this.#take = client.prepare(`
-      UPDATE deliveries SET state = 1, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @now), updated_at = @now
+      UPDATE deliveries SET state = 1, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @steady), updated_at = @now
       WHERE id IN (SELECT value FROM json_each(@ids))`);
     this.#triggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
     this.#leaveOut = client.prepare(
@@ -122,7 +125,9 @@ export class Ledger {
         suppressed = suppressed + @suppressed, cancelled = cancelled + @cancelled WHERE id = @mailing`);
     this.#settle = client.prepare(`
       UPDATE mailings SET state = iif(state = 'cancelled', state, 'done'), finished_at = @now
-      WHERE id = @mailing AND finished_at IS NULL AND state IN ('sending', 'cancelled') AND owner_kind <> 'schedule'
+      WHERE id = @mailing AND finished_at IS NULL AND state IN ('sending', 'cancelled') AND layout IS NULL
+        AND (owner_kind <> 'schedule' OR state = 'cancelled' OR EXISTS (SELECT 1 FROM mailings newer
+          WHERE newer.owner_kind IN ('single', 'schedule') AND newer.owner_kind = mailings.owner_kind AND newer.owner_id = mailings.owner_id AND newer.revision > mailings.revision))
         AND NOT EXISTS (SELECT 1 FROM deliveries WHERE mailing_id = @mailing AND state = 0)
         AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = @mailing AND state = 1)`);
     this.#putBack = client.prepare(
@@ -182,19 +187,20 @@ export class Ledger {
     return this.#cancelled.all();
   }
 
-  /** The mailings that may be sent now. */
-  openMailings(): OpenMailing[] {
-    return this.#open.all();
+  /** The mailings that may be sent now; `steady` as in `claim`. */
+  openMailings(steady: number): OpenMailing[] {
+    return this.#open.all(steady);
   }
 
   /**
    * Takes up to `limit` due recipients of a mailing into hand-off and gives them with these fields of theirs: each field
    * costs. Who has left or is suppressed by now is put into that final state instead, in the same transaction (trust 22).
+   * Waits are measured by `steady`, stamps say `now`; both are epoch milliseconds.
    */
-  claim(mailingId: number, fields: readonly (keyof Person)[], limit: number, now: number): Claim[] {
+  claim(mailingId: number, fields: readonly (keyof Person)[], limit: number, steady: number, now: number): Claim[] {
     return this.#client
       .transaction(() => {
-        const candidates = this.#candidatesWith(fields).all(mailingId, now, limit);
+        const candidates = this.#candidatesWith(fields).all(mailingId, steady, limit);
         if (candidates.length === 0) return [];
         const claims: Claim[] = [];
         for (const candidate of candidates) {
@@ -202,7 +208,7 @@ export class Ledger {
           else this.#leaveOut.run(candidate.left_out, now, candidate.id);
         }
         if (claims.length > 0) {
-          this.#take.run({ now, ids: JSON.stringify(claims.map((claim) => claim.id)) });
+          this.#take.run({ now, steady, ids: JSON.stringify(claims.map((claim) => claim.id)) });
           this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
         }
         const suppressed = candidates.length - claims.length;
@@ -255,7 +261,10 @@ export class Ledger {
       .immediate();
   }
 
-  /** Finishes a mailing when every recipient is in a final state; true when it just became so. */
+  /**
+   * Finishes a mailing when every recipient is in a final state; true when it just became so. A schedule's goes on for those who
+   * come later, until it is cancelled or a newer revision takes its place.
+   */
   settle(mailingId: number, wireNow: string): boolean {
     return this.#settle.run({ now: wireNow, mailing: mailingId }).changes > 0;
   }

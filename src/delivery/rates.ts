@@ -3,13 +3,10 @@ import type { Clock } from '../clock.ts';
 
 const SECOND = 1000;
 
-/** Of a recipient domain, in monotonic milliseconds. */
-interface DomainTimes {
-  /** When the next mail may go. */
-  next: number;
-  /** When the last of those who wait is to ask again, and a place more. */
-  tail: number;
-}
+const MOST_DOMAINS = 10_000;
+
+/** Monotonic milliseconds by recipient domain. */
+type DomainTimes = Map<string, number>;
 
 /** Spreads hand-offs over time. A rate of 0 is no limit. */
 export class Rates {
@@ -18,7 +15,10 @@ export class Rates {
   readonly #perDomain: number;
   #tokens: number;
   #filledAt: number;
-  readonly #domains = new Map<string, DomainTimes>();
+  /** When the next mail to a domain may go. */
+  readonly #next: DomainTimes = new Map();
+  /** By mailing: when the last of those who wait is to ask again, and a place more. */
+  readonly #tails = new Map<number, DomainTimes>();
 
   constructor(clock: Clock, { perSecond, perDomain }: { perSecond: number; perDomain: number }) {
     this.#clock = clock;
@@ -46,30 +46,35 @@ export class Rates {
   }
 
   /**
-   * Asks for a mail to this domain: 0, it goes now; else the milliseconds after which to ask again. Those who wait are spread
-   * over time but hold no place, so that a stop in between lets no flood through later; up to a second of places not used
-   * is made up for, since the worker does not look at every one of them.
+   * Asks for a mail of a mailing to this domain: 0, it goes now; else the milliseconds after which to ask again. Those who wait
+   * are spread over time but hold no place, so that a stop in between lets no flood through later; up to a second of places not
+   * used is made up for, since the worker does not look at every one of them. Each mailing spreads its own, so that nobody stands
+   * behind people of one that was cancelled.
    */
-  waitFor(domain: string): number {
+  waitFor(mailingId: number, domain: string): number {
     if (this.#perDomain === 0) return 0;
     const now = this.#clock.monotonic();
     const interval = SECOND / this.#perDomain;
-    const times = this.#domains.get(domain) ?? { next: now, tail: now };
-    if (times.next <= now) {
-      times.next = Math.max(times.next, now - SECOND) + interval;
-      this.#domains.set(domain, times);
-      this.#forgetPast(now);
+    const next = this.#next.get(domain) ?? now;
+    if (next <= now) {
+      this.#next.set(domain, Math.max(next, now - SECOND) + interval);
+      forgetPast(this.#next, now - SECOND);
       return 0;
     }
-    const place = Math.max(times.next, times.tail);
-    times.tail = place + interval;
+    const tails: DomainTimes = this.#tails.get(mailingId) ?? new Map();
+    const place = Math.max(next, tails.get(domain) ?? 0);
+    this.#tails.set(mailingId, tails.set(domain, place + interval));
+    forgetPast(tails, now);
     return Math.ceil(place - now);
   }
 
-  #forgetPast(now: number): void {
-    if (this.#domains.size < 10_000) return;
-    for (const [domain, { next, tail }] of this.#domains) {
-      if (Math.max(next, tail) <= now - SECOND) this.#domains.delete(domain);
-    }
+  /** Forgets who of a mailing waits: it is done, or it was stopped. */
+  forget(mailingId: number): void {
+    this.#tails.delete(mailingId);
   }
+}
+
+function forgetPast(times: DomainTimes, before: number): void {
+  if (times.size < MOST_DOMAINS) return;
+  for (const [domain, time] of times) if (time <= before) times.delete(domain);
 }

@@ -1,7 +1,7 @@
 /** Hands claimed recipients to a courier and puts on the ledger what became of them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import { wireTime } from '../clock.ts';
+import { steadyTime, wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { retryAt } from './backoff.ts';
 import { classify } from './bounces/classify.ts';
@@ -33,6 +33,8 @@ interface Batch {
 export class DeliveryWorker {
   readonly #deps: WorkerDeps;
   readonly #ledger: Ledger;
+  /** What retries and other waits are measured by. */
+  readonly #steady: () => number;
   /** What has landed and is not on disk yet. */
   #results: Result[] = [];
   /** Claims that were withdrawn before they started. */
@@ -49,21 +51,21 @@ export class DeliveryWorker {
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.#ledger = new Ledger(deps.db.$client);
+    this.#steady = steadyTime(deps.clock);
     const recovered = this.#ledger.recover();
     if (recovered > 0) deps.log({ recovered }, 'hand-offs of an earlier run go back to the queue');
   }
 
   /**
    * One round: record what has landed and claim what fits, in one transaction; hand it over; wait until half of it has landed
-   * or results are due. Gives whether there is anything left to do now.
+   * or results are due. Gives whether there is anything left to do now. While all sending is held nothing is claimed.
    */
-  async step(): Promise<boolean> {
+  async step(isHeld = false): Promise<boolean> {
     this.acknowledge();
     const landed = this.#results.length + this.#withdrawn.length;
-    const batches = this.#recordAndClaim();
-    const now = this.#deps.clock.now().getTime();
+    const batches = this.#recordAndClaim(!isHeld && !this.#isStopping);
     for (const { mailing, ready, claims } of batches) {
-      for (const claim of claims) this.#handOffInTurn(mailing, ready, claim, now);
+      for (const claim of claims) this.#handOffInTurn(mailing, ready, claim);
     }
     if (this.#flights > 0) await this.#landing();
     const cancelled = this.#sweepCancelled();
@@ -74,8 +76,12 @@ export class DeliveryWorker {
   /** Takes note of mailings whose state another thread has changed. Nothing a stop forbids starts after this returns. */
   acknowledge(): void {
     for (const { id, state } of this.#ledger.unseen()) {
-      if (state === 'sending') this.#stopped.delete(id);
-      else this.#stopped.add(id);
+      if (state === 'sending') {
+        this.#stopped.delete(id);
+      } else {
+        this.#stopped.add(id);
+        this.#deps.rates.forget(id);
+      }
       this.#ledger.markSeen(id, state);
     }
   }
@@ -89,15 +95,15 @@ export class DeliveryWorker {
   async finish(): Promise<void> {
     while (this.#flights > 0) {
       await this.#landing();
-      this.#recordAndClaim();
+      this.record();
     }
-    this.#recordAndClaim();
+    this.#recordAndClaim(false);
   }
 
   /** Puts what has landed on disk; the worker's own rounds do so too, but other work may come between them. */
   record(): void {
     if (this.#results.length + this.#withdrawn.length === 0) return;
-    this.#ledger.together(() => this.#record(this.#ledger.openMailings()));
+    this.#ledger.together(() => this.#record(this.#ledger.openMailings(this.#steady())));
     this.#results = [];
     this.#withdrawn = [];
   }
@@ -106,31 +112,31 @@ export class DeliveryWorker {
    * One commit for both, since each waits for the disk. A failed write, a full disk say, throws and leaves what has landed for
    * the next round: what was handed off is not forgotten.
    */
-  #recordAndClaim(): Batch[] {
-    const open = this.#ledger.openMailings();
+  #recordAndClaim(mayClaim: boolean): Batch[] {
+    const open = this.#ledger.openMailings(this.#steady());
     if (open.length + this.#results.length + this.#withdrawn.length === 0) return [];
     const batches = this.#ledger.together(() => {
       this.#record(open);
-      return this.#isStopping ? [] : this.#claimAll(open);
+      return mayClaim ? this.#claimAll(open.filter(({ is_due }) => is_due === 1)) : [];
     });
     this.#results = [];
     this.#withdrawn = [];
     return batches;
   }
 
-  /** Claims for every open mailing its share of the room; the turn goes round so that a small one never waits for a large one. */
-  #claimAll(open: readonly OpenMailing[]): Batch[] {
+  /** Claims for every mailing with people due its share of the room; the turn goes round so that a small one never waits for a large one. */
+  #claimAll(due: readonly OpenMailing[]): Batch[] {
     const now = this.#deps.clock.now().getTime();
     const batches: Batch[] = [];
     let claimed = 0;
-    for (let at = 0; at < open.length; at++) {
-      const mailing = open[(this.#turn + at) % open.length];
+    for (let at = 0; at < due.length; at++) {
+      const mailing = due[(this.#turn + at) % due.length];
       const room = this.#deps.courier.room() - this.#signing - claimed;
       if (mailing === undefined || room <= 0) break;
-      const share = this.#deps.rates.take(Math.min(PAGE, Math.ceil(room / (open.length - at))));
+      const share = this.#deps.rates.take(Math.min(PAGE, Math.ceil(room / (due.length - at))));
       if (share === 0) break;
       const ready = this.#ready(mailing);
-      const claims = ready === null ? [] : this.#ledger.claim(mailing.id, ready.fields, share, now);
+      const claims = ready === null ? [] : this.#ledger.claim(mailing.id, ready.fields, share, this.#steady(), now);
       this.#deps.rates.giveBack(share - claims.length);
       if (ready !== null && claims.length > 0) batches.push({ mailing, ready, claims });
       claimed += claims.length;
@@ -154,10 +160,15 @@ export class DeliveryWorker {
   }
 
   /** Hands off now, or puts the claim back until its recipient domain has room. */
-  #handOffInTurn(mailing: OpenMailing, ready: ReadyMailing, claim: Claim, now: number): void {
-    const wait = this.#deps.rates.waitFor(claim.compared_email.slice(claim.compared_email.lastIndexOf('@') + 1));
-    if (wait === 0) this.#handOff(mailing, ready, claim);
-    else this.#withdrawn.push({ claim, due_at: now + wait });
+  #handOffInTurn(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
+    const domain = claim.compared_email.slice(claim.compared_email.lastIndexOf('@') + 1);
+    const wait = this.#deps.rates.waitFor(mailing.id, domain);
+    if (wait === 0) {
+      this.#handOff(mailing, ready, claim);
+    } else {
+      this.#deps.rates.giveBack(1);
+      this.#withdrawn.push({ claim, due_at: this.#steady() + wait });
+    }
   }
 
   #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
@@ -243,7 +254,14 @@ export class DeliveryWorker {
     const moment = this.#deps.clock.now();
     this.#ledger.record(this.#results, moment.getTime(), wireTime(moment));
     this.#ledger.putBack(this.#withdrawn);
-    for (const { id } of open) if (this.#ledger.settle(id, wireTime(moment))) this.#deps.mailings.forget(id);
+    for (const { id } of open) this.#settle(id, moment);
+  }
+
+  /** Finishes a mailing that is through. */
+  #settle(mailingId: number, moment: Date): void {
+    if (!this.#ledger.settle(mailingId, wireTime(moment))) return;
+    this.#deps.mailings.forget(mailingId);
+    this.#deps.rates.forget(mailingId);
   }
 
   #sweepCancelled(): number {
@@ -251,7 +269,7 @@ export class DeliveryWorker {
     let cancelled = 0;
     for (const id of this.#ledger.cancelledMailings()) {
       cancelled += this.#ledger.cancelQueued(id, CANCEL_ROWS, moment.getTime());
-      if (this.#ledger.settle(id, wireTime(moment))) this.#deps.mailings.forget(id);
+      this.#settle(id, moment);
     }
     return cancelled;
   }
@@ -271,7 +289,7 @@ export class DeliveryWorker {
     const verdict = outcome.kind === 'refused' ? classify(outcome) : null;
     if (verdict?.kind === 'bounce') return { ...base, state: 'bounced', suppress: true };
     if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
-    const now = this.#deps.clock.now().getTime();
+    const now = this.#steady();
     const due_at = retryAt(claim.attempt + 1, claim.first_tried_at || now, now);
     return due_at === null
       ? { ...base, state: 'failed', reply: `Given up after 4 days: ${reply}` }

@@ -1,5 +1,8 @@
 /** Starting and stopping the service. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { Service, startSink } from '../service.ts';
@@ -37,6 +40,29 @@ t.test('SIGTERM finishes what is in flight, and nobody is mailed twice after the
   await until(counters, ({ status }) => status === 3);
   t.equal(campaignMails().length, PEOPLE, 'each mail left once');
   t.equal(new Set(campaignMails().map(({ to }) => to)).size, PEOPLE);
+});
+
+t.test('SIGTERM stops the hand-offs at once, though a request takes its time (trust 3)', async (t) => {
+  const sink = await startSink(t, 20);
+  const service = new Service(t, { SMTP_URL: sink.url, SENDER_VERIFICATION: 'optional', SMTP_CONNECTIONS: '2' });
+  await service.start();
+  const counters = await startCampaign(service, PEOPLE);
+  await until(counters, ({ delivered }) => delivered > 20);
+  const { hostname, port } = new URL(service.origin);
+  const slow = connect(Number(port), hostname);
+  slow.on('error', () => undefined);
+  slow.write(
+    `POST /api/contacts-type/add HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n`,
+  );
+  await once(slow, 'data');
+  const ended = service.end('SIGTERM');
+  await setTimeout(500);
+  const sent = sink.mails.length;
+  await setTimeout(500);
+  t.equal(sink.mails.length, sent, 'nothing begins while the request is waited for');
+  t.ok(sent < PEOPLE, 'the stop came within the send');
+  slow.end('{}');
+  t.equal(await ended, 0);
 });
 
 t.test('a second server on the same file is refused with one clear line (trust 47)', async (t) => {

@@ -1,13 +1,16 @@
 /** Single sends from create to report, as an owner goes through them (decisions §4). */
+import { setImmediate } from 'node:timers/promises';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
+import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
+import { startSink } from '../delivery/sink.ts';
 import { type Caller, startApp, type TestApp } from '../helper.ts';
 
 const RECALL = 10_000;
 
 /** An account with a list of three, a group and a sender; gives the body of a send to them. */
-async function ready(t: Test, settings: Record<string, string> = {}) {
-  const app = await startApp(t, settings);
+async function ready(t: Test, settings: Record<string, string> = {}, courierOf?: Parameters<typeof startApp>[2]) {
+  const app = await startApp(t, settings, courierOf);
   const { one } = app;
   await one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
   for (const name of ['Ann', 'Bob', 'Zoë']) await addContact(one, 1, name);
@@ -275,6 +278,101 @@ t.test('pause keeps the rest waiting, resume goes on, cancel ends it (trust 9)',
   t.match(await details(app, utr), { status: 3, delivered: 2 });
   t.match((await report(app, utr)).states, { accepted: 2, cancelled: 1 });
 });
+
+for (const offers of [['PIPELINING'], []]) {
+  for (const stop of ['pause', 'cancel', 'delete']) {
+    const relay = offers.length > 0 ? 'that pipelines' : 'without PIPELINING';
+    t.test(`after the answer to ${stop}, a relay ${relay} sees no MAIL FROM (trust 9)`, async (t) => {
+      const sink = await startSink(t, { offers });
+      const { app, body } = await ready(
+        t,
+        {},
+        () => new SmtpCourier(sink.url, { connections: 1, onTrouble: () => undefined }),
+      );
+      let answer: (said: string) => void = () => undefined;
+      const answered = new Promise<string>((resolve) => {
+        answer = resolve;
+      });
+      // The only connection waits for an answer; the next mail would follow on it.
+      if (offers.length > 0) sink.script = { offers, dot: () => answered };
+      else sink.script = { offers, rcpt: '550 5.7.1 not here\r\n', rset: () => answered };
+      const mails = () => sink.commands.filter((line) => line.startsWith('MAIL')).length;
+      const before = mails();
+      const utr = await create(app, body);
+      app.clock.advance(RECALL);
+      const sending = app.background();
+      while (mails() === before || (offers.length === 0 && !sink.commands.includes('RSET'))) await setImmediate();
+      const { status } =
+        stop === 'delete'
+          ? await app.one.call('DELETE', '/single/send/delete', { query: { utr } })
+          : await app.one.call('POST', `/single/send/${stop}`, { query: { utr } });
+      t.equal(status, 200);
+      answer('250 2.0.0 ok\r\n');
+      await sending;
+      t.equal(mails() - before, 1, 'the one that was under way');
+    });
+  }
+}
+
+t.test('a send whose launch fails is held with a reason, and the others go', async (t) => {
+  const { app, body } = await ready(t);
+  const broken = await create(app, body);
+  const unreadable = await create(app, body);
+  const sound = await create(app, body);
+  app.db.exec(
+    "CREATE TRIGGER broken BEFORE INSERT ON mailings WHEN NEW.owner_id = 1 BEGIN SELECT RAISE(ABORT, 'no such luck'); END",
+  );
+  app.db.exec("UPDATE single_sends SET recipient_id = '[' WHERE id = 2");
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, sound), { status: 3, delivered: 3 });
+  t.match(await report(app, broken), { status: 0, held_reason: 'It could not be launched: no such luck' });
+  const row = app.db.prepare('SELECT status, held_reason FROM single_sends WHERE utr = ?').get(unreadable);
+  t.match(row, { status: 0, held_reason: /^It could not be launched: / });
+});
+
+t.test('segments are recomputed before a launch', async (t) => {
+  const { app, body } = await ready(t);
+  const segment = { segment_name: 'All', contact_type_id: 1 };
+  const rule = { select_field: ['email'], select_operator: ['contains'], value: ['@'] };
+  t.equal((await app.one.call('POST', '/segment/store', { form: { ...segment, ...rule } })).status, 200);
+  app.db.exec('DELETE FROM segment_recipients');
+  const utr = await create(app, { ...body, recipient_id: ['segments_1'] });
+  app.clock.advance(RECALL);
+  await app.background();
+  t.match(await details(app, utr), { status: 3, delivered: 3 });
+});
+
+t.test('a relay that says a byte a second holds up neither the API nor an unsubscribe (trust 8)', async (t) => {
+  const sink = await startSink(t);
+  const { app, body } = await ready(
+    t,
+    {},
+    () => new SmtpCourier(sink.url, { connections: 2, onTrouble: () => undefined }),
+  );
+  const [link = ''] = /\/u\/[^>]+/.exec(await firstMail(app, sink, body)) ?? [];
+  const before = sink.received.length;
+  sink.script = { drip: 1000 };
+  const utr = await create(app, body);
+  app.clock.advance(RECALL);
+  const commands = sink.commands.length;
+  void app.background().catch(() => undefined);
+  while (sink.commands.length === commands) await setImmediate();
+  const form = { 'List-Unsubscribe': 'One-Click' };
+  t.equal((await app.page('POST', link, { form })).status, 200);
+  for (let calls = 0; calls < 50; calls++) t.match(await details(app, utr), { status: 2 });
+  t.equal((await app.one.call('POST', '/single/send/pause', { query: { utr } })).status, 200);
+  t.equal(sink.received.length, before, 'all of it before the relay had said a line');
+  t.ok(sink.peak <= 2, 'on no more sockets than it may have');
+});
+
+/** Sends one campaign through and gives the last mail that came. */
+async function firstMail(app: TestApp, sink: Awaited<ReturnType<typeof startSink>>, body: Record<string, unknown>) {
+  await create(app, body);
+  app.clock.advance(RECALL);
+  await app.background();
+  return String(sink.received.at(-1)?.message);
+}
 
 t.test('cancelled in its rest it goes back to 0; deleted while running it is gone and starts nothing', async (t) => {
   const { app, body } = await ready(t, { SEND_RATE: '1' });

@@ -101,11 +101,10 @@ export class Session implements Listener {
 
     // RFC 2920 3.1: all of these may go in one group, DATA last.
     const reset = this.#envelopeOpen ? 'RSET\r\n' : '';
-    if (this.#offers.pipelining) {
-      this.#wire.write(`${reset}${this.#envelope(begun)}`);
-    } else {
-      this.#wire.write(reset || mailCommand(ticket.job, begun.message, this.#offers));
-    }
+    const commands = this.#offers.pipelining
+      ? this.#envelope(begun)
+      : mailCommand(ticket.job, begun.message, this.#offers);
+    this.#wire.write(`${reset}${commands}`);
     if (this.#envelopeOpen) this.#await('rset', this.#timeouts.command);
     else this.#await('mail', this.#timeouts.mail);
     return null;
@@ -149,7 +148,9 @@ export class Session implements Listener {
   }
 
   reply(reply: Reply): void {
-    if (this.#ticket === null) {
+    if (this.#step === 'rset') {
+      this.#answerToReset(reply);
+    } else if (this.#ticket === null) {
       // Nothing was asked: the answer to QUIT, or the 421 of a relay that closes unused connections.
       this.#wire.fail(new Error(`the relay spoke out of turn: ${reply.code} ${reply.text}`));
     } else if (reply.code === 421 || this.#misplaced(reply.code)) {
@@ -160,11 +161,12 @@ export class Session implements Listener {
   }
 
   expired(): void {
-    if (this.#ticket === null && !this.#leaving) this.quit();
-    else {
-      if (this.#step === 'mail' && this.#followed) this.#owner.deaf(this);
-      this.#wire.fail(new Error(this.#lateness()));
+    if (this.#step === 'idle' && !this.#leaving) {
+      this.quit();
+      return;
     }
+    if (this.#step === 'mail' && this.#followed) this.#owner.deaf(this);
+    this.#wire.fail(new Error(this.#lateness()));
   }
 
   lost(error: Error): void {
@@ -178,9 +180,6 @@ export class Session implements Listener {
   #advance(job: Job, reply: Reply): void {
     const accepted = reply.code < 300;
     switch (this.#step) {
-      case 'rset':
-        this.#answerToReset(job, reply);
-        break;
       case 'mail':
         if (accepted) this.#envelopeOpen = true;
         else this.#refusal = outcomeOf('mail', reply);
@@ -206,14 +205,14 @@ export class Session implements Listener {
     return this.#step === 'data' ? code < 300 : code >= 300 && code < 400;
   }
 
-  #answerToReset(job: Job, reply: Reply): void {
+  #answerToReset(reply: Reply): void {
     if (reply.code >= 300) {
       this.#wire.fail(new Error(`RSET answered with ${reply.code} ${reply.text}`));
       return;
     }
     this.#envelopeOpen = false;
-    if (!this.#offers.pipelining) this.#wire.write(mailCommand(job, this.#message, this.#offers));
-    this.#await('mail', this.#timeouts.mail);
+    if (this.#ticket === null) this.#rest();
+    else this.#await('mail', this.#timeouts.mail);
   }
 
   /** Goes on to a command: already written where the relay pipelines, pointless after a refusal where it does not. */
@@ -306,16 +305,26 @@ export class Session implements Listener {
     if (ticket !== null) this.#owner.settled(ticket, outcome);
     const following = this.#following;
     this.#following = null;
-    if (following === null) {
-      this.#wire.within(this.#timeouts.idle);
-      this.#owner.carried(this);
-      this.#owner.free(this);
-    } else {
+    if (following !== null) {
       [this.#memory, this.#spare] = [this.#spare, this.#memory];
       this.#carry(following, true);
       this.#await('mail', this.#timeouts.mail);
-      this.#owner.carried(this);
     }
+    this.#owner.carried(this);
+    if (following !== null) return;
+    if (this.#envelopeOpen && !this.#offers.pipelining) {
+      // Now, not with the next job: nothing may come between the last look at a stop and MAIL FROM (trust 9).
+      this.#wire.write('RSET\r\n');
+      this.#await('rset', this.#timeouts.command);
+    } else {
+      this.#rest();
+    }
+  }
+
+  #rest(): void {
+    this.#step = 'idle';
+    this.#wire.within(this.#timeouts.idle);
+    this.#owner.free(this);
   }
 
   /** Ends the connection in the middle of a job. A refusal that was already given stands. */
