@@ -1,16 +1,20 @@
 /**
- * What requests cost: an authenticated read, a pixel hit and a write that is on disk when answered, beside a bare node:http server
- * that answers with bytes it has, all driven by the same client for three seconds each.
+ * What requests cost: an authenticated read, a pixel hit and a write that is on disk when answered, beside servers that answer with
+ * bytes they have, node:http alone and Fastify alone; then the three again while a campaign of large mails leaves as fast as it
+ * can. All driven by the same client for three seconds each.
  *
- *   npm run bench:api -- [contacts]
+ *   npm run bench:api -- [contacts] [recipients of the campaign]
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import Fastify from 'fastify';
 import { connect } from '../../src/database/open.ts';
 import { createTokens, tokenSecrets } from '../../src/delivery/tokens.ts';
 import { type Latencies, load, type Request } from './load.ts';
+import { launchMailing, sampleHtml } from './mailing.ts';
 import {
   inFolder,
   machine,
@@ -19,6 +23,7 @@ import {
   row,
   type Served,
   served,
+  startedSink,
   type Taken,
   takenBy,
   usedBy,
@@ -26,7 +31,9 @@ import {
 
 const SECONDS = 3;
 const CONNECTIONS = 32;
-const [given = '100000', part, ...rest] = process.argv.slice(2);
+const KINDS = ['read', 'pixel', 'write'];
+const MAIL_BYTES = 37_000;
+const [given = '100000', people = '1000000', part, ...rest] = process.argv.slice(2);
 const contacts = Number(given);
 
 /** The client, in a process of its own: origin, what to ask for, and a token where that is the pixel. */
@@ -44,9 +51,10 @@ async function drive(): Promise<Latencies> {
 
 async function measured(service: Pick<Served, 'used' | 'origin'>, what: string, token: string) {
   let latencies: Latencies | undefined;
-  await ranApart('api.ts', [given, 'drive', service.origin, what, token]);
+  const args = [given, people, 'drive', service.origin, what, token];
+  await ranApart('api.ts', args);
   const result: Taken = await takenBy(service, async () => {
-    latencies = await ranApart('api.ts', [given, 'drive', service.origin, what, token]);
+    latencies = await ranApart('api.ts', args);
     return latencies?.requests ?? 0;
   });
   if (latencies === undefined || latencies.failed > 0) throw new Error(`${latencies?.failed} of ${what} failed`);
@@ -54,11 +62,12 @@ async function measured(service: Pick<Served, 'used' | 'origin'>, what: string, 
   return { result: { ...result, seconds: SECONDS }, p99: latencies.p99 };
 }
 
+const BODY = 'x'.repeat(600);
+
 /** Answers everything with 600 bytes. */
 async function bare(): Promise<void> {
-  const body = Buffer.alloc(600, 'x');
   const server = createServer((_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': BODY.length }).end(BODY);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -68,22 +77,72 @@ async function bare(): Promise<void> {
   console.log(JSON.stringify(result));
 }
 
+/** The same by the framework, without a hook. */
+async function framework(): Promise<void> {
+  const app = Fastify();
+  app.get('/api/contacts/details', (_request, reply) => reply.type('application/json; charset=utf-8').send(BODY));
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+  const { result } = await measured({ origin, used: () => usedBy(process.pid) }, 'read', '');
+  await app.close();
+  console.log(JSON.stringify(result));
+}
+
+function openToken(file: string): string {
+  const db = connect(file);
+  const ids = { delivery: 1, mailing: 1, address: 1, group: 0, user: 1 };
+  const { open } = createTokens(tokenSecrets(db.$client)).recipient(ids);
+  db.$client.close();
+  return open;
+}
+
+/** The requests while a campaign leaves; CPU a request can not be told from the campaign's. */
+async function whileSending(folder: string): Promise<Record<string, object>> {
+  const file = join(folder, 'sending.db');
+  const db = connect(file);
+  await launchMailing(db, Number(people), sampleHtml(MAIL_BYTES));
+  db.$client.close();
+  const token = openToken(file);
+  const sink = await startedSink();
+  const service = await served(file, { SMTP_URL: sink.url });
+  while ((await sink.messages()) === 0) await setTimeout(100);
+  const rows: Record<string, object> = {};
+  for (const what of KINDS) {
+    const started = performance.now();
+    const before = await sink.messages();
+    const { result, p99 } = await measured(service, what, token);
+    const sent = (await sink.messages()) - before;
+    const seconds = (performance.now() - started) / 1000;
+    if (before + sent >= Number(people)) throw new Error('the campaign was over too soon: give it more recipients');
+    rows[`${what}, while sending`] = {
+      requests: result.units,
+      'requests/s': Math.round(result.units / SECONDS),
+      'peak RSS MB': Math.round(result.maxRssKb / 1024),
+      'p99 ms': p99,
+      'mails/s': Math.round(sent / seconds),
+    };
+  }
+  await service.close();
+  sink.close();
+  return rows;
+}
+
 async function compare(): Promise<void> {
   await inFolder(async (folder) => {
     const file = join(folder, 'bench.db');
     madeDatabase(file, contacts).$client.close();
-    const least: Taken = await ranApart('api.ts', [given, 'bare']);
-    const table = { 'node:http alone': { ...row(least, 'requests', least), 'p99 ms': 0 } };
+    const least: Taken = await ranApart('api.ts', [given, people, 'bare']);
+    const table: Record<string, object> = {
+      'node:http alone': row(least, 'requests', least),
+      'Fastify alone': row(await ranApart('api.ts', [given, people, 'framework']), 'requests', least),
+    };
+    const token = openToken(file);
     const service = await served(file);
-    const db = connect(file);
-    const ids = { delivery: 1, mailing: 1, address: 1, group: 0, user: 1 };
-    const token = createTokens(tokenSecrets(db.$client)).recipient(ids).open;
-    db.$client.close();
-    for (const what of ['read', 'pixel', 'write']) {
+    for (const what of KINDS) {
       const { result, p99 } = await measured(service, what, token);
-      Object.assign(table, { [what]: { ...row(result, 'requests', least), 'p99 ms': p99 } });
+      table[what] = { ...row(result, 'requests', least), 'p99 ms': p99 };
     }
     await service.close();
+    Object.assign(table, await whileSending(folder));
     console.table(table);
     console.log(machine());
   });
@@ -91,4 +150,5 @@ async function compare(): Promise<void> {
 
 if (part === 'drive') console.log(JSON.stringify(await drive()));
 else if (part === 'bare') await bare();
+else if (part === 'framework') await framework();
 else await compare();

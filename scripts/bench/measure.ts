@@ -132,6 +132,23 @@ export async function served(path: string, settings: Record<string, string> = {}
   throw new Error('the service did not start: npm run build first');
 }
 
+/** A relay in a process of its own that takes and forgets everything. */
+export async function startedSink() {
+  const path = fileURLToPath(new URL('sink.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line]: string[] = await once(createInterface({ input: child.stdout }), 'line');
+  const ports: { smtp: number; control: number } = JSON.parse(line ?? '');
+  return {
+    url: `smtp://127.0.0.1:${ports.smtp}`,
+    /** Messages taken so far. */
+    async messages(): Promise<number> {
+      const totals = await (await fetch(`http://127.0.0.1:${ports.control}/`)).json();
+      return Number(Object(totals).messages);
+    },
+    close: () => child.kill(),
+  };
+}
+
 /** Times work that a service does. */
 export async function takenBy({ used }: Pick<Served, 'used'>, work: () => Promise<number>): Promise<Taken> {
   const before = used();

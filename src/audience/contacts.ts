@@ -20,8 +20,10 @@ export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[numbe
 
 /** The condition for contacts that are the account's, of a type that is not deleted. */
 export function ownedContacts(userId: number | Placeholder): SQL | undefined {
-  const liveTypes = sql`${contacts.contact_type_id} IN (SELECT id FROM contact_types WHERE user_id = ${userId} AND deleted_at IS NULL)`;
-  return and(ownedBy(contacts, userId), liveTypes);
+  // Looked up by id: a list of the account's types would be made for each single contact.
+  const hasLiveType = sql`EXISTS (SELECT 1 FROM contact_types AS live_type
+    WHERE live_type.id = ${contacts.contact_type_id} AND live_type.user_id = ${contacts.user_id} AND live_type.deleted_at IS NULL)`;
+  return and(ownedBy(contacts, userId), hasLiveType);
 }
 
 /** The condition for the one of them with this identifier. */

@@ -7,6 +7,7 @@ import { type Config, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { links, mailings, senders, singleSends } from '../database/schema.ts';
 import { isDiskTrouble } from '../database/trouble.ts';
+import { releasedAt } from '../delivery/hold.ts';
 import { hasAudience, type Layout } from '../delivery/layout.ts';
 import { type Frozen, freezeContent } from './freeze.ts';
 
@@ -86,7 +87,8 @@ export class Launcher {
 async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<string | null> {
   const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE;
   if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
-    return `Missed its time by ${Math.floor(lateMinutes)} minutes: the service was not running`;
+    const cause = send.starts_at <= releasedAt(db.$client) ? 'sending was held' : 'the service was not running';
+    return `Missed its time by ${Math.floor(lateMinutes)} minutes: ${cause}`;
   }
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) return 'The sender was deleted';

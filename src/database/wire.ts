@@ -24,6 +24,8 @@ export interface Page {
   count: number;
   /** The highest id among them, from which the next page goes on. */
   last: number;
+  /** Whether a limit ended the page, and there may be more. */
+  isCut: boolean;
 }
 
 export interface ListSource {
@@ -32,15 +34,41 @@ export interface ListSource {
   from: SQL;
   where: SQL | undefined;
   id: SQLiteColumn;
+  /** The bytes of a row's large columns, where it has any. */
+  bytes?: SQL | undefined;
 }
 
+/** A page ends with the row that passes this many bytes of large columns. */
+const PAGE_BYTES = 1024 * 1024;
+
 /** Up to `limit` records after an id, ascending, serialised inside SQLite: no object per row is made here. */
-export function readPage(db: Db, { record, from, where, id }: ListSource, afterId: number, limit: number): Page {
+export function readPage(db: Db, source: ListSource, afterId: number, limit: number): Page {
+  const { record, from, where, id } = source;
+  const rows = rowsWithin(db, source, afterId, limit);
   const row = db.get<{ json: Buffer | null; count: number; last: number | null }>(sql`
     SELECT CAST(group_concat(record, ',') AS BLOB) AS json, count(*) AS count, max(id) AS last
     FROM (SELECT ${id} AS id, ${record} AS record FROM ${from}
-          WHERE ${id} > ${afterId} AND ${where} ORDER BY ${id} LIMIT ${limit})`);
-  return { json: row.json ?? Buffer.alloc(0), count: row.count, last: row.last ?? afterId };
+          WHERE ${id} > ${afterId} AND ${where} ORDER BY ${id} LIMIT ${rows})`);
+  return { json: row.json ?? Buffer.alloc(0), count: row.count, last: row.last ?? afterId, isCut: row.count === rows };
+}
+
+/** The `bytes` of a list whose rows carry these columns. */
+export function bytesOf(...columns: SQLiteColumn[]): SQL {
+  return sql.join(
+    columns.map((column) => sql`ifnull(octet_length(${column}), 0)`),
+    sql` + `,
+  );
+}
+
+/** How many of the next rows fit in a page by their large columns, whose contents are not read for it; at least one. */
+function rowsWithin(db: Db, { from, where, id, bytes }: ListSource, afterId: number, limit: number): number {
+  if (bytes === undefined) return limit;
+  const { rows } = db.get<{ rows: number }>(sql`
+    SELECT count(*) AS rows FROM (
+      SELECT sum(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS before
+      FROM (SELECT ${id} AS id, ${bytes} AS bytes FROM ${from} WHERE ${id} > ${afterId} AND ${where} ORDER BY ${id} LIMIT ${limit}))
+    WHERE before < ${PAGE_BYTES}`);
+  return Math.max(1, rows);
 }
 
 /** One record as JSON text, or undefined. */

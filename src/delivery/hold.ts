@@ -21,8 +21,19 @@ export function holdSending(client: Database, reason: string): void {
 
 /** Lets sending go on; what is due goes. False when it was not held. */
 export function release(client: Database, now: number): boolean {
-  write(client, 'last_seen', String(now));
-  return client.prepare("DELETE FROM installation WHERE name = 'sending_held'").run().changes > 0;
+  return client
+    .transaction(() => {
+      write(client, 'last_seen', String(now));
+      const { changes } = client.prepare("DELETE FROM installation WHERE name = 'sending_held'").run();
+      if (changes > 0) write(client, 'released_at', String(now));
+      return changes > 0;
+    })
+    .immediate();
+}
+
+/** When sending was last released from a hold, epoch milliseconds; 0 before. */
+export function releasedAt(client: Database): number {
+  return Number(client.prepare("SELECT value FROM installation WHERE name = 'released_at'").pluck().get() ?? 0);
 }
 
 /** When the background was last seen running, epoch milliseconds; 0 before its first step. */

@@ -17,6 +17,14 @@ import { unsubscribePage } from './unsubscribe.ts';
 import { verifyPage } from './verify.ts';
 import { webCopyPage } from './web-copy.ts';
 
+/** On every page that does not set its own. */
+const HEADERS = Object.entries({
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': POLICY,
+  'cache-control': 'no-store',
+});
+
 /** The pages, outside the API's prefix. */
 export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   app.removeAllContentTypeParsers();
@@ -31,14 +39,9 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, _body, done) =>
     done(null, {}),
   );
-  app.addHook('onSend', async (_request, reply) => {
-    const headers = {
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-      'content-security-policy': POLICY,
-      'cache-control': 'no-store',
-    };
-    for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value);
+  app.addHook('onSend', (_request, reply, _payload, next) => {
+    for (const [name, value] of HEADERS) if (!reply.hasHeader(name)) reply.header(name, value);
+    next();
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
     const status = error.statusCode ?? 500;

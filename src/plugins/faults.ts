@@ -22,8 +22,10 @@ interface SchemaFault {
 /** The field errors of one request. */
 export class Faults {
   readonly #errors: FieldErrors = Object.create(null);
+  #isEmpty = true;
 
   add(field: string, text: string): void {
+    this.#isEmpty = false;
     const present = this.#errors[field];
     if (present === undefined) this.#errors[field] = [text];
     else if (!present.includes(text)) present.push(text);
@@ -40,7 +42,7 @@ export class Faults {
 
   /** Throws the 422 when there is any. */
   throwIfAny(): void {
-    if (Object.keys(this.#errors).length > 0) throw new Failure(422, this.#errors);
+    if (!this.#isEmpty) throw new Failure(422, this.#errors);
   }
 }
 
@@ -58,7 +60,7 @@ export function check<T extends TObject>(
 
 /** Installs the step; register it after the key check, whose failures come first (decisions §1). */
 export function installFaults(app: FastifyInstance): void {
-  app.addHook('preHandler', async (request) => {
+  app.addHook('preHandler', (request, _reply, next) => {
     const collected = new Faults();
     for (const fault of request.validationError?.validation ?? []) {
       const field = fieldOf(fault);
@@ -67,6 +69,7 @@ export function installFaults(app: FastifyInstance): void {
     for (const field of malformedFields(request.body)) collected.add(field, texts.selected(field));
     request.routeOptions.config.check?.(request, collected);
     collected.throwIfAny();
+    next();
   });
 }
 

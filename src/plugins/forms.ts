@@ -1,6 +1,6 @@
 /** Reads form bodies, urlencoded and multipart, into the same objects that JSON gives. */
 import formbody from '@fastify/formbody';
-import multipart, { type Multipart } from '@fastify/multipart';
+import multipart, { type FastifyMultipartOptions, type Multipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
 import { assembleFields, type FormBody, MALFORMED, parseUrlencoded } from './form-fields.ts';
@@ -27,7 +27,7 @@ declare module 'fastify' {
 /** Installs the body readers and the step that brings every body and query to its schema's shape before validation. */
 export async function installForms(app: FastifyInstance): Promise<void> {
   await app.register(formbody, { bodyLimit: FORM_BYTES, parser: parseUrlencoded });
-  await app.register(multipart, {
+  await installMultipart(app, {
     throwFileSizeLimit: false,
     fileHwm: PART_BUFFER,
     limits: { fieldNameSize: 200, fieldSize: FORM_BYTES, fields: MOST_PARTS, files: 1, parts: MOST_PARTS },
@@ -39,11 +39,27 @@ export async function installForms(app: FastifyInstance): Promise<void> {
     if (body === '') done(null, undefined);
     else parseJson(request, String(body), done);
   });
-  app.addHook('preValidation', async (request) => {
-    const { body, querystring } = request.routeOptions.schema ?? {};
+  app.addHook('preValidation', (request, _reply, next) => {
+    const { schema: { body, querystring } = {}, config } = request.routeOptions;
     if (typeof querystring === 'object' && querystring !== null) request.query = normalise(querystring, request.query);
-    if (typeof body !== 'object' || body === null || request.routeOptions.config.upload === true) return;
-    request.body = normalise(body, request.isMultipart() ? await readMultipart(request) : request.body);
+    if (typeof body !== 'object' || body === null || config.upload === true) return next();
+    const take = (given: unknown) => {
+      request.body = normalise(body, given);
+    };
+    if (request.isMultipart())
+      return void readMultipart(request)
+        .then(take)
+        .then(() => next(), next);
+    take(request.body);
+    next();
+  });
+}
+
+/** The plugin without its hooks, which every request would pay: they remove the files it saves, and it is never asked to save one. */
+async function installMultipart(app: FastifyInstance, options: FastifyMultipartOptions): Promise<void> {
+  const withoutHooks: FastifyInstance = Object.create(app, { addHook: { value: () => withoutHooks } });
+  await new Promise<void>((resolve, reject) => {
+    multipart(withoutHooks, options, (error) => (error ? reject(error) : resolve()));
   });
 }
 
@@ -91,8 +107,10 @@ export async function* partsOf(
 
 /** What reading a form threw, as a failure of whoever sent it unless it names another status or came from the system. */
 export function asFailure(error: unknown): unknown {
-  const isOurs = error instanceof Failure || !(error instanceof Error) || 'statusCode' in error || 'syscall' in error;
-  return isOurs ? error : new Failure(400, 'Malformed Request');
+  if (error instanceof Failure || !(error instanceof Error) || 'syscall' in error) return error;
+  // 406: a part that is marked as JSON and is none.
+  const isNamed = 'statusCode' in error && error.statusCode !== 406;
+  return isNamed ? error : new Failure(400, 'Malformed Request');
 }
 
 /**

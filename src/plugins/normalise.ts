@@ -15,6 +15,12 @@ interface BodySchema {
   required?: string[];
 }
 
+interface Named {
+  name: string;
+  parameter: Parameter;
+  isRequired: boolean;
+}
+
 type Values = Record<string, unknown> & { [MALFORMED]?: Set<string> };
 
 const FLAGS = new Map<unknown, number>([
@@ -33,21 +39,35 @@ const FLAGS = new Map<unknown, number>([
  * trimmed, identifiers are not; an empty text counts as missing where the parameter is required or is not a text.
  */
 export function normalise(schema: object, given: unknown): Values {
-  const { properties = {}, required: requiredNames = [] }: BodySchema = schema;
   const values: Values = Object.create(null);
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return values;
   const source: Values = Object.assign(Object.create(null), given);
-  const required = new Set(requiredNames);
-  for (const [name, parameter] of Object.entries(properties)) {
+  for (const { name, parameter, isRequired } of parametersOf(schema)) {
     if (!(name in source)) continue;
     const value = read(parameter, source[name] ?? '');
-    if (value === '' && required.has(name)) continue;
+    if (value === '' && isRequired) continue;
     if (value !== '' || parameter.type === 'string') values[name] = value;
     else if ('empty' in parameter) values[name] = parameter.empty;
   }
   const malformed = source[MALFORMED];
   if (malformed !== undefined) values[MALFORMED] = malformed;
   return values;
+}
+
+const known = new WeakMap<object, Named[]>();
+
+/** A schema's parameters, made out once. */
+function parametersOf(schema: BodySchema): Named[] {
+  const present = known.get(schema);
+  if (present !== undefined) return present;
+  const { properties = {}, required = [] } = schema;
+  const made = Object.entries(properties).map(([name, parameter]) => ({
+    name,
+    parameter,
+    isRequired: required.includes(name),
+  }));
+  known.set(schema, made);
+  return made;
 }
 
 function read(parameter: Parameter, value: unknown): unknown {

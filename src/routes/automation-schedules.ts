@@ -10,7 +10,7 @@ import { templateFaults } from '../campaigns/single-sends.ts';
 import { wireTime } from '../clock.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/owned.ts';
 import { automationSchedules, designTemplates, senders } from '../database/schema.ts';
-import { wireObject } from '../database/wire.ts';
+import { bytesOf, wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
@@ -83,7 +83,8 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
         image: sql`${`${publicUrl()}/images/templates/`} || ${automationSchedules.preview_img}`,
       });
       const where = eq(automationSchedules.automation_id, automation.id);
-      const source = { record, from: sql`${automationSchedules}`, where, id: automationSchedules.id };
+      const bytes = bytesOf(automationSchedules.template_json, automationSchedules.template_html);
+      const source = { record, from: sql`${automationSchedules}`, where, id: automationSchedules.id, bytes };
       sendList(reply, db, 'automation_schedules', source, request.query);
     },
   );

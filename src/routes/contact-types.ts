@@ -28,6 +28,17 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
   const listed = wireObject(ListedContactType, contactTypes);
   const from = sql`${contactTypes}`;
 
+  const insertion = db
+    .insert(contactTypes)
+    .values({
+      user_id: sql.placeholder('user_id'),
+      name: sql.placeholder('name'),
+      created_at: sql.placeholder('now'),
+      updated_at: sql.placeholder('now'),
+    })
+    .returning({ id: contactTypes.id })
+    .prepare();
+
   app.get(
     '/contacts-type',
     { schema: { querystring: listQuery, response: carrying({ contactTypes: Type.Array(ListedContactType) }) } },
@@ -42,11 +53,7 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     { schema: { body: Type.Object({ name: Name }), response: done } },
     async (request, reply) => {
       const now = wireTime(clock.now());
-      const { id } = db
-        .insert(contactTypes)
-        .values({ user_id: request.userId, name: request.body.name, created_at: now, updated_at: now })
-        .returning({ id: contactTypes.id })
-        .get();
+      const { id } = insertion.get({ user_id: request.userId, name: request.body.name, now });
       reply.header('location', `/api/contacts-type/view?contact_type_id=${id}`);
       return { status: 'success' as const, message: 'Added Successfully' };
     },

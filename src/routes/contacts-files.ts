@@ -14,7 +14,7 @@ import { exportContacts } from '../audience/export.ts';
 import { customFieldsOf, RESERVED_FIELDS } from '../audience/fields.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { contactImports } from '../database/schema.ts';
-import { readRecord, wireObject } from '../database/wire.ts';
+import { bytesOf, readRecord, wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, notFound, texts } from '../failure.ts';
 import { codingFor, encoded } from '../plugins/coding.ts';
@@ -170,7 +170,8 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     '/contacts/imports',
     { schema: { querystring: listQuery, response: carrying({ imports: Type.Array(ContactImport) }) } },
     (request, reply) => {
-      const source = { record, from, where: ownedBy(contactImports, request.userId), id: contactImports.id };
+      const bytes = bytesOf(contactImports.notes, contactImports.errors);
+      const source = { record, from, where: ownedBy(contactImports, request.userId), id: contactImports.id, bytes };
       sendList(reply, db, 'imports', source, request.query);
     },
   );

@@ -4,20 +4,21 @@ import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import {
   addContact,
+  type ContactInput,
   changeContact,
   contactFaults,
   deleteContacts,
   hasEmail,
   ownedContacts,
 } from '../audience/contacts.ts';
-import { type CustomField, customFieldRecord, customFieldsOf } from '../audience/fields.ts';
+import { customFieldRecord, customFieldsOf, installFieldTitle, storedFieldRecord } from '../audience/fields.ts';
 import { wireTime } from '../clock.ts';
 import { ownedIds, recordId } from '../database/owned.ts';
 import { contacts, contactTypes } from '../database/schema.ts';
-import { recordReader, wireObject } from '../database/wire.ts';
+import { bytesOf, recordReader, wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, texts } from '../failure.ts';
-import { check } from '../plugins/faults.ts';
+import { check, type Faults } from '../plugins/faults.ts';
 import { sendList, sendRecord } from '../plugins/lists.ts';
 import {
   carrying,
@@ -82,8 +83,8 @@ const ContactListQuery = Type.Object({
   search: Type.Optional(line({ description: 'Addition: part of an e-mail address or a name.' })),
 });
 
-/** Prepared details kept: one for each set of custom fields. */
-const MOST_READERS = 100;
+/** Up to so many, contacts are small, and weighing each for its page would take a third of the list's time. */
+const FEW_FIELDS = 20;
 
 export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   const fullname = sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`;
@@ -92,34 +93,31 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
   // CROSS JOIN keeps the contacts outermost, so that a page is a range of their index.
   const from = sql`${contacts} CROSS JOIN ${contactTypes} ON ${contactTypes.id} = ${contacts.contact_type_id}`;
 
-  const readers = new Map<string, ReturnType<typeof recordReader>>();
-
-  /** The statement of the details, which depends on the custom fields there are. */
-  function detailsReader(fields: readonly CustomField[]): ReturnType<typeof recordReader> {
-    const key = fields.map(({ id, field_name }) => `${id} ${field_name}`).join();
-    const known = readers.get(key);
-    if (known !== undefined) return known;
-    if (readers.size >= MOST_READERS) readers.clear();
-    const record = wireObject(Contact, contacts, {
-      country: countryId,
-      fullname,
-      custom_field: customFieldRecord(fields),
-    });
-    const where = and(eq(contacts.id, sql.placeholder('id')), ownedContacts(sql.placeholder('userId')));
-    const made = recordReader(db, record, from, where);
-    readers.set(key, made);
-    return made;
+  /** The address may be that of the contact `exceptId` itself. */
+  function checkContact(userId: number, exceptId: number, body: Partial<ContactInput>, faults: Faults): void {
+    for (const [field, text] of contactFaults(db, userId, body)) faults.add(field, text);
+    if (body.email === undefined || body.contact_type_id === undefined || faults.has('contact_type_id')) return;
+    if (hasEmail(db, userId, body.contact_type_id, body.email, exceptId)) faults.add('email', texts.taken('email'));
   }
+
+  installFieldTitle(db);
+  const detailsOf = recordReader(
+    db,
+    wireObject(Contact, contacts, { country: countryId, fullname, custom_field: storedFieldRecord() }),
+    sql`${contacts}`,
+    and(eq(contacts.id, sql.placeholder('id')), ownedContacts(sql.placeholder('userId'))),
+  );
 
   app.get(
     '/contacts/list',
     { schema: { querystring: ContactListQuery, response: carrying({ contacts: Type.Array(ListedContact) }) } },
     (request, reply) => {
       const { contact_type_id, search } = request.query;
+      const fields = customFieldsOf(db, request.userId);
       const record = wireObject(ListedContact, contacts, {
         country: countryName,
         fullname,
-        custom_field: customFieldRecord(customFieldsOf(db, request.userId)),
+        custom_field: customFieldRecord(fields),
         contact_type: wireObject(ContactType, contactTypes),
       });
       const where = and(
@@ -129,7 +127,9 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
           ? undefined
           : sql`instr(fold(${contacts.email} || ' ' || ${fullname}), fold(${search})) > 0`,
       );
-      sendList(reply, db, 'contacts', { record, from, where, id: contacts.id }, request.query);
+      const bytes =
+        fields.length > FEW_FIELDS ? sql`${bytesOf(contacts.custom_values)} + ${60 * fields.length}` : undefined;
+      sendList(reply, db, 'contacts', { record, from, where, id: contacts.id, bytes }, request.query);
     },
   );
 
@@ -138,13 +138,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     {
       schema: { body: ContactBody, response: done },
       config: {
-        check: check(ContactBody, (body, faults, { userId }) => {
-          for (const [field, text] of contactFaults(db, userId, body)) faults.add(field, text);
-          if (body.email === undefined || body.contact_type_id === undefined) return;
-          if (!faults.has('contact_type_id') && hasEmail(db, userId, body.contact_type_id, body.email, 0)) {
-            faults.add('email', texts.taken('email'));
-          }
-        }),
+        check: check(ContactBody, (body, faults, { userId }) => checkContact(userId, 0, body, faults)),
       },
     },
     async (request, reply) => {
@@ -163,9 +157,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       },
     },
     (request, reply) => {
-      const { contact_id } = request.query;
-      const fields = customFieldsOf(db, request.userId);
-      const json = detailsReader(fields)({ id: recordId(contact_id), userId: request.userId });
+      const json = detailsOf({ id: recordId(request.query.contact_id), userId: request.userId });
       if (json === undefined) throw notFound();
       sendRecord(reply, 'contact', json);
     },
@@ -176,9 +168,9 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     {
       schema: { body: ContactUpdateBody, response: done },
       config: {
-        check: check(ContactUpdateBody, (body, faults, { userId }) => {
-          for (const [field, text] of contactFaults(db, userId, body)) faults.add(field, text);
-        }),
+        check: check(ContactUpdateBody, (body, faults, { userId }) =>
+          checkContact(userId, recordId(body.contact_id), body, faults),
+        ),
       },
     },
     async (request) => {

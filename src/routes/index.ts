@@ -30,8 +30,9 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
     // Validation is attached and answered after the keys: a caller without keys learns nothing about fields.
     route.attachValidation = true;
   });
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, next) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+    next();
   });
   installErrors(app, deps);
   await installForms(app);

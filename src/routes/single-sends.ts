@@ -11,7 +11,7 @@ import {
 } from '../campaigns/single-sends.ts';
 import { ownedBy, recordUtr } from '../database/owned.ts';
 import { singleSends } from '../database/schema.ts';
-import { readRecord, wireObject } from '../database/wire.ts';
+import { bytesOf, readRecord, wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
@@ -132,11 +132,15 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
       FROM deliveries WHERE mailing_id = mailings.id AND opened_at IS NOT NULL ORDER BY opened_at DESC, id DESC LIMIT 1000))`,
   });
 
+  const columns = bytesOf(singleSends.template_json, singleSends.template_html, singleSends.recipient_id);
+  // An open token has some 60 characters.
+  const bytes = sql`${columns} + 60 * min(1000, ${counter('unique_opens')})`;
+
   app.get(
     '/single-send/list',
     { schema: { querystring: listQuery, response: carrying({ singleSends: Type.Array(SingleSend) }) } },
     (request, reply) => {
-      const source = { record, from, where: ownedBy(singleSends, request.userId), id: singleSends.id };
+      const source = { record, from, where: ownedBy(singleSends, request.userId), id: singleSends.id, bytes };
       sendList(reply, db, 'singleSends', source, request.query);
     },
   );

@@ -7,7 +7,7 @@ import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribing
 import { wireTime } from '../clock.ts';
 import { ownedBy, ownedIds, ownedRecord } from '../database/owned.ts';
 import { unsubscribeGroups, unsubscribers } from '../database/schema.ts';
-import { readRecord, wireObject } from '../database/wire.ts';
+import { bytesOf, readRecord, wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
@@ -72,7 +72,8 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     { schema: { querystring: listQuery, response: carrying({ unsubscribesGroups: Type.Array(ListedGroup) }) } },
     (request, reply) => {
       const where = ownedBy(unsubscribeGroups, request.userId);
-      const source = { record: listed, from: sql`${unsubscribeGroups}`, where, id: unsubscribeGroups.id };
+      const bytes = bytesOf(unsubscribeGroups.description);
+      const source = { record: listed, from: sql`${unsubscribeGroups}`, where, id: unsubscribeGroups.id, bytes };
       sendList(reply, db, 'unsubscribesGroups', source, request.query);
     },
   );

@@ -123,6 +123,76 @@ t.test('all faulty fields are named at once, references included', async (t) => 
   });
 });
 
+t.test('an address that is taken is named together with the other faulty fields of an update', async (t) => {
+  const { one } = await startApp(t);
+  await one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  for (const email of ['ann@example.org', 'bob@example.org']) {
+    await one.call('POST', '/contacts/add', { form: { contact_type_id: 1, email, country: 1 } });
+  }
+  const form = { contact_id: 1, contact_type_id: 1, email: 'BOB@example.org', country: 9999 };
+  const { status, body } = await one.call('POST', '/contacts/update', { form });
+  t.equal(status, 422);
+  t.strictSame(body.errors, {
+    country: ['The selected country is invalid.'],
+    email: ['The email has already been taken.'],
+  });
+  const own = await one.call('POST', '/contacts/update', { form: { ...form, email: 'Ann@example.org', country: 1 } });
+  t.equal(own.status, 200);
+});
+
+t.test('a contact has every custom field, however many there are', async (t) => {
+  const { one, db } = await startApp(t);
+  await one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const define = (first: number, last: number) =>
+    db.exec(`WITH RECURSIVE n(i) AS (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${last})
+      INSERT INTO custom_fields (user_id, field_name, field_type, created_at, updated_at)
+      SELECT user_id, 'shoe_size_' || i, 'text', created_at, updated_at FROM n, contact_types`);
+  const read = async () => {
+    const list = await one.call('GET', '/contacts/list');
+    const { body } = await one.call('GET', '/contacts/details', { query: { contact_id: 1 } });
+    const { custom_field } = body.message.contact;
+    t.strictSame(list.body.message.contacts[0].custom_field, custom_field);
+    return custom_field;
+  };
+  await one.call('POST', '/contacts/add', { form: { contact_type_id: 1, email: 'ann@example.org', country: 1 } });
+  t.equal(await read(), null);
+  define(1, 2);
+  await one.call('POST', '/contacts/update', {
+    form: {
+      contact_id: 1,
+      contact_type_id: 1,
+      email: 'ann@example.org',
+      country: 1,
+      'custom_field[shoe_size_2]': '39',
+    },
+  });
+  const expected = {
+    shoe_size_1: { field_name: 'Shoe Size 1', field_value: null },
+    shoe_size_2: { field_name: 'Shoe Size 2', field_value: '39' },
+  };
+  t.strictSame(await read(), expected);
+  define(3, 1200);
+  const all = await read();
+  t.strictSame(
+    Object.keys(all),
+    Array.from({ length: 1200 }, (_, at) => `shoe_size_${at + 1}`),
+  );
+  t.match(all, expected);
+});
+
+t.test('a part that is marked as JSON and is none makes a malformed request', async (t) => {
+  const { fastify, one } = await startApp(t);
+  const response = await fastify.inject({
+    method: 'POST',
+    url: '/api/contacts-type/add',
+    headers: { ...one.headers, 'content-type': 'multipart/form-data; boundary=b' },
+    payload:
+      '--b\r\nContent-Disposition: form-data; name="name"\r\nContent-Type: application/json\r\n\r\n{"\r\n--b--\r\n',
+  });
+  t.equal(response.statusCode, 400);
+  t.strictSame(response.json(), { status: 'failed', errors: 'Malformed Request' });
+});
+
 t.test('texts are trimmed, an empty one counts as missing', async (t) => {
   const app = await startApp(t);
   await app.one.call('POST', '/contacts-type/add', { form: { name: '  Readers \t' } });

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
+import { holdSending, release } from '../../src/delivery/hold.ts';
 import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
 import { startSink } from '../delivery/sink.ts';
 import { type Caller, startApp, type TestApp } from '../helper.ts';
@@ -173,6 +174,36 @@ t.test('a send missed by more than the grace is held instead of out late', async
   await app.background();
   t.match(await details(app, utr), { status: 0, delivered: 0 });
   t.match((await report(app, utr)).held_reason, /Missed its time by 90 minutes/);
+});
+
+t.test('a send that came due while sending was held names that as the cause', async (t) => {
+  const { app, body } = await ready(t);
+  const schedule = { ...body, schedule_type: 1, schedule_date: '2026-01-15' };
+  const utr = await create(app, { ...schedule, schedule_time: '10:00' });
+  const later = await create(app, { ...schedule, schedule_time: '12:00' });
+  holdSending(app.db, 'Restored from a backup');
+  app.clock.advance(2.5 * 3600_000);
+  await app.background();
+  t.match(await details(app, utr), { status: 1 });
+  release(app.db, app.clock.now().getTime());
+  await app.background();
+  t.equal((await report(app, utr)).held_reason, 'Missed its time by 90 minutes: sending was held');
+  app.clock.advance(3 * 3600_000);
+  await app.background();
+  t.match((await report(app, later)).held_reason, /the service was not running/);
+});
+
+t.test('a list of sends with large templates is whole, though its pages are small', async (t) => {
+  const { app, body } = await ready(t);
+  for (let at = 0; at < 6; at++) {
+    await create(app, { ...body, single_send_name: `Send ${at}`, template_html: `<p>${'x'.repeat(400_000)}</p>` });
+  }
+  const names = async (query: string) => {
+    const { body: list } = await app.one.call('GET', `/single-send/list${query}`);
+    return list.message.singleSends.map((send: { single_send_name: string }) => send.single_send_name);
+  };
+  t.strictSame(await names(''), ['Send 0', 'Send 1', 'Send 2', 'Send 3', 'Send 4', 'Send 5']);
+  t.strictSame(await names('?limit=4&after_id=1'), ['Send 1', 'Send 2', 'Send 3', 'Send 4']);
 });
 
 t.test('schedules that are no time, or past, are field errors', async (t) => {
