@@ -5,7 +5,7 @@ import { keepSegments, recomputeSegment } from '../../src/audience/recompute.ts'
 import { type Answer, type CallOptions, startApp, type TestApp } from '../helper.ts';
 
 const NOW_LIVE =
-  "INSERT INTO automations (user_id, automation_for, automation_for_table, automation_name, unsubscribe_group_id, automation_type, utr, status, created_at, updated_at) VALUES (1, ?, ?, 'A', '1', 2, ?, 1, '', '')";
+  "INSERT INTO automations (user_id, automation_for, automation_for_table, automation_name, exit_criteria, unsubscribe_group_id, automation_type, utr, status, created_at, updated_at) VALUES (1, ?, ?, 'A', 1, '1', 2, ?, 1, '', '')";
 
 /** An account with contact types 1 and 2, custom fields 1 (`hobby`, text), 2 (`points`, number) and 3 (`seen`, datetime-local). */
 async function start(t: Test): Promise<TestApp> {
@@ -67,7 +67,7 @@ async function members(t: Test, app: TestApp, segment_id: number): Promise<strin
 function changes(app: TestApp): string[] {
   const rows = app.db
     .prepare(
-      "SELECT change || ' ' || target_table || ' ' || target_id || ' ' || compared_email FROM membership_changes m JOIN addresses a ON a.id = m.address_id ORDER BY m.id",
+      "SELECT change || ' ' || automation_for_table || ' ' || automation_for || ' ' || compared_email FROM membership_changes m JOIN automations au ON au.id = m.automation_id JOIN addresses a ON a.id = m.address_id ORDER BY m.id",
     )
     .pluck()
     .all();
