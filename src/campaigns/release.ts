@@ -11,6 +11,7 @@ const NAMES = { contacts: 'contact type', segments: 'segment' };
  * draft, with a reason; a contact type takes those along that name a segment of it, for nobody is left in it. Call inside the deletion's transaction; `now` is wire time.
  */
 export function releaseTarget(db: Db, table: WireTarget['table'], id: number, now: string): void {
+  hold(db, { table, id }, `A ${NAMES[table]} it names`, `Its ${NAMES[table]}`, now);
   if (table === 'contacts') {
     const ofType = db.all<{ id: number }>(
       sql`SELECT id FROM segments WHERE contact_type_id = ${id} AND deleted_at IS NULL ORDER BY id`,
@@ -24,7 +25,6 @@ export function releaseTarget(db: Db, table: WireTarget['table'], id: number, no
         now,
       );
   }
-  hold(db, { table, id }, `A ${NAMES[table]} it names`, `Its ${NAMES[table]}`, now);
 }
 
 function hold(
