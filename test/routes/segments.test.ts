@@ -439,6 +439,7 @@ t.test('a preview counts a segment as time has made it, not as it was at the las
   await addContact(app, 'a@example.com', { 'custom_field[seen]': '2026-01-15T09:30' });
   const segment_id = await store(app, ['seen', 'is within', '1']);
   app.clock.advance(45 * 60_000);
+  await queueSend(app, { recipient_id: ['contacts_2'] });
   const form = { ...SEND, recipient_id: [`segments_${segment_id}`] };
   const { preview } = (await ok(app, 'POST', '/single/send/preview', { form })).body.message;
   t.equal(preview.audience.recipients, 1);
