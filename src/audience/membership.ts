@@ -1,6 +1,6 @@
 /**
  * Who is in what, kept true: after every write to contacts their people are settled in the segments of their type, in the same
- * transaction and at a cost that follows the change. Who joined or left a target that a live automation watches is recorded.
+ * transaction and at a cost that follows the change. Who joined or left the target of an automation is recorded.
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
@@ -47,7 +47,7 @@ export function settle(db: Db, segment: Segment, people: readonly number[], now:
 interface Facts {
   isLiveType: boolean;
   liveFields: ReadonlySet<number>;
-  /** The segments that a live automation watches. */
+  /** The segments that an automation watches. */
   watched: ReadonlySet<number>;
 }
 
@@ -55,7 +55,7 @@ function settlingFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
   const type = db.get(sql`SELECT 1 FROM contact_types WHERE id = ${contact_type_id} AND deleted_at IS NULL`);
   const watched = db.all<{ id: number }>(sql`
     SELECT automation_for AS id FROM automations
-    WHERE status = 1 AND deleted_at IS NULL AND automation_for_table = 'segments' AND user_id = ${user_id}`);
+    WHERE (status = 1 OR exit_criteria = 1) AND deleted_at IS NULL AND automation_for_table = 'segments' AND user_id = ${user_id}`);
   return {
     isLiveType: type !== undefined,
     liveFields: new Set(customFieldsOf(db, user_id).map((field) => field.id)),
@@ -134,9 +134,15 @@ function lastRecipient(db: Db): number {
   return db.get<{ last: number }>(sql`SELECT ifnull(max(id), 0) AS last FROM segment_recipients`).last;
 }
 
+/** The automations (`au`) that a change of membership concerns: a join those that are live, a leave those that end with it, live or paused. */
+const CONCERNED = {
+  joined: sql`au.status = 1 AND au.deleted_at IS NULL`,
+  left: sql`au.exit_criteria = 1 AND au.deleted_at IS NULL`,
+};
+
 /**
- * Records that people joined or left a target, when a live automation watches it. `people` is a SELECT of address_id and
- * contact_id. Call inside the transaction of the change; `now` is wire time.
+ * Records that people joined or left a target for each automation it concerns at this moment (decisions §5 "Entry"). `people` is
+ * a SELECT of address_id and contact_id. Call inside the transaction of the change; `now` is wire time.
  */
 export function recordChange(
   db: Db,
@@ -146,8 +152,8 @@ export function recordChange(
   now: string,
 ): void {
   db.run(sql`
-    INSERT INTO membership_changes (user_id, target_table, target_id, address_id, contact_id, change, happened_at)
-    SELECT ${userId}, ${table}, ${id}, address_id, contact_id, ${change}, ${Date.parse(now)} FROM (${people})
-    WHERE EXISTS (SELECT 1 FROM automations WHERE status = 1 AND deleted_at IS NULL
-      AND automation_for_table = ${table} AND automation_for = ${id})`);
+    INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
+    SELECT ${userId}, au.id, p.address_id, p.contact_id, ${change}, ${Date.parse(now)}
+    FROM automations au CROSS JOIN (${people}) p
+    WHERE au.automation_for_table = ${table} AND au.automation_for = ${id} AND ${CONCERNED[change]}`);
 }

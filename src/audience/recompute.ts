@@ -31,6 +31,16 @@ export async function recomputeSoon(db: Db, ids: readonly number[], clock: Clock
   for (const id of ids) await continueRecompute(db, id, clock, until - performance.now());
 }
 
+/**
+ * Brings segments up to date as far as a request can wait: those that are marked, and those whose rules look at the clock. What
+ * a large one lacks then, the background thread does.
+ */
+export async function refreshSoon(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
+  const given = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+  markForRecompute(db, sql`${given} AND check_at IS NOT NULL AND recompute_after IS NULL`);
+  await recomputeSoon(db, ids, clock);
+}
+
 /** Goes on with the recompute of a segment for about `patienceMs`, or until it is through. */
 async function continueRecompute(db: Db, id: number, clock: Clock, patienceMs: number): Promise<void> {
   const until = performance.now() + patienceMs;

@@ -1,12 +1,14 @@
-/** A look ahead and a look back: what one person receives from an automation and when, and what became of everybody (decisions §5). */
+/** A look ahead: what one person receives from an automation and when, or why nothing more comes (decisions §5). */
 import type { Database } from 'better-sqlite3';
 import { parseAddress } from '../audience/addresses.ts';
 import { wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { leftOut } from '../delivery/ledger.ts';
+import { leftOut, State } from '../delivery/ledger.ts';
 import { type Automation, type Schedule, schedulesOf } from './automations.ts';
+import { BY_HAND } from './enrolment.ts';
 
 const HOUR = 3_600_000;
+const NOT_LIVE = 'the automation is not live';
 
 export interface Outlook {
   /** waiting: in it, with mails to come; finished and left: no more; outside: never entered. */
@@ -14,7 +16,7 @@ export interface Outlook {
   /** Why they left, would leave at the next mail, or are outside; null when nothing stands in the way. */
   reason: string | null;
   entered_at: string | null;
-  /** Every mail in order: when it went, or when it is due as things are; both null when it will not go. */
+  /** Every mail in order: when it went, or when it is due as things are; both null when it will not go, or nobody knows when: while not live. */
   mails: { utr: string; subject: string; sent_at: string | null; due_at: string | null }[];
 }
 
@@ -24,61 +26,99 @@ interface Enrolment {
   reason: string | null;
   entered_at: number;
   schedule_id: number;
-  due_at: number;
+  waiting_since: number;
+  contact_id: number | null;
+  /** The change it is still to come from; 0 once it is there. */
+  change_id: number;
 }
 
 /** What the person of this address receives and when. Someone outside is told what would come if they joined at `now`. */
 export function outlookOf(db: Db, automation: Automation, email: string, now: number): Outlook {
   const client = db.$client;
+  const isLive = automation.status === 1;
   const addressId = client
     .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND compared_email = ?')
     .pluck()
     .get(automation.user_id, parseAddress(email)?.compared ?? '');
-  const enrolment = client
-    .prepare<[number, number], Enrolment>('SELECT * FROM enrolments WHERE automation_id = ? AND address_id = ?')
-    .get(automation.id, addressId ?? 0);
-  const obstacle = addressId === undefined ? null : obstacleFor(client, automation, addressId);
-  const isMember = addressId !== undefined && isInTarget(client, automation, addressId);
   const schedules = schedulesOf(db, automation.id);
+  const enrolment =
+    addressId === undefined
+      ? undefined
+      : (enrolmentOf(client, automation, addressId) ?? joinOf(client, automation, addressId));
+  const obstacle = addressId === undefined ? null : obstacleFor(client, automation, addressId, enrolment);
+  const isMember = addressId !== undefined && isInTarget(client, automation, addressId);
   if (enrolment === undefined) {
     const reason = obstacle ?? (isMember ? 'joined before it went live, or while it was paused' : 'not in the target');
-    return {
-      state: 'outside',
-      reason,
-      entered_at: null,
-      mails: planned(schedules, 0, now + waitOf(schedules[0]), new Map()),
-    };
+    const wouldEnter = isLive && obstacle === null && !isMember;
+    const due = wouldEnter ? now + waitOf(schedules[0]) : null;
+    return { state: 'outside', reason, entered_at: null, mails: planned(schedules, 0, due, new Map()) };
   }
-  const leaves = obstacle ?? (automation.exit_criteria === 1 && !isMember ? 'left the target' : null);
-  const isOver = enrolment.state !== 'active' || leaves !== null;
+  const isActive = enrolment.state === 'active';
+  const hasLeft =
+    automation.exit_criteria === 1 && (!isMember || leavesSoon(client, automation, addressId ?? 0, enrolment));
+  const leaves = hasLeft ? 'left the target' : obstacle;
+  const goesOn = isActive && leaves === null && isLive;
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
-    reason: enrolment.state === 'active' ? leaves : enrolment.reason,
+    reason: isActive ? (leaves ?? (isLive ? null : NOT_LIVE)) : enrolment.reason,
     entered_at: wireTime(new Date(enrolment.entered_at)),
     mails: planned(
       schedules,
       enrolment.schedule_id,
-      isOver ? null : Math.max(now, enrolment.due_at),
-      sentTo(client, enrolment.id),
+      goesOn ? Math.max(now, dueAt(enrolment, schedules)) : null,
+      takenBy(client, enrolment.id),
     ),
   };
 }
 
-/** Mails up to the place passed with when they went; the others from `due` on, each waiting from the one before it. */
+function enrolmentOf(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
+  return client
+    .prepare<[number, number], Enrolment>(
+      'SELECT *, 0 AS change_id FROM enrolments WHERE automation_id = ? AND address_id = ?',
+    )
+    .get(id, addressId);
+}
+
+/** The enrolment that a join brings which the background has not come to yet. */
+function joinOf(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
+  return client
+    .prepare<[number, number], Enrolment>(`
+      SELECT 0 AS id, id AS change_id, contact_id, 'active' AS state, NULL AS reason, happened_at AS entered_at, 0 AS schedule_id,
+        happened_at AS waiting_since
+      FROM membership_changes WHERE automation_id = ? AND address_id = ? AND change = 'joined' ORDER BY id LIMIT 1`)
+    .get(id, addressId);
+}
+
+/** Whether they have left the target, and perhaps come back, since they joined, without the background having come to it. */
+function leavesSoon(client: Database, { id }: Automation, addressId: number, { change_id }: Enrolment): boolean {
+  return (
+    client
+      .prepare(
+        "SELECT 1 FROM membership_changes WHERE automation_id = ? AND address_id = ? AND change = 'left' AND id > ?",
+      )
+      .get(id, addressId, change_id) !== undefined
+  );
+}
+
+function dueAt({ waiting_since, schedule_id }: Enrolment, schedules: readonly Schedule[]): number {
+  return waiting_since + waitOf(schedules.find(({ id }) => id > schedule_id));
+}
+
+/** Mails up to the place passed with what became of them; the others from `due` on, each waiting from the one before it. */
 function planned(
   schedules: readonly Schedule[],
   passed: number,
   due: number | null,
-  sent: ReadonlyMap<number, number>,
+  taken: ReadonlyMap<number, Taken>,
 ): Outlook['mails'] {
   let next = due;
   return schedules.map((schedule, at) => {
-    const sentAt = sent.get(schedule.id);
-    const dueAt = schedule.id > passed ? next : null;
-    if (dueAt !== null) next = dueAt + waitOf(schedules[at + 1]);
+    const mail = taken.get(schedule.id);
+    const dueAt = schedule.id > passed ? next : (mail?.due_at ?? null);
+    if (schedule.id > passed && next !== null) next += waitOf(schedules[at + 1]);
     const timed = (moment: number | null | undefined) =>
       moment === null || moment === undefined ? null : wireTime(new Date(moment));
-    return { utr: schedule.utr, subject: schedule.subject, sent_at: timed(sentAt), due_at: timed(dueAt) };
+    return { utr: schedule.utr, subject: schedule.subject, sent_at: timed(mail?.sent_at), due_at: timed(dueAt) };
   });
 }
 
@@ -87,23 +127,43 @@ function waitOf(schedule: Schedule | undefined): number {
   return schedule.waiting_period * (schedule.waiting_type === 'days' ? 24 * HOUR : HOUR);
 }
 
-function sentTo(client: Database, enrolmentId: number): Map<number, number> {
+interface Taken {
+  schedule_id: number;
+  sent_at: number | null;
+  due_at: number | null;
+}
+
+/** What became of the mails of an enrolment: sent when it was accepted, also if it was returned later; due while it is on its way. */
+function takenBy(client: Database, enrolmentId: number): Map<number, Taken> {
   const steps = client
-    .prepare<[number], { schedule_id: number; taken_at: number }>(
-      'SELECT schedule_id, taken_at FROM steps WHERE enrolment_id = ?',
-    )
+    .prepare<[number], Taken>(`
+      SELECT t.schedule_id, iif(d.state IN (${State.accepted}, ${State.bounced}), t.taken_at, NULL) AS sent_at,
+        iif(d.state IN (${State.queued}, ${State.sending}), max(d.due_at, t.taken_at), NULL) AS due_at
+      FROM steps t LEFT JOIN deliveries d ON d.id = t.delivery_id WHERE t.enrolment_id = ?`)
     .all(enrolmentId);
-  return new Map(steps.map(({ schedule_id, taken_at }) => [schedule_id, taken_at]));
+  return new Map(steps.map((taken) => [taken.schedule_id, taken]));
 }
 
 /** Why the next mail would not go to this person, apart from the target. */
-function obstacleFor(client: Database, automation: Automation, addressId: number): string | null {
+function obstacleFor(
+  client: Database,
+  automation: Automation,
+  addressId: number,
+  enrolment: Enrolment | undefined,
+): string | null {
   const reason = client
-    .prepare<Record<string, number>, string | null>(`
-      SELECT ${leftOut('p')} FROM (SELECT @address AS address_id, NULL AS contact_id) p
-        CROSS JOIN (SELECT @group AS unsubscribe_group_id, 'schedule' AS owner_kind) m LEFT JOIN contacts c ON c.id = p.contact_id`)
+    .prepare<Record<string, number | null>, string | null>(`
+      SELECT ${leftOut('e', 'iif(r.id IS NULL, e.contact_id, NULL)')} FROM automations au
+        CROSS JOIN (SELECT @address AS address_id, @contact AS contact_id) e
+        CROSS JOIN (SELECT @group AS unsubscribe_group_id, 'schedule' AS owner_kind) m LEFT JOIN contacts c ON c.id = e.contact_id
+        ${BY_HAND} WHERE au.id = @automation`)
     .pluck()
-    .get({ address: addressId, group: Number(automation.unsubscribe_group_id) });
+    .get({
+      automation: automation.id,
+      group: Number(automation.unsubscribe_group_id),
+      address: addressId,
+      contact: enrolment?.contact_id ?? null,
+    });
   return reason ?? null;
 }
 
@@ -117,38 +177,4 @@ function isInTarget(
       ? 'SELECT 1 FROM segment_recipients WHERE segment_id = ? AND address_id = ? AND is_removed = 0'
       : 'SELECT 1 FROM contacts WHERE contact_type_id = ? AND address_id = ? AND deleted_at IS NULL';
   return client.prepare(members).get(automation_for, addressId) !== undefined;
-}
-
-export interface AutomationReport {
-  status: number;
-  held_reason: string | null;
-  people: { state: string; reason: string | null; count: number }[];
-  mails: {
-    utr: string;
-    subject: string;
-    triggered: number;
-    delivered: number;
-    unique_opens: number;
-    total_opens: number;
-    bounces: number;
-    unsubscribes: number;
-  }[];
-}
-
-/** How many people are where, why people left, and each mail's counters over all its revisions. */
-export function reportOf(db: Db, automation: Automation): AutomationReport {
-  const people = db.$client
-    .prepare<[number], AutomationReport['people'][number]>(`
-      SELECT iif(state = 'active', 'waiting', state) AS state, reason, count(*) AS count FROM enrolments
-      WHERE automation_id = ? GROUP BY 1, 2 ORDER BY 1, 2`)
-    .all(automation.id);
-  const mails = db.$client
-    .prepare<[number], AutomationReport['mails'][number]>(`
-      SELECT s.utr, s.subject, ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered,
-        ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
-        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes
-      FROM automation_schedules s LEFT JOIN mailings m ON m.owner_kind = 'schedule' AND m.owner_id = s.id
-      WHERE s.automation_id = ? GROUP BY s.id ORDER BY s.id`)
-    .all(automation.id);
-  return { status: automation.status, held_reason: automation.held_reason, people, mails };
 }

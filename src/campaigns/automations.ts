@@ -1,6 +1,6 @@
 /** Automations as records, and their moves between draft and live (decisions §5). */
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { type Clock, plainTime, wireTime } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
@@ -9,7 +9,6 @@ import { ownedBy, recordId, recordUtr } from '../database/owned.ts';
 import { automationSchedules, automations, mailings, senders } from '../database/schema.ts';
 import { acknowledged, command } from '../delivery/control.ts';
 import { conflict, notFound } from '../failure.ts';
-import { takeChanges } from './enrolment.ts';
 import { type Frozen, freezeContent } from './freeze.ts';
 import { openMailing } from './schedule-mailings.ts';
 
@@ -71,33 +70,51 @@ export function duplicateAutomation({ db, clock }: AutomationDeps, userId: numbe
 
 /** Draft → live: freezes every mail; throws 409 with what stands in the way. A live automation stays as it is. */
 export async function setLive(deps: MoveDeps, userId: number, utr: unknown): Promise<void> {
-  const { db, clock, wake } = deps;
+  // Freezing takes a while, in which anything may change: then what was frozen is not what the owner sees.
+  for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, userId, utr);
+  deps.wake();
+}
+
+/** What an automation would go live with; throws what stands in the way, but for the content of its mails. */
+function readiness(db: Db, userId: number, utr: unknown) {
   const automation = automationOf(db, userId, utr, 'Record not found');
-  if (automation.status === 1) return;
   if (automation.unsubscribe_group_id === '0') throw conflict('Unsubscribe group require to live automation');
   if (automation.automation_for === 0 || !targetExists(db, automation))
     throw conflict('A target is required to live automation');
-  const schedules = schedulesOf(db, automation.id);
-  if (schedules.length === 0) throw conflict('At least one mail is required to live automation');
+  const mails = schedulesOf(db, automation.id).map((schedule) => ({
+    schedule,
+    sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),
+  }));
+  if (mails.length === 0) throw conflict('At least one mail is required to live automation');
+  return { automation, mails };
+}
+
+/** Gives false when something changed while the mails were frozen. */
+async function trySetLive(deps: MoveDeps, userId: number, utr: unknown): Promise<boolean> {
+  const { db, clock } = deps;
+  if (automationOf(db, userId, utr, 'Record not found').status === 1) return true;
+  const before = readiness(db, userId, utr);
+  const { automation } = before;
   const frozen = new Map<Schedule, Frozen>();
-  for (const schedule of schedules) {
+  for (const { schedule } of before.mails) {
     const result = await freezeSchedule(deps, schedule);
     if ('problem' in result) throw conflict(`The mail "${schedule.subject}" can not go live: ${result.problem}`);
     frozen.set(schedule, result);
   }
   const now = clock.now();
-  db.transaction(
+  return db.transaction(
     (tx) => {
+      if (!isDeepStrictEqual(readiness(db, userId, utr), before)) return false;
       for (const [schedule, content] of frozen) openMailing(db, automation, schedule, content, wireTime(now));
       tx.update(automations)
         .set({ status: 1, live_at: plainTime(now), held_reason: null, updated_at: wireTime(now) })
         .where(eq(automations.id, automation.id))
         .run();
       for (const { id } of mailingsOf(db, automation.id, 'paused')) command(db.$client, id, 'resume');
+      return true;
     },
     { behavior: 'immediate' },
   );
-  wake();
 }
 
 /** What a mail of an automation says, or the problem an owner must mend first. */
@@ -141,8 +158,6 @@ async function stop(
   given: readonly Automation[],
   what: 'pause' | 'cancel',
 ): Promise<void> {
-  // Who joined while it was live is in it, though the background has not come to them yet.
-  while (takeChanges(db.$client) > 0) await setImmediate();
   const now = wireTime(clock.now());
   const stopped = db.transaction(
     (tx) => {

@@ -18,54 +18,61 @@ const WAIT =
   "CASE s.waiting_type WHEN 'hours' THEN s.waiting_period * 3600000 WHEN 'days' THEN s.waiting_period * 86400000 ELSE 0 END";
 
 /** The schedule a person waits for: the first after the place they have passed; null at the end. */
-const NEXT =
+export const NEXT =
   '(SELECT min(id) FROM automation_schedules s WHERE s.automation_id = e.automation_id AND s.id > e.schedule_id)';
 
 /** Whether a person (`e`) is still in the target of their automation (`au`). */
-const IS_MEMBER = `
+export const IS_MEMBER = `
   CASE au.automation_for_table
     WHEN 'contacts' THEN EXISTS (SELECT 1 FROM contacts c WHERE c.address_id = e.address_id AND c.contact_type_id = au.automation_for AND c.deleted_at IS NULL)
     ELSE EXISTS (SELECT 1 FROM segment_recipients r WHERE r.address_id = e.address_id AND r.segment_id = au.automation_for AND r.is_removed = 0)
   END`;
 
+/** The row (`r`) that holds a person (`e`) who was added by hand to the segment of their automation (`au`), or is no contact, as a join. */
+export const BY_HAND = `
+  LEFT JOIN segment_recipients r ON au.automation_for_table = 'segments' AND r.segment_id = au.automation_for
+    AND r.address_id = e.address_id AND (r.by_hand = 1 OR e.contact_id IS NULL)`;
+
+interface Change {
+  id: number;
+  automation_id: number;
+  address_id: number;
+  contact_id: number | null;
+  change: 'joined' | 'left';
+  happened_at: number;
+}
+
+/** A page of what has been recorded and not come to, oldest first. */
+export const CHANGES = `
+  SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${ROWS}`;
+
+/** The end of one person's way through one automation. */
+export const LEAVE = `
+  UPDATE enrolments SET state = 'left', reason = 'left the target' WHERE automation_id = ? AND address_id = ? AND state = 'active'`;
+
 /**
- * Enrols who joined while an automation was live and ends who left since the last call; gives how many changes were read.
- * Leaving ends an enrolment that was there before it; a join after a leave in the same page enrols.
+ * Enrols who joined while an automation was live and ends who left since the last call, in the order it happened; gives how many
+ * changes were read. Whether an automation was live then is settled by whoever wrote the change, so a pause need not wait for this.
  */
 export function takeChanges(client: Database): number {
   return client
     .transaction(() => {
-      const until = client
-        .prepare<[number], number | null>('SELECT max(id) FROM (SELECT id FROM membership_changes ORDER BY id LIMIT ?)')
-        .pluck()
-        .get(ROWS);
-      if (until === null || until === undefined) return 0;
-      const lastBefore = Number(client.prepare('SELECT ifnull(max(id), 0) FROM enrolments').pluck().get());
-      const end = client.prepare(`
-        UPDATE enrolments AS e SET state = 'left', reason = 'left the target'
-        WHERE e.state = 'active' AND (e.id > @lastBefore) = @isNew
-          AND e.address_id IN (SELECT address_id FROM membership_changes WHERE id <= @until AND change = 'left')
-          AND EXISTS (
-            SELECT 1 FROM automations au JOIN membership_changes m
-              ON m.target_table = au.automation_for_table AND m.target_id = au.automation_for
-            WHERE au.id = e.automation_id AND au.exit_criteria = 1 AND m.address_id = e.address_id AND m.id <= @until
-              AND m.change = 'left' AND (@isNew = 0 OR EXISTS (SELECT 1 FROM membership_changes j
-                WHERE j.target_table = m.target_table AND j.target_id = m.target_id AND j.address_id = m.address_id
-                  AND j.change = 'joined' AND j.id < m.id)))`);
-      end.run({ until, lastBefore, isNew: 0 });
-      client
-        .prepare(`
-          INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
-          SELECT au.id, m.address_id, m.contact_id, 'active', m.happened_at, m.happened_at,
-            m.happened_at + ifnull((SELECT ${WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.id LIMIT 1), 0)
-          FROM membership_changes m JOIN automations au
-            ON au.automation_for_table = m.target_table AND au.automation_for = m.target_id AND au.status = 1
-              AND au.deleted_at IS NULL AND m.happened_at >= unixepoch(au.live_at) * 1000
-          WHERE m.id <= ? AND m.change = 'joined' ORDER BY m.id
-          ON CONFLICT DO NOTHING`)
-        .run(until);
-      end.run({ until, lastBefore, isNew: 1 });
-      return client.prepare('DELETE FROM membership_changes WHERE id <= ?').run(until).changes;
+      const page = client.prepare<[], Change>(CHANGES).all();
+      const last = page.at(-1);
+      if (last === undefined) return 0;
+      const leave = client.prepare(LEAVE);
+      const enter = client.prepare(`
+        INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
+        SELECT au.id, @address_id, @contact_id, 'active', @happened_at, @happened_at,
+          @happened_at + ifnull((SELECT ${WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.id LIMIT 1), 0)
+        FROM automations au WHERE au.id = @automation_id AND au.deleted_at IS NULL
+        ON CONFLICT DO NOTHING`);
+      for (const { id: _id, change, ...row } of page) {
+        if (change === 'joined') enter.run(row);
+        else leave.run(row.automation_id, row.address_id);
+      }
+      client.prepare('DELETE FROM membership_changes WHERE id <= ?').run(last.id);
+      return page.length;
     })
     .immediate();
 }
@@ -74,6 +81,11 @@ interface DueSchedule {
   automation_id: number;
   schedule_id: number | null;
 }
+
+/** Whom an automation has due first, and for which of its mails. */
+export const DUE = `
+  SELECT e.automation_id, ${NEXT} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
+  WHERE e.automation_id = ? AND e.state = 'active' AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
 
 /**
  * Moves people who are due one mail on, a page of each automation; gives how many there were. An automation that fails goes to
@@ -87,9 +99,7 @@ export async function sendDue(deps: AutomationDeps & { log(fields: object, text:
   const live = client
     .prepare<[], { id: number }>('SELECT id FROM automations WHERE status = 1 AND deleted_at IS NULL')
     .all();
-  const due = client.prepare<[number, number], DueSchedule>(`
-    SELECT e.automation_id, ${NEXT} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
-    WHERE e.automation_id = ? AND e.state = 'active' AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`);
+  const due = client.prepare<[number, number], DueSchedule>(DUE);
   for (const { id } of live) {
     const first = due.get(id, now);
     if (first === undefined) continue;
@@ -178,12 +188,11 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
             reason: string | null;
           }
         >(`
-          SELECT e.id, e.address_id, e.contact_id, iif(e.contact_id IS NULL AND au.automation_for_table = 'segments',
-              (SELECT r.id FROM segment_recipients r WHERE r.segment_id = au.automation_for AND r.address_id = e.address_id), NULL)
-              AS segment_recipient_id,
-            iif(au.exit_criteria = 1 AND NOT (${IS_MEMBER}), 'left the target', ${leftOut('e')}) AS reason
+          SELECT e.id, e.address_id, e.contact_id, r.id AS segment_recipient_id,
+            iif(au.exit_criteria = 1 AND NOT (${IS_MEMBER}), 'left the target', ${leftOut('e', 'iif(r.id IS NULL, e.contact_id, NULL)')}) AS reason
           FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
             JOIN mailings m ON m.id = @mailing LEFT JOIN contacts c ON c.id = e.contact_id
+            ${BY_HAND}
           WHERE e.automation_id = @automation AND e.state = 'active' AND e.due_at <= @now AND ${NEXT} = @schedule
           ORDER BY e.due_at, e.id LIMIT ${ROWS}`)
         .all(bounds);
@@ -219,13 +228,34 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
     .immediate();
 }
 
-/** After a schedule is deleted: who waited for it waits for the one behind it, from the mail before, or has finished. */
+/**
+ * After a schedule is added: who has passed every other mail, and has not finished, waits for it from the mail before. Call inside
+ * the transaction of the change.
+ */
+export function awaitAdded(client: Database, automationId: number, scheduleId: number): void {
+  waitAgain(client, automationId, `${NEXT} = @schedule`, scheduleId);
+}
+
+/**
+ * After a schedule is deleted: who waited for it waits for the one behind it, from the mail before. Who has none left has had their
+ * last mail, but keeps their place while the automation is paused (decisions §5). Call inside the transaction of the change.
+ */
 export function skipDeleted(client: Database, automationId: number, scheduleId: number): void {
+  const waited = `e.schedule_id < @schedule AND NOT EXISTS (SELECT 1 FROM automation_schedules s
+    WHERE s.automation_id = @automation AND s.id > e.schedule_id AND s.id < @schedule)`;
+  client
+    .prepare(`
+      UPDATE enrolments AS e SET state = 'finished' WHERE e.automation_id = @automation AND e.state = 'active' AND ${waited}
+        AND ${NEXT} IS NULL AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = 1)`)
+    .run({ automation: automationId, schedule: scheduleId });
+  waitAgain(client, automationId, waited, scheduleId);
+}
+
+function waitAgain(client: Database, automationId: number, who: string, scheduleId: number): void {
   client
     .prepare(`
       UPDATE enrolments AS e SET
         due_at = e.waiting_since + ifnull((SELECT ${WAIT} FROM automation_schedules s WHERE s.id = ${NEXT}), 0)
-      WHERE e.automation_id = @automation AND e.state = 'active' AND e.schedule_id < @schedule
-        AND NOT EXISTS (SELECT 1 FROM automation_schedules s WHERE s.automation_id = @automation AND s.id > e.schedule_id AND s.id < @schedule)`)
+      WHERE e.automation_id = @automation AND e.state = 'active' AND ${who}`)
     .run({ automation: automationId, schedule: scheduleId });
 }

@@ -1,6 +1,7 @@
 /** What a single send would do, before it is one: who gets it, who does not and why, and the mail as one person would see it. */
 import { eq } from 'drizzle-orm';
 import { customFieldsOf } from '../audience/fields.ts';
+import { refreshSoon } from '../audience/recompute.ts';
 import { ownedTargets } from '../audience/targets.ts';
 import { senders } from '../database/schema.ts';
 import { type AudienceCount, countAudience } from '../delivery/layout.ts';
@@ -24,13 +25,19 @@ export async function previewSingleSend(
   userId: number,
   input: SingleSendInput,
 ): Promise<Preview> {
-  const { db, config } = deps;
+  const { db, config, clock } = deps;
   const layout = {
     targets: ownedTargets(db, userId, input.recipient_id) ?? [],
     excluded: ownedTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
     target: 0,
     after: 0,
   };
+  const segments = [...layout.targets, ...layout.excluded].filter(({ table }) => table === 'segments');
+  await refreshSoon(
+    db,
+    segments.map(({ id }) => Number(id)),
+    clock,
+  );
   const { contact_id, ...audience } = await countAudience(db.$client, userId, input.unsubscribe_group_id, layout);
   const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
   if (sender === undefined) throw new Error('a sender passed the check and is gone');

@@ -316,7 +316,7 @@ export const deliveries = sqliteTable(
       .references(() => mailings.id),
     address_id: address(),
     contact_id: integer(),
-    /** Who was added to a segment by hand and is no contact: their name is there. */
+    /** Who was added to a segment by hand, or is no contact: their name is there. */
     segment_recipient_id: integer(),
     state: integer().notNull().default(0),
     attempt: count(),
@@ -441,12 +441,11 @@ export const segmentRecipients = sqliteTable(
   ],
 );
 
-/** Who joined or left a target that a live automation watches, in order; written with the change, read by enrolment. */
+/** Who joined or left the target of an automation, a row for each automation it concerns; written with the change, read by enrolment. */
 export const membershipChanges = sqliteTable('membership_changes', {
   id: id(),
   user_id: user(),
-  target_table: text({ enum: ['contacts', 'segments'] }).notNull(),
-  target_id: integer().notNull(),
+  automation_id: count(),
   address_id: address(),
   contact_id: integer(),
   change: text({ enum: ['joined', 'left'] }).notNull(),
@@ -474,7 +473,7 @@ export const automations = sqliteTable(
   },
   (table) => [
     index('automations_user').on(table.user_id),
-    index('automations_live').on(table.automation_for_table, table.automation_for).where(sql`status = 1`),
+    index('automations_target').on(table.automation_for_table, table.automation_for).where(sql`deleted_at IS NULL`),
   ],
 );
 

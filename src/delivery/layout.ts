@@ -21,7 +21,7 @@ const MEMBERS = {
   SELECT c.address_id, c.id AS contact_id, NULL AS segment_recipient_id FROM contacts c INDEXED BY contacts_person
   WHERE c.contact_type_id = @target AND c.deleted_at IS NULL AND c.address_id > @after`,
   segments: `
-  SELECT r.address_id, r.contact_id, r.id AS segment_recipient_id FROM segment_recipients r INDEXED BY segment_recipients_person
+  SELECT r.address_id, r.contact_id, iif(r.by_hand = 1 OR r.contact_id IS NULL, r.id, NULL) AS segment_recipient_id FROM segment_recipients r INDEXED BY segment_recipients_person
   WHERE r.segment_id = @target AND r.is_removed = 0 AND r.address_id > @after`,
 };
 
@@ -100,7 +100,7 @@ function layoutOf(client: Database, members: string) {
       .pluck(),
     insert: client.prepare(`
       INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id, state, reply)
-      SELECT d.mailing_id, d.address_id, d.contact_id, iif(d.contact_id IS NULL, d.segment_recipient_id, NULL),
+      SELECT d.mailing_id, d.address_id, d.contact_id, d.segment_recipient_id,
         iif(d.reason IS NULL, ${State.queued}, ${State.suppressed}), d.reason FROM (
         SELECT d.*, iif(${isIn('@excluded', 'd')}, 'excluded from this send', ${leftOut('d')}) AS reason FROM (
           SELECT @mailing AS mailing_id, address_id, contact_id, segment_recipient_id FROM (${members})

@@ -57,9 +57,10 @@ interface Candidate extends Claim {
 
 /**
  * Why a person is left out right now, as SQL over a row with `address_id` and `contact_id` under the alias `row`, `m` (its
- * mailing) and `c` (its contact); null: mail may go.
+ * mailing) and `c` (its contact); null: mail may go. `contact` is the contact they are written to as: null for who was added by hand
+ * and so stays when their contact is deleted (decisions §3).
  */
-export function leftOut(row: string): string {
+export function leftOut(row: string, contact = `${row}.contact_id`): string {
   return `
   CASE
     WHEN m.owner_kind = 'system' THEN NULL
@@ -70,7 +71,7 @@ export function leftOut(row: string): string {
       THEN 'unsubscribed from this group'
     WHEN EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = ${row}.address_id)
       THEN 'suppressed after an earlier ' || (SELECT kind FROM suppressions s WHERE s.address_id = ${row}.address_id)
-    WHEN ${row}.contact_id IS NOT NULL AND (c.id IS NULL OR c.deleted_at IS NOT NULL) THEN 'contact was deleted'
+    WHEN ${contact} IS NOT NULL AND (c.id IS NULL OR c.deleted_at IS NOT NULL) THEN 'contact was deleted'
   END`;
 }
 
@@ -275,11 +276,11 @@ export class Ledger {
     if (known !== undefined) return known;
     const made = this.#client.prepare<[number, number, number], Candidate>(`
       SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
-        d.contact_id, ${fields.map((field) => READ[field] ?? `c.${field}`).join(', ')}, ${leftOut('d')} AS left_out
+        d.contact_id, ${fields.map((field) => READ[field] ?? `c.${field}`).join(', ')}, ${leftOut('d', 'iif(d.segment_recipient_id IS NULL, d.contact_id, NULL)')} AS left_out
       FROM deliveries d INDEXED BY deliveries_queue
         CROSS JOIN mailings m ON m.id = d.mailing_id
         CROSS JOIN addresses a ON a.id = d.address_id
-        LEFT JOIN contacts c ON c.id = d.contact_id
+        LEFT JOIN contacts c ON c.id = d.contact_id AND c.deleted_at IS NULL
         LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id
         LEFT JOIN countries co ON co.id = c.country_id
       WHERE d.mailing_id = ? AND d.state = 0 AND d.due_at <= ? AND m.state = 'sending'

@@ -1,7 +1,8 @@
 /** What an automation did and what it will do (additions, decisions §5). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import { outlookOf, reportOf } from '../campaigns/automation-outlook.ts';
+import { outlookOf } from '../campaigns/automation-outlook.ts';
+import { reportOf } from '../campaigns/automation-report.ts';
 import { automationOf } from '../campaigns/automations.ts';
 import type { Deps } from '../deps.ts';
 import { carrying, choice, email, identifier, integer, nullable, wireTimestamp } from '../schemas.ts';
@@ -12,7 +13,7 @@ const Report = Type.Object({
   people: Type.Array(Type.Object({ state: Type.String(), reason: nullable(Type.String()), count: integer() })),
   mails: Type.Array(
     Type.Object({
-      utr: Type.String(),
+      utr: nullable(Type.String()),
       subject: Type.String(),
       triggered: integer(),
       delivered: integer(),

@@ -5,7 +5,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { automationOf } from '../campaigns/automations.ts';
 import { designToken } from '../campaigns/designs.ts';
-import { skipDeleted } from '../campaigns/enrolment.ts';
+import { awaitAdded, skipDeleted } from '../campaigns/enrolment.ts';
 import { templateFaults } from '../campaigns/single-sends.ts';
 import { wireTime } from '../clock.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/owned.ts';
@@ -116,18 +116,26 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       const { utr, template_json = '', template_html = '', ...given } = request.body;
       const automation = automationOf(db, request.userId, utr, 'Record not found');
       const now = wireTime(clock.now());
-      db.insert(automationSchedules)
-        .values({
-          ...given,
-          template_json,
-          template_html,
-          user_id: request.userId,
-          automation_id: automation.id,
-          utr: randomUUID(),
-          created_at: now,
-          updated_at: now,
-        })
-        .run();
+      db.transaction(
+        (tx) => {
+          const { id } = tx
+            .insert(automationSchedules)
+            .values({
+              ...given,
+              template_json,
+              template_html,
+              user_id: request.userId,
+              automation_id: automation.id,
+              utr: randomUUID(),
+              created_at: now,
+              updated_at: now,
+            })
+            .returning({ id: automationSchedules.id })
+            .get();
+          awaitAdded(db.$client, automation.id, id);
+        },
+        { behavior: 'immediate' },
+      );
       return { status: 'success' as const, message: 'Schedule Added' };
     },
   );

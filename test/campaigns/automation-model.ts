@@ -65,10 +65,11 @@ export class AutomationModel {
     this.#automation(id).schedules.set(schedule, wait);
   }
 
-  /** Who waited for it waits for the next one; who has none left has had their last mail. */
+  /** Who waited for it waits for the next one; who has none left has had their last mail, but a pause keeps their place. */
   deleteSchedule(at: number, id: number, schedule: number): void {
     const automation = this.#automation(id);
     automation.schedules.delete(schedule);
+    if (!automation.isLive) return;
     for (const { person, passed } of automation.active.values()) {
       if (nextOf(automation, passed) === undefined) this.#end(at, id, person, 'no mail is left');
     }

@@ -130,7 +130,7 @@ function migrateAndDie(path: string, fatal: number): string | null {
     const prepare = db.$client.prepare.bind(db.$client);
     let changes = 0;
     db.$client.prepare = (sql) => {
-      if (/CREATE (?!TABLE IF NOT)|ALTER|INSERT INTO "?__drizzle/.test(sql) && ++changes === ${fatal}) process.kill(process.pid, 'SIGKILL');
+      if (/^\\s*(CREATE (?!TABLE IF NOT)|ALTER|DROP|DELETE|INSERT)/i.test(sql) && ++changes === ${fatal}) process.kill(process.pid, 'SIGKILL');
       return prepare(sql);
     };
     migrateAndSeed(db);`;

@@ -3,10 +3,14 @@ import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { keepSegments, markForRecompute } from '../../src/audience/recompute.ts';
+import { Launcher } from '../../src/campaigns/launch.ts';
+import { readConfig } from '../../src/config.ts';
+import { layOut } from '../../src/delivery/layout.ts';
+import { State } from '../../src/delivery/ledger.ts';
 import { type Answer, type CallOptions, startApp, type TestApp } from '../helper.ts';
 
 const NOW_LIVE =
-  "INSERT INTO automations (user_id, automation_for, automation_for_table, automation_name, unsubscribe_group_id, automation_type, utr, status, created_at, updated_at) VALUES (1, ?, ?, 'A', '1', 2, ?, 1, '', '')";
+  "INSERT INTO automations (user_id, automation_for, automation_for_table, automation_name, exit_criteria, unsubscribe_group_id, automation_type, utr, status, created_at, updated_at) VALUES (1, ?, ?, 'A', 1, '1', 2, ?, 1, '', '')";
 
 /** An account with contact types 1 and 2, custom fields 1 (`hobby`, text), 2 (`points`, number) and 3 (`seen`, datetime-local). */
 async function start(t: Test): Promise<TestApp> {
@@ -68,7 +72,7 @@ async function members(t: Test, app: TestApp, segment_id: number): Promise<strin
 function changes(app: TestApp): string[] {
   const rows = app.db
     .prepare(
-      "SELECT change || ' ' || target_table || ' ' || target_id || ' ' || compared_email FROM membership_changes m JOIN addresses a ON a.id = m.address_id ORDER BY m.id",
+      "SELECT change || ' ' || automation_for_table || ' ' || automation_for || ' ' || compared_email FROM membership_changes m JOIN automations au ON au.id = m.automation_id JOIN addresses a ON a.id = m.address_id ORDER BY m.id",
     )
     .pluck()
     .all();
@@ -384,6 +388,71 @@ t.test(
     });
   },
 );
+
+t.test('a deleted contact type holds what names a segment of it, which has lost its people', async (t) => {
+  const app = await start(t);
+  await addContact(app, 'a@example.com', { city: 'Bonn' });
+  await addContact(app, 'b@example.com', { contact_type_id: 2 });
+  const segment_id = await store(app, ['city', 'is', 'Bonn']);
+  const utr = await queueSend(app, { recipient_id: [`segments_${segment_id}`, 'contacts_2'] });
+  app.db.prepare(NOW_LIVE).run(segment_id, 'segments', 'u1');
+  await ok(app, 'DELETE', '/contacts-type/delete', { query: { contact_type_id: 1 } });
+  t.strictSame(statusOf(app, utr), {
+    status: 0,
+    held_reason: 'The contact type of a segment it names was deleted',
+  });
+  t.strictSame(app.db.prepare('SELECT status, held_reason FROM automations').get(), {
+    status: 0,
+    held_reason: "Its segment's contact type was deleted",
+  });
+});
+
+t.test('who was added by hand gets the mail though their contact is deleted after the layout', async (t) => {
+  const app = await start(t);
+  const strIds = [
+    await addContact(app, 'a@example.com', { city: 'Bonn', first_name: 'Contact' }),
+    await addContact(app, 'b@example.com', { city: 'Bonn' }),
+  ];
+  const segment_id = await store(app, ['city', 'is', 'Bonn']);
+  const form = { segment_id, first_name: 'Hand', last_name: 'B', email: 'a@example.com' };
+  await ok(app, 'POST', '/segment/email/store', { form });
+  await queueSend(app, { recipient_id: [`segments_${segment_id}`] });
+  app.clock.advance(60_000);
+  const launcher = new Launcher({
+    db: app.drizzle,
+    clock: app.clock,
+    config: readConfig({}),
+    log: (fields, text) => t.fail(text, { fields }),
+  });
+  await launcher.launchDue(() => true);
+  while (await keepSegments(app.drizzle, app.clock));
+  await launcher.launchDue(() => true);
+  const mailing = Number(app.db.prepare("SELECT id FROM mailings WHERE state = 'layout'").pluck().get());
+  await layOut(app.db, mailing);
+  await ok(app, 'POST', '/contacts/bulk-delete', { form: { strIds } });
+  await app.background();
+  const outcome = app.db
+    .prepare(
+      'SELECT compared_email, d.state FROM deliveries d JOIN addresses a ON a.id = address_id WHERE mailing_id = ? ORDER BY 1',
+    )
+    .raw()
+    .all(mailing);
+  t.strictSame(outcome, [
+    ['a@example.com', State.accepted],
+    ['b@example.com', State.suppressed],
+  ]);
+});
+
+t.test('a preview counts a segment as time has made it, not as it was at the last check', async (t) => {
+  const app = await start(t);
+  await addContact(app, 'a@example.com', { 'custom_field[seen]': '2026-01-15T09:30' });
+  const segment_id = await store(app, ['seen', 'is within', '1']);
+  app.clock.advance(45 * 60_000);
+  await queueSend(app, { recipient_id: ['contacts_2'] });
+  const form = { ...SEND, recipient_id: [`segments_${segment_id}`] };
+  const { preview } = (await ok(app, 'POST', '/single/send/preview', { form })).body.message;
+  t.equal(preview.audience.recipients, 1);
+});
 
 t.test('a deleted segment appears nowhere, holds queued sends and automations that name it', async (t) => {
   const app = await start(t);
