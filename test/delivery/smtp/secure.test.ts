@@ -245,7 +245,14 @@ t.test('trust 40: what is told of a refused login or certificate holds neither u
   ]) {
     const told: unknown[] = [];
     const courier = new SmtpCourier(url, { connections: 1, onTrouble: (...trouble) => told.push(trouble) });
-    const job = { mailingId: 1, userId: 1, from: 'a@example.com', to: 'b@example.com', start: () => MESSAGE };
+    const job = {
+      mailingId: 1,
+      userId: 1,
+      from: 'a@example.com',
+      to: 'b@example.com',
+      dotless: false,
+      start: () => MESSAGE,
+    };
     told.push(await courier.send(job));
     await courier.close(100);
     t.equal(told.length, 2, 'the trouble and the outcome');
