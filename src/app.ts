@@ -14,6 +14,7 @@ import { pages } from './pages/index.ts';
 import { failedBody, frameworkText } from './plugins/errors.ts';
 import { FORM_BYTES } from './plugins/forms.ts';
 import { installOpenapi } from './plugins/openapi.ts';
+import { installTurns } from './plugins/turns.ts';
 import { api } from './routes/index.ts';
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
@@ -64,6 +65,7 @@ export async function buildApp(
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
   await installOpenapi(app);
+  installTurns(app);
   await app.register((scope) => api(scope, deps), { prefix: '/api' });
   await app.register(pages, deps);
   return app;

@@ -3,9 +3,14 @@ import { parentPort } from 'node:worker_threads';
 import { type ImportJob, importContacts } from './audience/import.ts';
 import { connect } from './database/open.ts';
 
+/** In KiB, as SQLite takes it: an import goes through its tables in order, so a larger page cache would only take memory. */
+const CACHE_KIB = 4000;
+
 parentPort?.on('message', async (job: ImportJob) => {
   try {
     const db = connect(job.databasePath);
+    db.$client.pragma(`cache_size = -${CACHE_KIB}`);
+    db.$client.pragma(`temp.cache_size = -${CACHE_KIB}`);
     try {
       parentPort?.postMessage({ report: await importContacts(db, job) });
     } finally {

@@ -5,7 +5,7 @@ import { countryId } from './countries.ts';
 import { type CustomField, isValueOf, RESERVED_FIELDS } from './fields.ts';
 import type { RowError } from './import.ts';
 
-/** A staged row: its line, the compared address, then a value for each of `RowReader.columns`. */
+/** A staged row: its line, the compared address, then a value for each of `RowReader.columns`; an e-mail written like its compared form is null. */
 export type Staged = (string | number | null)[];
 
 type Column = { field: string; custom: CustomField | null } | null;
@@ -43,14 +43,19 @@ export class RowReader {
   readonly columns: string[];
   /** The columns of the file that fill them, in that order; the custom ones become one JSON value at the end. */
   readonly #plain: { at: number; field: string }[] = [];
-  readonly #custom: { at: number; custom: CustomField }[] = [];
+  readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
   readonly #countries = new Map<string, number | null>();
 
   constructor({ columns }: Header) {
     columns.forEach((column, at) => {
       if (column === null) return;
       if (column.custom === null) this.#plain.push({ at, field: column.field });
-      else this.#custom.push({ at, custom: column.custom });
+      else
+        this.#custom.push({
+          at,
+          custom: column.custom,
+          key: `${this.#custom.length > 0 ? ',' : ''}"${column.custom.id}":`,
+        });
     });
     this.columns = this.#plain.map(({ field }) => (field === 'country' ? 'country_id' : field));
     if (this.#custom.length > 0) this.columns.push('custom_values');
@@ -60,11 +65,12 @@ export class RowReader {
     const errors: RowError[] = [];
     const row: Staged = [line, null];
     let email = '';
+    let emailAt = 0;
     for (const { at, field } of this.#plain) {
       const value = (cells[at] ?? '').trim();
       if (field === 'email') {
         email = value;
-        row.push(value);
+        emailAt = row.push(value) - 1;
         continue;
       }
       const problem = value === '' ? null : this.#problem(field, value);
@@ -76,6 +82,7 @@ export class RowReader {
       errors.push({ line, field: 'email', text: email === '' ? texts.required('email') : texts.email('email') });
     } else {
       row[1] = compared;
+      if (compared === email) row[emailAt] = null;
     }
     if (this.#custom.length > 0) row.push(this.#customValues(line, cells, errors));
     return errors.length > 0 ? { row: null, errors } : { row, errors };
@@ -95,16 +102,16 @@ export class RowReader {
 
   /** JSON keyed by custom field id; an empty value is null, which removes the key. */
   #customValues(line: number, cells: readonly string[], errors: RowError[]): string {
-    const values: Record<string, string | null> = {};
-    for (const { at, custom } of this.#custom) {
+    let json = '';
+    for (const { at, custom, key } of this.#custom) {
       const value = (cells[at] ?? '').trim();
       if (value !== '' && !isValueOf(custom.field_type, value)) {
         const field = custom.field_name.toLowerCase();
         errors.push({ line, field, text: texts.selected(field) });
       }
-      values[custom.id] = value === '' ? null : value;
+      json += key + (value === '' ? 'null' : JSON.stringify(value));
     }
-    return JSON.stringify(values);
+    return `{${json}}`;
   }
 
   #countryId(value: string): number | null {

@@ -141,7 +141,7 @@ async function write(db: Db, job: ImportJob, columns: string[], now: string, rep
   // CROSS JOIN keeps the chunk outermost: the planner would read all contacts of the type for every chunk.
   const upsert = client.prepare(`
     INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
-    SELECT @user, @type, a.id, ${columns.map((column) => `sorted.${column}`).join(', ')}, @now, @now
+    SELECT @user, @type, a.id, ${columns.map((column) => (column === 'email' ? 'ifnull(sorted.email, compared)' : `sorted.${column}`)).join(', ')}, @now, @now
     FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range} ORDER BY sorted.rowid
     ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET ${updates.join(', ')}, updated_at = @now`);
   const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();

@@ -19,6 +19,8 @@ export interface ListChange {
 export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly Address[]): void {
   const { userId, groupId, source, mailingId = null, now } = change;
   const given = JSON.stringify(addresses);
+  // Spelled out, or neither of the partial indexes would be used.
+  const onList = groupId === null ? sql`unsubscribe_groups_id IS NULL` : sql`unsubscribe_groups_id = ${groupId}`;
   db.transaction(
     (tx) => {
       addPeople(db, userId, addresses);
@@ -27,7 +29,7 @@ export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly
         SELECT DISTINCT ${userId}, addresses.id, ${groupId}, 'unsubscribed', ${source}, ${mailingId}, ${now}
         FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${userId} AND compared_email = value ->> 'compared'
         WHERE NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = addresses.id
-          AND unsubscribe_groups_id IS ${groupId})`);
+          AND ${onList})`);
       tx.run(sql`
         INSERT INTO unsubscribers (user_id, unsubscribe_groups_id, address_id, email_address, created_at, updated_at)
         SELECT ${userId}, ${groupId}, addresses.id, value ->> 'address', ${now}, ${now}

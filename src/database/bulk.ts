@@ -1,35 +1,51 @@
-/** Large writes in short transactions, so that the HTTP thread never waits for the lock longer than a few milliseconds. */
-import { setTimeout } from 'node:timers/promises';
+/** Large writes in short transactions, so that nobody else waits for the lock longer than a few milliseconds. */
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
+import { letOthersWrite, othersWait, writesOver } from './turns.ts';
 
 const TARGET_MS = 3;
 /** Fewer would not shorten a transaction: what is left then is the commit itself. */
 const FEWEST_ROWS = 250;
 const MOST_ROWS = 10_000;
 
-/** How long after a write of somebody else the lock is shared evenly with them. */
+/** How long after a write that nobody announced the lock is shared evenly with whoever that is. */
 const COMPANY_MS = 250;
+/** After so much writing the lock is free for a moment all the same: other processes cannot announce theirs. */
+const UNBROKEN_MS = 10;
 
 /**
  * Calls `write` with a number of rows, each time in one immediate transaction, until it says that nothing is left (false).
- * The number follows what 3 ms allow on this machine. Between two transactions the lock stays free for a millisecond, or as long
- * as it was held when other connections write too.
+ * The number follows what 3 ms allow on this machine. Between two transactions announced writes of other threads get their turn;
+ * while other connections write unannounced, the lock stays free for as long as it was held.
  */
 export async function inChunks(client: Database, write: (rows: number) => boolean): Promise<void> {
   const transaction = client.transaction(write);
   // Changes with every commit of another connection.
   const others = client.prepare<[], number>('PRAGMA data_version').pluck();
-  let seen = others.get();
-  let sharedUntil = performance.now() + COMPANY_MS;
+  let last = { version: others.get(), over: writesOver() };
+  let sharedUntil = 0;
+  let unbroken = 0;
   let rows = FEWEST_ROWS;
-  for (let more = true; more; ) {
+  for (;;) {
     const started = performance.now();
-    more = transaction.immediate(rows);
+    const more = transaction.immediate(rows);
     const held = performance.now() - started;
+    if (!more) return;
     rows = Math.round(Math.min(MOST_ROWS, Math.max(FEWEST_ROWS, rows * Math.min(2, TARGET_MS / Math.max(held, 0.1)))));
-    const version = others.get();
-    if (version !== seen) sharedUntil = performance.now() + COMPANY_MS;
-    seen = version;
-    if (more) await setTimeout(performance.now() < sharedUntil ? held : 1);
+    unbroken += held;
+    const seen = { version: others.get(), over: writesOver() };
+    if (seen.version !== last.version && seen.over === last.over && !othersWait()) {
+      sharedUntil = performance.now() + COMPANY_MS;
+    }
+    last = seen;
+    if (performance.now() < sharedUntil) await setTimeout(held);
+    else if (othersWait()) await letOthersWrite(held);
+    else if (unbroken >= UNBROKEN_MS) await setTimeout(1);
+    else {
+      // The lock is taken again at once, after this thread's own sockets.
+      await setImmediate();
+      continue;
+    }
+    unbroken = 0;
   }
 }

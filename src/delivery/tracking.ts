@@ -1,5 +1,6 @@
 /** Opens, clicks and leaving: raw events and the counters they move, in one transaction each. */
 import type { Database, Statement } from 'better-sqlite3';
+import { announced } from '../database/turns.ts';
 import { State } from './ledger.ts';
 import { isTooSoon } from './machines.ts';
 import type { RecipientIds } from './tokens.ts';
@@ -63,7 +64,8 @@ export class Hits {
   flush(now: number): boolean {
     const hits = this.#waiting.slice(0, BATCH);
     if (hits.length === 0) return false;
-    const early = this.#client.transaction(() => hits.filter((hit) => !this.#write(hit))).immediate();
+    const write = this.#client.transaction(() => hits.filter((hit) => !this.#write(hit)));
+    const early = announced(() => write.immediate());
     this.#waiting.splice(0, hits.length);
     this.#early.push(...early.filter((hit) => now - hit.at < PATIENCE_MS));
     if (this.#waiting.length > 0) return true;

@@ -1,5 +1,5 @@
 /** What a recipient may get and has left, read and changed by way of their unsubscribe link. Every change is one transaction. */
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { Address } from '../audience/addresses.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribing.ts';
 import type { Clock } from '../clock.ts';
@@ -46,7 +46,14 @@ export class PreferenceBook {
       .orderBy(asc(unsubscribeGroups.id))
       .all()
       .filter(({ id, is_display }) => is_display === 1 || id === ids.group);
-    const entries = db.select().from(unsubscribers).where(eq(unsubscribers.address_id, ids.address)).all();
+    // Two partial indexes hold the entries, and each is used only where its own condition stands beside the address.
+    const their = eq(unsubscribers.address_id, ids.address);
+    const { unsubscribe_groups_id: list } = unsubscribers;
+    const entries = db
+      .select()
+      .from(unsubscribers)
+      .where(or(and(their, isNull(list)), and(their, isNotNull(list))))
+      .all();
     const sender = db
       .select({ name: sql<string>`${mailings.content} ->> 'sender_name'` })
       .from(mailings)

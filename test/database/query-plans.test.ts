@@ -1,0 +1,222 @@
+/**
+ * How SQLite goes about the statements that run while an installation is large: every one prepared during a walk through the
+ * service is asked for its plan, so none is copied here. Without ANALYZE a plan does not depend on how many rows there are.
+ */
+import Database from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { mustSucceed, sendCampaign } from '../campaign.ts';
+import { startApp } from '../helper.ts';
+
+interface Planned {
+  text: string;
+  steps: string[];
+}
+
+/** Tables with a row, or more, for each person. */
+const GROWING =
+  'addresses|consent_log|contacts|deliveries|enrolments|events|membership_changes|segment_recipients|steps|suppressions|unsubscribers';
+/** Reading in the order of the rows from the first on, and an index of only what is being handed off. */
+const HARMLESS = /^SCAN membership_changes$|USING INDEX deliveries_sending$/;
+/** A figure of /metrics that is a count of an index: whoever waits is in it. */
+const COUNTS_THE_QUEUE = /^SCAN deliveries USING COVERING INDEX deliveries_queue$/;
+
+/** Gathers the plan of each statement prepared while `work` runs. */
+async function planned(work: () => Promise<void>): Promise<Planned[]> {
+  const found = new Map<string, Planned>();
+  const prototype: { prepare(source: string): Database.Statement<unknown[]> } = Database.prototype;
+  const { prepare } = prototype;
+  prototype.prepare = function (source) {
+    const statement = prepare.call(this, source);
+    const text = source.replace(/["\s]+/g, ' ').trim();
+    if (/^(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(text) && !found.has(text)) {
+      const named = [...source.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]);
+      const positional = [...source.matchAll(/\?/g)].map(() => null);
+      const values = named.length > 0 ? [...positional, Object.fromEntries(named)] : positional;
+      const steps = prepare.call(this, `EXPLAIN QUERY PLAN ${source}`).all(...values);
+      found.set(text, { text, steps: steps.map((step) => String(Object(step).detail)) });
+    }
+    return statement;
+  };
+  await work().finally(() => {
+    prototype.prepare = prepare;
+  });
+  return [...found.values()];
+}
+
+/** The steps that read a growing table from end to end. A table the text does not name is a foreign key's, looked at only after a violation. */
+function wholeReads({ text, steps }: Planned): string[] {
+  return steps.filter((step) => {
+    const [, name] = /^SCAN (\w+)/.exec(step) ?? [];
+    const table = name && new RegExp(`\\b(${GROWING})( AS)? ${name}\\b|\\b(FROM|JOIN) (${name})\\b`, 'i').exec(text);
+    return (
+      table &&
+      new RegExp(`^(${GROWING})$`).test(table[1] ?? table[4] ?? '') &&
+      !HARMLESS.test(step) &&
+      !COUNTS_THE_QUEUE.test(step)
+    );
+  });
+}
+
+/** What an installation does all day, once. */
+async function day(t: Test): Promise<void> {
+  const app = await startApp(t);
+  const { one, page } = app;
+  const must = mustSucceed(t, one);
+  const read = async (path: string, query = {}) => {
+    const { status, text } = await one.call('GET', path, { query });
+    if (status !== 200) t.fail(`${path}: ${text}`);
+  };
+  const { mails } = await sendCampaign(t, app);
+  await must('/custom-fields/save', { field_name: 'size', field_type: 'number' });
+  const rule = {
+    select_field: ['first_name', 'size'],
+    select_operator: ['is', 'is'],
+    value: ['Anna', '3'],
+    query_type: 'or',
+  };
+  await must('/segment/store', { segment_name: 'Annas', contact_type_id: 1, ...rule });
+  const { utr } = (await must('/automations/create', {
+    type: 'welcome',
+    automation_for: 'segments_1',
+    automation_name: 'Welcome',
+    unsubscribe_group_id: 1,
+    exit_criteria: 1,
+  })) as { utr: string };
+  await must('/automations/schedule/create', {
+    utr,
+    sender_id: 1,
+    subject: 'Hello',
+    waiting_period: 1,
+    waiting_type: 'instantly',
+    template_id: 1,
+    preview_img: 'blank.png',
+    template_html: '<p>Hello</p>',
+  });
+  await read('/automations/set-live', { utr });
+  const content = 'email,first_name,size\nanna@example.org,Anna,3\nbea@example.org,Bea,4\n';
+  for (let time = 0; time < 2; time++) {
+    const { status, text } = await one.call('POST', '/contacts/upload-csv', {
+      multipart: [
+        ['contact_type_id', '1'],
+        ['file', { filename: 'contacts.csv', content }],
+      ],
+    });
+    t.equal(status, 200, text);
+  }
+  app.clock.advance(61_000);
+  await app.background();
+  await read('/contacts/list');
+  await read('/contacts/list', { contact_type_id: 1 });
+  await read('/contacts/details', { contact_id: 1 });
+  await read('/contacts/export', { contact_type_id: 1 });
+  await read('/segment/email/list', { segment_id: 1 });
+  await page('GET', mails[0]?.paths.o ?? '');
+  await page('GET', mails[0]?.paths.c ?? '');
+  await page('GET', mails[0]?.paths.u ?? '');
+  await page('POST', mails[0]?.paths.u ?? '', { form: { 'List-Unsubscribe': 'One-Click' } });
+  await must('/global-unsubscribes/save', { email_address: 'cleo@example.org' });
+  await must('/contacts/update', { contact_id: 3, contact_type_id: 1, email: 'bea@example.org', country: 1 });
+  await page('GET', '/metrics');
+}
+
+t.test('a day of an installation', async (t) => {
+  const plans = await planned(() => day(t));
+  const plansOf = (text: RegExp) => plans.filter((plan) => text.test(plan.text));
+
+  t.test('no statement reads a table that grows with the people from end to end', async (t) => {
+    for (const plan of plans) t.strictSame(wholeReads(plan), [], plan.text.slice(0, 300));
+  });
+
+  /** Every plan of the statements that match has these steps. */
+  const HOT: [what: string, text: RegExp, steps: string[]][] = [
+    [
+      'a page of contacts',
+      /FROM contacts CROSS JOIN .* ORDER BY/,
+      ['contacts USING INDEX contacts_user (user_id=? AND id>?)'],
+    ],
+    ['one contact', /^SELECT json_object\(.* FROM contacts/, ['contacts USING INTEGER PRIMARY KEY (rowid=?)']],
+    [
+      'a page of an export',
+      /^SELECT address_id, first_name/,
+      ['contacts USING INDEX contacts_person (contact_type_id=? AND address_id>?)'],
+    ],
+    [
+      'who is due in a mailing, and whether they have left',
+      /^SELECT d\.id, d\.mailing_id/,
+      [
+        'd USING INDEX deliveries_queue (mailing_id=? AND due_at<?)',
+        'u USING INDEX unsubscribers_global (address_id=?)',
+        'u USING COVERING INDEX unsubscribers_grouped (address_id=? AND unsubscribe_groups_id=?)',
+        's USING COVERING INDEX suppressions_address_id_unique (address_id=?)',
+      ],
+    ],
+    [
+      'the next people of a contact type to lay out',
+      /^INSERT INTO deliveries .* FROM contacts c INDEXED/,
+      [
+        'c USING INDEX contacts_person (contact_type_id=? AND address_id>?)',
+        'u USING INDEX unsubscribers_global (address_id=?)',
+        's USING COVERING INDEX suppressions_address_id_unique (address_id=?)',
+      ],
+    ],
+    [
+      'the next people of a segment to lay out',
+      /^INSERT INTO deliveries .* FROM segment_recipients r INDEXED/,
+      ['r USING INDEX segment_recipients_person (segment_id=? AND address_id>?)'],
+    ],
+    [
+      'who falls out of a segment',
+      /^DELETE FROM segment_recipients/,
+      [
+        'segment_recipients USING INDEX segment_recipients_person (segment_id=? AND address_id=?)',
+        'c USING INDEX contacts_person (contact_type_id=? AND address_id=?)',
+      ],
+    ],
+    [
+      'who comes into a segment',
+      /^INSERT INTO segment_recipients .* json_each/,
+      ['c USING INDEX contacts_person (contact_type_id=? AND address_id=?)'],
+    ],
+    [
+      'what a person has left',
+      /^select .* from unsubscribers where/,
+      ['unsubscribers USING INDEX unsubscribers_global (address_id=?)'],
+    ],
+    [
+      'whether a person has left already',
+      /^INSERT INTO consent_log .* json_each/,
+      ['addresses USING COVERING INDEX addresses_person (user_id=? AND compared_email=?)', 'unsubscribers USING'],
+    ],
+    [
+      'the chunk of an import: its people',
+      /^INSERT INTO addresses .* FROM sorted/,
+      ['sorted USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'],
+    ],
+    [
+      'the chunk of an import: its contacts',
+      /^INSERT INTO contacts .* FROM sorted/,
+      [
+        'sorted USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',
+        'a USING COVERING INDEX addresses_person (user_id=? AND compared_email=?)',
+      ],
+    ],
+    [
+      'the enrolments that are due',
+      /^SELECT .* FROM enrolments e INDEXED/,
+      ['e USING INDEX enrolments_due (automation_id=? AND due_at<?)'],
+    ],
+  ];
+  for (const [what, text, steps] of HOT) {
+    t.test(`${what} is found by its index`, async (t) => {
+      const found = plansOf(text);
+      t.not(found.length, 0, 'it ran');
+      for (const plan of found) {
+        for (const step of steps)
+          t.ok(
+            plan.steps.some((taken) => taken.startsWith(`SEARCH ${step}`)),
+            `${step} in: ${plan.steps.join('; ')}`,
+          );
+      }
+    });
+  }
+});
