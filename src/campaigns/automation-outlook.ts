@@ -132,6 +132,7 @@ export interface AutomationReport {
     total_opens: number;
     bounces: number;
     unsubscribes: number;
+    tracking: number;
   }[];
 }
 
@@ -146,7 +147,7 @@ export function reportOf(db: Db, automation: Automation): AutomationReport {
     .prepare<[number], AutomationReport['mails'][number]>(`
       SELECT s.utr, s.subject, ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered,
         ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
-        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes
+        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking
       FROM automation_schedules s LEFT JOIN mailings m ON m.owner_kind = 'schedule' AND m.owner_id = s.id
       WHERE s.automation_id = ? GROUP BY s.id ORDER BY s.id`)
     .all(automation.id);

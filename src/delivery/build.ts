@@ -9,6 +9,7 @@ import {
   type Slot,
   scan,
   type Template,
+  WEB_COPY,
 } from './merge.ts';
 import { parseMjml, renderMjml } from './mjml.ts';
 import { decodeText, outline, type Region } from './outline.ts';
@@ -27,7 +28,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   function tracked(url: string): Template | null {
     const target = url.replace(/[\t\n]/g, '').trim();
     if (!source.tracking || !/^https?:\/\//i.test(target)) return null;
-    if (placeholderNames([scan(target)]).includes(PREFERENCES)) return null;
+    if (placeholderNames([scan(target)]).some((name) => name === PREFERENCES || name === WEB_COPY)) return null;
     const number = links.get(target) ?? links.size;
     links.set(target, number);
     return [internal(CLICK_URL), String(number)];

@@ -51,7 +51,7 @@ export function createTokens(texts: readonly string[]): Tokens {
     createHmac('sha256', secret).update(`${purpose}:${text}`).digest().subarray(0, PART_BYTES);
   const anyMatches = (mac: string, expected: (secret: KeyObject) => Buffer) => {
     const given = Buffer.from(mac, 'base64url');
-    // Spelling counts too: base64url leaves unused bits in the last character, which must not make a second valid token.
+    // Spelling counts too, here and in read(): base64url leaves unused bits in the last character and is read leniently.
     if (given.length !== PART_BYTES || given.toString('base64url') !== mac) return false;
     return secrets.some((secret) => timingSafeEqual(given, expected(secret)));
   };
@@ -78,6 +78,7 @@ export function createTokens(texts: readonly string[]): Tokens {
     read(purpose, token) {
       const [body, mac] = split(token);
       const text = Buffer.from(body, 'base64url').toString();
+      if (Buffer.from(text).toString('base64url') !== body) return null;
       return anyMatches(mac, (secret) => textMac(secret, purpose, text)) ? text : null;
     },
   };

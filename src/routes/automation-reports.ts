@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { outlookOf, reportOf } from '../campaigns/automation-outlook.ts';
 import { automationOf } from '../campaigns/automations.ts';
 import type { Deps } from '../deps.ts';
-import { carrying, choice, email, identifier, integer, nullable, wireTimestamp } from '../schemas.ts';
+import { carrying, choice, email, identifier, integer, nullable, wireTimestamp, zeroOrOne } from '../schemas.ts';
 
 const Report = Type.Object({
   status: integer(),
@@ -20,6 +20,7 @@ const Report = Type.Object({
       total_opens: integer(),
       bounces: integer(),
       unsubscribes: integer(),
+      tracking: zeroOrOne(),
     }),
   ),
 });
