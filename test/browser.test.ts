@@ -136,6 +136,8 @@ t.test('in the browser', { skip }, async (t) => {
     t.notOk(await page.getByLabel('Offers').isChecked(), 'what was left before stays left');
     await page.goto(`${origin}/u/nonsense`);
     await look(t, page, 'unknown-link');
+    await page.goto(`${origin}/docs`);
+    await look(t, page, 'docs');
     t.strictSame(await context.cookies(), []);
     t.strictSame(outside, []);
     t.strictSame(

@@ -107,6 +107,34 @@ t.test('a draft is saved as MJML’s JSON; nonsense is refused with a text', asy
   t.strictSame(app.db.prepare('SELECT template_json, template_html FROM automation_schedules').get(), stored);
 });
 
+t.test(
+  'the web copy is offered as a merge field, shown in previews, and no custom field can take its name',
+  async (t) => {
+    const { app, must, path } = await withSchedule(t);
+    const { fields } = (await app.page('GET', `${path}/content`)).body;
+    t.ok(fields.includes('web_copy') && fields.includes('unsubscribe_preferences'));
+    const link = '<a href="((web_copy))">View in browser</a>';
+    const shown = await app.page('POST', `${path}/preview`, { json: { mjml: mail(link) } });
+    t.match(shown.body.html, '<a href="http://mail.example.com/w/preview">View in browser</a>');
+    const { preview } = (await must('/single/send/preview', {
+      template_id: 1,
+      template_html: link,
+      sender_id: 1,
+      unsubscribe_group_id: 1,
+      single_send_name: 'News',
+      subject: 'News',
+      preheader: 'News',
+      recipient_id: ['contacts_1'],
+      schedule_type: 0,
+    })) as { preview: { mail: { html: string }; placeholders_without_value: string[] } };
+    t.match(preview.mail.html, '<a href="http://mail.example.com/w/preview">View in browser</a>');
+    t.strictSame(preview.placeholders_without_value, []);
+    const form = { field_name: 'Web_Copy', field_type: 'text' };
+    const { status, body } = await app.one.call('POST', '/custom-fields/save', { form });
+    t.match([status, body.errors], [422, { field_name: [/taken/] }]);
+  },
+);
+
 t.test('a redesigned mail of a live automation opens a new revision, and the next person gets it', async (t) => {
   const { app, must, utr, path } = await withSchedule(t);
   t.equal((await app.one.call('GET', '/automations/set-live', { query: { utr } })).status, 200);
