@@ -2,7 +2,9 @@
  * What a campaign costs: the whole pipeline (claim, render, hand over, record) beside the floor, raw pipelined SMTP of bytes
  * built beforehand, and nodemailer with such bytes. Each in a process of its own, all into one raw sink, in one run.
  *
- *   npm run bench:delivery -- [recipients]
+ *   npm run bench:delivery -- [recipients] [smtp-sink]
+ *
+ * With `smtp-sink` all go into that of Postfix instead.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -145,7 +147,7 @@ async function compare(): Promise<void> {
   const db = connect(file);
   await launchMailing(db, recipients, sampleHtml(BYTES));
   db.$client.close();
-  const sink = await started('sink.ts', []);
+  const sink = await started(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts', []);
   const state = async (method: string): Promise<{ messages: number; bytes: number; cpuSeconds: number }> =>
     JSON.parse(await (await fetch(`http://127.0.0.1:${sink.told.control}/`, { method })).text());
   const rows: Row[] = [];
@@ -177,7 +179,8 @@ async function compare(): Promise<void> {
   const cpu = rows.map((row) => row['CPU µs/message']);
   const [own = 0, least = 0, other = 0] = cpu;
   console.log(`CPU: ${(own / least).toFixed(2)} × the floor; nodemailer ${(other / own).toFixed(1)} × ours`);
-  console.log(`layout of ${recipients}: ${layoutSeconds.toFixed(2)} s; ${Math.round(bytes)} bytes a message`);
+  console.log(`layout of ${recipients}: ${layoutSeconds.toFixed(2)} s`);
+  if (bytes > 0) console.log(`${Math.round(bytes)} bytes a message`);
   const sqlite = new Database(':memory:').prepare('SELECT sqlite_version()').pluck().get();
   console.log(`Node ${process.version}, SQLite ${sqlite}, ${cpus().length} × ${cpus()[0]?.model}`);
 }

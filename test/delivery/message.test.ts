@@ -197,6 +197,8 @@ t.test('any values give a valid message that decodes to exactly the merged text 
         if (word.length > 75) throw new Error('an encoded word is too long');
       const names = head.split(/\r\n(?! )/).map((field) => field.slice(0, field.indexOf(':')));
       if (new Set(names).size !== names.length) throw new Error('a header occurs twice');
+      for (const name of ['From', 'To', 'Date', 'Message-ID', 'Subject'])
+        if (!names.includes(name)) throw new Error(`there is no ${name}`);
 
       const mail = await parsed(raw);
       const all = everything(values);
