@@ -36,6 +36,7 @@ a{color:var(--accent)}
 section button{margin-top:.25rem}
 @media(max-width:30rem){button{width:100%;padding:.55rem .75rem}}
 table{border-collapse:collapse;width:100%}th,td{padding:.3rem .75rem .3rem 0;text-align:left;vertical-align:top}
+td,code{overflow-wrap:anywhere}
 pre{overflow:auto;padding:1rem;border:1px solid var(--line);border-radius:9px;font-size:.9rem}
 `;
 
