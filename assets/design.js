@@ -92,12 +92,56 @@ const BLOCKS = [
   'mj-raw',
 ];
 
+/** What the editor's own controls are called: it gives some of them a picture only. */
+const NAMES = {
+  'set-device-desktop': 'Show at desk width',
+  'set-device-tablet': 'Show at tablet width',
+  'set-device-mobile': 'Show at phone width',
+};
+
 const VIEWS = [
   ['open-blocks', 'Blocks'],
   ['open-sm', 'Style'],
   ['open-tm', 'Settings'],
   ['open-layers', 'Layers'],
 ];
+
+/** The editor's buttons and blocks are plain elements: names, a place in the tab order and the keys of a button make them usable. */
+function nameControls(editor) {
+  const asButton = (model, name) => {
+    const own = { role: 'button', tabindex: '0', 'aria-label': name, title: name };
+    model.set('attributes', { ...model.get('attributes'), ...own });
+  };
+  editor.Panels.getPanels().forEach((panel) => {
+    panel.get('buttons').forEach((button) => {
+      const { title } = button.get('attributes') ?? {};
+      asButton(button, NAMES[button.id] ?? button.get('label')?.match(/^\w+$/)?.[0] ?? title ?? button.id);
+    });
+  });
+  editor.Blocks.getAll().forEach((block) => {
+    asButton(block, `Add: ${block.getLabel()}`);
+  });
+  element('editor').addEventListener('keydown', (event) => {
+    if ((event.key !== 'Enter' && event.key !== ' ') || event.target.getAttribute('role') !== 'button') return;
+    event.preventDefault();
+    event.target.click();
+  });
+}
+
+/** The editor writes the names of its fields beside them; here each field gets its own. */
+function nameFields() {
+  for (const title of element('editor').querySelectorAll('.gjs-sm-sector-title:not([role])')) {
+    title.setAttribute('role', 'button');
+    title.tabIndex = 0;
+  }
+  for (const field of element('editor').querySelectorAll('input, select, textarea')) {
+    if (field.hasAttribute('aria-label')) continue;
+    const property = field.closest('.gjs-sm-property, .gjs-trt-trait');
+    const label = property?.querySelector('.gjs-sm-label, .gjs-label')?.textContent.trim() ?? '';
+    const part = field.type === 'radio' ? field.value : field.classList.contains('gjs-input-unit') ? 'unit' : '';
+    field.setAttribute('aria-label', [label, part].filter(Boolean).join(', '));
+  }
+}
 
 function openEditor(mjml, fields) {
   const plugin = window['grapesjs-mjml'];
@@ -108,8 +152,15 @@ function openEditor(mjml, fields) {
     telemetry: false,
     cssIcons: '',
     assetManager: { upload: false, embedAsBase64: false },
+    blockManager: { appendOnClick: true },
     plugins: [
-      (made) => (plugin.default ?? plugin)(made, { blocks: BLOCKS, imagePlaceholderSrc: EMPTY_PICTURE, fonts: {} }),
+      (made) =>
+        (plugin.default ?? plugin)(made, {
+          blocks: BLOCKS,
+          imagePlaceholderSrc: EMPTY_PICTURE,
+          fonts: {},
+          useCustomTheme: false,
+        }),
     ],
   });
   editor.RichTextEditor.add('merge', {
@@ -123,14 +174,19 @@ function openEditor(mjml, fields) {
     },
   });
   // The page has a preview of its own; the editor's icons would come from elsewhere.
+  editor.Panels.removePanel('commands');
   for (const id of ['sw-visibility', 'preview', 'fullscreen', 'export-template'])
     editor.Panels.removeButton('options', id);
   for (const [id, label] of VIEWS) editor.Panels.getButton('views', id)?.set({ className: '', label });
+  nameControls(editor);
   editor.setComponents(mjml);
   editor.onReady(() => {
     editor.UndoManager.clear();
     editor.Panels.getButton('views', 'open-blocks')?.set('active', true);
     editor.on('update', changed);
+    editor.Canvas.getFrameEl().title = 'The mail as it is laid out';
+    nameFields();
+    new MutationObserver(nameFields).observe(element('editor'), { childList: true, subtree: true });
     document.body.dataset.ready = 'yes';
   });
   current = () => ({ mjml: editor.getHtml() });

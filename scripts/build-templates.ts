@@ -25,6 +25,7 @@ const SAMPLE = {
   sender_name: 'Alder & Co',
   sender_address: '14 Mill Lane, Bath BA1 2QT, United Kingdom',
   unsubscribe_preferences: 'https://example.com/preferences',
+  web_copy: 'https://example.com/copy',
 };
 /** The top of the mail as a card of 600 × 800 pixels, with a little of the page on both sides. */
 const CARD = { viewport: { width: 675, height: 900 }, deviceScaleFactor: 600 / 675 };

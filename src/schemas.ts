@@ -26,6 +26,12 @@ export function flag(description?: string) {
   return Type.Unsafe<0 | 1>({ enum: [0, 1], flag: true, ...(description && { description }) });
 }
 
+/** Addition: whether opens and clicks of a mail are counted; an empty text goes back to 1. */
+export function trackingFlag() {
+  const description = 'Addition: 0 sends without pixel and rewritten links; 1 (default) as the setting TRACKING says.';
+  return Type.Optional(Type.Unsafe<0 | 1>({ ...flag(description), empty: 1 }));
+}
+
 /** A whole number given in decimal digits. */
 export function integer(options: { minimum?: number; maximum?: number; description?: string } = {}) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options });

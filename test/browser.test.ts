@@ -29,6 +29,7 @@ const LEAST_CONTRAST = `(() => {
   const groundOf = (e) => { for (; e; e = e.parentElement) { const p = parts(getComputedStyle(e).backgroundColor); if (p.length < 4 || p[3] > 0) return p; } return [255, 255, 255]; };
   let least = [99, ''];
   for (const e of document.body.querySelectorAll('*')) {
+    if (!e.checkVisibility() || e.disabled || e.matches('option,script,noscript')) continue;
     if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim() !== '')) continue;
     const [a, b] = [light(parts(getComputedStyle(e).color)), light(groundOf(e))].sort((x, y) => y - x);
     const ratio = (a + 0.05) / (b + 0.05);
@@ -36,6 +37,12 @@ const LEAST_CONTRAST = `(() => {
   }
   return least;
 })()`;
+
+/** What can be operated on the page and has no name, or can not be reached with the keyboard. */
+const NAMELESS = `[...document.querySelectorAll('a[href],button,input,select,textarea,iframe,dialog,[role=button],.gjs-pn-btn,.gjs-block')]
+  .filter((e) => e.checkVisibility())
+  .filter((e) => !(e.getAttribute('aria-label') || e.title || e.labels?.[0]?.innerText || e.innerText?.trim()) || (e.tabIndex < 0 && e.tagName !== 'DIALOG'))
+  .map((e) => e.outerHTML.slice(0, 120))`;
 
 /** Chromium, one page at a time; every request beside our origin and every complaint of the browser is kept. */
 async function browse(t: Test, browser: Browser, origin: string, options: object = {}) {
@@ -129,6 +136,8 @@ t.test('in the browser', { skip }, async (t) => {
     t.notOk(await page.getByLabel('Offers').isChecked(), 'what was left before stays left');
     await page.goto(`${origin}/u/nonsense`);
     await look(t, page, 'unknown-link');
+    await page.goto(`${origin}/docs`);
+    await look(t, page, 'docs');
     t.strictSame(await context.cookies(), []);
     t.strictSame(outside, []);
     t.strictSame(
@@ -214,7 +223,11 @@ t.test('in the browser', { skip }, async (t) => {
     await page.locator('body[data-ready]').waitFor();
     const canvas = page.frameLocator('#editor iframe.gjs-frame');
     await canvas.getByText('Hello ((first_name|you))').waitFor();
-    await page.screenshot({ path: new URL('design-desk-light.png', OUTPUT).pathname });
+    t.equal(await page.getAttribute('html', 'lang'), 'en');
+    await look(t, page, 'design');
+    await page.setViewportSize(DESK);
+    await page.emulateMedia({ colorScheme: 'light' });
+    t.strictSame(await page.evaluate(NAMELESS), [], 'every control has a name and a place in the tab order');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved', { exact: true }).waitFor();
     const after = JSON.parse(stored());
@@ -232,12 +245,28 @@ t.test('in the browser', { skip }, async (t) => {
     t.match(stored(), 'Typed here.');
     t.match(stored(), '((city))');
 
+    await page.getByRole('button', { name: 'Style' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Typography' }).press('Enter');
+    await page.getByLabel('Font size', { exact: true }).first().waitFor();
+    t.strictSame(await page.evaluate(NAMELESS), [], 'and so has every field of the style');
+    await page.screenshot({ path: new URL('design-style-desk-light.png', OUTPUT).pathname });
+    await page.getByRole('button', { name: 'Blocks' }).focus();
+    await page.keyboard.press('Space');
+    const block = page.getByRole('button', { name: 'Add: Divider' });
+    await block.focus();
+    t.ok(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle === 'solid'`), 'focus shows');
+    const dividers = () => page.evaluate(`editor.getHtml().split('<mj-divider').length - 1`);
+    t.equal(await dividers(), 0);
+    await page.keyboard.press('Enter');
+    t.equal(await dividers(), 1, 'a block is added with the keyboard');
+
     await page.getByRole('button', { name: 'Preview' }).click();
     const mail = page.frameLocator('#mail');
     await mail.getByText('Hello Anna & all').waitFor();
     t.equal(await page.locator('#mail').getAttribute('sandbox'), '', 'the preview has no rights');
     await page.screenshot({ path: new URL('design-preview-desk.png', OUTPUT).pathname });
-    await page.getByLabel('Phone').check();
+    await page.getByLabel('Phone', { exact: true }).check();
     await page.screenshot({ path: new URL('design-preview-phone.png', OUTPUT).pathname });
     await page.getByRole('button', { name: 'Close' }).click();
 
@@ -250,10 +279,19 @@ t.test('in the browser', { skip }, async (t) => {
     t.equal(test?.to, 'tester@example.net');
     t.match(test?.html, 'Typed here.');
 
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved', { exact: true }).waitFor();
     await page.goto(await link(utr));
     t.ok(await page.getByRole('button', { name: 'Save' }).isDisabled(), 'a sent mail is not changed');
     await page.getByLabel('The HTML of the mail').waitFor();
-    await page.screenshot({ path: new URL('design-html-desk.png', OUTPUT).pathname });
+    await look(t, page, 'design-html');
+    t.strictSame(await page.evaluate(NAMELESS), []);
     t.strictSame([outside, complaints], [[], []]);
+    const late = await link(copy.utr);
+    app.clock.advance(25 * 3_600_000);
+    await page.goto(late);
+    await page.getByRole('heading', { name: 'This link has expired' }).waitFor();
+    await look(t, page, 'design-expired');
+    t.strictSame(outside, []);
   });
 });

@@ -94,6 +94,10 @@ export class Service {
     return this.#call(path, {});
   }
 
+  async remove(path: string): Promise<Record<string, unknown>> {
+    return this.#call(path, { method: 'DELETE' });
+  }
+
   async upload(typeId: number, csv: string): Promise<Record<string, unknown>> {
     const form = new FormData();
     form.set('contact_type_id', String(typeId));

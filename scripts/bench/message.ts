@@ -60,6 +60,7 @@ function recipientNumber(index: number): Recipient {
     urls: {
       preferences: page,
       oneClick: `${page}/one`,
+      webCopy: `${page}/w`,
       open: `https://mail.example.com/o/${token}`,
       click: `https://mail.example.com/c/${token}/`,
     },

@@ -36,6 +36,7 @@ const REFUSED_NAMES = new Set<string>([
   'sender_name',
   'sender_address',
   'unsubscribe_preferences',
+  'web_copy',
   '__proto__',
   'constructor',
   'prototype',

@@ -17,6 +17,8 @@ export interface AutomationReport {
     total_opens: number;
     bounces: number;
     unsubscribes: number;
+    /** Null: deleted. */
+    tracking: number | null;
   }[];
 }
 
@@ -33,7 +35,7 @@ export function reportOf(db: Db, automation: Automation): AutomationReport {
           WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1)) AS subject,
         ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered,
         ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
-        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes
+        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking
       FROM (SELECT id FROM automation_schedules WHERE automation_id = @id
           UNION SELECT owner_id FROM mailings WHERE automation_id = @id AND owner_kind = 'schedule') l
         LEFT JOIN automation_schedules s ON s.id = l.id

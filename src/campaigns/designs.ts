@@ -12,6 +12,7 @@ import { openMailing } from './schedule-mailings.ts';
 import type { MoveDeps } from './single-send-moves.ts';
 
 const PURPOSE = 'design';
+const LINK_MS = 24 * 60 * 60 * 1000;
 
 /** Template code as it is stored: one of the two, the other empty. */
 export interface TemplateCode {
@@ -29,18 +30,29 @@ export interface Design extends TemplateCode {
   sender_id: number;
   template_id: number;
   unsubscribe_group_id: number;
+  tracking: number;
   /** Why it can not be changed any more, or null. */
   locked: string | null;
 }
 
-/** The token of a single send's or schedule's design page. */
-export function designToken(tokens: Tokens, kind: Design['kind'], utr: string): string {
-  return tokens.sign(PURPOSE, `${kind}:${utr}`);
+/** The token of a single send's or schedule's design page; it opens the page for 24 hours from `now`. */
+export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, now: Date): string {
+  return tokens.sign(PURPOSE, `${kind}:${utr}:${now.getTime() + LINK_MS}`);
 }
 
-/** What a design link is for, with the built-in template's code where nothing was designed yet; null when it is not ours or gone. */
-export function designOfLink(db: Db, tokens: Tokens, token: string): Design | null {
-  const [kind = '', given = ''] = tokens.read(PURPOSE, token)?.split(':') ?? [];
+/**
+ * What a design link is for, with the built-in template's code where nothing was designed yet; null when it is not ours or
+ * gone. What was opened in time stays `usable` for as long again, so that a page left open overnight can be saved.
+ */
+export function designOfLink(
+  db: Db,
+  tokens: Tokens,
+  token: string,
+  now: Date,
+  what: 'opening' | 'usable',
+): Design | 'expired' | null {
+  const [kind = '', given = '', until = ''] = tokens.read(PURPOSE, token)?.split(':') ?? [];
+  if (kind !== '' && now.getTime() > Number(until) + (what === 'usable' ? LINK_MS : 0)) return 'expired';
   const utr = recordUtr(given);
   if (kind === 'schedule') {
     const found = db

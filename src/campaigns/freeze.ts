@@ -17,6 +17,8 @@ export interface Source {
   template_html: string | null;
   subject: string;
   preheader: string;
+  /** 0: neither opens nor clicks are counted. */
+  tracking: number;
 }
 
 export interface Frozen {
@@ -39,7 +41,7 @@ export async function freezeContent(
       ...code,
       subject: source.subject,
       preheader: source.preheader,
-      tracking: config.TRACKING === 'on',
+      tracking: config.TRACKING === 'on' && source.tracking === 1,
       footer: true,
     });
     return {

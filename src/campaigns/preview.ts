@@ -5,7 +5,7 @@ import { refreshSoon } from '../audience/recompute.ts';
 import { ownedTargets } from '../audience/targets.ts';
 import { senders } from '../database/schema.ts';
 import { type AudienceCount, countAudience } from '../delivery/layout.ts';
-import { mergeHtml, mergeLine, mergeText, PREFERENCES } from '../delivery/merge.ts';
+import { mergeHtml, mergeLine, mergeText, PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
 import { personOf, valuesOf } from '../delivery/values.ts';
 import { freezeContent } from './freeze.ts';
 import type { SingleSendDeps, SingleSendInput } from './single-sends.ts';
@@ -42,7 +42,7 @@ export async function previewSingleSend(
   const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
   if (sender === undefined) throw new Error('a sender passed the check and is gone');
   const code = { template_json: input.template_json || null, template_html: input.template_html || null };
-  const frozen = await freezeContent(db, { ...config, TRACKING: 'off' }, { ...input, ...code }, sender);
+  const frozen = await freezeContent(db, config, { ...input, ...code, tracking: 0 }, sender);
   if ('problem' in frozen) return { audience, mail: null, problem: frozen.problem, placeholders_without_value: [] };
   const { content, sender_name, sender_address } = frozen.frozen;
   const person = contact_id === null ? undefined : personOf(db.$client, contact_id);
@@ -52,6 +52,7 @@ export async function previewSingleSend(
     sender_name,
     sender_address,
     [PREFERENCES]: `${deps.publicUrl()}/u/preview`,
+    [WEB_COPY]: `${deps.publicUrl()}/w/preview`,
   };
   return {
     audience,

@@ -33,6 +33,7 @@ export interface SingleSendInput {
   schedule_type: 0 | 1;
   schedule_date?: string;
   schedule_time?: string;
+  tracking?: 0 | 1;
 }
 
 const NO_DATE = '0000-00-00';
@@ -187,6 +188,7 @@ function columnsOf({ db, clock, config }: SingleSendDeps, userId: number, input:
     preheader: input.preheader,
     schedule_type: input.schedule_type,
     ...schedule,
+    ...(input.tracking !== undefined && { tracking: input.tracking }),
     status: 1,
   };
 }

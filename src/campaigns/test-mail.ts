@@ -20,6 +20,7 @@ export interface Tested {
   template_html: string | null;
   subject: string;
   preheader: string;
+  tracking: number;
 }
 
 /** Queues a test of a single send as it is now (`queueTest`); throws the record failure too. */

@@ -11,6 +11,8 @@ const stamps = () => ({ created_at: text().notNull(), updated_at: text().notNull
 const softStamps = () => ({ deleted_at: text(), ...stamps() });
 const line = () => text().notNull().default('');
 const count = () => integer().notNull().default(0);
+/** 0: neither opens nor clicks of this mail are counted, whatever the installation's setting. */
+const tracking = () => integer().notNull().default(1);
 
 export const accounts = sqliteTable('accounts', { id: id(), name: text().notNull(), created_at: text().notNull() });
 
@@ -255,6 +257,7 @@ export const singleSends = sqliteTable(
     starts_at: integer().notNull(),
     /** Why it is held at status 0, for the report. */
     held_reason: text(),
+    tracking: tracking(),
     ...stamps(),
   },
   (table) => [
@@ -494,6 +497,7 @@ export const automationSchedules = sqliteTable(
     preview_img: text().notNull(),
     template_json: line(),
     template_html: line(),
+    tracking: tracking(),
     ...stamps(),
   },
   (table) => [index('automation_schedules_automation').on(table.automation_id)],

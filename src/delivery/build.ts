@@ -1,5 +1,6 @@
 /** Builds content: HTML from a template, completed with preheader, footer and pixel, cut into merge templates. */
 import { type Content, ContentError, type ContentSource } from './compiled.ts';
+import { footerFor } from './footer.ts';
 import {
   CLICK_URL,
   escapeHtml,
@@ -9,6 +10,7 @@ import {
   type Slot,
   scan,
   type Template,
+  WEB_COPY,
 } from './merge.ts';
 import { parseMjml, renderMjml } from './mjml.ts';
 import { decodeText, outline, type Region } from './outline.ts';
@@ -27,7 +29,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   function tracked(url: string): Template | null {
     const target = url.replace(/[\t\n]/g, '').trim();
     if (!source.tracking || !/^https?:\/\//i.test(target)) return null;
-    if (placeholderNames([scan(target)]).includes(PREFERENCES)) return null;
+    if (placeholderNames([scan(target)]).some((name) => name === PREFERENCES || name === WEB_COPY)) return null;
     const number = links.get(target) ?? links.size;
     links.set(target, number);
     return [internal(CLICK_URL), String(number)];
@@ -68,9 +70,6 @@ function tidy(html: string): string {
 
 const pixelMark = '\ufdd2';
 const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="display:block;border:0">`;
-const footer =
-  '<div style="padding:16px;text-align:center;font:12px/18px Arial,Helvetica,sans-serif;color:#666666">' +
-  `((sender_address))<br><a href="((${PREFERENCES}))" style="color:#666666">Unsubscribe or change preferences</a></div>`;
 
 function completed(html: string, source: ContentSource): string {
   const { regions, bodyStart, bodyEnd } = outline(html);
@@ -84,7 +83,7 @@ function completed(html: string, source: ContentSource): string {
     html.slice(0, bodyStart),
     preheader,
     html.slice(bodyStart, bodyEnd),
-    source.footer && !complete ? footer : '',
+    source.footer && !complete ? footerFor(regions) : '',
     source.tracking ? pixel : '',
     html.slice(bodyEnd),
     html.endsWith('\n') ? '' : '\n',

@@ -143,6 +143,7 @@ function readyMailing(
           urls: {
             preferences,
             oneClick: preferences,
+            webCopy: `${publicUrl}/w/${own.web}`,
             open: `${publicUrl}/o/${own.open}.gif`,
             click: `${publicUrl}/c/${own.click}/`,
           },

@@ -15,6 +15,8 @@ export type Template = readonly (string | Slot)[];
 
 /** The recipient's preference page, a name owners write themselves. */
 export const PREFERENCES = 'unsubscribe_preferences';
+/** The recipient's mail in a browser, likewise. */
+export const WEB_COPY = 'web_copy';
 
 // Names that only the compiler makes: '#' cannot be written in a placeholder.
 /** The address that counts an open. */

@@ -13,6 +13,7 @@ import {
   scan,
   type Template,
   type Values,
+  WEB_COPY,
 } from './merge.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
@@ -43,6 +44,7 @@ export interface RecipientUrls {
   readonly preferences: string;
   /** Takes the POST of RFC 8058. */
   readonly oneClick: string;
+  readonly webCopy: string;
   readonly open: string;
   /** What comes before the number of a link. */
   readonly click: string;
@@ -180,6 +182,8 @@ function valueFor({ name }: Slot, recipient: Recipient): string | undefined {
   switch (name) {
     case PREFERENCES:
       return urlsOf(recipient).preferences;
+    case WEB_COPY:
+      return urlsOf(recipient).webCopy;
     case OPEN_URL:
       return urlsOf(recipient).open;
     case CLICK_URL:

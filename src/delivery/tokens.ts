@@ -83,6 +83,7 @@ export function createTokens(texts: readonly string[]): Tokens {
     read(purpose, token) {
       const [body, mac] = split(token);
       const text = Buffer.from(body, 'base64url').toString();
+      if (Buffer.from(text).toString('base64url') !== body) return null;
       return anyMatches(mac, (secret) => textMac(secret, purpose, text)) ? text : null;
     },
   };

@@ -1,5 +1,5 @@
 /** The design page: a mail is laid out, looked at and tried there by whoever holds its signed link. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseAddress } from '../audience/addresses.ts';
 import { customFieldsOf } from '../audience/fields.ts';
 import { type Design, designOfLink, saveDesign, senderValues, type TemplateCode } from '../campaigns/designs.ts';
@@ -8,7 +8,7 @@ import type { Db } from '../database/open.ts';
 import { dynamicContents } from '../database/schema.ts';
 import { compileContent } from '../delivery/compile.ts';
 import { ContentError } from '../delivery/compiled.ts';
-import { mergeHtml, mergeLine } from '../delivery/merge.ts';
+import { mergeHtml, mergeLine, PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
 import { type MjmlNode, parseMjml } from '../delivery/mjml.ts';
 import { fromMarkup, toMarkup } from '../delivery/mjml-markup.ts';
 import { valuesOfAddress } from '../delivery/recipients.ts';
@@ -16,7 +16,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, Failure, notFound } from '../failure.ts';
 import { FORM_BYTES } from '../plugins/forms.ts';
 import { html } from './html.ts';
-import { READ, unknownLink } from './layout.ts';
+import { page, READ, unknownLink } from './layout.ts';
 
 /** Only our own scripts run and only we are asked; pictures come from where the mail has them. */
 const POLICY = [
@@ -31,6 +31,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const GONE = 410;
 const TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 const EMPTY =
   '<mjml><mj-body><mj-section><mj-column><mj-text>Write here</mj-text></mj-column></mj-section></mj-body></mjml>';
@@ -49,7 +50,7 @@ interface Call {
 }
 
 export async function designPage(app: FastifyInstance, deps: Deps): Promise<void> {
-  const { db, tokens } = deps;
+  const { db, tokens, clock, publicUrl } = deps;
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'string', bodyLimit: FORM_BYTES },
@@ -65,8 +66,10 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
       .send({ problem: status < 500 ? error.message : 'Something went wrong. Please try again.' });
   });
   const found = (token: string): Design => {
-    const design = designOfLink(db, tokens, token);
+    const design = designOfLink(db, tokens, token, clock.now(), 'usable');
     if (design === null) throw notFound('This link does not work any more.');
+    if (design === 'expired')
+      throw new Failure(GONE, 'This link has expired. Copy what you changed and open a new one.');
     return design;
   };
 
@@ -74,8 +77,9 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     method: READ,
     url: '/design/:token',
     handler: (request, reply) => {
-      const design = designOfLink(db, tokens, request.params.token);
+      const design = designOfLink(db, tokens, request.params.token, clock.now(), 'opening');
       if (design === null) return unknownLink(reply);
+      if (design === 'expired') return expired(reply);
       return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(frame(design));
     },
   });
@@ -103,7 +107,8 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     if (given !== '' && person === null) throw notFound(`There is no contact ${given}.`);
     const code = codeOf(design, request.body);
     const content = await compileContent({ ...code, subject, preheader, tracking: false, footer: true });
-    const values = { ...person, ...senderValues(db, design) };
+    const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
+    const values = { ...person, ...senderValues(db, design), ...sample };
     return {
       html: mergeHtml(content.html, values),
       subject: mergeLine(subject, values),
@@ -159,11 +164,20 @@ function isDrawn({ tagName, children = [] }: MjmlNode): boolean {
   return DRAWN.has(tagName) && children.every(isDrawn);
 }
 
-/** Every name that may stand in ((…)): the built-in list, then the account's own fields. */
+/** Every name that may stand in ((…)): the built-in list with our addition, then the account's own fields. */
 function mergeFields(db: Db, userId: number): string[] {
   const own = customFieldsOf(db, userId).map(({ field_name }) => field_name);
   const listed = db.select({ name: dynamicContents.name }).from(dynamicContents).all();
-  return [...new Set([...listed.map(({ name }) => name), ...own])];
+  return [...new Set([...listed.map(({ name }) => name), WEB_COPY, ...own])];
+}
+
+function expired(reply: FastifyReply): FastifyReply {
+  return page(
+    reply.code(GONE),
+    'This link has expired',
+    html`<h1>This link has expired</h1>
+<p>A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails, and you get a new link.</p>`,
+  );
 }
 
 function frame({ title, subject, locked }: Design): string {

@@ -11,6 +11,7 @@ export const STYLE = `
 body{margin:0;padding:clamp(1rem,6vh,4.5rem) 1rem;background:var(--ground);color:var(--text);overflow-wrap:break-word}
 main{max-width:34rem;margin:auto;padding:clamp(1.25rem,5vw,2.5rem);background:var(--card);border:1px solid var(--line);border-radius:14px}
 main.wide{max-width:60rem}
+main>:last-child{margin-bottom:0}
 h1{margin:0 0 .75rem;font-size:1.6rem;line-height:1.25;letter-spacing:-.01em}
 h2{margin:0 0 .25rem;font-size:1.1rem}
 p{margin:0 0 1rem}
@@ -22,6 +23,7 @@ form{margin:0}
 fieldset{margin:0;padding:0;border:0;min-width:0}
 legend{padding:0;margin-bottom:.5rem;font-weight:600;font-size:1.1rem}
 .choice{display:flex;gap:.85rem;align-items:flex-start;padding:.7rem .25rem;border-bottom:1px solid var(--line);cursor:pointer}
+.choice:last-of-type{border-bottom:0}
 .choice input{flex:none;width:1.35rem;height:1.35rem;margin:.1rem 0 0;accent-color:var(--accent)}
 .choice span{min-width:0}
 .choice small{display:block;color:var(--quiet);font-size:.92rem}
@@ -34,6 +36,7 @@ a{color:var(--accent)}
 section button{margin-top:.25rem}
 @media(max-width:30rem){button{width:100%;padding:.55rem .75rem}}
 table{border-collapse:collapse;width:100%}th,td{padding:.3rem .75rem .3rem 0;text-align:left;vertical-align:top}
+td,code{overflow-wrap:anywhere}
 pre{overflow:auto;padding:1rem;border:1px solid var(--line);border-radius:9px;font-size:.9rem}
 `;
 

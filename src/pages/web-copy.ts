@@ -1,7 +1,7 @@
 /** A mail in the browser, as its recipient got it, in an origin of its own: an owner's HTML never runs as ours (trust 41). */
 import type { FastifyInstance } from 'fastify';
 import type { FrozenContent } from '../delivery/mailings.ts';
-import { CLICK_URL, mergeHtml, OPEN_URL, PREFERENCES } from '../delivery/merge.ts';
+import { CLICK_URL, mergeHtml, OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
 import { valuesOfDelivery } from '../delivery/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { READ, unknownLink } from './layout.ts';
@@ -37,6 +37,7 @@ export async function webCopyPage(app: FastifyInstance, { db, tokens, publicUrl 
         sender_name,
         sender_address,
         [PREFERENCES]: `${publicUrl()}/u/${own.unsubscribe}`,
+        [WEB_COPY]: `${publicUrl()}/w/${own.web}`,
         [CLICK_URL]: `${publicUrl()}/c/${own.click}/`,
         // A look at the copy is no open.
         [OPEN_URL]: '',

@@ -5,7 +5,7 @@ import { outlookOf } from '../campaigns/automation-outlook.ts';
 import { reportOf } from '../campaigns/automation-report.ts';
 import { automationOf } from '../campaigns/automations.ts';
 import type { Deps } from '../deps.ts';
-import { carrying, choice, email, identifier, integer, nullable, wireTimestamp } from '../schemas.ts';
+import { carrying, choice, email, identifier, integer, nullable, wireTimestamp, zeroOrOne } from '../schemas.ts';
 
 const Report = Type.Object({
   status: integer(),
@@ -21,6 +21,7 @@ const Report = Type.Object({
       total_opens: integer(),
       bounces: integer(),
       unsubscribes: integer(),
+      tracking: nullable(zeroOrOne()),
     }),
   ),
 });

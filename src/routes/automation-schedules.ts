@@ -27,6 +27,7 @@ import {
   stamps,
   TEMPLATE_MAXIMUM,
   text,
+  trackingFlag,
 } from '../schemas.ts';
 
 const WAITING_TYPES = choice('instantly', 'days', 'hours');
@@ -60,13 +61,14 @@ const ScheduleBody = Type.Object({
   preview_img: line({ description: "The template's preview_image." }),
   template_json: Type.Optional(text({ maxLength: TEMPLATE_MAXIMUM })),
   template_html: Type.Optional(text({ maxLength: TEMPLATE_MAXIMUM })),
+  tracking: trackingFlag(),
 });
 
 export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
   app,
   { db, clock, tokens, publicUrl },
 ) => {
-  db.$client.function('design_token', { deterministic: true }, (utr) => designToken(tokens, 'schedule', String(utr)));
+  db.$client.function('design_token', (utr) => designToken(tokens, 'schedule', String(utr), clock.now()));
 
   app.get(
     '/automations/schedule',

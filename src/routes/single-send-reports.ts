@@ -14,7 +14,7 @@ import type { Deps } from '../deps.ts';
 import { texts } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
 import { sendList } from '../plugins/lists.ts';
-import { carrying, choice, done, identifier, integer, line, listQuery, nullable } from '../schemas.ts';
+import { carrying, choice, done, identifier, integer, line, listQuery, nullable, zeroOrOne } from '../schemas.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
 
 const TESTS_AT_MOST = 10;
@@ -38,6 +38,7 @@ const Report = Type.Object({
   status: integer(),
   held_reason: nullable(Type.String()),
   courier: choice('smtp', 'outbox'),
+  tracking: zeroOrOne(),
   states: Type.Record(Type.String(), integer()),
   reasons: Type.Array(Type.Object({ state: Type.String(), reason: Type.String(), count: integer() })),
   opens_by_hour: Hourly,
@@ -49,7 +50,7 @@ const Report = Type.Object({
 });
 
 export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { db, config, tokens, publicUrl } = deps;
+  const { db, config, clock, tokens, publicUrl } = deps;
 
   app.get(
     '/single-send/report',
@@ -61,8 +62,9 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         status: send.status,
         held_reason: mailing?.held_reason ?? send.held_reason,
         courier: config.SMTP_URL === '' ? ('outbox' as const) : ('smtp' as const),
+        tracking: send.tracking,
         ...readReport(db.$client, mailing?.id ?? 0),
-        design_url: `${publicUrl()}/design/${designToken(tokens, 'single', send.utr)}`,
+        design_url: `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, clock.now())}`,
       };
       return { status: 'success' as const, message: { report } };
     },

@@ -29,6 +29,7 @@ import {
   TEMPLATE_MAXIMUM,
   text,
   texts,
+  trackingFlag,
 } from '../schemas.ts';
 
 const Targets = Type.Array(Type.Object({ id: Type.String(), table: Type.String() }));
@@ -86,6 +87,7 @@ export const SingleSendBody = Type.Object({
   schedule_type: flag('0: at once, 1: at schedule_date and schedule_time.'),
   schedule_date: Type.Optional(line({ description: 'y-m-d' })),
   schedule_time: Type.Optional(line({ description: 'HH:MM[:SS]' })),
+  tracking: trackingFlag(),
 });
 const SingleSendUpdateBody = Type.Object({ utr: identifier('The single send.'), ...SingleSendBody.properties });
 /** The addition `preview` (decisions §4). */

@@ -58,15 +58,18 @@ every('compiles without an MJML error to exactly the HTML beside it', async (t, 
   t.equal(await renderMjml(parseMjml(json(template)), true), html(template), 'run scripts/build-templates.ts');
 });
 
-every('carries an unsubscribe link and the postal address, and only names that exist', (t, template) => {
-  const names = placeholderNames([scan(html(template))]);
-  t.match(html(template), /<a href="\(\(unsubscribe_preferences\)\)"[^>]*>Unsubscribe/);
-  t.ok(names.includes('sender_address') && names.includes('sender_name'));
-  t.strictSame(
-    names.filter((name) => !KNOWN.includes(name)),
-    [],
-  );
-});
+every(
+  'carries an unsubscribe link, the postal address and a link to its web copy, and only names that exist',
+  (t, template) => {
+    const names = placeholderNames([scan(html(template))]);
+    t.match(html(template), /<a href="\(\(unsubscribe_preferences\)\)"[^>]*>Unsubscribe/);
+    t.ok(['sender_address', 'sender_name', 'web_copy'].every((name) => names.includes(name)));
+    t.strictSame(
+      names.filter((name) => ![...KNOWN, 'web_copy'].includes(name)),
+      [],
+    );
+  },
+);
 
 every('is complete as a mail: nothing is appended, the text part reads without the HTML', async (t, template) => {
   const source = { template_json: null, subject: 'A subject', preheader: 'A preheader', tracking: true };

@@ -4,6 +4,7 @@ import { buildContent } from '../../src/delivery/build.ts';
 import { compileContent, templateProblem } from '../../src/delivery/compile.ts';
 import type { Content, ContentSource } from '../../src/delivery/compiled.ts';
 import { CLICK_URL, mergeHtml, mergeText, OPEN_URL, PREFERENCES, type Values } from '../../src/delivery/merge.ts';
+import { textColours } from '../database/contrast.ts';
 
 const nothing: ContentSource = {
   template_json: null,
@@ -149,6 +150,35 @@ t.test('a mail without preference link or postal address gets both (trust 25)', 
     /Street 1, City<br><a href="https:\/\/mail\.example\.com\/p\?t=1&amp;u=2"[^>]*>.*<\/a><\/div><\/body>/,
   );
   t.match(plain(content), 'Street 1, City\nUnsubscribe or change preferences (https://mail.example.com/p?t=1&u=2)');
+});
+
+t.test('the footer that is appended can be read, whatever ground the template has', async (t) => {
+  const bodies: [string, string][] = [
+    ['<body>', '#ffffff'],
+    ['<body style="margin:0;background-color:#0b0d10;color:#eee">', '#0b0d10'],
+    ['<body style="background: #222222 url(x.png)">', '#222222'],
+    ['<body bgcolor="#808080">', '#808080'],
+    ['<body style="BACKGROUND-COLOR:#fff3d6">', '#fff3d6'],
+    ['<body style="background-color:black">', '#ffffff'],
+    ['<body style="background-color:#12">', '#ffffff'],
+    ['<body style="background-color:#c2185b">', '#c2185b'],
+  ];
+  for (const [body, ground] of bodies) {
+    const merged = html(await page(`<html>${body}Hi</body></html>`, { footer: true }));
+    const footer = merged.slice(merged.indexOf('<div style="padding:16px'));
+    const colours = textColours(`<body>${footer}`, 'light').filter(({ text }) => /Street|Unsubscribe/.test(text));
+    t.equal(colours.length, 2);
+    for (const { background, ratio } of colours) {
+      t.equal(background, ground, body);
+      t.ok(ratio >= 4.5, `${body}: ${ratio}`);
+    }
+  }
+});
+
+t.test('the address of the web copy stands where its name does, and counts as no click', async (t) => {
+  const content = await page('<a href="((web_copy))">View in browser</a> ((web_copy))', { tracking: true });
+  t.strictSame(content.links, []);
+  t.ok(content.placeholders.includes('web_copy'));
 });
 
 t.test('web links are counted, each address once; others are left alone', async (t) => {

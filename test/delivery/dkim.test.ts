@@ -34,7 +34,7 @@ async function campaignMessage(): Promise<Buffer> {
     values: { first_name: 'Zoë' },
     messageId: '1@mail.example.com',
     date,
-    urls: { preferences: page, oneClick: page, open: page, click: page },
+    urls: { preferences: page, oneClick: page, webCopy: page, open: page, click: page },
   });
 }
 

@@ -29,6 +29,7 @@ const facts: MailingFacts = {
 const urls = {
   preferences: 'https://mail.example.com/p/token',
   oneClick: 'https://mail.example.com/u/token',
+  webCopy: 'https://mail.example.com/w/token',
   open: 'https://mail.example.com/o/token',
   click: 'https://mail.example.com/c/token/',
 };

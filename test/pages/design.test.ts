@@ -56,7 +56,8 @@ t.test('a changed or foreign link opens, saves and sends nothing', async (t) => 
   const { app, path } = await withSchedule(t);
   const recipient = app.tokens.recipient({ delivery: 1, mailing: 1, address: 1, group: 1, user: 1 });
   const other = app.tokens.sign('verify-sender', app.tokens.read('design', path.slice(8)) ?? '');
-  for (const token of [`${path.slice(8)}x`, recipient.web, other, app.tokens.sign('design', 'schedule:x')]) {
+  const nothing = app.tokens.sign('design', `schedule:x:${Date.UTC(2100, 0)}`);
+  for (const token of [`${path.slice(8)}x`, recipient.web, other, nothing]) {
     t.equal((await app.page('GET', `/design/${token}`)).status, 404);
     for (const action of ['', '/preview', '/test']) {
       const json = { mjml: mail('x'), email: 'a@example.org' };
@@ -64,6 +65,32 @@ t.test('a changed or foreign link opens, saves and sends nothing', async (t) => 
     }
   }
 });
+
+t.test(
+  'a link opens for a day, says so kindly afterwards, and what was opened in time can be saved for another',
+  async (t) => {
+    const { app, utr, path } = await withSchedule(t);
+    const hour = 3_600_000;
+    app.clock.advance(24 * hour);
+    t.equal((await app.page('GET', path)).status, 200);
+    app.clock.advance(1);
+    const late = await app.page('GET', path);
+    t.equal(late.status, 410);
+    t.match(late.text, /expired.*you get a new link/s);
+    t.equal((await app.page('POST', path, { json: { mjml: mail('Written overnight') } })).status, 200);
+    app.clock.advance(24 * hour);
+    for (const action of ['', '/preview', '/test']) {
+      const json = { mjml: mail('x'), email: 'a@example.org' };
+      const { status, body } = await app.page('POST', path + action, { json });
+      t.equal(status, 410);
+      t.match(body.problem, 'expired');
+    }
+    t.match(app.db.prepare('SELECT template_json FROM automation_schedules').pluck().get(), 'Written overnight');
+    const { body } = await app.one.call('GET', '/automations/schedule', { query: { utr } });
+    const fresh = new URL(body.message.automation_schedules[0].design_url).pathname;
+    t.equal((await app.page('GET', fresh)).status, 200);
+  },
+);
 
 t.test('a draft is saved as MJML’s JSON; nonsense is refused with a text', async (t) => {
   const { app, path } = await withSchedule(t);
@@ -79,6 +106,34 @@ t.test('a draft is saved as MJML’s JSON; nonsense is refused with a text', asy
   }
   t.strictSame(app.db.prepare('SELECT template_json, template_html FROM automation_schedules').get(), stored);
 });
+
+t.test(
+  'the web copy is offered as a merge field, shown in previews, and no custom field can take its name',
+  async (t) => {
+    const { app, must, path } = await withSchedule(t);
+    const { fields } = (await app.page('GET', `${path}/content`)).body;
+    t.ok(fields.includes('web_copy') && fields.includes('unsubscribe_preferences'));
+    const link = '<a href="((web_copy))">View in browser</a>';
+    const shown = await app.page('POST', `${path}/preview`, { json: { mjml: mail(link) } });
+    t.match(shown.body.html, '<a href="http://mail.example.com/w/preview">View in browser</a>');
+    const { preview } = (await must('/single/send/preview', {
+      template_id: 1,
+      template_html: link,
+      sender_id: 1,
+      unsubscribe_group_id: 1,
+      single_send_name: 'News',
+      subject: 'News',
+      preheader: 'News',
+      recipient_id: ['contacts_1'],
+      schedule_type: 0,
+    })) as { preview: { mail: { html: string }; placeholders_without_value: string[] } };
+    t.match(preview.mail.html, '<a href="http://mail.example.com/w/preview">View in browser</a>');
+    t.strictSame(preview.placeholders_without_value, []);
+    const form = { field_name: 'Web_Copy', field_type: 'text' };
+    const { status, body } = await app.one.call('POST', '/custom-fields/save', { form });
+    t.match([status, body.errors], [422, { field_name: [/taken/] }]);
+  },
+);
 
 t.test('a redesigned mail of a live automation opens a new revision, and the next person gets it', async (t) => {
   const { app, must, utr, path } = await withSchedule(t);

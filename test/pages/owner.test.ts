@@ -28,7 +28,7 @@ async function withSender(t: Test) {
 t.test('a web copy is the recipient’s mail in an opaque origin, without counting an open (trust 41)', async (t) => {
   const app = await startApp(t);
   const { mails } = await sendCampaign(t, app, {
-    html: '<p onclick="x()">Hello ((first_name)) from ((sender_name))</p><a href="https://shop.example/">news</a><script>x()</script>',
+    html: '<p onclick="x()">Hello ((first_name)) from ((sender_name))</p><a href="https://shop.example/">news</a><a href="((web_copy))">View in browser</a><script>x()</script>',
   });
   const ids = app.db
     .prepare(
@@ -37,6 +37,7 @@ t.test('a web copy is the recipient’s mail in an opaque origin, without counti
     )
     .get() as Parameters<typeof app.tokens.recipient>[0];
   const { web, open } = app.tokens.recipient(ids);
+  t.equal(mails[0]?.paths.w, `/w/${web}`, 'the mail links to it');
   const { status, text, headers } = await app.page('GET', `/w/${web}`);
   t.equal(status, 200);
   t.match(text, 'Hello Anna from Lark Books');
