@@ -1,78 +1,61 @@
 /**
- * What a campaign costs: the whole pipeline (claim, render, hand over, record) beside the floor, raw pipelined SMTP of bytes
- * built beforehand, and nodemailer with such bytes. Each in a process of its own, all into one raw sink, in one run.
+ * What a campaign costs: the running service (lay out, then claim, render, hand over, record) beside the floor, raw pipelined SMTP
+ * of bytes built beforehand, and nodemailer with such bytes. Each in a process of its own, all into one raw sink, in one run.
  *
- *   npm run bench:delivery -- [recipients]
+ *   npm run bench:delivery -- [recipients] [smtp-sink]
+ *
+ * With `smtp-sink` all go into that of Postfix instead.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import nodemailer from 'nodemailer';
-import { Background } from '../../src/background.ts';
-import { systemClock } from '../../src/clock.ts';
-import { readConfig } from '../../src/config.ts';
-import { connect } from '../../src/database/open.ts';
-import { layOut } from '../../src/delivery/layout.ts';
-import { SmtpPool } from '../../src/delivery/smtp/pool.ts';
+import { connect, type Db } from '../../src/database/open.ts';
+import type * as poolModule from '../../src/delivery/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/smtp/relay.ts';
-import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
-import { createTokens, tokenSecrets } from '../../src/delivery/tokens.ts';
 import { launchMailing, sampleHtml } from './mailing.ts';
+import { inFolder, machine, ranApart, row, served, type Taken, taken, takenBy } from './measure.ts';
 
 const CONNECTIONS = 20;
 const BYTES = 37_000;
-const [given = '10000', part, url = '', path = ''] = process.argv.slice(2);
+const LOOK_MS = 5;
+const [given = '10000', part, url = ''] = process.argv.slice(2);
 const recipients = Number(given);
 
-/** What a part tells when it is through. */
-interface Told {
-  messages: number;
-  seconds: number;
-  cpuSeconds: number;
-  layoutSeconds: number;
+/** Waits until the mailing is in this state; looks every few milliseconds. */
+async function reached(db: Db, state: string): Promise<void> {
+  const look = db.$client.prepare('SELECT state FROM mailings').pluck();
+  while (look.get() !== state) await setTimeout(LOOK_MS);
 }
 
-interface Row {
-  client: string;
-  messages: number;
-  'messages/s': number;
-  'CPU µs/message': number;
-  'sink CPU µs/message': number;
-  'peak RSS MB': number;
-}
-
-async function timed(messages: number, layoutSeconds: number, run: () => Promise<unknown>): Promise<Told> {
-  const before = process.cpuUsage();
-  const start = performance.now();
-  await run();
-  const { user, system } = process.cpuUsage(before);
-  return { messages, seconds: (performance.now() - start) / 1000, cpuSeconds: (user + system) / 1e6, layoutSeconds };
-}
-
-async function pipeline(): Promise<Told> {
-  const db = connect(path);
-  const background = new Background({
-    db,
-    config: readConfig({ DATABASE_PATH: path }),
-    clock: systemClock,
-    courier: new SmtpCourier(url, { connections: CONNECTIONS, onTrouble: (relay, { reply }) => fail(relay + reply) }),
-    tokens: createTokens(tokenSecrets(db.$client)),
-    publicUrl: 'https://mail.example.com',
-    log: (fields, text) => fail(`${text} ${JSON.stringify(fields)}`),
+/** Has the service lay the mailing out and send it; the seconds of the former are counted from its first row. */
+async function campaign(file: string, relay: string): Promise<{ result: Taken; layoutSeconds: number }> {
+  const db = connect(file);
+  await launchMailing(db, recipients, sampleHtml(BYTES));
+  db.$client.exec("UPDATE mailings SET state = 'paused'");
+  const service = await served(file, {
+    SMTP_URL: relay,
+    SMTP_CONNECTIONS: String(CONNECTIONS),
+    PUBLIC_URL: 'https://mail.example.com',
   });
-  const start = performance.now();
-  await layOut(db.$client, 1);
-  const layoutSeconds = (performance.now() - start) / 1000;
-  const told = await timed(recipients, layoutSeconds, () => background.untilIdle());
-  await background.close(1000);
+  db.$client.exec("UPDATE mailings SET state = 'layout'");
+  const begun = db.$client.prepare('SELECT 1 FROM deliveries LIMIT 1').pluck();
+  while (begun.get() === undefined) await setTimeout(LOOK_MS);
+  const started = performance.now();
+  await reached(db, 'sending');
+  const layoutSeconds = (performance.now() - started) / 1000;
+  const result = await takenBy(service, async () => {
+    await reached(db, 'done');
+    return recipients;
+  });
   const delivered = db.$client.prepare('SELECT delivered FROM mailings').pluck().get();
+  await service.close();
+  db.$client.close();
   if (delivered !== recipients) fail(`only ${delivered} were delivered`);
-  return told;
+  return { result, layoutSeconds };
 }
 
 /** Calls `send` for every recipient, as many at a time as there are connections. */
@@ -90,20 +73,24 @@ function prebuilt(): Buffer {
   return Buffer.from(head + line.repeat(Math.round(BYTES / line.length)));
 }
 
-async function floor(): Promise<Told> {
+async function floor(): Promise<Taken> {
   const message = prebuilt();
+  // As built, like the service it stands beside: the loader of TypeScript costs every closure.
+  const { SmtpPool }: typeof poolModule = await import(
+    new URL('../../dist/delivery/smtp/pool.js', import.meta.url).href
+  );
   const pool = new SmtpPool(parseRelays(url), { connections: CONNECTIONS });
-  const told = await timed(recipients, 0, () =>
+  const result = await taken(recipients, () =>
     flood(recipients, async (to) => {
-      const outcome = await pool.send({ from: 'a@example.com', to, start: () => message });
+      const outcome = await pool.send({ from: 'a@example.com', to, start: () => message, dotless: true });
       if (outcome === 'withdrawn' || outcome.kind !== 'accepted') fail(JSON.stringify(outcome));
     }),
   );
   await pool.close(1000);
-  return told;
+  return result;
 }
 
-async function library(): Promise<Told> {
+async function library(): Promise<Taken> {
   const raw = prebuilt();
   const { hostname: host, port } = new URL(url);
   const pool = nodemailer.createTransport({
@@ -114,74 +101,71 @@ async function library(): Promise<Told> {
     maxMessages: Number.POSITIVE_INFINITY,
   });
   const count = Math.min(recipients, 20_000);
-  const told = await timed(count, 0, () =>
+  const result = await taken(count, () =>
     flood(count, (to) => pool.sendMail({ envelope: { from: 'a@example.com', to }, raw })),
   );
   pool.close();
-  return told;
+  return result;
 }
 
 function fail(why: string): never {
   throw new Error(why);
 }
 
-const PARTS: Record<string, () => Promise<Told>> = { pipeline, floor, library };
+const PARTS: Record<string, () => Promise<Taken>> = { floor, library };
 
-/** Starts this file, or the sink, and gives the first line it prints. */
-async function started(file: string, args: readonly string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL(file, import.meta.url)), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const line = once(createInterface(child.stdout), 'line');
-  const ended = once(child, 'exit').then(() => fail(`${file} ${args[1] ?? ''} ended`));
-  ended.catch(() => undefined);
-  const [text]: string[] = await Promise.race([line, ended]);
-  return { child, told: JSON.parse(text ?? '') };
+/** What the sink has counted, and what it took. */
+interface SinkState {
+  messages: number;
+  bytes: number;
+  cpuSeconds: number;
+}
+
+/** Starts the sink and gives where it listens. */
+async function startSink(file: 'sink.ts' | 'smtp-sink.ts') {
+  const path = fileURLToPath(new URL(file, import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line]: string[] = await once(createInterface(child.stdout), 'line');
+  const ports: { smtp: number; control: number } = JSON.parse(line ?? '');
+  const ask = async (method: string): Promise<SinkState> =>
+    JSON.parse(await (await fetch(`http://127.0.0.1:${ports.control}/`, { method })).text());
+  return { url: `smtp://127.0.0.1:${ports.smtp}`, ask, end: () => child.kill() };
 }
 
 async function compare(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'sendlark-bench-'));
-  const file = join(folder, 'bench.db');
-  const db = connect(file);
-  await launchMailing(db, recipients, sampleHtml(BYTES));
-  db.$client.close();
-  const sink = await started('sink.ts', []);
-  const state = async (method: string): Promise<{ messages: number; bytes: number; cpuSeconds: number }> =>
-    JSON.parse(await (await fetch(`http://127.0.0.1:${sink.told.control}/`, { method })).text());
-  const rows: Row[] = [];
-  let layoutSeconds = 0;
+  const sink = await startSink(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts');
+  const sinkMicroseconds: number[] = [];
   let bytes = 0;
-  for (const [name, client] of [
-    ['pipeline', 'sendlark, ledger included'],
-    ['floor', 'SmtpPool, prebuilt bytes'],
-    ['library', 'nodemailer pooled, prebuilt bytes'],
-  ] as const) {
-    const { cpuSeconds: sinkBefore } = await state('POST');
-    const { told } = await started('delivery.ts', [given, name, `smtp://127.0.0.1:${sink.told.smtp}`, file]);
-    const taken = await state('GET');
-    if (taken.messages !== told.messages) fail(`${client}: the sink took ${taken.messages} messages`);
-    layoutSeconds ||= told.layoutSeconds;
-    bytes ||= taken.bytes / taken.messages;
-    rows.push({
-      client,
-      messages: told.messages,
-      'messages/s': Math.round(told.messages / told.seconds),
-      'CPU µs/message': Math.round((told.cpuSeconds / told.messages) * 1e7) / 10,
-      'sink CPU µs/message': Math.round(((taken.cpuSeconds - sinkBefore) / told.messages) * 1e7) / 10,
-      'peak RSS MB': Math.round(told.maxRssKb / 1024),
-    });
+  /** Runs one client into an empty sink and sees that everything arrived. */
+  async function into<T extends { result: Taken }>(client: () => Promise<T>): Promise<T> {
+    const { cpuSeconds: before } = await sink.ask('POST');
+    const told = await client();
+    const got = await sink.ask('GET');
+    if (got.messages !== told.result.units) fail(`the sink took ${got.messages} of ${told.result.units} messages`);
+    sinkMicroseconds.push(Math.round(((got.cpuSeconds - before) / got.messages) * 1e6));
+    bytes ||= Math.round(got.bytes / got.messages);
+    return told;
   }
-  sink.child.kill();
-  rmSync(folder, { recursive: true, force: true });
-  console.table(rows);
-  const cpu = rows.map((row) => row['CPU µs/message']);
-  const [own = 0, least = 0, other = 0] = cpu;
-  console.log(`CPU: ${(own / least).toFixed(2)} × the floor; nodemailer ${(other / own).toFixed(1)} × ours`);
-  console.log(`layout of ${recipients}: ${layoutSeconds.toFixed(2)} s; ${Math.round(bytes)} bytes a message`);
-  const sqlite = new Database(':memory:').prepare('SELECT sqlite_version()').pluck().get();
-  console.log(`Node ${process.version}, SQLite ${sqlite}, ${cpus().length} × ${cpus()[0]?.model}`);
+  const apart = (name: string) =>
+    into(async () => ({ result: await ranApart('delivery.ts', [given, name, sink.url]) }));
+
+  const { result: own, layoutSeconds } = await inFolder((folder) =>
+    into(() => campaign(join(folder, 'bench.db'), sink.url)),
+  );
+  const { result: least } = await apart('floor');
+  const { result: other } = await apart('library');
+  sink.end();
+  const size = bytes > 0 ? `${bytes} bytes a message; ` : '';
+  console.table({
+    'sendlark, ledger included': row(own, 'messages', least),
+    'floor: its SMTP client alone, prebuilt bytes': row(least, 'messages', least),
+    'nodemailer pooled, prebuilt bytes': row(other, 'messages', least),
+  });
+  console.log(`${size}the sink took ${sinkMicroseconds.join(', ')} µs of CPU for each`);
+  console.log(`layout of ${recipients}: ${layoutSeconds.toFixed(2)} s`);
+  console.log(machine());
 }
 
 const run = part === undefined ? undefined : PARTS[part];
 if (run === undefined) await compare();
-else console.log(JSON.stringify({ ...(await run()), maxRssKb: process.resourceUsage().maxRSS }));
+else console.log(JSON.stringify(await run()));

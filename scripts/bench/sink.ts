@@ -29,8 +29,11 @@ const HELLO = Buffer.from('250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SIZ
 const OK = Buffer.from('250 ok\r\n');
 const GO_AHEAD = Buffer.from('354 go ahead\r\n');
 const ENVELOPE_TAKEN = Buffer.concat([OK, OK, GO_AHEAD]);
+const BOTH_TAKEN = Buffer.concat([OK, ENVELOPE_TAKEN]);
 const BYE = Buffer.from('221 bye\r\n');
 const END = Buffer.from('\r\n.\r\n');
+/** More than an envelope behind a dot takes. */
+const MOST_BEHIND = 1024;
 
 let totals = { messages: 0, bytes: 0, connections: 0 };
 let recipients = new Map<string, number>();
@@ -54,15 +57,17 @@ class Client {
     socket.on('error', () => socket.destroy());
   }
 
-  #lines(text: string): void {
+  /** Answers command lines, behind an answer that is still due. */
+  #lines(text: string, due?: Buffer): void {
     this.#commands += text;
-    const answers: Buffer[] = [];
+    const answers: Buffer[] = due === undefined ? [] : [due];
     let end = this.#commands.indexOf('\r\n');
     for (; end !== -1 && !this.#inMessage; end = this.#commands.indexOf('\r\n')) {
       answers.push(this.#command(this.#commands.slice(0, end)));
       this.#commands = this.#commands.slice(end + 2);
     }
-    if (answers.length === 3 && answers[2] === GO_AHEAD) this.#answer(ENVELOPE_TAKEN);
+    if (answers.length === 4 && answers[3] === GO_AHEAD) this.#answer(BOTH_TAKEN);
+    else if (answers.length === 3 && answers[2] === GO_AHEAD) this.#answer(ENVELOPE_TAKEN);
     else if (answers.length > 0) this.#answer(answers.length === 1 ? (answers[0] ?? OK) : Buffer.concat(answers));
   }
 
@@ -84,24 +89,28 @@ class Client {
     }
   }
 
-  /** No client here sends commands behind the dot before it is answered, so the end of a message ends a chunk. */
+  /** Clients wait for the 354 before they send a message, so what follows its dot is short and ends a chunk. */
   #message(chunk: Buffer): void {
-    totals.bytes += chunk.length;
     if (options.record && this.#head.length < 16_384) this.#head += chunk.toString('latin1', 0, 16_384);
-    const end =
-      chunk.length >= END.length
-        ? chunk.subarray(-END.length)
-        : Buffer.concat([this.#tail, chunk]).subarray(-END.length);
-    if (!end.equals(END)) {
-      this.#tail = Buffer.from(end);
+    const whole = chunk.length >= MOST_BEHIND ? chunk : Buffer.concat([this.#tail, chunk]);
+    const window = whole.subarray(-MOST_BEHIND);
+    const end = window.lastIndexOf(END);
+    if (end === -1) {
+      totals.bytes += chunk.length;
+      this.#tail = Buffer.from(window);
       return;
     }
+    const behind = window.subarray(end + END.length);
+    totals.bytes += chunk.length - behind.length;
     this.#inMessage = false;
     this.#tail = Buffer.alloc(0);
     totals.messages++;
     recipients.set(this.#recipient, (recipients.get(this.#recipient) ?? 0) + 1);
     if (options.record) this.#record();
-    this.#answer(OK, this.#slot());
+    const slot = this.#slot();
+    if (behind.length === 0) this.#answer(OK, slot);
+    else if (slot + latency < 1) this.#lines(behind.toString('latin1'), OK);
+    else setTimeout(() => this.#lines(behind.toString('latin1'), OK), slot);
   }
 
   #record(): void {

@@ -26,13 +26,13 @@ export function connect(path: string): Db {
   ];
   if (found.join() !== 'wal,2,1')
     throw new Error(`The database refuses WAL, synchronous=FULL or foreign keys: ${path}`);
-  assertVersion(client);
+  assertVersion(String(client.prepare('SELECT sqlite_version()').pluck().get()));
   client.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : ''));
   return drizzle(client);
 }
 
-function assertVersion(client: Database.Database): void {
-  const version = String(client.prepare('SELECT sqlite_version()').pluck().get());
+/** Throws for a version of SQLite, such as `3.51.2`, that is older than the one whose fixes of WAL the promises need (trust 47). */
+export function assertVersion(version: string): void {
   const parts = version.split('.').map(Number);
   const difference = OLDEST_SQLITE.map((oldest, at) => (parts[at] ?? 0) - oldest).find((delta) => delta !== 0) ?? 0;
   if (difference < 0) throw new Error(`SQLite ${version} is too old: ${OLDEST_SQLITE.join('.')} or newer is needed`);

@@ -299,6 +299,7 @@ export const mailings = sqliteTable(
     uniqueIndex('mailings_owner')
       .on(table.owner_kind, table.owner_id, table.revision)
       .where(sql`owner_kind IN ('single', 'schedule')`),
+    index('mailings_user').on(table.user_id),
     index('mailings_automation').on(table.automation_id).where(sql`automation_id IS NOT NULL`),
     index('mailings_unfinished').on(table.state).where(sql`finished_at IS NULL`),
     index('mailings_unseen').on(table.id).where(sql`seen_state <> state`),

@@ -18,7 +18,7 @@ export const State = {
 export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
 
 /** A recipient claimed for hand-off, with what its mail is merged from. */
-export interface Claim extends Person {
+export interface Claim extends Partial<Person> {
   id: number;
   mailing_id: number;
   address_id: number;
@@ -72,10 +72,19 @@ export function leftOut(row: string): string {
   END`;
 }
 
+/** Where a claim's person is read from: the contact, or who was added by hand. Mail goes to the address it was laid out for. */
+const READ: Partial<Record<keyof Person, string>> = {
+  email: 'iif(c.address_id = d.address_id, c.email, r.email) AS email',
+  first_name: 'ifnull(c.first_name, r.first_name) AS first_name',
+  last_name: 'ifnull(c.last_name, r.last_name) AS last_name',
+  country: 'co.name AS country',
+};
+
 export class Ledger {
   readonly #client: Database;
   readonly #open: Statement<[], OpenMailing>;
-  readonly #candidates: Statement<[number, number, number], Candidate>;
+  /** By the fields they read. */
+  readonly #candidates = new Map<string, Statement<[number, number, number], Candidate>>();
   readonly #take: Statement<{ now: number; ids: string }>;
   readonly #triggered: Statement<[number, number]>;
   readonly #leaveOut: Statement<[string, number, number]>;
@@ -95,19 +104,6 @@ export class Ledger {
     this.#open = client.prepare(
       "SELECT id, user_id, unsubscribe_group_id, owner_kind FROM mailings WHERE finished_at IS NULL AND state = 'sending' ORDER BY id",
     );
-    this.#candidates = client.prepare(`
-      SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
-        d.contact_id, iif(c.address_id = d.address_id, c.email, r.email) AS email, c.alt_email, ifnull(c.first_name, r.first_name) AS first_name,
-        ifnull(c.last_name, r.last_name) AS last_name, co.name AS country, c.state, c.city, c.address_line1,
-        c.address_line2, c.state_province_region, c.postal_code, c.custom_values, ${leftOut('d')} AS left_out
-      FROM deliveries d INDEXED BY deliveries_queue
-        CROSS JOIN mailings m ON m.id = d.mailing_id
-        CROSS JOIN addresses a ON a.id = d.address_id
-        LEFT JOIN contacts c ON c.id = d.contact_id
-        LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id
-        LEFT JOIN countries co ON co.id = c.country_id
-      WHERE d.mailing_id = ? AND d.state = 0 AND d.due_at <= ? AND m.state = 'sending'
-      ORDER BY d.due_at, d.id LIMIT ?`);
     this.#take = client.prepare(`
       UPDATE deliveries SET state = 1, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @now), updated_at = @now
       WHERE id IN (SELECT value FROM json_each(@ids))`);
@@ -192,13 +188,13 @@ export class Ledger {
   }
 
   /**
-   * Takes up to `limit` due recipients of a mailing into hand-off and gives them. Who has left or is suppressed by now is put
-   * into that final state instead, in the same transaction (trust 22).
+   * Takes up to `limit` due recipients of a mailing into hand-off and gives them with these fields of theirs: each field
+   * costs. Who has left or is suppressed by now is put into that final state instead, in the same transaction (trust 22).
    */
-  claim(mailingId: number, limit: number, now: number): Claim[] {
+  claim(mailingId: number, fields: readonly (keyof Person)[], limit: number, now: number): Claim[] {
     return this.#client
       .transaction(() => {
-        const candidates = this.#candidates.all(mailingId, now, limit);
+        const candidates = this.#candidatesWith(fields).all(mailingId, now, limit);
         if (candidates.length === 0) return [];
         const claims: Claim[] = [];
         for (const candidate of candidates) {
@@ -262,6 +258,25 @@ export class Ledger {
   /** Finishes a mailing when every recipient is in a final state; true when it just became so. */
   settle(mailingId: number, wireNow: string): boolean {
     return this.#settle.run({ now: wireNow, mailing: mailingId }).changes > 0;
+  }
+
+  #candidatesWith(fields: readonly (keyof Person)[]): Statement<[number, number, number], Candidate> {
+    const key = fields.join();
+    const known = this.#candidates.get(key);
+    if (known !== undefined) return known;
+    const made = this.#client.prepare<[number, number, number], Candidate>(`
+      SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
+        d.contact_id, ${fields.map((field) => READ[field] ?? `c.${field}`).join(', ')}, ${leftOut('d')} AS left_out
+      FROM deliveries d INDEXED BY deliveries_queue
+        CROSS JOIN mailings m ON m.id = d.mailing_id
+        CROSS JOIN addresses a ON a.id = d.address_id
+        LEFT JOIN contacts c ON c.id = d.contact_id
+        LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id
+        LEFT JOIN countries co ON co.id = c.country_id
+      WHERE d.mailing_id = ? AND d.state = 0 AND d.due_at <= ? AND m.state = 'sending'
+      ORDER BY d.due_at, d.id LIMIT ?`);
+    this.#candidates.set(key, made);
+    return made;
   }
 
   #count(mailing: number, count: Partial<Record<FinalState, number>>): void {

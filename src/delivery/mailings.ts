@@ -9,7 +9,7 @@ import { asciiDomain, DkimKeys } from './dkim-keys.ts';
 import type { Claim } from './ledger.ts';
 import { type Prepared, prepare, render } from './message.ts';
 import { type Tokens, tokenSecrets } from './tokens.ts';
-import { valuesOf } from './values.ts';
+import { type Person, personFields, valuesOf } from './values.ts';
 
 /** What `mailings.content` holds, as JSON. */
 export interface FrozenContent {
@@ -32,6 +32,8 @@ interface MailingDeps {
 
 /** One mailing, ready to render. */
 export interface ReadyMailing {
+  /** What of a person its mails need. */
+  readonly fields: readonly (keyof Person)[];
   envelopeFrom(claim: Claim): string;
   /** The whole message for a claimed recipient, in this memory if it is large enough. */
   render(claim: Claim, to: string, memory?: Buffer): Buffer;
@@ -110,6 +112,7 @@ function readyMailing(
   const signingDomain = asciiDomain(domain) ?? '';
   let signer = keys.signerOf(signingDomain);
   const ready: ReadyMailing = {
+    fields: personFields(frozen.content.placeholders, names),
     refresh() {
       signer = keys.signerOf(signingDomain);
     },

@@ -72,7 +72,8 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
   if (replyTo) assembly.add(mailboxField('Reply-To', '', replyTo));
   const subject = withConstants(scan(content.subject), constants, asIs);
   assembly.add(({ values }) => textField('Subject', oneLine(mergeText(subject, values))));
-  assembly.add(({ date, messageId }) => `${dateField(date)}Message-ID: <${messageId}>\r\n`);
+  const dated = datedBySecond();
+  assembly.add(({ date, messageId }) => `${dated(date)}Message-ID: <${messageId}>\r\n`);
   if (bulk) {
     assembly.add((recipient) => `List-Unsubscribe: <${urlsOf(recipient).oneClick}>\r\n`);
     assembly.add('List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n');
@@ -104,12 +105,27 @@ export function render(
   const length = values.reduce((sum, value) => sum + value.length, fixedLength);
   const message = target && target.length >= length ? target.subarray(0, length) : Buffer.allocUnsafe(length);
   let end = 0;
-  fixed.forEach((piece, place) => {
+  for (let place = 0; place < fixed.length; place++) {
+    const piece = fixed[place];
+    if (piece === undefined) break;
     message.set(piece, end);
     end += piece.length;
-    end += message.write(values[place] ?? '', end, 'latin1');
-  });
+    const value = values[place];
+    if (value !== undefined) end += message.write(value, end, 'latin1');
+  }
   return message;
+}
+
+/** The Date field, made once a second. */
+function datedBySecond(): (date: Date) => string {
+  let second = Number.NaN;
+  let field = '';
+  return (date) => {
+    const now = Math.floor(date.getTime() / 1000);
+    if (now !== second) field = dateField(date);
+    second = now;
+    return field;
+  };
 }
 
 /** Collects a message's pieces; an encoder that stands in several places runs once per recipient. */

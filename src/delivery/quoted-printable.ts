@@ -1,16 +1,19 @@
 /**
  * Quoted-printable (RFC 2045 §6.7), so made that encoded pieces may be put one after the other: each begins and ends at
  * the start of a line. No line holds two blanks in a row or ends with one, which makes a body its own relaxed
- * canonical form for DKIM (RFC 6376 §3.4.4).
+ * canonical form for DKIM (RFC 6376 §3.4.4). No line begins with a dot, so that SMTP need not double any (RFC 5321 §4.5.2).
  */
 
 const lineRoom = 75;
 const CR = 13;
 const LF = 10;
 const SPACE = 32;
+const DOT = 46;
 
 // The bytes that stand for themselves: printable ASCII but the equals sign.
 const plain = /^[ -<>-~]*$/;
+// Leaves room for a first character in three.
+const plainRoom = lineRoom - 2;
 
 const encodedBytes = Array.from({ length: 256 }, (_, byte) =>
   byte >= 33 && byte <= 126 && byte !== 61
@@ -25,7 +28,10 @@ const encodedBytes = Array.from({ length: 256 }, (_, byte) =>
 export function quotedPrintable(text: string): string {
   if (!plain.test(text) || text.includes('  ')) return encodeBytes(Buffer.from(text));
   let lines = '';
-  for (let at = 0; at < text.length; at += lineRoom) lines += `${text.slice(at, at + lineRoom)}=\r\n`;
+  for (let at = 0; at < text.length; at += plainRoom) {
+    const line = text.slice(at, at + plainRoom);
+    lines += `${line.startsWith('.') ? `=2E${line.slice(1)}` : line}=\r\n`;
+  }
   return lines;
 }
 
@@ -49,8 +55,9 @@ function encodeBytes(bytes: Buffer): string {
       lines += '=\r\n';
       column = 0;
     }
-    lines += encoded;
-    column += encoded.length;
+    const standing = byte === DOT && column === 0 ? '=2E' : encoded;
+    lines += standing;
+    column += standing.length;
     afterBlank = blank;
   }
   return column === 0 ? lines : `${lines}=\r\n`;

@@ -1,21 +1,17 @@
 /** What placeholders become for a person (decisions §6): reserved fields, then the account's custom ones. */
 import type { Database } from 'better-sqlite3';
+import { RESERVED_FIELDS } from '../audience/fields.ts';
 
-/** What is known of a person; all null for someone of whom only the address is. */
-export interface Person {
-  email: string | null;
-  alt_email: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  country: string | null;
-  state: string | null;
-  city: string | null;
-  address_line1: string | null;
-  address_line2: string | null;
-  state_province_region: string | null;
-  postal_code: string | null;
-  /** JSON keyed by custom field id. */
-  custom_values: string | null;
+const PERSON_FIELDS = [...RESERVED_FIELDS, 'custom_values'] as const;
+
+/** What is known of a person; all null for someone of whom only the address is. `custom_values` is JSON keyed by custom field id. */
+export type Person = Record<(typeof PERSON_FIELDS)[number], string | null>;
+
+/** The part of a person that a mail names: its placeholders, and what the To field takes. */
+export function personFields(placeholders: readonly string[], names: readonly CustomName[]): readonly (keyof Person)[] {
+  const named = new Set<string>([...placeholders, 'email', 'first_name', 'last_name']);
+  if (names.some(({ field_name }) => named.has(field_name))) named.add('custom_values');
+  return PERSON_FIELDS.filter((field) => named.has(field));
 }
 
 /** A custom field's id and name. */
@@ -34,8 +30,8 @@ export function personOf(client: Database, contactId: number): Person | undefine
     .get(contactId);
 }
 
-/** Values by placeholder name; `email` where the person has none. */
-export function valuesOf(person: Person, names: readonly CustomName[], email: string): Record<string, string> {
+/** Values by placeholder name; `email` where the person has none. What was not read of a person is empty. */
+export function valuesOf(person: Partial<Person>, names: readonly CustomName[], email: string): Record<string, string> {
   const first = person.first_name ?? '';
   const last = person.last_name ?? '';
   const values: Record<string, string> = {
@@ -52,7 +48,7 @@ export function valuesOf(person: Person, names: readonly CustomName[], email: st
     state_province_region: person.state_province_region ?? '',
     postal_code: person.postal_code ?? '',
   };
-  if (person.custom_values === null) return values;
+  if (!person.custom_values) return values;
   const own: Record<string, string> = JSON.parse(person.custom_values);
   for (const { id, field_name } of names) values[field_name] = own[id] ?? '';
   return values;

@@ -1,6 +1,5 @@
 /** Hands claimed recipients to a courier and puts on the ledger what became of them. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseAddress } from '../audience/addresses.ts';
 import type { Clock } from '../clock.ts';
 import { wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
@@ -27,6 +26,7 @@ export interface WorkerDeps {
 
 interface Batch {
   mailing: OpenMailing;
+  ready: ReadyMailing;
   claims: Claim[];
 }
 
@@ -62,8 +62,7 @@ export class DeliveryWorker {
     const landed = this.#results.length + this.#withdrawn.length;
     const batches = this.#recordAndClaim();
     const now = this.#deps.clock.now().getTime();
-    for (const { mailing, claims } of batches) {
-      const ready = this.#deps.mailings.get(mailing.id);
+    for (const { mailing, ready, claims } of batches) {
       for (const claim of claims) this.#handOffInTurn(mailing, ready, claim, now);
     }
     if (this.#flights > 0) await this.#landing();
@@ -130,27 +129,27 @@ export class DeliveryWorker {
       if (mailing === undefined || room <= 0) break;
       const share = this.#deps.rates.take(Math.min(PAGE, Math.ceil(room / (open.length - at))));
       if (share === 0) break;
-      const claims = this.#isReady(mailing) ? this.#ledger.claim(mailing.id, share, now) : [];
+      const ready = this.#ready(mailing);
+      const claims = ready === null ? [] : this.#ledger.claim(mailing.id, ready.fields, share, now);
       this.#deps.rates.giveBack(share - claims.length);
-      if (claims.length > 0) batches.push({ mailing, claims });
+      if (ready !== null && claims.length > 0) batches.push({ mailing, ready, claims });
       claimed += claims.length;
     }
     this.#turn++;
     return batches;
   }
 
-  /** Whether the mailing's content can be prepared; one that can't is held, so that nobody of it is claimed. */
-  #isReady(mailing: OpenMailing): boolean {
+  /** The mailing prepared; one that can't be is held, so that nobody of it is claimed. */
+  #ready(mailing: OpenMailing): ReadyMailing | null {
     try {
-      this.#deps.mailings.get(mailing.id);
-      return true;
+      return this.#deps.mailings.get(mailing.id);
     } catch (error) {
       this.#ledger.hold(
         mailing.id,
         `The mailing could not be prepared: ${error instanceof Error ? error.message : error}`,
       );
       this.#deps.log({ mailing: mailing.id, err: String(error) }, 'mailing held');
-      return false;
+      return null;
     }
   }
 
@@ -163,23 +162,23 @@ export class DeliveryWorker {
 
   #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
     this.#flights++;
-    void this.#outcomeOf(mailing, ready, claim)
-      .catch((error: unknown) => this.#unbuilt(claim, error))
-      .then((outcome) => {
-        this.#flights--;
-        this.#land(mailing, claim, outcome);
-        this.#landed();
-      });
+    const landed = (outcome: Outcome | 'withdrawn') => {
+      this.#flights--;
+      this.#land(mailing, claim, outcome);
+      this.#landed();
+    };
+    this.#outcomeOf(mailing, ready, claim).then(landed, (error: unknown) => landed(this.#unbuilt(claim, error)));
   }
 
   async #outcomeOf(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
-    const to = envelopeAddress(claim.email ?? claim.compared_email);
+    const to = envelopeAddress(claim);
     const hand = (message: (memory?: Buffer) => Buffer) =>
       this.#deps.courier.send({
         mailingId: mailing.id,
         userId: mailing.user_id,
         from: ready.envelopeFrom(claim),
         to,
+        dotless: true,
         start: (memory) => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message(memory)),
       });
     const signed = ready.renderSigned(claim, to);
@@ -281,7 +280,7 @@ export class DeliveryWorker {
 }
 
 /** The address as the envelope needs it: the local part as given, the domain in ASCII form. */
-function envelopeAddress(email: string): string {
-  const { domain } = parseAddress(email) ?? { domain: '' };
-  return email.slice(0, email.lastIndexOf('@') + 1) + domain;
+function envelopeAddress({ email, compared_email: compared }: Claim): string {
+  const given = email ?? compared;
+  return given.slice(0, given.lastIndexOf('@')) + compared.slice(compared.lastIndexOf('@'));
 }

@@ -9,7 +9,7 @@ import { ownedBy, ownedIds } from '../database/owned.ts';
 import { addresses, suppressions } from '../database/schema.ts';
 import { wireObject } from '../database/wire.ts';
 import { inertText } from '../delivery/bounces/inert.ts';
-import { recordReturned, suppressAddress } from '../delivery/bounces/record.ts';
+import { lastAccepted, recordReturned, suppressAddress } from '../delivery/bounces/record.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList } from '../plugins/lists.ts';
@@ -39,11 +39,9 @@ export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     db.transaction(
       () => {
         const address_id = personId(db, request.userId, address);
-        const last = db.get<{ id: number | null }>(
-          sql`SELECT max(id) AS id FROM deliveries WHERE address_id = ${address_id} AND state = 2`,
-        );
-        if (last.id !== null) {
-          recordReturned(db.$client, { deliveryId: last.id, kind, suppress: true, diagnostic }, now, wireTime(now));
+        const deliveryId = lastAccepted(db.$client, request.userId, address_id);
+        if (deliveryId !== null) {
+          recordReturned(db.$client, { deliveryId, kind, suppress: true, diagnostic }, now, wireTime(now));
         }
         suppressAddress(db.$client, { user_id: request.userId, address_id, kind, diagnostic }, wireTime(now));
       },

@@ -50,7 +50,7 @@ const STEPS: Record<string, () => void> = {
       if (passed + 1 < Number(times)) {
         passed++;
         write.call(this, piece, end, taken);
-      } else write.call(this, piece.subarray(0, piece.length / 2), null, dieInTime);
+      } else write.call(this, piece.subarray(0, piece.length / 2), '', dieInTime);
     };
   },
   'after the 250'() {

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import t, { type Test } from 'tap';
-import { connect, lockForServer, migrateAndSeed, schemaState } from '../../src/database/open.ts';
+import { assertVersion, connect, lockForServer, migrateAndSeed, schemaState } from '../../src/database/open.ts';
 
 const MIGRATIONS = resolve(import.meta.dirname, '../../drizzle');
 
@@ -57,6 +57,12 @@ t.test('every connection has WAL, synchronous=FULL, foreign keys and patience (t
   const version = String($client.prepare('SELECT sqlite_version()').pluck().get());
   t.ok(version.localeCompare('3.51.3', undefined, { numeric: true }) >= 0, version);
   $client.close();
+});
+
+t.test('a build of SQLite before 3.51.3 is refused with one line (trust 47)', async (t) => {
+  for (const version of ['3.51.2', '3.9.9', '3.50.10', '2.99.99'])
+    t.throws(() => assertVersion(version), { message: `SQLite ${version} is too old: 3.51.3 or newer is needed` });
+  for (const version of ['3.51.3', '3.51.10', '3.53.2', '4.0.0']) t.doesNotThrow(() => assertVersion(version), version);
 });
 
 t.test('a file system that cannot do WAL is refused with one line (trust 47)', async (t) => {

@@ -106,6 +106,15 @@ const unit = fc.oneof(
 );
 const anything = fc.oneof(fc.string({ unit, maxLength: 30 }), fc.string({ unit, minLength: 150, maxLength: 400 }));
 
+t.test('RFC 5321 4.5.2: no line of a message begins with a dot, whatever its values', async (t) => {
+  const own = `<p>.\n.((first_name))</p><pre>${'x'.repeat(75)}.((last_name))\n.</pre>`;
+  const prepared = prepare(await content({ html: own }), facts);
+  for (const value of ['.', '..', `${'a'.repeat(73)}.b`, `${'ä'.repeat(12)}...`, '\n.\n']) {
+    const raw = render(prepared, recipient({ first_name: value, last_name: value }, { name: value }));
+    t.notMatch(raw.toString('latin1'), /^\./m, JSON.stringify(value));
+  }
+});
+
 t.test('a message says who, to whom, what and when, and decodes to the merged content', async (t) => {
   const compiled = await content();
   const values = {
@@ -188,6 +197,7 @@ t.test('any values give a valid message that decodes to exactly the merged text 
       const head = wire.slice(0, headEnd);
       const body = wire.slice(headEnd + 4);
       if (!/^(?:[\x20-\x7e]|\r\n)*$/.test(wire)) throw new Error('not ASCII in CRLF lines');
+      if (/^\./m.test(wire)) throw new Error('a line begins with a dot');
       if (body.split('\r\n').some((line) => line.length > 76)) throw new Error('a body line is too long');
       if (/ {2}| \r\n/.test(body)) throw new Error('the body is not in canonical form');
       if (head.split('\r\n').some((line) => line.length > 78 || /^\s*$/.test(line)))
@@ -196,6 +206,8 @@ t.test('any values give a valid message that decodes to exactly the merged text 
         if (word.length > 75) throw new Error('an encoded word is too long');
       const names = head.split(/\r\n(?! )/).map((field) => field.slice(0, field.indexOf(':')));
       if (new Set(names).size !== names.length) throw new Error('a header occurs twice');
+      for (const name of ['From', 'To', 'Date', 'Message-ID', 'Subject'])
+        if (!names.includes(name)) throw new Error(`there is no ${name}`);
 
       const mail = await parsed(raw);
       const all = everything(values);

@@ -3,14 +3,16 @@ import { readFileSync } from 'node:fs';
 import nodemailer from 'nodemailer';
 import t, { type Test } from 'tap';
 import { listenForReturns } from '../../src/delivery/bounces/intake.ts';
+import { LAST_ACCEPTED } from '../../src/delivery/bounces/record.ts';
+import type { Courier } from '../../src/delivery/courier.ts';
+import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
 import { startApp } from '../helper.ts';
+import { DROP, type Script, startSink } from './sink.ts';
 
-async function sent(t: Test) {
-  const app = await startApp(t, {
-    BOUNCE_LISTEN: '127.0.0.1:2525',
-    BOUNCE_DOMAIN: 'returns.example.com',
-    RECALL_SECONDS: '0',
-  });
+/** A single send to Ann, launched and not yet sent, and a listener for what comes back. */
+async function launched(t: Test, courier?: () => Courier) {
+  const settings = { BOUNCE_LISTEN: '127.0.0.1:2525', BOUNCE_DOMAIN: 'returns.example.com', RECALL_SECONDS: '0' };
+  const app = await startApp(t, settings, courier);
   const post = (path: string, form: Record<string, unknown>) => app.one.call('POST', path, { form });
   await post('/contacts-type/add', { name: 'Readers' });
   await post('/contacts/add', { contact_type_id: 1, email: 'ann@example.org', country: 1 });
@@ -23,6 +25,7 @@ async function sent(t: Test) {
     company_address: '1 Harbour St',
     nickname: 'l',
   });
+  await app.background();
   const { utr } = (
     await post('/single/send/create', {
       template_id: 1,
@@ -36,10 +39,6 @@ async function sent(t: Test) {
       schedule_type: 0,
     })
   ).body.message;
-  await app.background();
-  const from = String(
-    app.db.prepare("SELECT envelope_from FROM outbox WHERE envelope_to = 'ann@example.org'").pluck().get(),
-  );
   const listener = await listenForReturns(app.drizzle, app.clock, { host: '127.0.0.1', port: 0 });
   const transport = nodemailer.createTransport({ host: '127.0.0.1', port: listener.port, ignoreTLS: true });
   t.teardown(async () => {
@@ -49,7 +48,24 @@ async function sent(t: Test) {
   const comesBack = (to: string, raw: string | Buffer) => transport.sendMail({ envelope: { from: '', to: [to] }, raw });
   const counters = async () =>
     (await app.one.call('GET', '/single-send/details', { query: { utr } })).body.message.singleSend[0];
-  return { app, from, comesBack, counters };
+  return { app, comesBack, counters };
+}
+
+/** The same, accepted by the outbox. */
+async function sent(t: Test) {
+  const send = await launched(t);
+  await send.app.background();
+  const read = send.app.db.prepare("SELECT envelope_from FROM outbox WHERE envelope_to = 'ann@example.org'");
+  return { ...send, from: String(read.pluck().get()) };
+}
+
+/** The same, with a relay that does as told; `left` gives the return paths of what it took for Ann. */
+async function toRelay(t: Test, script: Script) {
+  const sink = await startSink(t);
+  const send = await launched(t, () => new SmtpCourier(sink.url, { connections: 1, onTrouble: () => undefined }));
+  sink.script = script;
+  const left = () => sink.received.filter(({ to }) => to === 'ann@example.org').map(({ from }) => from);
+  return { ...send, sink, left };
 }
 
 const dsn = (action: string, status: string, diagnostic: string) =>
@@ -123,4 +139,60 @@ t.test('a provider reports a bounce or a complaint through the API; a suppressio
   t.equal((await app.one.call('DELETE', '/suppressions/delete', { query: { id: entry.id } })).status, 200);
   t.strictSame((await app.one.call('GET', '/suppressions/list')).body.message.suppressions, []);
   t.equal((await app.one.call('POST', '/bounces', { form: { address: 'x', kind: 'maybe' } })).status, 422);
+});
+
+t.test(
+  'a DSN faster than the relay’s 250 is a bounce like any other, and the 250 changes nothing (trust 17)',
+  async (t) => {
+    const script: Script = {};
+    const { app, left, comesBack, counters } = await toRelay(t, script);
+    script.dot = async () => {
+      await comesBack(left()[0] ?? '', dsn('failed', '5.1.1', '550 5.1.1 unknown'));
+      return '250 2.0.0 ok\r\n';
+    };
+    await app.background();
+    t.match(await counters(), { status: 3, triggered: 1, delivered: 0, bounces: 1 });
+    t.equal(left().length, 1);
+    t.match((await app.one.call('GET', '/suppressions/list')).body.message.suppressions, [{ kind: 'bounce' }]);
+  },
+);
+
+for (const [what, status, suppressed] of [
+  ['an address that does not exist', '5.1.1', 1],
+  ['a policy', '5.7.1', 0],
+] as const) {
+  t.test(`a DSN for a hand-off whose 250 was lost ends it: ${what} (trust 7, 17)`, async (t) => {
+    const { app, sink, left, comesBack, counters } = await toRelay(t, { dot: DROP });
+    await app.background();
+    t.match(await counters(), { status: 2, triggered: 1, delivered: 0, bounces: 0 }, 'back in the queue');
+    await comesBack(left()[0] ?? '', dsn('failed', status, `550 ${status} no`));
+    sink.script = {};
+    app.clock.advance(60_000);
+    await app.background();
+    t.equal(left().length, 1, 'nobody is mailed again');
+    t.match(await counters(), { status: 3, triggered: 1, delivered: 0, bounces: 1 });
+    t.equal((await app.one.call('GET', '/suppressions/list')).body.message.suppressions.length, suppressed);
+  });
+}
+
+t.test('a DSN for what was cancelled meanwhile still ends the address', async (t) => {
+  const { app, left, comesBack } = await toRelay(t, { dot: DROP });
+  await app.background();
+  app.db.exec("UPDATE mailings SET state = 'cancelled' WHERE owner_kind = 'single'");
+  await app.background();
+  await comesBack(left()[0] ?? '', dsn('failed', '5.1.1', '550 5.1.1 unknown'));
+  t.equal(app.db.prepare('SELECT state FROM deliveries ORDER BY id DESC').pluck().get(), 6, 'its state is final');
+  t.equal((await app.one.call('GET', '/suppressions/list')).body.message.suppressions.length, 1);
+});
+
+t.test('a report by address probes the mailings of its account, and never walks the ledger', async (t) => {
+  const { app } = await sent(t);
+  const plan = app.db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${LAST_ACCEPTED}`).all(1, 1);
+  t.match(
+    plan.map(({ detail }) => detail),
+    [
+      'SEARCH m USING COVERING INDEX mailings_user (user_id=?)',
+      'SEARCH d USING INDEX deliveries_person (mailing_id=? AND address_id=?)',
+    ],
+  );
 });

@@ -5,6 +5,19 @@ import { createDkimKey, dnsRecord, type KeyType } from '../../src/delivery/dkim.
 import { sendCampaign } from '../campaign.ts';
 import { startApp } from '../helper.ts';
 
+/** What is wrong with the form of a mail, its signature included (trust 14). */
+function faultsOf(raw: Buffer): string[] {
+  const wire = raw.toString('latin1');
+  const lines = wire.split('\r\n');
+  const head = wire.slice(0, wire.indexOf('\r\n\r\n')).split(/\r\n(?![ \t])/);
+  const once = ['DKIM-Signature', 'From', 'Date', 'Message-ID', 'Subject'];
+  return [
+    ...once.filter((name) => head.filter((field) => field.startsWith(`${name}: `)).length !== 1),
+    ...lines.filter((line) => line.length > 998 || /[\r\n]/.test(line)),
+    ...(wire.match(/=\?[^\s?]+\?[BQ]\?[^\s]*?\?=/gi) ?? []).filter((word) => word.length > 75),
+  ];
+}
+
 for (const type of ['rsa', 'ed25519'] as KeyType[]) {
   t.test(`a campaign from a domain with an ${type} key leaves signed with the newest one (trust 16)`, async (t) => {
     const app = await startApp(t);
@@ -15,6 +28,8 @@ for (const type of ['rsa', 'ed25519'] as KeyType[]) {
     insert.run('example.com', 'old', createDkimKey('ed25519'));
     insert.run('example.com', 'new', key);
     await sendCampaign(t, app);
+    for (const raw of app.db.prepare<[], Buffer>('SELECT raw FROM outbox').pluck().all())
+      t.strictSame(faultsOf(raw), []);
     const [mail] = app.db
       .prepare("SELECT o.raw FROM outbox o JOIN mailings m ON m.id = o.mailing_id WHERE owner_kind = 'single'")
       .pluck()

@@ -46,6 +46,8 @@ export type Script = {
   most?: number;
   /** For STARTTLS. */
   context?: SecureContext;
+  /** Drops what has arrived behind a message's dot. */
+  forgetsBehindDot?: boolean;
   /** Reads nothing of a message. */
   deaf?: boolean;
 };
@@ -243,6 +245,7 @@ class Conversation {
       await this.#speak(early.answer);
     }
     const message = await this.#message();
+    if (this.#sink.script.forgetsBehindDot) this.#bytes = Buffer.alloc(0);
     if (message.length > 0) this.#sink.received.push({ from: this.#from, to: this.#to, message });
     await this.#say('dot', '', OK);
   }

@@ -1,7 +1,10 @@
 /** The export: every contact of a type as CSV that a spreadsheet may open and the upload takes back. */
+import { spawnSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import type { ImportJob } from '../../src/audience/import.ts';
 import { type Caller, startApp } from '../helper.ts';
 
 const typeOf = async (caller: Caller, name: string): Promise<number> => {
@@ -116,3 +119,42 @@ t.test('many pages are streamed whole, compressed where the client asks', async 
   t.equal(packed.headers['content-encoding'], 'gzip');
   t.equal(gunzipSync(packed.rawPayload).toString(), plain.text);
 });
+
+t.test('an import killed half-way leaves whole rows, and can be run again (trust 35)', async (t) => {
+  const { one, db, path } = await startApp(t);
+  const type = await typeOf(one, 'Readers');
+  const people = 20_000;
+  const content = `email,first_name\n${Array.from({ length: people }, (_, at) => `r${at}@example.org,Ann`).join('\n')}\n`;
+  const file = join(t.testdir({ 'contacts.csv': content }), 'contacts.csv');
+  t.equal(
+    importAndDie({ databasePath: path, userId: 1, typeId: type, path: file, fileName: 'contacts.csv' }),
+    'SIGKILL',
+  );
+  const count = () => db.prepare("SELECT count(*) FROM contacts WHERE first_name = 'Ann'").pluck().get();
+  const kept = () => db.prepare('SELECT contacts_count FROM contact_types WHERE id = ?').pluck().get(type);
+  const before = Number(count());
+  t.ok(before > 0 && before < people, `killed after ${before}`);
+  t.equal(kept(), before, 'the count is that of the rows');
+  t.equal((await upload(one, type, content)).status, 200);
+  t.equal(count(), people);
+  t.equal(kept(), people);
+  const [report] = (await one.call('GET', '/contacts/imports')).body.message.imports;
+  t.match(report, { rows: people, created: people - before, updated: before, failed: 0 });
+});
+
+/** Imports in a process that kills itself once contacts are there; gives the signal it died of. */
+function importAndDie(job: ImportJob): string | null {
+  const src = resolve(import.meta.dirname, '../../src');
+  const script = `
+    import { importContacts } from '${src}/audience/import.ts';
+    import { connect } from '${src}/database/open.ts';
+    const job = ${JSON.stringify(job)};
+    const watch = connect(job.databasePath).$client.prepare('SELECT EXISTS (SELECT 1 FROM contacts)').pluck();
+    setInterval(() => watch.get() && process.kill(process.pid, 'SIGKILL'), 1);
+    await importContacts(connect(job.databasePath), job);`;
+  const child = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+  });
+  if (child.signal === null) throw new Error(`it lived: ${child.stderr}`);
+  return child.signal;
+}

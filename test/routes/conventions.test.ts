@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
 import { assembleFields, MALFORMED } from '../../src/plugins/form-fields.ts';
-import { startApp } from '../helper.ts';
+import { type CallOptions, type FilePart, startApp } from '../helper.ts';
 
 const isEnvelope = (body: unknown): boolean => {
   const { status, message, errors } = Object(body);
@@ -198,14 +198,14 @@ t.test('1 500 strIds are all handled, 10 001 refused, never a part (trust 28)', 
   const app = await startApp(t);
   const many = (count: number) => Array.from({ length: count }, (_, at) => `r${at}@x.co`);
   const save = await app.one.call('POST', '/global-unsubscribes/save', {
-    form: { email_address: many(1500).join(',') },
+    form: { email_address: many(3000).join(',') },
   });
   t.equal(save.status, 200);
   const { body } = await app.one.call('GET', '/global-unsubscribes');
   const ids: string[] = body.message.unSubscribers.map((entry: { id: number }) => String(entry.id));
-  t.equal(ids.length, 1500);
+  t.equal(ids.length, 3000);
   for (const encoding of ['form', 'multipart'] as const) {
-    const strIds = ids.splice(0, 750);
+    const strIds = ids.splice(0, 1500);
     const options =
       encoding === 'form'
         ? { form: { strIds } }
@@ -353,6 +353,51 @@ t.test('a form of many small parts is bounded by its raw bytes (trust 30)', asyn
   });
   t.equal(status, 413);
   t.ok(isEnvelope(body));
+});
+
+t.test('parts and files are counted, and a field at its limit is an error, never cut (trust 30)', async (t) => {
+  const app = await startApp(t);
+  const many = Array.from({ length: 20_001 }, (_, at): [string, string] => [`f${at}`, '']);
+  const file = (name: string): [string, FilePart] => [name, { filename: 'a.txt', content: 'x' }];
+  for (const parts of [many, [file('a'), file('b')]]) {
+    const { status, body } = await app.one.call('POST', '/contacts-type/add', {
+      multipart: [...parts, ['name', 'Readers']],
+    });
+    t.equal(status, 413);
+    t.ok(isEnvelope(body));
+  }
+  const code = 'x'.repeat(2 * 1024 * 1024 + 1);
+  for (const body of [{ form: { template_html: code } }, { multipart: [['template_html', code]] }] as CallOptions[]) {
+    const { errors } = (await app.one.call('POST', '/single/send/create', body)).body;
+    t.strictSame(errors.template_html, ['The template html may not be greater than 2097152 characters.']);
+  }
+  t.strictSame((await app.one.call('GET', '/contacts-type')).body.message.contactTypes, []);
+});
+
+t.test('an address with a UTF-8 local part is refused wherever one is put in (trust 15)', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const bad = 'jürgen@example.org';
+  for (const [path, field] of [
+    ['/contacts/add', 'email'],
+    ['/contacts/add', 'alt_email'],
+    ['/sender/save', 'from_email'],
+    ['/sender/save', 'reply_to_email'],
+    ['/global-unsubscribes/save', 'email_address'],
+    ['/bounces', 'address'],
+  ] as const) {
+    const { status, body } = await app.one.call('POST', path, { form: { [field]: bad } });
+    t.equal(status, 422, path);
+    t.match(body.errors[field]?.[0], /must be a valid email address/, `${path} ${field}`);
+  }
+  const rows = [`email\n${bad}\nann@example.org\n`];
+  await app.one.call('POST', '/contacts/upload-csv', {
+    multipart: [
+      ['contact_type_id', '1'],
+      ['file', { filename: 'a.csv', content: rows.join('') }],
+    ],
+  });
+  t.strictSame(app.db.prepare('SELECT compared_email FROM addresses').pluck().all(), ['ann@example.org']);
 });
 
 t.test('control characters and line breaks stay out of header-bound fields (trust 32)', async (t) => {

@@ -1,7 +1,7 @@
 /** The SMTP client as the worker sees it: jobs go in, outcomes come out, connections are its own business. */
 import { handshake } from './handshake.ts';
 import type { Outcome } from './outcome.ts';
-import { type Job, Queue } from './queue.ts';
+import { type Job, Queue, type Ticket } from './queue.ts';
 import { Rate } from './rate.ts';
 import { type Relay, relayName } from './relay.ts';
 import { type Route, Routes } from './route.ts';
@@ -74,7 +74,9 @@ export class SmtpPool {
 
   /** Jobs of which something was written and whose outcome is open. */
   get active(): number {
-    return this.#sessions.size - this.#idle.length;
+    let jobs = 0;
+    for (const session of this.#sessions.keys()) jobs += session.load;
+    return jobs;
   }
 
   /** Jobs that wait for a connection; nothing of them is written. */
@@ -116,11 +118,21 @@ export class SmtpPool {
 
   readonly #owner: SessionOwner = {
     settled: (ticket, outcome) => ticket.resolve(outcome),
-    free: (session) => {
+    ending: (session) => {
+      const route = this.#sessions.get(session);
+      if (route?.hearsBehindDot && this.#mayFollow(route)) this.#next((ticket) => session.follow(ticket));
+    },
+    carried: (session) => {
       this.#rate.add();
       const route = this.#sessions.get(session);
       if (route !== undefined) this.#routes.worked(route);
-      if (this.#closing || this.#betterThan(route)) session.quit();
+    },
+    deaf: (session) => {
+      const route = this.#sessions.get(session);
+      if (route !== undefined) route.hearsBehindDot = false;
+    },
+    free: (session) => {
+      if (this.#closing || this.#betterThan(this.#sessions.get(session))) session.quit();
       else this.#feed(session);
       // A relay that just proved itself, or was left alone long enough, may get more connections.
       this.#pump();
@@ -156,6 +168,13 @@ export class SmtpPool {
     else this.#openMore(route);
   }
 
+  /** Whether the next job is better off behind another one's dot: no connection more can be had, and it was never lost there. */
+  #mayFollow(route: Route): boolean {
+    if (this.#closing || this.#queue.first?.retried || this.#opening.size > 0) return false;
+    const isFull = this.#wires.size >= this.#connections || !this.#routes.hasRoom(route);
+    return isFull && !this.#betterThan(route);
+  }
+
   /** Opens connections for what waits, as many as are due. */
   #openMore(route: Route): void {
     while (
@@ -169,17 +188,23 @@ export class SmtpPool {
 
   /** Gives a free session the next job that begins, or rest. */
   #feed(session: Session): void {
+    if (this.#next((ticket) => session.begin(ticket))) return;
+    if (this.#closing) session.quit();
+    else this.#idle.push(session);
+  }
+
+  /** Offers the waiting jobs, in turn, until one is taken; false when none was. The others ended at once. */
+  #next(take: (ticket: Ticket) => Outcome | 'withdrawn' | null): boolean {
     for (let ticket = this.#queue.shift(); ticket !== null; ticket = this.#queue.shift()) {
       try {
-        const settled = session.begin(ticket);
-        if (settled === null) return;
-        ticket.resolve(settled);
+        const ended = take(ticket);
+        if (ended === null) return true;
+        ticket.resolve(ended);
       } catch (error) {
         ticket.reject(error);
       }
     }
-    if (this.#closing) session.quit();
-    else this.#idle.push(session);
+    return false;
   }
 
   /** Tells the waiting jobs why there is no relay for them, unless a connection is left that may still take them. */

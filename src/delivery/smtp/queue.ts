@@ -12,6 +12,8 @@ export type Job = {
    * connection's own, which lasts until the job is settled.
    */
   start(memory: Buffer): Buffer | null;
+  /** Whether no line of the message can begin with a dot; otherwise each is looked at (a tenth of a large message's cost). */
+  dotless?: boolean;
 };
 
 /** A job and the promise that was given for it. */
@@ -29,6 +31,10 @@ export class Queue {
   #first: Ticket | null = null;
   #last: Ticket | null = null;
   #length = 0;
+
+  get first(): Ticket | null {
+    return this.#first;
+  }
 
   get length(): number {
     return this.#length;

@@ -20,6 +20,8 @@ export type Route = {
   failures: number;
   retryAt: number;
   trouble: Outcome | null;
+  /** Whether commands written behind a message's dot are answered; one relay that drops them shows it by silence. */
+  hearsBehindDot: boolean;
 };
 
 export class Routes {
@@ -40,6 +42,7 @@ export class Routes {
       failures: 0,
       retryAt: 0,
       trouble: null,
+      hearsBehindDot: true,
     }));
   }
 

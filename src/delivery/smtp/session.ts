@@ -11,8 +11,14 @@ import type { Listener, Wire } from './wire.ts';
 export interface SessionOwner {
   /** What became of a job. */
   settled(ticket: Ticket, outcome: Outcome): void;
+  /** The session is about to end a message with the dot: it may be given a job to `follow`. */
+  ending(session: Session): void;
+  /** A job came to its end, whatever that was; called before it is free or goes on with the job that follows. */
+  carried(session: Session): void;
   /** The session may take the next job. */
   free(session: Session): void;
+  /** The relay did not hear what followed a dot, although it offers PIPELINING. */
+  deaf(session: Session): void;
   /** The connection was kept from an earlier message and is closed; the relay knows nothing of this job. */
   stale(ticket: Ticket): void;
   /**
@@ -28,13 +34,16 @@ type Step = 'idle' | 'rset' | 'mail' | 'rcpt' | 'data' | 'body' | 'dot';
 /** The pieces RFC 5321 4.5.3.2.5 sets a timeout for. */
 const BLOCK_BYTES = 65_536;
 
-const DOT = Buffer.from('.\r\n');
-const LINE_END_DOT = Buffer.from('\r\n.\r\n');
-
-/** What a connection keeps to build messages in: fresh memory for each costs more than the building. */
+/** What a connection keeps to build messages in, twice: fresh memory for each costs more than the building. */
 const MEMORY_BYTES = 65_536;
 
 const NOTHING: Buffer = Buffer.alloc(0);
+
+/** A job whose message is built. */
+interface Begun {
+  ticket: Ticket;
+  message: Buffer;
+}
 
 export class Session implements Listener {
   readonly #wire: Wire;
@@ -46,6 +55,11 @@ export class Session implements Listener {
   #ticket: Ticket | null = null;
   #message = NOTHING;
   #memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
+  /** The job whose envelope was written behind the dot of the one at hand, its message built in the spare memory. */
+  #following: Begun | null = null;
+  #spare = Buffer.allocUnsafeSlow(MEMORY_BYTES);
+  /** Whether the job at hand began behind a dot. */
+  #followed = false;
   /** Messages given to the system, and those of them it has taken: memory it still reads is not written to. */
   #given = 0;
   #taken = 0;
@@ -71,31 +85,60 @@ export class Session implements Listener {
     wire.within(timeouts.idle);
   }
 
+  /** Jobs of which something is written: none, one, or one and the one that follows it. */
+  get load(): number {
+    return (this.#ticket === null ? 0 : 1) + (this.#following === null ? 0 : 1);
+  }
+
   /**
    * Begins to hand over a job; for an idle session. Gives null once something is written, else what became of the job
    * at once. Throws what the job's `start` throws, with nothing written.
    */
   begin(ticket: Ticket): Outcome | 'withdrawn' | null {
-    const { job } = ticket;
-    const message = job.start(this.#memory);
-    if (message === null) return 'withdrawn';
-    const fault = envelopeFault(job, message, this.#offers);
-    if (fault !== null) return fault;
-    this.#ticket = ticket;
-    this.#message = message;
-    this.#refusal = null;
-    this.#recipientTaken = false;
+    const begun = this.#built(ticket, this.#memory);
+    if (!('message' in begun)) return begun.ended;
+    this.#carry(begun, false);
 
     // RFC 2920 3.1: all of these may go in one group, DATA last.
     const reset = this.#envelopeOpen ? 'RSET\r\n' : '';
     if (this.#offers.pipelining) {
-      this.#wire.write(`${reset}${mailCommand(job, message, this.#offers)}${rcptCommand(job)}DATA\r\n`);
+      this.#wire.write(`${reset}${this.#envelope(begun)}`);
     } else {
-      this.#wire.write(reset || mailCommand(job, message, this.#offers));
+      this.#wire.write(reset || mailCommand(ticket.job, begun.message, this.#offers));
     }
     if (this.#envelopeOpen) this.#await('rset', this.#timeouts.command);
     else this.#await('mail', this.#timeouts.mail);
     return null;
+  }
+
+  /**
+   * Takes a job whose envelope goes behind the dot that is about to be written: the message may be the first in a group
+   * of commands (RFC 2920 3.1), which saves a round trip. Gives and throws as `begin` does.
+   */
+  follow(ticket: Ticket): Outcome | 'withdrawn' | null {
+    const begun = this.#built(ticket, this.#spare);
+    if (!('message' in begun)) return begun.ended;
+    this.#following = begun;
+    return null;
+  }
+
+  #built(ticket: Ticket, memory: Buffer): Begun | { ended: Outcome | 'withdrawn' } {
+    const message = ticket.job.start(memory);
+    if (message === null) return { ended: 'withdrawn' };
+    const fault = envelopeFault(ticket.job, message, this.#offers);
+    return fault === null ? { ticket, message } : { ended: fault };
+  }
+
+  #carry({ ticket, message }: Begun, followed: boolean): void {
+    this.#ticket = ticket;
+    this.#message = message;
+    this.#refusal = null;
+    this.#recipientTaken = false;
+    this.#followed = followed;
+  }
+
+  #envelope({ ticket: { job }, message }: Begun): string {
+    return `${mailCommand(job, message, this.#offers)}${rcptCommand(job)}DATA\r\n`;
   }
 
   /** Says goodbye; for an idle session. */
@@ -118,7 +161,10 @@ export class Session implements Listener {
 
   expired(): void {
     if (this.#ticket === null && !this.#leaving) this.quit();
-    else this.#wire.fail(new Error(this.#lateness()));
+    else {
+      if (this.#step === 'mail' && this.#followed) this.#owner.deaf(this);
+      this.#wire.fail(new Error(this.#lateness()));
+    }
   }
 
   lost(error: Error): void {
@@ -184,7 +230,7 @@ export class Session implements Listener {
     if (reply.code >= 400) {
       this.#finish(this.#refusal ?? outcomeOf('data', reply));
     } else if (this.#refusal === null) {
-      this.#message = stuffDots(this.#message);
+      if (!this.#ticket?.job.dotless) this.#message = stuffDots(this.#message);
       this.#written = 0;
       this.#dotTaken = false;
       this.#step = 'body';
@@ -208,7 +254,10 @@ export class Session implements Listener {
     else this.#breakOff(outcome);
   }
 
-  /** Writes the next block of the message; the last one takes the dot along. Also called when a block was taken. */
+  /**
+   * Writes the next block of the message; the last one takes the dot along, and the envelope that follows it. Also called
+   * when a block was taken.
+   */
   readonly #writeBlock = (error?: Error | null): void => {
     if (error || this.#step !== 'body') return;
     this.#wire.within(this.#timeouts.block);
@@ -216,18 +265,27 @@ export class Session implements Listener {
     const start = this.#written;
     if (message.length - start > BLOCK_BYTES) {
       this.#written += BLOCK_BYTES;
-      this.#wire.send(message.subarray(start, this.#written), null, this.#writeBlock);
+      this.#wire.send(message.subarray(start, this.#written), '', this.#writeBlock);
       return;
     }
+    if (this.#offers.pipelining) this.#owner.ending(this);
     this.#written = message.length;
     this.#given++;
     const lineEnded = message.length === 0 || message[message.length - 1] === 0x0a;
-    this.#wire.send(
-      start === 0 ? message : message.subarray(start),
-      lineEnded ? DOT : LINE_END_DOT,
-      this.#markDotTaken,
-    );
+    const end = `${lineEnded ? '' : '\r\n'}.\r\n${this.#following === null ? '' : this.#envelope(this.#following)}`;
+    if (start === 0 && this.#hasRoomBehind(message, end.length)) {
+      // One piece of memory costs a third less than two written together.
+      this.#memory.write(end, message.length, 'latin1');
+      this.#wire.send(this.#memory.subarray(0, message.length + end.length), '', this.#markDotTaken);
+    } else {
+      this.#wire.send(start === 0 ? message : message.subarray(start), end, this.#markDotTaken);
+    }
   };
+
+  /** Whether the message was built in the connection's memory and so much is free behind it. */
+  #hasRoomBehind(message: Buffer, length: number): boolean {
+    return message.buffer === this.#memory.buffer && message.length + length <= this.#memory.length;
+  }
 
   readonly #markDotTaken = (error?: Error | null): void => {
     this.#taken++;
@@ -245,9 +303,19 @@ export class Session implements Listener {
     const ticket = this.#release();
     this.#completed++;
     if (this.#given !== this.#taken) this.#memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
-    this.#wire.within(this.#timeouts.idle);
     if (ticket !== null) this.#owner.settled(ticket, outcome);
-    this.#owner.free(this);
+    const following = this.#following;
+    this.#following = null;
+    if (following === null) {
+      this.#wire.within(this.#timeouts.idle);
+      this.#owner.carried(this);
+      this.#owner.free(this);
+    } else {
+      [this.#memory, this.#spare] = [this.#spare, this.#memory];
+      this.#carry(following, true);
+      this.#await('mail', this.#timeouts.mail);
+      this.#owner.carried(this);
+    }
   }
 
   /** Ends the connection in the middle of a job. A refusal that was already given stands. */
@@ -255,8 +323,12 @@ export class Session implements Listener {
     const verdict = this.#refusal ?? outcome;
     const untouched = this.#step === 'rset' || (this.#step === 'mail' && this.#completed > 0);
     const ticket = this.#release();
+    const following = this.#following;
+    this.#following = null;
     this.#wire.fail(new Error(verdict.reply));
     this.#owner.ended(this, this.#completed === 0 && verdict.kind === 'deferred' ? verdict : null);
+    // What followed has not been heard, or was forgotten with the connection: nothing but its envelope was written.
+    if (following !== null) this.#owner.stale(following.ticket);
     if (ticket === null) return;
     if (untouched && !ticket.retried) this.#owner.stale(ticket);
     else this.#owner.settled(ticket, verdict);

@@ -91,14 +91,14 @@ export class Wire {
   }
 
   /** Writes a piece of a message, and `end` behind it in the same packet; calls back once the system took it. */
-  send(piece: Buffer, end: Buffer | null, taken: () => void): void {
-    if (end === null) {
+  send(piece: Buffer, end: string, taken: () => void): void {
+    if (end === '') {
       this.#socket.write(piece, taken);
       return;
     }
     this.#socket.cork();
     this.#socket.write(piece);
-    this.#socket.write(end, taken);
+    this.#socket.write(end, 'latin1', taken);
     this.#socket.uncork();
   }
 

@@ -141,9 +141,74 @@ t.test('trust 9, 22: start is asked right before MAIL FROM, and null writes noth
     job('4@x.com', false),
   ]);
   t.strictSame(ended.map(brief), ['accepted body 250', 'withdrawn', 'accepted body 250', 'withdrawn']);
-  t.strictSame(seen, [0, 1, 1, 2], 'each only once the one before it was through');
+  t.strictSame(seen, [0, 0, 0, 1], 'each only when its envelope is due: behind the dot of the one before it');
   t.notMatch(sink.commands.join(), /<[24]@x\.com>/);
 });
+
+t.test('RFC 2920 3.1: where all connections are busy the next envelope follows a dot in the same write', async (t) => {
+  const envelopes: string[] = [];
+  const sink = await startSink(t, {
+    dot: ({ pipelined }) => {
+      envelopes.push(pipelined.replaceAll('\r\n', '|'));
+      return '250 ok\r\n';
+    },
+  });
+  const pool = openPool(t, sink, { connections: 1 });
+  const sent = sendMany(pool, 3);
+  t.strictSame((await sent).map(brief), Array(3).fill('accepted body 250'));
+  t.strictSame(envelopes, [
+    'MAIL FROM:<a@example.com> SIZE=21|RCPT TO:<b1@example.com>|DATA|',
+    'MAIL FROM:<a@example.com> SIZE=21|RCPT TO:<b2@example.com>|DATA|',
+    '',
+  ]);
+  t.strictSame(
+    sink.received.map(({ to }) => to),
+    ['b0@example.com', 'b1@example.com', 'b2@example.com'],
+  );
+});
+
+t.test('an envelope behind a dot is refused, or its message, like any other', async (t) => {
+  const sink = await startSink(t, {
+    rcpt: ({ line }) => (line.includes('b1@') ? '550 5.1.1 nobody\r\n' : '250 ok\r\n'),
+    dot: ({ time }) => (time === 1 ? '554 5.6.0 no\r\n' : '250 ok\r\n'),
+  });
+  const pool = openPool(t, sink, { connections: 1 });
+  t.strictSame((await sendMany(pool, 4)).map(brief), [
+    'refused body 554',
+    'refused rcpt 550',
+    'accepted body 250',
+    'accepted body 250',
+  ]);
+});
+
+t.test('an envelope behind a dot that is lost with its connection is sent anew, once', async (t) => {
+  const sink = await startSink(t, { dot: ({ time }) => (time === 2 ? DROP : '250 ok\r\n') });
+  const pool = openPool(t, sink, { connections: 1 });
+  const ended = (await sendMany(pool, 6)).map(brief);
+  t.strictSame(ended, [
+    'accepted body 250',
+    'deferred body 0',
+    'accepted body 250',
+    'deferred body 0',
+    'accepted body 250',
+    'deferred body 0',
+  ]);
+  t.strictSame(
+    sink.received.map(({ to }) => to),
+    [0, 1, 2, 3, 4, 5].map((number) => `b${number}@example.com`),
+  );
+});
+
+t.test(
+  'a relay that forgets what stands behind a dot costs one wait, and gets its envelopes alone from then on',
+  async (t) => {
+    const sink = await startSink(t, { forgetsBehindDot: true });
+    const pool = openPool(t, sink, { connections: 1, timeouts: { mail: SOON } });
+    const ended = (await sendMany(pool, 6)).map(brief);
+    t.strictSame(ended, Array(6).fill('accepted body 250'));
+    t.equal(sink.connections, 2, 'given up once for its silence');
+  },
+);
 
 t.test('what start throws comes back, and the connection goes on', async (t) => {
   const sink = await startSink(t);
@@ -651,15 +716,16 @@ t.test('trust 3: close withdraws what waits, finishes what is in flight and says
   const pool = openPool(t, sink, { connections: 2 });
   const ended = sendMany(pool, 6);
   await until(() => sink.received.length === 2);
-  t.strictSame([pool.active, pool.pending, pool.capacity], [2, 4, 0]);
+  const begun = pool.active;
+  t.ok(begun >= 2 && begun <= 4, 'two messages, and envelopes behind them');
+  t.strictSame([pool.pending, pool.capacity], [6 - begun, 0]);
   const closed = pool.close(10_000);
   t.equal(await send(pool), 'withdrawn', 'nothing new is taken');
   stuck.open();
   await closed;
   t.strictSame((await ended).map(brief).sort(), [
-    'accepted body 250',
-    'accepted body 250',
-    ...Array(4).fill('withdrawn'),
+    ...Array(begun).fill('accepted body 250'),
+    ...Array(6 - begun).fill('withdrawn'),
   ]);
   t.equal(sink.quits, 2);
   t.equal(pool.sockets, 0);
@@ -691,7 +757,7 @@ t.test('withdraw takes back what has not begun, and only that', async (t) => {
   await until(() => sink.received.length === 1);
   pool.withdraw();
   stuck.open();
-  t.strictSame((await ended).map(brief), ['accepted body 250', ...Array(4).fill('withdrawn')]);
+  t.strictSame((await ended).map(brief), [...Array(2).fill('accepted body 250'), ...Array(3).fill('withdrawn')]);
   t.equal(brief(await send(pool)), 'accepted body 250', 'the pool goes on');
 });
 

@@ -11,6 +11,7 @@ import t, { type Test } from 'tap';
 import type { Outcome } from '../../../src/delivery/smtp/outcome.ts';
 import { SmtpPool } from '../../../src/delivery/smtp/pool.ts';
 import { parseRelays, type Relay } from '../../../src/delivery/smtp/relay.ts';
+import { SmtpCourier } from '../../../src/delivery/smtp-courier.ts';
 import { startSink } from '../sink.ts';
 
 const MESSAGE = Buffer.from(`Subject: x\r\n\r\n${'Hello, world.\r\n'.repeat(7_000)}.\r\n..\r\n.end\r\n`);
@@ -232,4 +233,32 @@ t.test('a password is never sent in plain text to a remote relay, whatever the s
     t.notMatch(outcome.reply, /canary/);
   }
   t.notMatch(sink.commands.join(), /AUTH/);
+});
+
+t.test('trust 40: what is told of a refused login or certificate holds neither user nor password', async (t) => {
+  const { port } = await startServer(t, certificate(t));
+  const wrong = 'pw-canary%3A1';
+  for (const url of [
+    `smtp://user-canary:${wrong}@127.0.0.1:${port}`,
+    `smtp://user-canary:${wrong}@127.0.0.1:${port}?tls=required`,
+    `smtp://user-canary:${wrong}@127.0.0.1:1`,
+  ]) {
+    const told: unknown[] = [];
+    const courier = new SmtpCourier(url, { connections: 1, onTrouble: (...trouble) => told.push(trouble) });
+    const job = {
+      mailingId: 1,
+      userId: 1,
+      from: 'a@example.com',
+      to: 'b@example.com',
+      dotless: false,
+      start: () => MESSAGE,
+    };
+    told.push(await courier.send(job));
+    await courier.close(100);
+    t.equal(told.length, 2, 'the trouble and the outcome');
+    const text = JSON.stringify(told);
+    const login = Buffer.from('\0user-canary\0pw-canary:1');
+    for (const canary of ['canary', login.toString('base64'), Buffer.from('pw-canary:1').toString('base64')])
+      t.notOk(text.includes(canary), text);
+  }
 });

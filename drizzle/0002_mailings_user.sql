@@ -1,0 +1,1 @@
+CREATE INDEX `mailings_user` ON `mailings` (`user_id`);
