@@ -5,6 +5,7 @@ import { backup } from './commands/backup.ts';
 import { type Command, readCall, UsageError } from './commands/command.ts';
 import { dkim } from './commands/dkim.ts';
 import { doctor } from './commands/doctor.ts';
+import { exportFile } from './commands/export.ts';
 import { manual, overview } from './commands/help.ts';
 import { importFile } from './commands/import.ts';
 import { keys } from './commands/keys.ts';
@@ -18,6 +19,7 @@ const COMMANDS = new Map<string, Command>([
   ['account', account],
   ['keys', keys],
   ['import', importFile],
+  ['export', exportFile],
   ['backup', backup],
   ['restore', restore],
   ['release', release],

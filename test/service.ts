@@ -39,15 +39,33 @@ export async function startSink(t: Test, delayMs = 0): Promise<{ url: string; ma
   return { url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, mails };
 }
 
+/** How the program is started, its environment holding nothing but the settings. */
+export interface Program {
+  command: readonly [file: string, ...words: string[]];
+  cwd?: string;
+  env: Record<string, string | undefined>;
+}
+
+/** The build in dist. */
+export const BUILT: Program = { command: [process.execPath, 'dist/cli.js'], env: { PATH: process.env.PATH } };
+
 /** A service on a database file of its own; `start` again after a kill goes on with the same file. */
 export class Service {
   readonly folder = mkdtempSync(join(tmpdir(), 'sendlark-service-'));
   readonly #settings: Record<string, string>;
+  readonly #program: Program;
+  #keys = KEYS;
   #process: ChildProcess | null = null;
   origin = '';
 
-  constructor(t: { teardown(end: () => Promise<void>): void }, settings: Record<string, string>) {
+  /** With an empty PUBLIC_KEY among the settings, its calls use the keys that the first start shows. */
+  constructor(
+    t: { teardown(end: () => Promise<void>): void },
+    settings: Record<string, string>,
+    program: Program = BUILT,
+  ) {
     this.#settings = settings;
+    this.#program = program;
     t.teardown(async () => {
       await this.end('SIGTERM');
       rmSync(this.folder, { recursive: true, force: true });
@@ -56,7 +74,7 @@ export class Service {
 
   async start(): Promise<void> {
     const env = {
-      PATH: process.env.PATH,
+      ...this.#program.env,
       ...KEYS,
       PORT: '0',
       DATABASE_PATH: join(this.folder, 'test.db'),
@@ -64,12 +82,18 @@ export class Service {
       LOG_LEVEL: 'error',
       ...this.#settings,
     };
-    const child = spawn(process.execPath, ['dist/cli.js'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.origin = '';
+    const { command, cwd } = this.#program;
+    const [file, ...words] = command;
+    const child = spawn(file, words, { env, cwd, stdio: ['ignore', 'pipe', 'inherit'] });
     this.#process = child;
     for await (const line of createInterface({ input: child.stdout })) {
-      const url = /serves (\S+)\/api/.exec(line)?.[1];
-      if (url === undefined) continue;
-      this.origin = url;
+      this.origin = /serves (\S+)\/api/.exec(line)?.[1] ?? this.origin;
+      const [, name = '', key = ''] = /^(Public|Secret)Key: (\S+)$/.exec(line) ?? [];
+      if (name === 'Public') this.#keys = { ...this.#keys, PUBLIC_KEY: key };
+      if (name === 'Secret') this.#keys = { ...this.#keys, SECRET_KEY: key };
+      const isShowingKeys = env.PUBLIC_KEY === '' && this.#keys.SECRET_KEY === KEYS.SECRET_KEY;
+      if (this.origin === '' || isShowingKeys) continue;
       child.stdout.resume();
       return;
     }
@@ -106,7 +130,7 @@ export class Service {
   }
 
   async #call(path: string, init: Parameters<typeof fetch>[1]): Promise<Record<string, unknown>> {
-    const headers = { PublicKey: KEYS.PUBLIC_KEY, SecretKey: KEYS.SECRET_KEY };
+    const headers = { PublicKey: this.#keys.PUBLIC_KEY, SecretKey: this.#keys.SECRET_KEY };
     const response = await fetch(`${this.origin}/api${path}`, { ...init, headers });
     const answer = (await response.json()) as Record<string, unknown>;
     if (answer.status !== 'success') throw new Error(`${path}: ${JSON.stringify(answer)}`);

@@ -10,8 +10,9 @@ const PAGE_ROWS = 500;
 /**
  * A stream of the CSV: reserved fields, then the account's custom ones, a row for each contact; cells are
  * neutralised (trust 36). It reads a page at a time, each one short query, as it is read itself. The type is the account's.
+ * `onRows` hears after each page how many rows there were so far.
  */
-export function exportContacts(db: Db, userId: number, typeId: number): Readable {
+export function exportContacts(db: Db, userId: number, typeId: number, onRows?: (rows: number) => void): Readable {
   const own = customFieldsOf(db, userId);
   const csv = csvWriter([...RESERVED_FIELDS, ...own.map((field) => field.field_name)]);
   const columns = [
@@ -29,12 +30,15 @@ export function exportContacts(db: Db, userId: number, typeId: number): Readable
 
   async function* rows(): AsyncGenerator<CsvValue[]> {
     let after = 0;
+    let count = 0;
     for (;;) {
       const found = page.all(typeId, after);
       for (const [person, ...values] of found) {
         after = person;
         yield values;
       }
+      count += found.length;
+      onRows?.(count);
       if (found.length < PAGE_ROWS) return;
       await setImmediate();
     }

@@ -3,7 +3,7 @@
  * database, then written sorted by address in short transactions: sorted writes keep the cost per row from growing with the
  * table, and other threads never wait long. Killed half-way, the same file can be imported again.
  */
-import { createReadStream } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
@@ -43,19 +43,30 @@ export interface ImportReport {
   errors: RowError[];
 }
 
+/** Hears how far an import is: first bytes of the file that are read and checked, then people who are written. */
+export interface ImportProgress {
+  read(bytes: number, whole: number): void;
+  wrote(people: number, whole: number): void;
+}
+
 const ERRORS_KEPT = 1000;
 
 /** Imports the file and stores what happened. A file without a single valid row changes nothing and gets id 0. */
-export async function importContacts(db: Db, job: ImportJob, clock: Clock = systemClock): Promise<ImportReport> {
+export async function importContacts(
+  db: Db,
+  job: ImportJob,
+  clock: Clock = systemClock,
+  progress?: ImportProgress,
+): Promise<ImportReport> {
   const client = db.$client;
   const report: ImportReport = { id: 0, created: 0, updated: 0, rows: 0, failed: 0, notes: [], errors: [] };
   try {
-    const columns = await stage(db, job, report);
+    const columns = await stage(db, job, report, progress);
     if (report.rows === report.failed) return report;
     sortStaged(client);
     // No chunk is promised to anybody: the stored report, in a transaction that waits for the disk, makes all of them last.
     client.pragma('synchronous = NORMAL');
-    await write(db, job, columns, wireTime(clock.now()), report);
+    await write(db, job, columns, wireTime(clock.now()), report, progress);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return { ...report, notes: [...report.notes, error.message] };
@@ -84,9 +95,20 @@ export async function importContacts(db: Db, job: ImportJob, clock: Clock = syst
 }
 
 /** Reads and checks every row; gives the contact columns the file has. */
-async function stage(db: Db, job: ImportJob, report: ImportReport): Promise<string[]> {
+async function stage(
+  db: Db,
+  job: ImportJob,
+  report: ImportReport,
+  progress: ImportProgress | undefined,
+): Promise<string[]> {
   const client = db.$client;
-  const csv = await readCsv(() => createReadStream(job.path));
+  const size = statSync(job.path).size;
+  let bytesRead = () => 0;
+  const csv = await readCsv(() => {
+    const file = createReadStream(job.path);
+    bytesRead = () => file.bytesRead;
+    return file;
+  });
   const header = headerOf(csv.header, customFieldsOf(db, job.userId));
   report.notes.push(...csv.notes, ...header.unknown.map((name) => `Column not known: ${name}`));
   const reader = new RowReader(header);
@@ -111,6 +133,7 @@ async function stage(db: Db, job: ImportJob, report: ImportReport): Promise<stri
         report.rows++;
         refuse([{ line, field: '', text: 'Text follows a closing quote.' }]);
       }
+      progress?.read(bytesRead(), size);
     }
   } finally {
     client.exec('COMMIT');
@@ -125,7 +148,14 @@ function sortStaged(client: Database): void {
   );
 }
 
-async function write(db: Db, job: ImportJob, columns: string[], now: string, report: ImportReport): Promise<void> {
+async function write(
+  db: Db,
+  job: ImportJob,
+  columns: string[],
+  now: string,
+  report: ImportReport,
+  progress: ImportProgress | undefined,
+): Promise<void> {
   const client = db.$client;
   const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
   const people = client.prepare(`
@@ -160,6 +190,7 @@ async function write(db: Db, job: ImportJob, columns: string[], now: string, rep
     )
     .pluck();
   const { userId: user, typeId: type } = job;
+  const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
   let after = 0;
   await inChunks(client, (rows) => {
     const chunk = { user, after, until: after + rows };
@@ -173,6 +204,7 @@ async function write(db: Db, job: ImportJob, columns: string[], now: string, rep
     report.created += created;
     report.updated += changes - created;
     after = chunk.until;
+    progress?.wrote(Math.min(after, whole), whole);
     return changes === rows;
   });
 }

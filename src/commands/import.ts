@@ -1,11 +1,12 @@
 /** `sendlark import`: contacts from a CSV file, as the upload of the API takes them. */
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { and, eq, isNull } from 'drizzle-orm';
-import { importContacts } from '../audience/import.ts';
-import { contactTypes } from '../database/schema.ts';
-import { type Command, numberOf, UsageError, wordsOf } from './command.ts';
+import { type ImportProgress, importContacts } from '../audience/import.ts';
+import { systemClock } from '../clock.ts';
+import { type Call, type Command, wordsOf } from './command.ts';
+import { ownedType, typeOption } from './contact-type.ts';
 import { withDatabase } from './database.ts';
+import { startProgress } from './progress.ts';
 
 const ERRORS_SHOWN = 20;
 
@@ -17,21 +18,16 @@ already there is updated. Bad rows are left out and named. Killed half-way, run 
   options: { type: { type: 'string' } },
   async run(call) {
     const [file = ''] = wordsOf(call, 'FILE');
-    const given = call.option('type');
-    if (given === undefined) throw new UsageError('--type N is missing: the number of a contact type');
-    const typeId = numberOf(given, '--type');
+    const typeId = typeOption(call);
     if (!existsSync(file)) throw new Error(`There is no file ${file}`);
     call.say(`Importing ${file}`);
+    const progress = shown(call);
     const report = await withDatabase((db, config) => {
-      const type = db
-        .select()
-        .from(contactTypes)
-        .where(and(eq(contactTypes.id, typeId), isNull(contactTypes.deleted_at)))
-        .get();
-      if (type === undefined) throw new Error(`There is no contact type ${typeId}`);
-      const job = { databasePath: config.DATABASE_PATH, userId: type.user_id, typeId, path: file };
-      return importContacts(db, { ...job, fileName: basename(file) });
+      const { userId } = ownedType(db, typeId);
+      const job = { databasePath: config.DATABASE_PATH, userId, typeId, path: file, fileName: basename(file) };
+      return importContacts(db, job, systemClock, progress);
     });
+    progress.end();
     const { rows, created, updated, failed, notes, errors } = report;
     call.answer(report, [
       `${rows} rows: ${created} created, ${updated} updated, ${failed} left out`,
@@ -41,3 +37,21 @@ already there is updated. Bad rows are left out and named. Killed half-way, run 
     if (report.id === 0) throw new Error('Nothing was imported');
   },
 };
+
+/** A bar for reading the file, then one for writing. */
+function shown(call: Call): ImportProgress & { end(): void } {
+  let bar = startProgress(call, 'Reading', 'kB');
+  let isWriting = false;
+  return {
+    read: (bytes, whole) => bar.update(Math.round(bytes / 1000), Math.round(whole / 1000)),
+    wrote(people, whole) {
+      if (!isWriting) {
+        bar.end();
+        bar = startProgress(call, 'Importing', 'rows');
+        isWriting = true;
+      }
+      bar.update(people, whole);
+    },
+    end: () => bar.end(),
+  };
+}

@@ -1,5 +1,6 @@
 /** The command line, run as an operator runs it. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -56,6 +57,9 @@ t.test('wrong usage exits with 2 and one line that says what is wrong', async (t
     ['dkim', 'create', 'example.com', '--selector', 'a.b'],
     ['dkim', 'create', 'example.com', '--type', 'dsa'],
     ['import', 'x.csv'],
+    ['export', 'x.csv'],
+    ['export', '--type', '1', 'a', 'b'],
+    ['export', '--type', '1', '--json'],
   ];
   for (const words of wrong) {
     const { code, out, err } = await sendlark({ DATABASE_PATH: join(tmpdir(), 'none', 'x.db') }, ...words);
@@ -136,6 +140,59 @@ t.test('a CSV file is imported into a contact type, bad rows are named', async (
   t.match(JSON.parse((await run('import', file, '--type', '1', '--json')).out), { updated: 1, failed: 1 });
   t.match(await run('import', file, '--type', '5'), { code: 1, err: 'There is no contact type 5\n' });
 });
+
+t.test('contacts are exported to a file or standard output, and the import takes them back', async (t) => {
+  const { db, path, run } = prepared(t);
+  db.exec(
+    "INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'From', '', ''), (1, 'To', '', '')",
+  );
+  const file = join(path, '../people.csv');
+  const people = Array.from({ length: 1200 }, (_, at) => `p${at}@example.org,Zoë ${at}`);
+  writeFileSync(file, ['email,first_name', ...people].join('\n'));
+  const imported = await run('import', file, '--type', '1');
+  t.match(
+    imported.out,
+    /^Reading: \d+ of \d+ kB\nImporting: \d+ of 1200 rows$/m,
+    'plain lines where there is no terminal',
+  );
+  t.notMatch(imported.out, '\r');
+
+  const copy = join(path, '../copy.csv');
+  const exported = await run('export', '--type', '1', copy);
+  t.match(exported.out, /^Exporting: 500 of 1200 contacts\n.*^1200 contacts written to \S+copy\.csv\n$/ms);
+  t.equal(statSync(copy).mode & 0o777, 0o600, 'only the owner can read it');
+  t.match(await run('export', '--type', '1', copy), { code: 1, err: /exists; --force replaces it/ });
+  const again = await run('export', '--type', '1', copy, '--force', '--json');
+  t.strictSame(JSON.parse(again.out), { file: copy, contacts: 1200 });
+  t.equal((await run('export', '--type', '1')).out, readFileSync(copy, 'utf8'), 'the same on standard output');
+  t.match(await run('export', '--type', '9', copy, '--force'), { code: 1, err: 'There is no contact type 9\n' });
+
+  t.match(JSON.parse((await run('import', copy, '--type', '2', '--json')).out), { created: 1200, failed: 0 });
+  const names = db.prepare('SELECT first_name FROM contacts WHERE contact_type_id = ? ORDER BY address_id').pluck();
+  t.strictSame(names.all(2), names.all(1));
+  t.strictSame(
+    readdirSync(join(path, '..')).filter((name) => /unfinished/.test(name)),
+    [],
+  );
+});
+
+t.test(
+  'on a terminal the import draws a bar with rate and time left',
+  { skip: existsSync('/usr/bin/script') ? false : 'script is missing' },
+  async (t) => {
+    const { db, path } = prepared(t);
+    db.exec("INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'Readers', '', '')");
+    const file = join(path, '../people.csv');
+    writeFileSync(file, 'email\na@example.org\nnobody\n');
+    const command = `'${process.execPath}' dist/cli.js import '${file}' --type 1`;
+    const { stdout } = spawnSync('/usr/bin/script', ['-qec', command, '/dev/null'], {
+      env: { ...process.env, DATABASE_PATH: path },
+      encoding: 'utf8',
+    });
+    t.match(stdout, /\r\S*Importing \[#{24}\] 100 % +\d+ rows\/s +0 s left\r\n/);
+    t.match(stdout, /^line 3, email: /m);
+  },
+);
 
 t.test('purge removes what was deleted and nothing that consent or sent mails rest on', async (t) => {
   const { db, run } = prepared(t);

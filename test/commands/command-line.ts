@@ -1,6 +1,7 @@
 /** Runs the built command line as a process of its own. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { BUILT, type Program } from '../service.ts';
 
 export interface Ran {
   code: number | null;
@@ -9,9 +10,16 @@ export interface Ran {
 }
 
 /** Runs `sendlark` with these words and settings. */
-export async function sendlark(settings: Record<string, string>, ...words: string[]): Promise<Ran> {
-  const child = spawn(process.execPath, ['dist/cli.js', ...words], {
-    env: { PATH: process.env.PATH, ...settings },
+export function sendlark(settings: Record<string, string>, ...words: string[]): Promise<Ran> {
+  return runProgram(BUILT, settings, words);
+}
+
+/** The same with the program started in another way. */
+export async function runProgram(program: Program, settings: Record<string, string>, words: string[]): Promise<Ran> {
+  const [file, ...before] = program.command;
+  const child = spawn(file, [...before, ...words], {
+    cwd: program.cwd,
+    env: { ...program.env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));

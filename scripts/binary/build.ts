@@ -1,0 +1,104 @@
+/**
+ * Builds `dist-binary/sendlark`: this Node, with the bundled program and every file it reads as assets of a single-executable
+ * application. `start.ts` is what runs first in it.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const OUTPUT = join(ROOT, 'dist-binary/sendlark');
+/** Node 24 aborts at times with the database addon in a single executable. */
+const NODE = 'v20.';
+const POSTJECT = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+/** Loaded at run time by their path, as in a checkout. */
+const BESIDE = [
+  ...['drizzle', 'data', 'assets'],
+  ...['package.json', 'lib', 'build/Release/better_sqlite3.node'].map((name) => `node_modules/better-sqlite3/${name}`),
+  ...['node_modules/bindings', 'node_modules/file-uri-to-path'],
+  ...['package.json', 'dist/grapes.min.js', 'dist/css/grapes.min.css'].map((name) => `node_modules/grapesjs/${name}`),
+  ...['package.json', 'dist/index.js'].map((name) => `node_modules/grapesjs-mjml/${name}`),
+];
+const NODE_20 = { bundle: true, platform: 'node', target: 'node20', logLevel: 'warning' } as const;
+const THREADS = ['background-thread.ts', 'import-thread.ts', 'delivery/compile-thread.ts'];
+
+if (!process.version.startsWith(NODE)) throw new Error(`Build the binary with Node 20; this is ${process.version}`);
+const folder = mkdtempSync(join(tmpdir(), 'sendlark-binary-'));
+try {
+  await bundle(join(folder, 'files/app/js'));
+  writeFileSync(join(folder, 'files/package.json'), '{"type":"module"}');
+  for (const name of BESIDE) copy(join(ROOT, name), join(folder, 'files', name));
+  const main = join(folder, 'start.cjs');
+  await build({ ...NODE_20, entryPoints: [join(import.meta.dirname, 'start.ts')], outfile: main, format: 'cjs' });
+  const blob = assemble(folder, main);
+  mkdirSync(join(OUTPUT, '..'), { recursive: true });
+  copyFileSync(process.execPath, OUTPUT);
+  chmodSync(OUTPUT, 0o755);
+  execFileSync('strip', [OUTPUT]);
+  // Captured: it warns of sections that are of no concern.
+  execFileSync(process.execPath, [POSTJECT, OUTPUT, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE], { stdio: 'pipe' });
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(`Built ${relative(process.cwd(), OUTPUT)}`);
+
+/** The program's scripts, two folders deep as those of `src/database` are, so that `../../data` means the same. */
+async function bundle(outdir: string): Promise<void> {
+  await build({
+    ...NODE_20,
+    entryPoints: ['cli.ts', ...THREADS].map((name) => join(ROOT, 'src', name)),
+    outdir,
+    entryNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    splitting: true,
+    format: 'esm',
+    // The last is asked for by a reader of configuration files that nobody has here.
+    external: ['better-sqlite3', 'typescript'],
+    // Packages in CommonJS need a `require`.
+    banner: {
+      js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
+    },
+  });
+}
+
+function copy(from: string, to: string): void {
+  mkdirSync(join(to, '..'), { recursive: true });
+  execFileSync('cp', ['-RL', from, to]);
+}
+
+/** Packs the files with their hashes into the form Node looks for; gives the blob's path. */
+function assemble(folder: string, main: string): string {
+  const files = join(folder, 'files');
+  const names = readdirSync(files, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(files, join(entry.parentPath, entry.name)))
+    .sort();
+  const hashes = names.map((name) => [
+    name,
+    createHash('sha256')
+      .update(readFileSync(join(files, name)))
+      .digest('hex'),
+  ]);
+  const list = join(folder, 'list.json');
+  writeFileSync(list, JSON.stringify(Object.fromEntries(hashes)));
+  const output = join(folder, 'blob');
+  const assets = { list, ...Object.fromEntries(names.map((name) => [`files/${name}`, join(files, name)])) };
+  const config = join(folder, 'sea.json');
+  writeFileSync(config, JSON.stringify({ main, output, assets, disableExperimentalSEAWarning: true }));
+  execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: 'pipe' });
+  return output;
+}

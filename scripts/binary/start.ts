@@ -1,0 +1,88 @@
+/**
+ * What runs first in the one-file program: lays the program's files out in a folder only this user can write to, unless they
+ * are there and whole, and runs the command line from there. Threads and the database addon need real files.
+ */
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { getAsset } from 'node:sea';
+
+const list = getAsset('list', 'utf8');
+const hashes: [name: string, hash: string][] = Object.entries(JSON.parse(list));
+const start = "import('./app/js/cli.js');";
+
+try {
+  const folder = laidOut();
+  createRequire(join(folder, 'package.json'))('./start.cjs');
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+/** The folder that holds exactly this program's files. */
+function laidOut(): string {
+  const caches = ownFolder();
+  const folder = join(caches, hashOf(list).slice(0, 32));
+  if (isWhole(folder)) return folder;
+  const unfinished = mkdtempSync(join(caches, 'unfinished-'));
+  try {
+    for (const [name] of hashes) write(join(unfinished, name), new Uint8Array(getAsset(`files/${name}`)));
+    write(join(unfinished, 'start.cjs'), start);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(unfinished, folder);
+  } catch (error) {
+    // Another start may have laid it out meanwhile.
+    if (!isWhole(folder)) throw error;
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** systemd's CacheDirectory=, the user's cache, or a folder among the temporary ones. */
+function ownFolder(): string {
+  const { CACHE_DIRECTORY, XDG_CACHE_HOME, HOME } = process.env;
+  const cache = CACHE_DIRECTORY || XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
+  const wanted = [...(cache ? [join(cache, 'sendlark')] : []), join(tmpdir(), `sendlark-${process.getuid?.()}`)];
+  const folder = wanted.find((path) => {
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      return isOurs(path);
+    } catch {
+      return false;
+    }
+  });
+  if (folder === undefined)
+    throw new Error(`No folder for the program's files: tried ${wanted.join(', ')}. Set XDG_CACHE_HOME`);
+  return folder;
+}
+
+/** Nobody else may change what is run from there. */
+function isOurs(path: string): boolean {
+  const found = lstatSync(path);
+  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
+}
+
+function isWhole(folder: string): boolean {
+  try {
+    return (
+      isOurs(folder) &&
+      [...hashes, ['start.cjs', hashOf(start)]].every(
+        ([name = '', hash]) => hashOf(readFileSync(join(folder, name))) === hash,
+      )
+    );
+  } catch {
+    return false;
+  }
+}
+
+function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+function write(path: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, content, { mode: 0o600 });
+}

@@ -1,0 +1,65 @@
+/** `sendlark export`: the contacts of a type as a CSV file that the import takes back. */
+import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { exportContacts } from '../audience/export.ts';
+import type { Db } from '../database/open.ts';
+import { type Call, type Command, UsageError } from './command.ts';
+import { ownedType, typeOption } from './contact-type.ts';
+import { withDatabase } from './database.ts';
+import { startProgress } from './progress.ts';
+
+export const exportFile: Command = {
+  forms: ['export --type N [FILE] [--force]'],
+  about: 'Write the contacts of a type to a CSV file.',
+  help: `Columns are the reserved fields, then the account's own; sendlark import takes the file back. Without FILE the CSV goes to
+standard output. FILE is readable by you alone and has its name only when it is whole; --force replaces an earlier one.
+The service may run meanwhile.`,
+  options: { type: { type: 'string' }, force: { type: 'boolean' } },
+  async run(call) {
+    const typeId = typeOption(call);
+    const [file, extra] = call.words;
+    if (extra !== undefined) throw new UsageError(`Too much: ${extra}`);
+    if (file === undefined && call.json) throw new UsageError('--json needs a FILE: the CSV goes to standard output');
+    if (file !== undefined && existsSync(file) && !call.flag('force'))
+      throw new Error(`${file} exists; --force replaces it`);
+    await withDatabase(async (db) => {
+      const { userId } = ownedType(db, typeId);
+      if (file === undefined) return pipeline(exportContacts(db, userId, typeId), process.stdout);
+      const contacts = await writeFile(db, { userId, typeId, file }, call);
+      call.answer({ file: resolve(file), contacts }, [`${contacts} contacts written to ${file}`]);
+    });
+  },
+};
+
+interface Wanted {
+  userId: number;
+  typeId: number;
+  file: string;
+}
+
+/** Gives the number of contacts written. */
+async function writeFile(db: Db, { userId, typeId, file }: Wanted, call: Call): Promise<number> {
+  const unfinished = `${file}.unfinished`;
+  const whole = contactsOf(db, typeId);
+  const progress = startProgress(call, 'Exporting', 'contacts');
+  let written = 0;
+  try {
+    const contacts = exportContacts(db, userId, typeId, (count) => {
+      written = count;
+      progress.update(count, whole);
+    });
+    rmSync(unfinished, { force: true });
+    await pipeline(contacts, createWriteStream(unfinished, { mode: 0o600 }));
+    progress.end();
+    renameSync(unfinished, file);
+    return written;
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+function contactsOf({ $client }: Db, typeId: number): number {
+  const count = $client.prepare('SELECT count(*) FROM contacts WHERE contact_type_id = ? AND deleted_at IS NULL');
+  return Number(count.pluck().get(typeId));
+}
