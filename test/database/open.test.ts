@@ -125,8 +125,8 @@ t.test(
     const now = Date.UTC(2026, 0, 2);
     $client.pragma('foreign_keys = OFF');
     const automation = $client.prepare(`
-    INSERT INTO automations (id, utr, user_id, name, automation_for_table, automation_for, status, exit_criteria, live_at, created_at, updated_at)
-    VALUES (?, ?, 7, 'A', 'contacts', ?, ?, ?, '2026-01-01 00:00:00', '', '')`);
+    INSERT INTO automations (id, utr, user_id, automation_name, unsubscribe_group_id, automation_type, automation_for_table, automation_for, status, exit_criteria, live_at, created_at, updated_at)
+    VALUES (?, ?, 7, 'A', '1', 1, 'contacts', ?, ?, ?, '2026-01-01 00:00:00', '', '')`);
     automation.run(1, 'live', 5, 1, 0);
     automation.run(2, 'paused', 5, 2, 1);
     automation.run(3, 'elsewhere', 6, 1, 1);
