@@ -31,8 +31,12 @@ const MEMBERS = {
 };
 
 /** Those of a page who may have to be left out: to look at everybody's unsubscribes one by one costs a third of the layout. */
-const SUSPECTS = ['unsubscribers', 'suppressions']
-  .map((table) => `SELECT address_id FROM ${table} WHERE address_id > @after AND address_id <= @last`)
+const SUSPECTS = [
+  'unsubscribers WHERE unsubscribe_groups_id IS NULL',
+  'unsubscribers WHERE unsubscribe_groups_id IS NOT NULL',
+  'suppressions WHERE true',
+]
+  .map((source) => `SELECT address_id FROM ${source} AND address_id > @after AND address_id <= @last`)
   .join(' UNION ALL ');
 
 /** Whether the person of the row under this alias is in one of the targets bound as JSON to this parameter. */
