@@ -30,10 +30,11 @@ function laidOut(): string {
   try {
     for (const [name] of hashes) write(join(unfinished, name), new Uint8Array(getAsset(`files/${name}`)));
     write(join(unfinished, 'start.cjs'), start);
+    // Another start may have laid it out meanwhile and run from it.
+    if (isWhole(folder)) return folder;
     rmSync(folder, { recursive: true, force: true });
     renameSync(unfinished, folder);
   } catch (error) {
-    // Another start may have laid it out meanwhile.
     if (!isWhole(folder)) throw error;
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
@@ -44,7 +45,8 @@ function laidOut(): string {
 /** systemd's CacheDirectory=, the user's cache, or a folder among the temporary ones. */
 function ownFolder(): string {
   const { CACHE_DIRECTORY, XDG_CACHE_HOME, HOME } = process.env;
-  const cache = CACHE_DIRECTORY || XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
+  // A unit that names several gives all of them, with colons between.
+  const cache = CACHE_DIRECTORY?.split(':')[0] || XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
   const wanted = [...(cache ? [join(cache, 'sendlark')] : []), join(tmpdir(), `sendlark-${process.getuid?.()}`)];
   const folder = wanted.find((path) => {
     try {

@@ -45,6 +45,7 @@ export class Launcher {
       .where(and(eq(singleSends.status, 1), lte(singleSends.starts_at, clock.now().getTime())))
       .orderBy(asc(singleSends.starts_at))
       .all();
+    for (const id of this.#marked.keys()) if (!due.some((send) => send.id === id)) this.#marked.delete(id);
     let moved = 0;
     for (const seen of due) {
       if (await this.#moveOn(seen)) moved++;

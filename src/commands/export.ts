@@ -1,4 +1,5 @@
 /** `sendlark export`: the contacts of a type as a CSV file that the import takes back. */
+import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -40,7 +41,7 @@ interface Wanted {
 
 /** Gives the number of contacts written. */
 async function writeFile(db: Db, { userId, typeId, file }: Wanted, call: Call): Promise<number> {
-  const unfinished = `${file}.unfinished`;
+  const unfinished = `${file}.${randomBytes(6).toString('hex')}.unfinished`;
   const whole = contactsOf(db, typeId);
   const progress = startProgress(call, 'Exporting', 'contacts');
   let written = 0;
@@ -49,8 +50,7 @@ async function writeFile(db: Db, { userId, typeId, file }: Wanted, call: Call): 
       written = count;
       progress.update(count, whole);
     });
-    rmSync(unfinished, { force: true });
-    await pipeline(contacts, createWriteStream(unfinished, { mode: 0o600 }));
+    await pipeline(contacts, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }));
     progress.end();
     renameSync(unfinished, file);
     return written;

@@ -4,14 +4,16 @@ import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 
 export type Coding = 'br' | 'gzip' | 'identity';
 
+/** An offer that is not refused with q=0. */
+const TAKEN = { br: /^br\s*(;\s*q=(?!0(\.0*)?$).*)?$/, gzip: /^gzip\s*(;\s*q=(?!0(\.0*)?$).*)?$/ };
+
 /** The smallest form a client takes (RFC 9110 12.5.3); one it gives q=0 is refused. */
 export function codingFor(accepted: string | undefined): Coding {
   const offers = (accepted ?? '')
     .toLowerCase()
     .split(',')
     .map((offer) => offer.trim());
-  const takes = (coding: string) =>
-    offers.some((offer) => new RegExp(`^${coding}\\s*(;\\s*q=(?!0(\\.0*)?$).*)?$`).test(offer));
+  const takes = (coding: 'br' | 'gzip') => offers.some((offer) => TAKEN[coding].test(offer));
   return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
 }
 

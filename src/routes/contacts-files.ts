@@ -89,6 +89,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     async (request, reply) => {
       const { contact_type_id } = request.query;
       if (!isOwnedType(db, request.userId, contact_type_id)) throw notFound();
+      const contacts = exportContacts(db, request.userId, recordId(contact_type_id));
       const coding = codingFor(request.headers['accept-encoding']);
       if (coding !== 'identity') reply.header('content-encoding', coding);
       reply.headers({
@@ -96,7 +97,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
         'content-disposition': 'attachment; filename="contacts.csv"',
         vary: 'Accept-Encoding',
       });
-      return reply.send(encoded(exportContacts(db, request.userId, recordId(contact_type_id)), coding));
+      return reply.send(encoded(contacts, coding));
     },
   );
 
