@@ -1,16 +1,20 @@
-/** The documents say what the code does: the settings table, and every command they name. */
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+/** The documents say what the code does: the settings table, and every command, run in the order in which they stand. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { SETTINGS } from '../src/config.ts';
-import { sendlark } from './commands/command-line.ts';
+import { operationOf } from '../src/plugins/operations.ts';
+import { blocksOf, commandsOf, inlineCodeOf, ROOT } from './docs/blocks.ts';
+import { checkCaddy, checkCron, checkLitestream, checkNginx, checkUnit } from './docs/files.ts';
+import { checkImage } from './docs/image.ts';
+import { Machine } from './docs/machine.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const DOCUMENTS = ['README.md', 'docs/operating.md', 'docs/architecture.md', 'CHANGELOG.md'];
+const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 t.test('the table of settings is that of the code, in its order', async (t) => {
-  const rows = [...README.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(([, name, fallback, about]) => ({
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(([, name, fallback, about]) => ({
     name,
     fallback: fallback?.replaceAll('`', ''),
     about,
@@ -19,33 +23,38 @@ t.test('the table of settings is that of the code, in its order', async (t) => {
   t.strictSame(rows, settings);
 });
 
-const ANALYZE = '/usr/bin/systemd-analyze';
-t.test(
-  'systemd takes the unit file',
-  { skip: existsSync(ANALYZE) ? false : 'systemd-analyze is missing' },
-  async (t) => {
-    const text = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
-    const unit = /```ini\n(.*?)```/s.exec(text)?.[1] ?? '';
-    const path = join(t.testdir(), 'sendlark.service');
-    // The program and the user exist on the operator's machine only.
-    writeFileSync(path, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true').replace(/^User=.*/m, 'User=root'));
-    const { status, stderr } = spawnSync(ANALYZE, ['verify', path], { encoding: 'utf8' });
-    t.equal(status, 0, stderr);
-    t.notMatch(stderr, /sendlark\.service.*(Unknown|Failed)/);
-  },
-);
-
-t.test('every command the documents name exists', async (t) => {
-  const docs = existsSync(join(ROOT, 'docs'))
-    ? readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
-    : [];
-  const texts = [
-    README,
-    ...docs.filter((name) => name.endsWith('.md')).map((name) => readFileSync(join(ROOT, 'docs', name), 'utf8')),
-  ];
-  const { out } = await sendlark({}, 'help');
-  const known = new Set(['help', ...[...out.matchAll(/^ {2}(\w+) {2}/gm)].map((match) => match[1])]);
-  for (const [command, name] of texts.flatMap((text) => [...text.matchAll(/(?:`|^ *|\$ )sendlark (\w+)/gm)])) {
-    t.ok(known.has(name ?? ''), command.trim());
+t.test('every command of the documents is run, or its file checked, on a machine of its own', async (t) => {
+  const machine = await Machine.start(t);
+  for (const { document, language, text } of DOCUMENTS.flatMap(blocksOf)) {
+    await t.test(`${document}: ${language}: ${text.slice(0, text.indexOf('\n'))}`, async (t) => {
+      if (language === 'sh') for (const command of commandsOf(text)) await machine.run(t, command);
+      else if (language === 'cron') await machine.runCron(t, checkCron(t, text));
+      else if (language === 'ini') checkUnit(t, text);
+      else if (language === 'dockerfile') await checkImage(t, text);
+      else if (language === 'caddyfile') await machine.checkPages(t, checkCaddy(t, text));
+      else if (language === 'nginx') checkNginx(t, text);
+      else if (language === 'yaml') checkLitestream(t, text);
+      else t.equal(language, 'text', 'a block of a language that nothing here checks');
+    });
   }
+  for (const [document, code] of DOCUMENTS.flatMap((name) => inlineCodeOf(name).map((code) => [name, code] as const))) {
+    if (/^sendlark \w/.test(code)) t.ok(machine.hasRun(code), `${document}: ${code} was run in a block`);
+  }
+});
+
+t.test('every script that the documents name exists', async (t) => {
+  for (const document of [...DOCUMENTS, 'docs/benchmarks.md']) {
+    const code = [...inlineCodeOf(document), ...blocksOf(document).map(({ text }) => text)].join('\n');
+    for (const [, name = ''] of code.matchAll(/npm run ([\w:]+)/g)) t.ok(scripts[name], `${document}: npm run ${name}`);
+  }
+});
+
+t.test('every path of the API that the documents or a command name exists', async (t) => {
+  const folder = join(ROOT, 'src/commands');
+  const commands = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+  const texts = [...DOCUMENTS.map((name) => join(ROOT, name)), ...commands.map((name) => join(folder, name))].map(
+    (path) => readFileSync(path, 'utf8'),
+  );
+  const named = texts.flatMap((text) => [...text.matchAll(/\b(GET|POST|DELETE) (?:\/api)?(\/[\w/-]+)/g)]);
+  for (const [, method = '', path = ''] of named) t.doesNotThrow(() => operationOf(method, path));
 });
