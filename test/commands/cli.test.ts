@@ -1,6 +1,15 @@
 /** The command line, run as an operator runs it. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -8,6 +17,7 @@ import { systemClock } from '../../src/clock.ts';
 import { barText } from '../../src/commands/progress.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, lockForServer, migrateAndSeed } from '../../src/database/open.ts';
+import { oldDatabase } from '../database/releases.ts';
 import { Service } from '../service.ts';
 import { sendlark } from './command-line.ts';
 
@@ -103,9 +113,8 @@ t.test('accounts and keys are made, listed and revoked, also while the service r
 
 t.test('a database of an older release is brought up to date, but not under a running server', async (t) => {
   const { db, path, run } = prepared(t);
-  db.exec('DELETE FROM __drizzle_migrations WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)');
-  const triggers = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'trigger'").pluck().all();
-  for (const trigger of triggers) db.exec(`DROP TRIGGER ${trigger}`);
+  db.close();
+  copyFileSync(oldDatabase(t, 1), path);
   const lock = lockForServer(path);
   t.match(await run('dkim', 'list'), { code: 1, err: /^Another Sendlark server is running/ });
   lock.release();

@@ -1,47 +1,23 @@
 /** The one file: what a connection promises, which schemas are taken, what a kill leaves. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import t, { type Test } from 'tap';
 import { assertVersion, connect, lockForServer, migrateAndSeed, schemaState } from '../../src/database/open.ts';
-
-const MIGRATIONS = resolve(import.meta.dirname, '../../drizzle');
+import { MIGRATIONS, oldDatabase, releases } from './releases.ts';
 
 /** The migrations of version 0.1.0. */
 const FIRST_RELEASE = 2;
 /** Beyond what the seed uses; the same for keys and references, so that the references hold. */
 const NUMBER = 777_001;
 
-interface Journal {
-  entries: { when: number; tag: string }[];
-}
-
 function folder(t: Test): string {
   const made = mkdtempSync(join(tmpdir(), 'sendlark-open-'));
   t.teardown(() => rmSync(made, { recursive: true, force: true }));
   return made;
 }
-
-/** A database as a release with the first `count` migrations left it, with an account in it. */
-function oldDatabase(t: Test, count: number): string {
-  const made = folder(t);
-  const migrations = join(made, 'drizzle');
-  cpSync(MIGRATIONS, migrations, { recursive: true });
-  const journalPath = join(migrations, 'meta/_journal.json');
-  const journal: Journal = JSON.parse(readFileSync(journalPath, 'utf8'));
-  writeFileSync(journalPath, JSON.stringify({ ...journal, entries: journal.entries.slice(0, count) }));
-  const path = join(made, 'old.db');
-  const db = connect(path);
-  migrate(db, { migrationsFolder: migrations });
-  db.$client.exec("INSERT INTO accounts (id, name, created_at) VALUES (7, 'Kept', '')");
-  db.$client.close();
-  return path;
-}
-
-const releases = (JSON.parse(readFileSync(join(MIGRATIONS, 'meta/_journal.json'), 'utf8')) as Journal).entries;
 
 function schemaOf(client: Database.Database): unknown[] {
   return client.prepare('SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE ? ORDER BY name').all('sqlite%');
@@ -133,6 +109,9 @@ t.test(
     const change = $client.prepare(`
     INSERT INTO membership_changes (user_id, target_table, target_id, address_id, contact_id, change, happened_at)
     VALUES (7, 'contacts', 5, ?, NULL, ?, ?)`);
+    $client.exec(
+      "INSERT INTO addresses (id, user_id, compared_email) VALUES (11, 7, 'a@example.com'), (12, 7, 'b@example.com')",
+    );
     change.run(11, 'joined', now);
     change.run(12, 'left', now);
     $client.close();

@@ -152,17 +152,20 @@ t.test('a day of an installation', async (t) => {
     ],
     [
       'the next people of a contact type to lay out',
-      /^INSERT INTO deliveries .* FROM contacts c INDEXED/,
+      /^INSERT INTO deliveries .* FROM contacts p INDEXED/,
       [
-        'c USING INDEX contacts_person (contact_type_id=? AND address_id>?)',
+        'p USING INDEX contacts_person (contact_type_id=? AND address_id>? AND address_id<?)',
+        'unsubscribers USING INDEX unsubscribers_global (address_id>? AND address_id<?)',
+        'unsubscribers USING COVERING INDEX unsubscribers_grouped (address_id>? AND address_id<?)',
+        'suppressions USING COVERING INDEX suppressions_address_id_unique (address_id>? AND address_id<?)',
         'u USING INDEX unsubscribers_global (address_id=?)',
         's USING COVERING INDEX suppressions_address_id_unique (address_id=?)',
       ],
     ],
     [
       'the next people of a segment to lay out',
-      /^INSERT INTO deliveries .* FROM segment_recipients r INDEXED/,
-      ['r USING INDEX segment_recipients_person (segment_id=? AND address_id>?)'],
+      /^INSERT INTO deliveries .* FROM segment_recipients p INDEXED/,
+      ['p USING INDEX segment_recipients_person (segment_id=? AND address_id>? AND address_id<?)'],
     ],
     [
       'who falls out of a segment',
