@@ -6,18 +6,14 @@
  *
  * With `smtp-sink` all go into that of Postfix instead.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import nodemailer from 'nodemailer';
 import { connect, type Db } from '../../src/database/open.ts';
 import type * as poolModule from '../../src/delivery/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/smtp/relay.ts';
 import { launchMailing, sampleHtml } from './mailing.ts';
-import { inFolder, machine, ranApart, row, served, type Taken, taken, takenBy } from './measure.ts';
+import { inFolder, machine, ranApart, row, served, startedSink, type Taken, taken, takenBy } from './measure.ts';
 
 const CONNECTIONS = 20;
 const BYTES = 37_000;
@@ -114,33 +110,15 @@ function fail(why: string): never {
 
 const PARTS: Record<string, () => Promise<Taken>> = { floor, library };
 
-/** What the sink has counted, and what it took. */
-interface SinkState {
-  messages: number;
-  bytes: number;
-  cpuSeconds: number;
-}
-
-/** Starts the sink and gives where it listens. */
-async function startSink(file: 'sink.ts' | 'smtp-sink.ts') {
-  const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', path], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line]: string[] = await once(createInterface(child.stdout), 'line');
-  const ports: { smtp: number; control: number } = JSON.parse(line ?? '');
-  const ask = async (method: string): Promise<SinkState> =>
-    JSON.parse(await (await fetch(`http://127.0.0.1:${ports.control}/`, { method })).text());
-  return { url: `smtp://127.0.0.1:${ports.smtp}`, ask, end: () => child.kill() };
-}
-
 async function compare(): Promise<void> {
-  const sink = await startSink(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts');
+  const sink = await startedSink(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts');
   const sinkMicroseconds: number[] = [];
   let bytes = 0;
   /** Runs one client into an empty sink and sees that everything arrived. */
   async function into<T extends { result: Taken }>(client: () => Promise<T>): Promise<T> {
-    const { cpuSeconds: before } = await sink.ask('POST');
+    const { cpuSeconds: before } = await sink.reset();
     const told = await client();
-    const got = await sink.ask('GET');
+    const got = await sink.totals();
     if (got.messages !== told.result.units) fail(`the sink took ${got.messages} of ${told.result.units} messages`);
     sinkMicroseconds.push(Math.round(((got.cpuSeconds - before) / got.messages) * 1e6));
     bytes ||= Math.round(got.bytes / got.messages);
@@ -154,7 +132,7 @@ async function compare(): Promise<void> {
   );
   const { result: least } = await apart('floor');
   const { result: other } = await apart('library');
-  sink.end();
+  sink.close();
   const size = bytes > 0 ? `${bytes} bytes a message; ` : '';
   console.table({
     'sendlark, ledger included': row(own, 'messages', least),

@@ -1,5 +1,5 @@
 /** What the benches share: a run in a process of its own, a service to measure, a database of so many contacts, the machine's line. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -116,6 +116,7 @@ export async function served(path: string, settings: Record<string, string> = {}
   };
   const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
   const child = spawn(process.execPath, [cli, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  endsWithUs(child);
   for await (const line of createInterface({ input: child.stdout })) {
     const origin = /serves (\S+)\/api/.exec(line)?.[1];
     if (origin === undefined) continue;
@@ -133,20 +134,33 @@ export async function served(path: string, settings: Record<string, string> = {}
 }
 
 /** A relay in a process of its own that takes and forgets everything. */
-export async function startedSink() {
-  const path = fileURLToPath(new URL('sink.ts', import.meta.url));
+export async function startedSink(file: 'sink.ts' | 'smtp-sink.ts' = 'sink.ts') {
+  const path = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  endsWithUs(child);
   const [line]: string[] = await once(createInterface({ input: child.stdout }), 'line');
   const ports: { smtp: number; control: number } = JSON.parse(line ?? '');
+  const ask = async (method: string): Promise<SinkTotals> =>
+    JSON.parse(await (await fetch(`http://127.0.0.1:${ports.control}/`, { method })).text());
   return {
     url: `smtp://127.0.0.1:${ports.smtp}`,
-    /** Messages taken so far. */
-    async messages(): Promise<number> {
-      const totals = await (await fetch(`http://127.0.0.1:${ports.control}/`)).json();
-      return Number(Object(totals).messages);
-    },
+    totals: () => ask('GET'),
+    /** Starts to count from zero. */
+    reset: () => ask('POST'),
     close: () => child.kill(),
   };
+}
+
+/** What a sink has taken, and its own work. */
+export interface SinkTotals {
+  messages: number;
+  bytes: number;
+  cpuSeconds: number;
+}
+
+/** A bench that fails must not leave its helpers running. */
+function endsWithUs(child: ChildProcess): void {
+  process.once('exit', () => child.kill('SIGKILL'));
 }
 
 /** Times work that a service does. */
