@@ -17,9 +17,30 @@ export interface Received {
   raw: Buffer;
 }
 
+export interface Sink {
+  url: string;
+  mails: Received[];
+  /** From now on only so many mails in all are answered; the others wait for their 250 until more are allowed. */
+  allow(count: number): void;
+}
+
 /** An SMTP server that takes every mail, `delayMs` apart on each connection. */
-export async function startSink(t: Test, delayMs = 0): Promise<{ url: string; mails: Received[] }> {
+export async function startSink(t: Test, delayMs = 0): Promise<Sink> {
   const mails: Received[] = [];
+  const waiting: (() => void)[] = [];
+  let answered = 0;
+  let allowed = Number.POSITIVE_INFINITY;
+  const answer = () => {
+    for (; answered < allowed; answered++) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      setTimeout(next, delayMs);
+    }
+  };
+  const allow = (count: number) => {
+    allowed = count;
+    answer();
+  };
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -28,15 +49,19 @@ export async function startSink(t: Test, delayMs = 0): Promise<{ url: string; ma
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         mails.push({ to: session.envelope.rcptTo[0]?.address ?? '', raw: Buffer.concat(chunks) });
-        setTimeout(callback, delayMs);
+        waiting.push(callback);
+        answer();
       });
     },
   });
   server.on('error', () => undefined);
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
-  t.teardown(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return { url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, mails };
+  t.teardown(() => {
+    allow(Number.POSITIVE_INFINITY);
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return { url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, mails, allow };
 }
 
 /** How the program is started, its environment holding nothing but the settings. */

@@ -6,8 +6,8 @@ import type { Check } from './doctor/check.ts';
 import { domainsOf } from './doctor/domains.ts';
 import { localChecks } from './doctor/local.ts';
 import { reachCheck } from './doctor/reach.ts';
-import { relayCheck } from './doctor/relay.ts';
-import { checkDomain } from './doctor/sender-domain.ts';
+import { relayChecks, relaysOf } from './doctor/relay.ts';
+import { checkDomain, checkReturnPath } from './doctor/sender-domain.ts';
 
 const MARKS = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' } as const;
 const DNS_PATIENCE_MS = 3000;
@@ -15,7 +15,7 @@ const DNS_PATIENCE_MS = 3000;
 export const doctor: Command = {
   forms: ['doctor [--dns ADDRESS[:PORT]]'],
   about: 'Check settings, database, relay, DNS; say what to do.',
-  help: `Looks at the settings, disk, clock, database, relay and PUBLIC_URL, and at SPF, DKIM and DMARC of every sender's domain,
+  help: `Looks at the settings, disk, clock, database, relay and PUBLIC_URL, and at SPF, DKIM, DMARC and alignment of every sender's domain,
 with the records to paste. Sends no mail and changes nothing. The service may run meanwhile.
 Exit code 0: nothing that stops mail (warnings may be there); 1: something does. --dns asks that server.`,
   options: { dns: { type: 'string' } },
@@ -24,10 +24,13 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
     const resolver = resolverOf(call);
     const checks = await withDatabase(async (db, config) => {
       const domains = domainsOf(db, config);
+      const returnPaths = [...new Set(domains.map(({ returnPath }) => returnPath))];
+      const relays = relaysOf(config);
       return [
         ...localChecks(db, config),
-        await relayCheck(config),
+        ...(await relayChecks(config)),
         await reachCheck(config),
+        ...(await Promise.all(returnPaths.map((domain) => checkReturnPath(resolver, domain, relays)))),
         ...(await Promise.all(domains.map((domain) => checkDomain(resolver, domain)))).flat(),
       ];
     });

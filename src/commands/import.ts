@@ -13,7 +13,7 @@ const ERRORS_SHOWN = 20;
 export const importFile: Command = {
   forms: ['import FILE --type N'],
   about: 'Import contacts from a CSV file.',
-  help: `The first row names the columns; email is needed. Rows go to the contact type N (GET /contacts-type); an address
+  help: `The first row names the columns; email is needed. Rows go to the contact type N (GET /api/contacts-type); an address
 already there is updated. Bad rows are left out and named. Killed half-way, run it again. The service may run meanwhile.`,
   options: { type: { type: 'string' } },
   async run(call) {

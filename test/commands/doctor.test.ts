@@ -1,15 +1,19 @@
 /** The doctor, on good and bad settings, with a relay and a DNS server of this machine. */
+import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import type { Check } from '../../src/commands/doctor/check.ts';
+import { checkReturnPath } from '../../src/commands/doctor/sender-domain.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { holdSending } from '../../src/delivery/hold.ts';
+import { parseRelays } from '../../src/delivery/smtp/relay.ts';
 import { Service, startSink } from '../service.ts';
 import { sendlark } from './command-line.ts';
 import { startDns } from './dns-server.ts';
@@ -70,6 +74,15 @@ t.test('a good installation: every check says so, and the exit code is 0', async
   t.match(checks.get('Relay'), { state: 'ok', found: /answers and offers .*PIPELINING/ });
   for (const name of ['SPF', 'DKIM', 'DMARC']) t.match(checks.get(`${name} of example.com`), { state: 'ok' }, name);
   t.match(checks.get('SPF of news.example.org'), { state: 'ok' });
+  t.match(checks.get('Settings'), { state: 'warn', advice: [/not https/] });
+  t.match(checks.get('Disk'), { found: /^\d+\.\d GiB free/ });
+  t.match(checks.get('Clock'), { found: /^\d{4}-\d\d-\d\dT/ });
+  t.match(checks.get('Database'), { found: /schema of this release, SQLite \d/ });
+  t.match(checks.get('Alignment of example.com'), {
+    state: 'ok',
+    found: 'DKIM (d=example.com) and SPF (return path example.com)',
+  });
+  t.match(checks.get('Alignment of news.example.org'), { state: 'ok', found: 'SPF (return path news.example.org)' });
   t.match(checks.get('DMARC of news.example.org'), { state: 'ok', found: /at _dmarc\.example\.org$/ });
   t.match(checks.get('DKIM of news.example.org'), {
     state: 'warn',
@@ -82,7 +95,7 @@ t.test('a good installation: every check says so, and the exit code is 0', async
 });
 
 t.test('a bad installation: each fault is named with what to do, and the exit code is 1', async (t) => {
-  const domains = ['none.example', 'open.example', 'two.example', 'other.example', 'mute.example'];
+  const domains = ['none.example', 'open.example', 'two.example', 'other.example', 'mute.example', 'nobody.example'];
   const { path, client } = databaseOf(t, ...domains);
   holdSending(client, 'Restored from a backup');
   await sendlark({ DATABASE_PATH: path }, 'dkim', 'create', 'none.example', '--type', 'ed25519');
@@ -95,6 +108,7 @@ t.test('a bad installation: each fault is named with what to do, and the exit co
     'sendlark._domainkey.other.example': ['v=DKIM1; k=ed25519; p=AAAA'],
     'other.example': ['v=spf1 mx'],
     'mute.example': [],
+    'nobody.example': ['v=spf1 -all'],
   });
   const closed = await freePort();
   const settings = {
@@ -111,7 +125,7 @@ t.test('a bad installation: each fault is named with what to do, and the exit co
   t.match(checks.get('Public address'), { state: 'fail' });
   t.match(checks.get('SPF of none.example'), {
     state: 'fail',
-    advice: ['none.example. IN TXT "v=spf1 a:127.0.0.1 ~all"', /relay/],
+    advice: ['none.example. IN TXT "v=spf1 mx ~all"', /relay/],
   });
   t.match(checks.get('DKIM of none.example'), {
     state: 'fail',
@@ -127,8 +141,88 @@ t.test('a bad installation: each fault is named with what to do, and the exit co
   t.match(checks.get('DMARC of two.example'), { state: 'fail', found: /2 records/ });
   t.match(checks.get('DKIM of other.example'), { state: 'fail', found: /another key/ });
   t.match(checks.get('SPF of other.example'), { state: 'warn' });
+  t.match(checks.get('SPF of nobody.example'), { state: 'fail', advice: [/nobody/] });
   t.match(checks.get('SPF of mute.example'), { state: 'warn', found: /DNS gives no answer/ });
   t.notMatch(JSON.stringify([...checks.values()]), 'canary', 'no secret is told');
+});
+
+t.test(
+  'with a domain of return paths, its SPF record counts, and where it is another organisation only DKIM speaks for the sender',
+  async (t) => {
+    const domains = ['example.com', 'news.example.com', 'strict.example', 'signed.example', 'elsewhere.example'];
+    const { path } = databaseOf(t, ...domains);
+    await sendlark({ DATABASE_PATH: path }, 'dkim', 'create', 'signed.example', '--type', 'ed25519');
+    const dns = await startDns(t, {
+      '_dmarc.example.com': ['v=DMARC1; p=none'],
+      '_dmarc.news.example.com': ['v=DMARC1; p=none'],
+      '_dmarc.strict.example': ['v=DMARC1; p=none; aspf=s'],
+    });
+    const examined = (BOUNCE_DOMAIN: string, SMTP_URL: string) =>
+      examine({ DATABASE_PATH: path, BOUNCE_DOMAIN, SMTP_URL }, dns);
+    const relays = 'smtp://127.0.0.1:9?tls=off,smtp://[::1]:9';
+    const { checks } = await examined('bounces.example.com', relays);
+    const spf = [...checks.keys()].filter((name) => name.startsWith('SPF'));
+    t.strictSame(spf, ['SPF of bounces.example.com']);
+    for (const domain of ['example.com', 'news.example.com']) {
+      t.match(checks.get(`Alignment of ${domain}`), { state: 'ok', found: 'SPF (return path bounces.example.com)' });
+    }
+    t.match(checks.get('Alignment of signed.example'), { state: 'ok', found: 'DKIM (d=signed.example)' });
+    t.match(checks.get('Alignment of elsewhere.example'), {
+      state: 'fail',
+      found: 'SPF speaks for the return path bounces.example.com only, and Sendlark does not sign',
+      advice: ['sendlark dkim create elsewhere.example', /BOUNCE_DOMAIN/],
+    });
+    const { checks: below } = await examined('bounces.strict.example', relays);
+    t.match(below.get('Alignment of strict.example'), { state: 'fail', found: /\(aspf=s\)/ });
+  },
+);
+
+t.test('each of several relays is looked at', async (t) => {
+  const { path } = databaseOf(t, 'example.com');
+  const sink = await startSink(t);
+  const SMTP_URL = `${sink.url},smtp://127.0.0.1:${await freePort()}`;
+  const { checks } = await examine({ DATABASE_PATH: path, SMTP_URL }, '127.0.0.1:9');
+  const [first, second, ...others] = [...checks.values()].filter(({ name }) => name.startsWith('Relay '));
+  t.match(first, { name: `Relay ${new URL(sink.url).host}`, state: 'ok' });
+  t.match(second, { state: 'fail', found: /ECONNREFUSED/ });
+  t.strictSame(others, []);
+});
+
+t.test('the SPF record to paste allows every relay that is elsewhere', async (t) => {
+  const resolver = new Resolver();
+  resolver.setServers([await startDns(t, {})]);
+  const relays = parseRelays('smtps://relay.example,smtp://192.0.2.1,smtp://[2001:db8::1]:25,smtp://localhost:25');
+  const { advice } = await checkReturnPath(resolver, 'example.com', relays);
+  t.equal(advice?.[0], 'example.com. IN TXT "v=spf1 a:relay.example ip4:192.0.2.1 ip6:2001:db8::1 mx ~all"');
+});
+
+t.test('a relay that mail cannot be handed to under TLS is told', async (t) => {
+  const { path } = databaseOf(t);
+  const sink = await startSink(t);
+  const { code, checks } = await examine({ DATABASE_PATH: path, SMTP_URL: `${sink.url}?tls=required` }, '127.0.0.1:9');
+  t.equal(code, 1);
+  t.match(checks.get('Relay'), { state: 'fail', found: /takes no mail: .*no STARTTLS/, advice: [/TLS/] });
+  t.equal(sink.mails.length, 0);
+});
+
+t.test('a clock before the service last ran is found', async (t) => {
+  const { path, client } = databaseOf(t);
+  client
+    .prepare("INSERT INTO installation (name, value) VALUES ('last_seen', ?)")
+    .run(String(Date.now() + 3 * 24 * 60 * 60 * 1000));
+  const { code, checks } = await examine({ DATABASE_PATH: path }, '127.0.0.1:9');
+  t.equal(code, 1);
+  t.match(checks.get('Clock'), { state: 'fail', found: /before the service last ran/ });
+});
+
+t.test('an address that leads to something else is told', async (t) => {
+  const { path } = databaseOf(t);
+  const other = createHttpServer((_request, response) => response.end('Hello')).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const { checks } = await examine({ DATABASE_PATH: path, PUBLIC_URL: `http://127.0.0.1:${port}` }, '127.0.0.1:9');
+  t.match(checks.get('Public address'), { state: 'fail', found: /leads to something else \(200\)/, advice: [/DNS/] });
 });
 
 t.test('a damaged database is found', async (t) => {
@@ -160,7 +254,7 @@ t.test('a relay that answers otherwise is told with its answer', async (t) => {
     server.close();
   }
   const { checks } = await examine({ DATABASE_PATH: path, SMTP_URL: 'relay.example' }, '127.0.0.1:9');
-  t.match(checks.get('Relay'), { state: 'fail', found: /SMTP_URL is not/ });
+  t.match(checks.get('Relay'), { state: 'fail', found: /^SMTP_URL is invalid: entry 1/ });
 });
 
 async function freePort(): Promise<number> {

@@ -94,6 +94,16 @@ t.test('whatever contacts hold, the export imported into another type gives the 
   );
 });
 
+t.test('more custom fields than SQLite has columns for are exported all the same', async (t) => {
+  const app = await startApp(t);
+  const type = await typeOf(app.one, 'Readers');
+  app.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2100)
+    INSERT INTO custom_fields (user_id, field_name, field_type, created_at, updated_at) SELECT 1, 'field' || i, 'text', '', '' FROM n`);
+  const { status, text } = await exported(app.one, type);
+  t.equal(status, 200);
+  t.match(text, /,"field2100"\r\n/);
+});
+
 t.test('every country comes back as itself', async (t) => {
   const { one, db } = await startApp(t);
   const from = await typeOf(one, 'From');

@@ -7,3 +7,8 @@ export interface Check {
   /** What to do, in lines. */
   advice?: string[];
 }
+
+export type Finding = Omit<Check, 'name'>;
+
+/** The TXT records at a name; throws what DNS says when it can't tell. */
+export type Lookup = (name: string) => Promise<string[]>;

@@ -1,4 +1,4 @@
-/** The domains that senders write from, with their keys and the relay their SPF record must allow. */
+/** The domains that senders write from, with their keys and return paths. */
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
 import { dkimKeys, senders } from '../../database/schema.ts';
@@ -7,8 +7,8 @@ import { asciiDomain } from '../../delivery/dkim-keys.ts';
 
 export interface SenderDomain {
   domain: string;
-  /** The host of the relay, or null when mail stays in the outbox. */
-  relay: string | null;
+  /** The domain of the envelope sender, whose SPF record counts. */
+  returnPath: string;
   keys: { name: string; value: string; zone: string }[];
 }
 
@@ -22,7 +22,7 @@ export function domainsOf(db: Db, config: Config): SenderDomain[] {
     .filter((domain) => domain !== null);
   return [...new Set(names)].sort().map((domain) => ({
     domain,
-    relay: URL.canParse(config.SMTP_URL) ? new URL(config.SMTP_URL).hostname : null,
+    returnPath: config.BOUNCE_DOMAIN || domain,
     keys: keys
       .filter((key) => key.domain === domain)
       .map(({ selector, private_key }) => dnsRecord(domain, selector, private_key)),

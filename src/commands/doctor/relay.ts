@@ -1,53 +1,94 @@
 /** Whether the relay answers, and what it offers (RFC 5321 §4.1.1.1). No mail is sent, no password is given. */
 import { once } from 'node:events';
-import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { createInterface, type Interface } from 'node:readline';
 import { connect as connectTls } from 'node:tls';
 import type { Config } from '../../config.ts';
+import { handshake } from '../../delivery/smtp/handshake.ts';
+import { parseRelays, type Relay, relayName } from '../../delivery/smtp/relay.ts';
+import { RFC_TIMEOUTS } from '../../delivery/smtp/timeouts.ts';
+import { Wire } from '../../delivery/smtp/wire.ts';
 import type { Check } from './check.ts';
 
 const PATIENCE_MS = 10_000;
 const NAME = 'Relay';
+const EHLO_NAME = 'doctor.invalid';
+const SILENT = `no answer within ${PATIENCE_MS / 1000} s`;
+const REACH_ADVICE = 'Check host, port and firewall; many hosters block port 25, use 587 or 465.';
+const TLS_ADVICE =
+  'Mail crosses the network under TLS with a valid certificate only; ?tls=off behind the port is for a relay on your own network.';
 
-export async function relayCheck({ SMTP_URL }: Config): Promise<Check> {
-  if (SMTP_URL === '') return { name: NAME, state: 'warn', found: 'none: mail stays in the built-in outbox' };
-  const url = URL.canParse(SMTP_URL) ? new URL(SMTP_URL) : null;
-  if (url === null || !/^smtps?:$/.test(url.protocol)) {
-    return { name: NAME, state: 'fail', found: 'SMTP_URL is not smtp(s)://user:pass@host:port' };
-  }
-  const isTls = url.protocol === 'smtps:';
-  const port = Number(url.port) || (isTls ? 465 : 587);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+/** One finding for each relay of SMTP_URL; nothing is thrown. */
+export async function relayChecks({ SMTP_URL }: Config): Promise<Check[]> {
+  if (SMTP_URL === '') return [{ name: NAME, state: 'warn', found: 'none: mail stays in the built-in outbox' }];
   try {
-    const offers = await ehlo(host, port, isTls);
-    const found = `${host}:${port} answers and offers ${offers.join(', ') || 'nothing'}`;
-    const isOpen = !isTls && !offers.includes('STARTTLS') && !isLoopback(host);
-    return isOpen
-      ? { name: NAME, state: 'warn', found, advice: ['It offers no STARTTLS: mail and password travel in the clear.'] }
-      : { name: NAME, state: 'ok', found };
+    const relays = parseRelays(SMTP_URL);
+    const nameOf = (relay: Relay) => (relays.length === 1 ? NAME : `${NAME} ${relayName(relay)}`);
+    return await Promise.all(relays.map(async (relay) => ({ name: nameOf(relay), ...(await relayCheck(relay)) })));
   } catch (error) {
-    const advice = ['Check host, port and firewall; many hosters block port 25, use 587 or 465.'];
-    const why = error instanceof Error ? error.message || String(Object(error).code) : String(error);
-    return { name: NAME, state: 'fail', found: `${host}:${port} does not answer: ${why}`, advice };
+    return [{ name: NAME, state: 'fail', found: reasonOf(error) }];
   }
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+/** The relays of SMTP_URL; none when it can't be read, which `relayChecks` tells. */
+export function relaysOf({ SMTP_URL }: Config): Relay[] {
+  try {
+    return SMTP_URL === '' ? [] : parseRelays(SMTP_URL);
+  } catch {
+    return [];
+  }
 }
 
-/** The names of the extensions that the server offers. */
-async function ehlo(host: string, port: number, isTls: boolean): Promise<string[]> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  const socket = isTls ? connectTls({ host, port, servername: host }) : connectTcp({ host, port });
-  const cut = () => socket.destroy(new Error(`no answer within ${PATIENCE_MS / 1000} s`));
-  signal.addEventListener('abort', cut);
+async function relayCheck(relay: Relay): Promise<Omit<Check, 'name'>> {
+  const name = relayName(relay);
+  try {
+    const offers = await ehlo(relay);
+    const found = `${name} answers and offers ${offers.join(', ') || 'nothing'}`;
+    if (relay.tls === 'off' && !relay.local) {
+      return { state: 'warn', found, advice: ['Without TLS, mail travels in the clear.'] };
+    }
+    const fault = relay.tls === 'required' || relay.tls === 'offered' ? await tlsFault(relay) : null;
+    return fault === null
+      ? { state: 'ok', found }
+      : { state: 'fail', found: `${found}, but takes no mail: ${fault}`, advice: [TLS_ADVICE] };
+  } catch (error) {
+    return { state: 'fail', found: `${name} does not answer: ${reasonOf(error)}`, advice: [REACH_ADVICE] };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message || String(Object(error).code) : String(error);
+}
+
+/** The names of the extensions that the server offers, before STARTTLS where that is used. */
+async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
+  const isTls = tls === 'implicit';
+  const servername = isIP(host) === 0 ? { servername: host } : {};
+  const socket = isTls
+    ? connectTls({ host, port, ...servername, rejectUnauthorized: verify })
+    : connectTcp({ host, port });
+  const timer = setTimeout(() => socket.destroy(new Error(SILENT)), PATIENCE_MS);
   try {
     return await talk(socket, isTls ? 'secureConnect' : 'connect');
   } finally {
-    signal.removeEventListener('abort', cut);
+    clearTimeout(timer);
     socket.destroy();
   }
+}
+
+/** Why the courier's own opening fails, short of the login; null when it doesn't. */
+async function tlsFault(relay: Relay): Promise<string | null> {
+  const wire = new Wire(
+    relay,
+    () => performance.now(),
+    () => undefined,
+  );
+  const timer = setTimeout(() => wire.fail(new Error(SILENT)), PATIENCE_MS);
+  const result = await handshake(wire, { ...relay, login: null }, EHLO_NAME, RFC_TIMEOUTS);
+  clearTimeout(timer);
+  if ('kind' in result) return result.reply;
+  wire.quit(RFC_TIMEOUTS.quit);
+  return null;
 }
 
 async function talk(socket: Socket, ready: string): Promise<string[]> {
@@ -65,7 +106,7 @@ async function talk(socket: Socket, ready: string): Promise<string[]> {
     return value;
   };
   await ask('220');
-  socket.write('EHLO doctor.invalid\r\n');
+  socket.write(`EHLO ${EHLO_NAME}\r\n`);
   const [, ...offers] = await ask('250');
   socket.write('QUIT\r\n');
   return offers.map((line) => line.slice(4).split(' ')[0]?.toUpperCase() ?? '');

@@ -1,24 +1,34 @@
-/** SPF (RFC 7208), DKIM (RFC 6376) and DMARC (RFC 7489) of a sender's domain, with the records to paste. */
+/** SPF (RFC 7208) and DKIM (RFC 6376) of what senders write from, DMARC beside them, with the records to paste. */
 import type { Resolver } from 'node:dns/promises';
-import type { Check } from './check.ts';
+import { isIP } from 'node:net';
+import type { Relay } from '../../delivery/smtp/relay.ts';
+import type { Check, Finding, Lookup } from './check.ts';
+import { alignmentCheck, dmarcCheck, tagsOf } from './dmarc.ts';
 import type { SenderDomain } from './domains.ts';
 
 /** A name without such a record, as node:dns tells it. */
 const ABSENT = ['ENOTFOUND', 'ENODATA'];
+/** By the version of an address, 0 for a name. */
+const MECHANISMS = new Map([
+  [0, 'a'],
+  [4, 'ip4'],
+  [6, 'ip6'],
+]);
 
 /** The checks of one domain. What DNS cannot answer just now is a warning: it says nothing about the record. */
 export async function checkDomain(resolver: Resolver, sender: SenderDomain): Promise<Check[]> {
   const txt = (name: string) => textsAt(resolver, name);
-  const [spf, dkim, dmarc] = await Promise.all([
-    guarded(`SPF of ${sender.domain}`, () => spfCheck(txt, sender)),
+  return Promise.all([
     guarded(`DKIM of ${sender.domain}`, () => dkimCheck(txt, sender)),
     guarded(`DMARC of ${sender.domain}`, () => dmarcCheck(txt, sender)),
+    guarded(`Alignment of ${sender.domain}`, () => alignmentCheck(txt, sender)),
   ]);
-  return [spf, dkim, dmarc];
 }
 
-type Lookup = (name: string) => Promise<string[]>;
-type Finding = Omit<Check, 'name'>;
+/** The SPF record of a domain of return paths, which is to allow these relays. */
+export async function checkReturnPath(resolver: Resolver, domain: string, relays: Relay[]): Promise<Check> {
+  return guarded(`SPF of ${domain}`, () => spfCheck((name) => textsAt(resolver, name), domain, relays));
+}
 
 async function guarded(name: string, check: () => Promise<Finding>): Promise<Check> {
   try {
@@ -42,13 +52,14 @@ async function textsAt(resolver: Resolver, name: string): Promise<string[]> {
   }
 }
 
-/** The envelope sender is of this domain too, so an SPF pass is aligned. */
-async function spfCheck(txt: Lookup, { domain, relay }: SenderDomain): Promise<Finding> {
+async function spfCheck(txt: Lookup, domain: string, relays: Relay[]): Promise<Finding> {
   const records = (await txt(domain)).filter((record) => /^v=spf1( |$)/i.test(record));
   const [record] = records;
-  const mechanism = relay === null ? 'mx' : `a:${relay}`;
   if (record === undefined) {
-    const advice = [`${domain}. IN TXT "v=spf1 ${mechanism} ~all"`, 'or what the operator of your relay tells you.'];
+    const advice = [
+      `${domain}. IN TXT "v=spf1 ${mechanismsOf(relays)} ~all"`,
+      'or what the operator of your relay tells you.',
+    ];
     return { state: 'fail', found: 'no record', advice };
   }
   if (records.length > 1) {
@@ -57,10 +68,19 @@ async function spfCheck(txt: Lookup, { domain, relay }: SenderDomain): Promise<F
   if (/ \+?all( |$)/i.test(record)) {
     return { state: 'fail', found: record, advice: ['It allows everybody: end it with ~all or -all.'] };
   }
+  if (/^v=spf1 +[~-]all *$/i.test(record)) {
+    return { state: 'fail', found: record, advice: [`It allows nobody: put ${mechanismsOf(relays)} before all.`] };
+  }
   if (!/ [~-]all( |$)/i.test(record) && !/ redirect=/i.test(record)) {
     return { state: 'warn', found: record, advice: ['It says nothing about others: end it with ~all or -all.'] };
   }
   return { state: 'ok', found: record };
+}
+
+/** What allows the relays; one on this machine sends from here, as the domain's own mail server is taken to. */
+function mechanismsOf(relays: Relay[]): string {
+  const mechanisms = relays.map(({ host, local }) => (local ? 'mx' : `${MECHANISMS.get(isIP(host))}:${host}`));
+  return [...new Set(mechanisms.length > 0 ? mechanisms : ['mx'])].join(' ');
 }
 
 async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<Finding> {
@@ -76,31 +96,4 @@ async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<F
     return { state: 'fail', found, advice: [key.zone] };
   }
   return { state: 'ok', found: `published and the same as ours: ${keys.map(({ name }) => name).join(', ')}` };
-}
-
-/** The record of the domain itself, else that of the domain above it, whose sp= then counts. */
-async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<Finding> {
-  const labels = domain.split('.');
-  for (let at = 0; at <= labels.length - 2; at++) {
-    const name = `_dmarc.${labels.slice(at).join('.')}`;
-    const records = (await txt(name)).filter((record) => /^v=DMARC1\s*(;|$)/.test(record));
-    const [record] = records;
-    if (record === undefined) continue;
-    if (records.length > 1)
-      return { state: 'fail', found: `${records.length} records at ${name}`, advice: ['Keep one.'] };
-    const tags = tagsOf(record);
-    const policy = ((at > 0 && tags.get('sp')) || tags.get('p')) ?? '';
-    if (!['none', 'quarantine', 'reject'].includes(policy.toLowerCase())) {
-      return { state: 'fail', found: `${record} at ${name}`, advice: ['It needs p=none, quarantine or reject.'] };
-    }
-    return { state: 'ok', found: `${record} at ${name}` };
-  }
-  const advice = [`_dmarc.${domain}. IN TXT "v=DMARC1; p=none; rua=mailto:postmaster@${domain}"`];
-  return { state: 'fail', found: 'no record: large receivers ask for one', advice };
-}
-
-/** A list of tag=value (RFC 6376 §3.2), blanks within values left out. */
-function tagsOf(record: string): Map<string, string> {
-  const pairs = record.split(';').map((part) => part.split('='));
-  return new Map(pairs.map(([tag = '', ...value]) => [tag.trim(), value.join('=').replace(/\s/g, '')]));
 }

@@ -1,0 +1,72 @@
+/** DMARC (RFC 7489): the policy of a sender's domain, and whether SPF or DKIM speaks for the domain that people see. */
+import type { Finding, Lookup } from './check.ts';
+import type { SenderDomain } from './domains.ts';
+
+interface Published {
+  /** The domain that has it. */
+  domain: string;
+  records: string[];
+}
+
+/** The policy of the domain itself, else that of the domain above it, whose sp= then counts. */
+export async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<Finding> {
+  const [published] = await policiesOf(txt, domain);
+  if (published === undefined) {
+    const advice = [`_dmarc.${domain}. IN TXT "v=DMARC1; p=none; rua=mailto:postmaster@${domain}"`];
+    return { state: 'fail', found: 'no record: large receivers ask for one', advice };
+  }
+  const { records } = published;
+  const name = `_dmarc.${published.domain}`;
+  const [record = ''] = records;
+  if (records.length > 1)
+    return { state: 'fail', found: `${records.length} records at ${name}`, advice: ['Keep one.'] };
+  const tags = tagsOf(record);
+  const policy = ((published.domain !== domain && tags.get('sp')) || tags.get('p')) ?? '';
+  if (!['none', 'quarantine', 'reject'].includes(policy.toLowerCase())) {
+    return { state: 'fail', found: `${record} at ${name}`, advice: ['It needs p=none, quarantine or reject.'] };
+  }
+  return { state: 'ok', found: `${record} at ${name}` };
+}
+
+/**
+ * Whether a pass of SPF or of our signature counts for the domain in From (RFC 7489 §3.1). The organisation is taken to be
+ * the highest domain above with a policy of its own.
+ */
+export async function alignmentCheck(txt: Lookup, { domain, returnPath, keys }: SenderDomain): Promise<Finding> {
+  const policies = await policiesOf(txt, domain);
+  const isStrict =
+    tagsOf(policies[0]?.records[0] ?? '')
+      .get('aspf')
+      ?.toLowerCase() === 's';
+  const organisation = policies.at(-1)?.domain ?? domain;
+  const isRelated =
+    returnPath === organisation || returnPath.endsWith(`.${organisation}`) || domain.endsWith(`.${returnPath}`);
+  const ways: string[] = [];
+  if (keys.length > 0) ways.push(`DKIM (d=${domain})`);
+  if (returnPath === domain || (isRelated && !isStrict)) ways.push(`SPF (return path ${returnPath})`);
+  if (ways.length > 0) return { state: 'ok', found: ways.join(' and ') };
+  return {
+    state: 'fail',
+    found: `SPF speaks for the return path ${returnPath} only${isStrict ? ' (aspf=s)' : ''}, and Sendlark does not sign`,
+    advice: [`sendlark dkim create ${domain}`, `or make BOUNCE_DOMAIN a domain below ${organisation}.`],
+  };
+}
+
+/** What the domain and those above it publish, from the domain upwards; top-level domains have none. */
+async function policiesOf(txt: Lookup, domain: string): Promise<Published[]> {
+  const labels = domain.split('.');
+  const domains = labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'));
+  const all = await Promise.all(
+    domains.map(async (name) => {
+      const records = (await txt(`_dmarc.${name}`)).filter((record) => /^v=DMARC1\s*(;|$)/.test(record));
+      return { domain: name, records };
+    }),
+  );
+  return all.filter(({ records }) => records.length > 0);
+}
+
+/** A list of tag=value (RFC 6376 §3.2), blanks within values left out. */
+export function tagsOf(record: string): Map<string, string> {
+  const pairs = record.split(';').map((part) => part.split('='));
+  return new Map(pairs.map(([tag = '', ...value]) => [tag.trim(), value.join('=').replace(/\s/g, '')]));
+}

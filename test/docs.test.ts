@@ -1,0 +1,60 @@
+/** The documents say what the code does: the settings table, and every command, run in the order in which they stand. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { SETTINGS } from '../src/config.ts';
+import { operationOf } from '../src/plugins/operations.ts';
+import { blocksOf, commandsOf, inlineCodeOf, ROOT } from './docs/blocks.ts';
+import { checkCaddy, checkCron, checkLitestream, checkNginx, checkUnit } from './docs/files.ts';
+import { checkImage } from './docs/image.ts';
+import { Machine } from './docs/machine.ts';
+
+const DOCUMENTS = ['README.md', 'docs/operating.md', 'docs/architecture.md', 'CHANGELOG.md'];
+const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+t.test('the table of settings is that of the code, in its order', async (t) => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(([, name, fallback, about]) => ({
+    name,
+    fallback: fallback?.replaceAll('`', ''),
+    about,
+  }));
+  const settings = Object.entries(SETTINGS).map(([name, { fallback, about }]) => ({ name, fallback, about }));
+  t.strictSame(rows, settings);
+});
+
+t.test('every command of the documents is run, or its file checked, on a machine of its own', async (t) => {
+  const machine = await Machine.start(t);
+  for (const { document, language, text } of DOCUMENTS.flatMap(blocksOf)) {
+    await t.test(`${document}: ${language}: ${text.slice(0, text.indexOf('\n'))}`, async (t) => {
+      if (language === 'sh') for (const command of commandsOf(text)) await machine.run(t, command);
+      else if (language === 'cron') await machine.runCron(t, checkCron(t, text));
+      else if (language === 'ini') checkUnit(t, text);
+      else if (language === 'dockerfile') await checkImage(t, text);
+      else if (language === 'caddyfile') await machine.checkPages(t, checkCaddy(t, text));
+      else if (language === 'nginx') checkNginx(t, text);
+      else if (language === 'yaml') checkLitestream(t, text);
+      else t.equal(language, 'text', 'a block of a language that nothing here checks');
+    });
+  }
+  for (const [document, code] of DOCUMENTS.flatMap((name) => inlineCodeOf(name).map((code) => [name, code] as const))) {
+    if (/^sendlark \w/.test(code)) t.ok(machine.hasRun(code), `${document}: ${code} was run in a block`);
+  }
+});
+
+t.test('every script that the documents name exists', async (t) => {
+  for (const document of [...DOCUMENTS, 'docs/benchmarks.md']) {
+    const code = [...inlineCodeOf(document), ...blocksOf(document).map(({ text }) => text)].join('\n');
+    for (const [, name = ''] of code.matchAll(/npm run ([\w:]+)/g)) t.ok(scripts[name], `${document}: npm run ${name}`);
+  }
+});
+
+t.test('every path of the API that the documents or a command name exists', async (t) => {
+  const folder = join(ROOT, 'src/commands');
+  const commands = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+  const texts = [...DOCUMENTS.map((name) => join(ROOT, name)), ...commands.map((name) => join(folder, name))].map(
+    (path) => readFileSync(path, 'utf8'),
+  );
+  const named = texts.flatMap((text) => [...text.matchAll(/\b(GET|POST|DELETE) (?:\/api)?(\/[\w/-]+)/g)]);
+  for (const [, method = '', path = ''] of named) t.doesNotThrow(() => operationOf(method, path));
+});

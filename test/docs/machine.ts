@@ -1,0 +1,142 @@
+/** A machine on which the documents' commands are run: an empty folder with the built program and a service in it. */
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import Database from 'better-sqlite3';
+import type { Test } from 'tap';
+import { until } from '../commands/campaign.ts';
+import { startDns } from '../commands/dns-server.ts';
+import { Service } from '../service.ts';
+import { ROOT } from './blocks.ts';
+
+const DNS_RECORDS = {
+  'example.com': ['v=spf1 a:relay.example ~all'],
+  '_dmarc.example.com': ['v=DMARC1; p=none'],
+};
+
+export class Machine {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'sendlark-docs-'));
+  readonly #service: Service;
+  readonly #records: Record<string, string[]> = { ...DNS_RECORDS };
+  readonly #ran: string[] = [];
+  /** Assignments of variables, which hold for the commands after them. */
+  #variables = '';
+  /** What stands in the documents → what stands for it here. */
+  #substitutes: [documented: string, here: string][] = [];
+
+  /** With a service running on `sendlark.db` in its folder; both go with the test. */
+  static async start(t: Test): Promise<Machine> {
+    const machine = new Machine(t);
+    const dns = await startDns(t, machine.#records);
+    await machine.#service.start();
+    machine.#substitutes = [
+      ['http://127.0.0.1:3000', machine.#service.origin],
+      ["'-H PublicKey:pk_… -H SecretKey:sk_…'", "'-H PublicKey:pk_test -H SecretKey:sk_test'"],
+      ['/usr/local/bin', machine.#path('bin')],
+      ['/var/lib/sendlark', machine.#folder],
+      ['/backups', machine.#path('backups')],
+      ['sendlark doctor', `sendlark doctor --dns ${dns}`],
+    ];
+    return machine;
+  }
+
+  private constructor(t: Test) {
+    t.teardown(() => rmSync(this.#folder, { recursive: true, force: true }));
+    this.#service = new Service(t, { DATABASE_PATH: this.#path('sendlark.db') });
+    for (const name of ['bin', 'backups', 'dist-binary']) mkdirSync(this.#path(name));
+    const program = this.#path('dist-binary/sendlark');
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'dist/cli.js')}' "$@"\n`);
+    chmodSync(program, 0o755);
+  }
+
+  /** Runs one command of a shell block; fails the test unless it does what it is there for. */
+  async run(t: Test, command: string): Promise<void> {
+    this.#ran.push(command);
+    if (/^[A-Z]+=/.test(command)) this.#variables += `${this.#here(command)}\n`;
+    else if (command.startsWith('npm ')) this.#checkNpm(t, command);
+    else if (command.startsWith('systemctl ')) await this.#supervise(t, command);
+    else if (command.startsWith('litestream ')) this.#replicate(t, command);
+    else await this.#shell(t, command, [this.#path('bin'), process.env.PATH ?? '']);
+  }
+
+  /** Runs the command of a line of cron, which has the path of Debian's cron. */
+  async runCron(t: Test, command: string): Promise<void> {
+    await this.#shell(t, command, ['/usr/bin', '/bin']);
+  }
+
+  /** The service has pages at these paths. */
+  async checkPages(t: Test, paths: string[]): Promise<void> {
+    for (const path of paths) t.equal((await fetch(this.#service.origin + path)).status, 200, path);
+  }
+
+  /** Whether a command was run that begins so. */
+  hasRun(words: string): boolean {
+    return this.#ran.some((command) => command === words || command.startsWith(`${words} `));
+  }
+
+  #path(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  #here(command: string): string {
+    return this.#substitutes.reduce((so, [documented, here]) => so.replaceAll(documented, here), command);
+  }
+
+  async #shell(t: Test, command: string, path: string[]): Promise<void> {
+    if (command.includes('$API/single-send/report')) await this.#campaignEnd();
+    const child = spawn('/bin/bash', ['-c', this.#variables + this.#here(command)], {
+      cwd: this.#folder,
+      env: { PATH: path.join(delimiter), HOME: this.#folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+    t.equal(code, 0, `${command}\n${out}${err}`);
+    if (command.startsWith('curl ')) t.match(out, /^\{"status":"success"/, command);
+    this.#learn(command, out);
+  }
+
+  /** What a later command needs of this one's answer, and where the documents can only hint at it. */
+  #learn(command: string, out: string): void {
+    const found = (pattern: RegExp) => pattern.exec(out)?.[1] ?? `nothing in ${out}`;
+    if (command.includes('/single/send/create')) this.#substitutes.push(['utr=…', `utr=${found(/"utr":"([^"]+)"/)}`]);
+    if (command.startsWith('sendlark keys create')) this.#substitutes.push(['pk_…', found(/^PublicKey: (\S+)$/m)]);
+    if (command.startsWith('sendlark dkim create')) {
+      this.#records[found(/^ {2}Name: {2}(\S+)$/m)] = [found(/^ {2}Value: (.+)$/m)];
+    }
+  }
+
+  async #campaignEnd(): Promise<void> {
+    await until(
+      () => this.#service.get('/outbox/list'),
+      ({ message }) => JSON.stringify(message).includes('zoe@example.com'),
+    );
+  }
+
+  /** Registry and compiler are not had here; the build, the program and the tests are what this very run comes from. */
+  #checkNpm(t: Test, command: string): void {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    for (const part of command.split(' && ')) {
+      const [, verb = '', name = verb] = part.split(' ');
+      t.ok(name === 'ci' ? existsSync(join(ROOT, 'package-lock.json')) : scripts[name], part);
+    }
+    t.equal(scripts.start, 'npm run --silent build && node dist/cli.js serve');
+  }
+
+  async #supervise(t: Test, command: string): Promise<void> {
+    t.match(command, /^systemctl (start|stop) sendlark$/);
+    if (command.includes(' stop ')) t.equal(await this.#service.end('SIGTERM'), 0, command);
+    else await this.#service.start();
+  }
+
+  /** Litestream gives an ordinary database file, which a copy by SQLite stands for. */
+  #replicate(t: Test, command: string): void {
+    const [, name = ''] = /^litestream restore -o (\S+) s3:\/\/\S+$/.exec(command) ?? [];
+    t.not(name, '', command);
+    const client = new Database(this.#path('sendlark.db'), { readonly: true });
+    client.prepare('VACUUM INTO ?').run(this.#path(name));
+    client.close();
+  }
+}
