@@ -137,7 +137,7 @@ t.test('a day of an installation', async (t) => {
     ['one contact', /^SELECT json_object\(.* FROM contacts/, ['contacts USING INTEGER PRIMARY KEY (rowid=?)']],
     [
       'a page of an export',
-      /^SELECT address_id, first_name/,
+      /^SELECT address_id, custom_values, first_name/,
       ['contacts USING INDEX contacts_person (contact_type_id=? AND address_id>?)'],
     ],
     [
