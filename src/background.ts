@@ -59,7 +59,11 @@ export class Background {
       if (!this.#isStopping) isMore = (await this.#safely(name, work)) || isMore;
     };
     if (!isHeld) {
-      await part('segments', () => keepSegments(db, clock));
+      await part('segments', () =>
+        keepSegments(db, clock, (segment, error) =>
+          this.#deps.log({ segment, err: String(error) }, 'a segment could not be brought up to date'),
+        ),
+      );
       await part('launch', async () => (await this.#launcher.launchDue(this.#turn())) > 0);
       await part('enrolment', async () => takeChanges(db.$client) > 0);
       await part('automations', async () => (await sendDue(this.#deps)) > 0);

@@ -8,6 +8,7 @@ import { type Clock, wireTime } from '../clock.ts';
 import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
 import { segments } from '../database/schema.ts';
+import { isDiskTrouble } from '../database/trouble.ts';
 import { settle } from './membership.ts';
 
 const HOUR = 3_600_000;
@@ -59,25 +60,37 @@ export function isRecomputing(db: Db, ids: readonly number[]): boolean {
 }
 
 /**
- * Marks segments whose rules look at the clock once an hour, and goes on with the marked ones for a moment; gives whether any
- * remains.
+ * Marks segments whose rules look at the clock once an hour, and goes on with the marked ones for a moment; gives whether there is
+ * more to do. One that fails is told to `onFailure` and keeps its mark; the others go on. Throws where the disk fails.
  */
-export async function keepSegments(db: Db, clock: Clock): Promise<boolean> {
+export async function keepSegments(
+  db: Db,
+  clock: Clock,
+  onFailure: (segmentId: number, error: unknown) => void,
+): Promise<boolean> {
   const now = clock.now().getTime();
   // A clock that was set back must not put the next check off for longer than an hour.
   const due = sql`check_at IS NOT NULL AND (check_at <= ${now} OR check_at > ${now + HOUR})`;
-  const pending = sql`SELECT id FROM segments WHERE recompute_after IS NOT NULL`;
+  // What is under way ends first; among the others chance decides, so that one which is marked again and again delays nobody for good.
+  const pending = sql`SELECT id FROM segments WHERE recompute_after IS NOT NULL ORDER BY recompute_after DESC, random()`;
   if (db.get(sql`SELECT 1 FROM segments WHERE ${due}`) !== undefined) {
     db.run(sql`
       UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, ${now + HOUR}, NULL)
       WHERE ${due}`);
   }
+  const failed = new Set<number>();
   const until = performance.now() + TURN_MS;
   for (const { id } of db.all<{ id: number }>(pending)) {
-    await continueRecompute(db, id, clock, until - performance.now());
+    try {
+      await continueRecompute(db, id, clock, until - performance.now());
+    } catch (error) {
+      if (isDiskTrouble(error)) throw error;
+      failed.add(id);
+      onFailure(id, error);
+    }
     if (performance.now() >= until) break;
   }
-  return db.get(pending) !== undefined;
+  return db.all<{ id: number }>(pending).some(({ id }) => !failed.has(id));
 }
 
 /** Settles the next `rows` people of a segment; gives whether there are more. */

@@ -15,6 +15,8 @@ export interface Handoff {
    * `memory` where that is given: the courier keeps it until the hand-off is settled.
    */
   start(memory?: Buffer): Buffer | null;
+  /** Whether it still may leave; asked where something of it was written ahead of its turn. */
+  mayGo?(): boolean;
   /** Whether no line of the message can begin with a dot, so that none is looked for (RFC 5321 4.5.2). */
   dotless: boolean;
 }

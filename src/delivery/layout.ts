@@ -47,11 +47,12 @@ const isIn = (targets: '@excluded' | '@earlier', row: string) => `
     ELSE EXISTS (SELECT 1 FROM segment_recipients e
       WHERE e.segment_id = x.value ->> 'id' AND e.address_id = ${row}.address_id AND e.is_removed = 0) END)`;
 
-/** Mailings with people still to lay out. Those cancelled meanwhile are among them: everyone they were meant for gets a final state. */
+/** Mailings with people still to lay out, in an order by chance: a small one does not wait for a large one that came first. Those cancelled meanwhile are among them: everyone they were meant for gets a final state. */
 export function mailingsToLayOut(client: Database): { id: number; state: 'layout' | 'cancelled' }[] {
   return client
     .prepare<[], { id: number; state: 'layout' | 'cancelled' }>(`
-      SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('layout', 'cancelled') AND layout IS NOT NULL`)
+      SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('layout', 'cancelled') AND layout IS NOT NULL
+      ORDER BY random()`)
     .all();
 }
 

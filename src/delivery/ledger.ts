@@ -3,6 +3,7 @@
  * transaction together with the mailing's counters, so the counters always equal the rows.
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { LONGEST_WAIT } from './backoff.ts';
 import type { Person } from './values.ts';
 
 /** States of a delivery. From `accepted` on they are final. */
@@ -150,11 +151,17 @@ export class Ledger {
 
   /**
    * At start: whatever is in hand-off belongs to an earlier boot and goes back to the queue, under its old Message-ID; what
-   * the relay's refusal held is tried again, since a restart is how settings change.
+   * the relay's refusal held is tried again, since a restart is how settings change. What waits for a moment no wait leads to,
+   * as the clock was ahead when it was put off, is due at `now`, epoch milliseconds.
    */
-  recover(): number {
+  recover(now: number): number {
     return this.#client
       .transaction(() => {
+        this.#client
+          .prepare(`
+            UPDATE deliveries INDEXED BY deliveries_queue SET due_at = @now, first_tried_at = min(first_tried_at, @now)
+            WHERE state = 0 AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest`)
+          .run({ now, longest: LONGEST_WAIT });
         this.#client.exec(
           "UPDATE mailings SET state = 'sending', held_reason = NULL WHERE finished_at IS NULL AND state = 'held'",
         );

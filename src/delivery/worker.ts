@@ -52,7 +52,7 @@ export class DeliveryWorker {
     this.#deps = deps;
     this.#ledger = new Ledger(deps.db.$client);
     this.#steady = steadyTime(deps.clock);
-    const recovered = this.#ledger.recover();
+    const recovered = this.#ledger.recover(this.#steady());
     if (recovered > 0) deps.log({ recovered }, 'hand-offs of an earlier run go back to the queue');
   }
 
@@ -95,9 +95,18 @@ export class DeliveryWorker {
   async finish(): Promise<void> {
     while (this.#flights > 0) {
       await this.#landing();
-      this.record();
+      this.#recordSafely();
     }
     this.#recordAndClaim(false);
+  }
+
+  /** As `record`; what a full disk refuses is tried again with what lands next. */
+  #recordSafely(): void {
+    try {
+      this.record();
+    } catch (error) {
+      this.#deps.log({ err: String(error) }, 'what has landed could not be recorded');
+    }
   }
 
   /** Puts what has landed on disk; the worker's own rounds do so too, but other work may come between them. */
@@ -183,6 +192,7 @@ export class DeliveryWorker {
 
   async #outcomeOf(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
     const to = envelopeAddress(claim);
+    const mayGo = () => !this.#isStopping && !this.#stopped.has(mailing.id);
     const hand = (message: (memory?: Buffer) => Buffer) =>
       this.#deps.courier.send({
         mailingId: mailing.id,
@@ -190,7 +200,8 @@ export class DeliveryWorker {
         from: ready.envelopeFrom(claim),
         to,
         dotless: true,
-        start: (memory) => (this.#isStopping || this.#stopped.has(mailing.id) ? null : message(memory)),
+        start: (memory) => (mayGo() ? message(memory) : null),
+        mayGo,
       });
     const signed = ready.renderSigned(claim, to);
     return signed === null ? hand((memory) => ready.render(claim, to, memory)) : this.#afterSigning(signed, hand);

@@ -89,6 +89,10 @@ async function upload(app: TestApp, csv: string, type = '1'): Promise<void> {
   });
 }
 
+function failed(_segmentId: number, error: unknown): never {
+  throw error;
+}
+
 t.test('a segment is stored, shown and listed as the interface says', async (t) => {
   const app = await start(t);
   const id = await store(app, [], {
@@ -362,7 +366,7 @@ t.test('a large segment is finished in the background, from where it was left', 
   await upload(app, ['email', ...Array.from({ length: 1200 }, (_, n) => `p${n}@example.com`)].join('\n'));
   const segment_id = await store(app, ['email', 'contains', '@']);
   app.db.exec('DELETE FROM segment_recipients WHERE address_id > 300; UPDATE segments SET recompute_after = 300');
-  while (await keepSegments(app.drizzle, app.clock));
+  while (await keepSegments(app.drizzle, app.clock, failed));
   t.equal((await recipients(app, segment_id)).length, 1200);
   t.equal(app.db.prepare('SELECT recompute_after FROM segments').pluck().get(), null);
 });
@@ -407,6 +411,21 @@ t.test('a deleted contact type holds what names a segment of it, which has lost 
   });
 });
 
+t.test('a segment that fails keeps no other from being brought up to date', async (t) => {
+  const app = await start(t);
+  await addContact(app, 'a@example.com', { city: 'Bonn' });
+  const broken = await store(app, ['city', 'is', 'Bonn']);
+  const sound = await store(app, ['city', 'is', 'Bonn']);
+  app.db.exec('DELETE FROM segment_recipients');
+  app.db.exec(`CREATE TRIGGER breaks BEFORE INSERT ON segment_recipients WHEN new.segment_id = ${broken} BEGIN
+    SELECT raise(ABORT, 'broken'); END`);
+  markForRecompute(app.drizzle, sql`true`);
+  const failures = new Set<number>();
+  while (await keepSegments(app.drizzle, app.clock, (id) => failures.add(id)));
+  t.strictSame([...failures], [broken]);
+  t.equal(app.db.prepare('SELECT count(*) FROM segment_recipients WHERE segment_id = ?').pluck().get(sound), 1);
+});
+
 t.test('who was added by hand gets the mail though their contact is deleted after the layout', async (t) => {
   const app = await start(t);
   const strIds = [
@@ -425,7 +444,7 @@ t.test('who was added by hand gets the mail though their contact is deleted afte
     log: (fields, text) => t.fail(text, { fields }),
   });
   await launcher.launchDue(() => true);
-  while (await keepSegments(app.drizzle, app.clock));
+  while (await keepSegments(app.drizzle, app.clock, failed));
   await launcher.launchDue(() => true);
   const mailing = Number(app.db.prepare("SELECT id FROM mailings WHERE state = 'layout'").pluck().get());
   await layOut(app.db, mailing);
@@ -570,7 +589,7 @@ t.test('whatever the order of writes, who is in it is who a recompute puts in, a
       const kept = await recipients(app, segment_id);
       const { count } = app.db.prepare('SELECT segment_emails_count AS count FROM segments').get() as { count: number };
       markForRecompute(app.drizzle, sql`id = ${segment_id}`);
-      while (await keepSegments(app.drizzle, app.clock));
+      while (await keepSegments(app.drizzle, app.clock, failed));
       const fresh = await recipients(app, segment_id);
       if (JSON.stringify(fresh) !== JSON.stringify(kept) || count !== kept.length)
         throw new Error(`${JSON.stringify(kept)}, counted ${count}, became ${JSON.stringify(fresh)}`);

@@ -9,6 +9,9 @@ import { Session, type SessionOwner } from './session.ts';
 import { RFC_TIMEOUTS, type Timeouts } from './timeouts.ts';
 import { Wire } from './wire.ts';
 
+/** How long a relay gets its envelopes alone after it did not take well to one behind a dot. */
+const DEAF_MS = 600_000;
+
 export type PoolOptions = {
   /** The most connections at a time, to all relays together. */
   connections?: number;
@@ -36,6 +39,8 @@ export class SmtpPool {
   readonly #opening = new Set<Wire>();
   readonly #sessions = new Map<Session, Route>();
   readonly #idle: Session[] = [];
+  /** Jobs that stood behind a dot at the last look. */
+  readonly #waiting = new WeakMap<Session, Ticket>();
   #sweep: NodeJS.Timeout | null = null;
   #closing = false;
   #allClosed: (() => void) | null = null;
@@ -120,7 +125,7 @@ export class SmtpPool {
     settled: (ticket, outcome) => ticket.resolve(outcome),
     ending: (session) => {
       const route = this.#sessions.get(session);
-      if (route?.hearsBehindDot && this.#mayFollow(route)) this.#next((ticket) => session.follow(ticket));
+      if (route !== undefined && this.#mayFollow(route)) this.#next((ticket) => session.follow(ticket));
     },
     carried: (session) => {
       this.#rate.add();
@@ -129,8 +134,9 @@ export class SmtpPool {
     },
     deaf: (session) => {
       const route = this.#sessions.get(session);
-      if (route !== undefined) route.hearsBehindDot = false;
+      if (route !== undefined) route.followAt = this.#monotonic() + DEAF_MS;
     },
+    withdrawn: (ticket) => ticket.resolve('withdrawn'),
     free: (session) => {
       if (this.#closing || this.#betterThan(this.#sessions.get(session))) session.quit();
       else this.#feed(session);
@@ -171,6 +177,7 @@ export class SmtpPool {
   /** Whether the next job is better off behind another one's dot: no connection more can be had, and it was never lost there. */
   #mayFollow(route: Route): boolean {
     if (this.#closing || this.#queue.first?.retried || this.#opening.size > 0) return false;
+    if (this.#monotonic() < route.followAt) return false;
     const isFull = this.#wires.size >= this.#connections || !this.#routes.hasRoom(route);
     return isFull && !this.#betterThan(route);
   }
@@ -249,6 +256,19 @@ export class SmtpPool {
   #check(): void {
     const now = this.#monotonic();
     for (const wire of this.#wires) wire.check(now);
+    for (const session of this.#sessions.keys()) this.#freeFollower(session);
+  }
+
+  /** Takes a job back that has waited behind the same dot since the last look: it must not hang with that message. */
+  #freeFollower(session: Session): void {
+    const seen = this.#waiting.get(session);
+    const now = session.following;
+    if (now !== null && now === seen) {
+      const ticket = session.takeBack();
+      if (ticket !== null) this.#owner.stale(ticket);
+    }
+    if (session.following === null) this.#waiting.delete(session);
+    else this.#waiting.set(session, session.following);
   }
 
   #forget(wire: Wire): void {

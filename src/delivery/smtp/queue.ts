@@ -12,6 +12,8 @@ export type Job = {
    * connection's own, which lasts until the job is settled.
    */
   start(memory: Buffer): Buffer | null;
+  /** Whether the message still may leave; asked before it is written where its envelope was written ahead of its turn. */
+  mayGo?(): boolean;
   /** Whether no line of the message can begin with a dot; otherwise each is looked at (a tenth of a large message's cost). */
   dotless?: boolean;
 };

@@ -20,8 +20,8 @@ export type Route = {
   failures: number;
   retryAt: number;
   trouble: Outcome | null;
-  /** Whether commands written behind a message's dot are answered; one relay that drops them shows it by silence. */
-  hearsBehindDot: boolean;
+  /** Nothing is written behind a message's dot before this moment: what was last, the relay did not take well. */
+  followAt: number;
 };
 
 export class Routes {
@@ -42,7 +42,7 @@ export class Routes {
       failures: 0,
       retryAt: 0,
       trouble: null,
-      hearsBehindDot: true,
+      followAt: 0,
     }));
   }
 

@@ -17,8 +17,10 @@ export interface SessionOwner {
   carried(session: Session): void;
   /** The session may take the next job. */
   free(session: Session): void;
-  /** The relay did not hear what followed a dot, although it offers PIPELINING. */
+  /** The relay did not take well to what followed a dot, although it offers PIPELINING. */
   deaf(session: Session): void;
+  /** A job whose message may not leave any more; nothing but its envelope was written. */
+  withdrawn(ticket: Ticket): void;
   /** The connection was kept from an earlier message and is closed; the relay knows nothing of this job. */
   stale(ticket: Ticket): void;
   /**
@@ -60,6 +62,8 @@ export class Session implements Listener {
   #spare = Buffer.allocUnsafeSlow(MEMORY_BYTES);
   /** Whether the job at hand began behind a dot. */
   #followed = false;
+  /** Whether an envelope was written whose job was taken back: the connection ends with the job at hand. */
+  #isSpoilt = false;
   /** Messages given to the system, and those of them it has taken: memory it still reads is not written to. */
   #given = 0;
   #taken = 0;
@@ -121,6 +125,19 @@ export class Session implements Listener {
     return null;
   }
 
+  /** The job that waits behind a dot. */
+  get following(): Ticket | null {
+    return this.#following?.ticket ?? null;
+  }
+
+  /** Gives back the job that waits behind a dot, null where none does. */
+  takeBack(): Ticket | null {
+    const ticket = this.#following?.ticket ?? null;
+    this.#following = null;
+    this.#isSpoilt ||= ticket !== null;
+    return ticket;
+  }
+
   #built(ticket: Ticket, memory: Buffer): Begun | { ended: Outcome | 'withdrawn' } {
     const message = ticket.job.start(memory);
     if (message === null) return { ended: 'withdrawn' };
@@ -165,12 +182,12 @@ export class Session implements Listener {
       this.quit();
       return;
     }
-    if (this.#step === 'mail' && this.#followed) this.#owner.deaf(this);
     this.#wire.fail(new Error(this.#lateness()));
   }
 
   lost(error: Error): void {
     if (this.#ticket !== null) {
+      if (this.#step === 'mail' && this.#followed) this.#owner.deaf(this);
       this.#breakOff(withoutReply('deferred', this.#stage(), `${this.#relay}: ${error.message}`));
     } else {
       this.#owner.ended(this, null);
@@ -181,6 +198,12 @@ export class Session implements Listener {
     const accepted = reply.code < 300;
     switch (this.#step) {
       case 'mail':
+        if (!accepted && reply.code >= 500 && this.#followed) {
+          // It may be the place of the command that is refused, not the sender: the job has another try of its own.
+          this.#owner.deaf(this);
+          this.#breakOff(outcomeOf('mail', reply));
+          return;
+        }
         if (accepted) this.#envelopeOpen = true;
         else this.#refusal = outcomeOf('mail', reply);
         this.#next('rcpt', rcptCommand(job), this.#timeouts.rcpt);
@@ -228,6 +251,8 @@ export class Session implements Listener {
   #answerToData(reply: Reply): void {
     if (reply.code >= 400) {
       this.#finish(this.#refusal ?? outcomeOf('data', reply));
+    } else if (this.#refusal === null && this.#followed && this.#ticket?.job.mayGo?.() === false) {
+      this.#leave();
     } else if (this.#refusal === null) {
       if (!this.#ticket?.job.dotless) this.#message = stuffDots(this.#message);
       this.#written = 0;
@@ -281,14 +306,15 @@ export class Session implements Listener {
     }
   };
 
-  /** Whether the message was built in the connection's memory and so much is free behind it. */
+  /** Whether the message was built at the start of the connection's memory and so much is free behind it. */
   #hasRoomBehind(message: Buffer, length: number): boolean {
-    return message.buffer === this.#memory.buffer && message.length + length <= this.#memory.length;
+    const { buffer, byteOffset } = this.#memory;
+    return message.buffer === buffer && message.byteOffset === byteOffset && message.length + length <= MEMORY_BYTES;
   }
 
   readonly #markDotTaken = (error?: Error | null): void => {
     this.#taken++;
-    if (error || this.#step !== 'body') return;
+    if (error || this.#step !== 'body' || this.#taken !== this.#given) return;
     this.#dotTaken = true;
     this.#wire.within(this.#timeouts.dot);
   };
@@ -312,7 +338,10 @@ export class Session implements Listener {
     }
     this.#owner.carried(this);
     if (following !== null) return;
-    if (this.#envelopeOpen && !this.#offers.pipelining) {
+    if (this.#isSpoilt) {
+      this.#wire.fail(new Error('an envelope was taken back'));
+      this.#owner.ended(this, null);
+    } else if (this.#envelopeOpen && !this.#offers.pipelining) {
       // Now, not with the next job: nothing may come between the last look at a stop and MAIL FROM (trust 9).
       this.#wire.write('RSET\r\n');
       this.#await('rset', this.#timeouts.command);
@@ -325,6 +354,14 @@ export class Session implements Listener {
     this.#step = 'idle';
     this.#wire.within(this.#timeouts.idle);
     this.#owner.free(this);
+  }
+
+  /** Ends the connection before the message of a job that may not leave any more. */
+  #leave(): void {
+    const ticket = this.#release();
+    this.#wire.fail(new Error('the message was withdrawn'));
+    this.#owner.ended(this, null);
+    if (ticket !== null) this.#owner.withdrawn(ticket);
   }
 
   /** Ends the connection in the middle of a job. A refusal that was already given stands. */
