@@ -283,7 +283,8 @@ t.test('what the compiler cannot take is the template’s problem, told from its
     name: 'ContentError',
     message: /nested too deeply/,
   });
-  await t.rejects(compileContent({ ...nothing, template_html: 'x' }, 1), {
+  const long = '<p>((first_name))</p>'.repeat(50_000);
+  await t.rejects(compileContent({ ...nothing, template_html: long }, 1), {
     name: 'ContentError',
     message: /too complicated/,
   });
