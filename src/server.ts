@@ -105,16 +105,20 @@ function importThread() {
     });
     const worker = thread;
     worker.postMessage(job);
+    const waiting = new AbortController();
+    const { signal } = waiting;
     try {
       const [answer]: { report?: ImportReport; error?: string }[] = await Promise.race([
-        once(worker, 'message'),
-        once(worker, 'exit').then(() => [{ error: 'the import thread ended' }]),
+        once(worker, 'message', { signal }),
+        once(worker, 'exit', { signal }).then(() => [{ error: 'the import thread ended' }]),
       ]);
       if (answer?.report === undefined) throw new Error(answer?.error ?? 'the import gave no answer');
       return answer.report;
     } catch (error) {
       thread = null;
       throw error;
+    } finally {
+      waiting.abort();
     }
   };
   return {

@@ -1,4 +1,6 @@
 /** The main job on the real program: a process, a database file, an SMTP server. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
@@ -137,4 +139,13 @@ t.test('killed in the middle and started again, nobody is missing and a repeat h
     'always under the same Message-ID',
   );
   t.match(end, { delivered: PEOPLE * 0.9, triggered: PEOPLE * 0.9 }, 'counted once each');
+});
+
+t.test('import after import, nothing of the earlier ones stays behind', async (t) => {
+  const warnings = join(t.testdir({}), 'warnings');
+  const service = new Service(t, { NODE_OPTIONS: `--redirect-warnings=${warnings}` });
+  await service.start();
+  await service.post('/contacts-type/add', { name: 'Readers' });
+  for (let time = 0; time < 12; time++) await service.upload(1, 'email\nanna@example.org\n');
+  t.equal(existsSync(warnings) ? readFileSync(warnings, 'utf8') : '', '');
 });
