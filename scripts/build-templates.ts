@@ -1,6 +1,6 @@
 /**
  * Makes data/templates/*.html and *.png from the MJML sources beside them, and screenshots to look at in test/output/templates.
- * `npx tsx scripts/build-templates.ts` needs Debian's chromium, pngquant, fonts-liberation and fonts-crosextra-caladea.
+ * `node scripts/build-templates.ts` needs Debian's chromium, pngquant, fonts-liberation and fonts-crosextra-caladea.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -169,7 +169,7 @@ async function run(world: World): Promise<void> {
 /** The relay, in a process of its own: its SMTP port and what it got, by address. */
 async function startSink(): Promise<{ process: ChildProcess; url: string; mails(): Promise<Record<string, number>> }> {
   const path = fileURLToPath(new URL('./bench/sink.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   const { smtp, control } = JSON.parse(line);
   return {

@@ -1,4 +1,4 @@
-/** Bench: rows a second our CSV reader parses, beside fast-csv on the same file. `npx tsx scripts/bench/csv.ts [rows]` */
+/** Bench: rows a second our CSV reader parses, beside fast-csv on the same file. `node scripts/bench/csv.ts [rows]` */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';

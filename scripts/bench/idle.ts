@@ -1,7 +1,7 @@
 /**
  * Memory of a service that does nothing, with Node's own settings and with less room for young objects.
  *
- *   npm run build && node --import tsx scripts/bench/idle.ts
+ *   npm run build && node scripts/bench/idle.ts
  */
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';

@@ -35,7 +35,7 @@ export async function taken(units: number, work: () => Promise<unknown> | unknow
 /** Runs a bench file of this folder as a process of its own and gives what it prints as JSON. */
 export async function ranApart(file: string, args: readonly string[]) {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${code}`);
   return JSON.parse(printed);
@@ -136,7 +136,7 @@ export async function served(path: string, settings: Record<string, string> = {}
 /** A relay in a process of its own that takes and forgets everything. */
 export async function startedSink(file: 'sink.ts' | 'smtp-sink.ts' = 'sink.ts') {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] });
   endsWithUs(child);
   const [line]: string[] = await once(createInterface({ input: child.stdout }), 'line');
   const ports: { smtp: number; control: number } = JSON.parse(line ?? '');

@@ -1,7 +1,7 @@
 /**
  * A relay that takes everything, counts it and forgets it; a process of its own, so that its work is not the client's.
  *
- *   node --import tsx scripts/bench/sink.ts [--rate N] [--latency MS] [--record] [--port N] [--control N]
+ *   node scripts/bench/sink.ts [--rate N] [--latency MS] [--record] [--port N] [--control N]
  *
  * Prints one line of JSON with both ports once it listens. `--rate` answers at most so many messages a second, all
  * connections together; `--latency` delays every answer; `--record` keeps the Message-IDs of each recipient.

@@ -1,7 +1,7 @@
 /**
  * What handing over a prebuilt message costs: our pool beside nodemailer's, into the same raw sink in the same run.
  *
- *   node --import tsx scripts/bench/smtp.ts [messages] [connections] [bytes]
+ *   node scripts/bench/smtp.ts [messages] [connections] [bytes]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -61,7 +61,7 @@ async function measure(
   };
 }
 
-const sink = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('sink.ts', import.meta.url))], {
+const sink = spawn(process.execPath, [fileURLToPath(new URL('sink.ts', import.meta.url))], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const [line] = await once(createInterface(sink.stdout), 'line');

@@ -56,7 +56,7 @@ export class Send {
   }
 
   static async prepare(t: Ends, people: number, rate: number): Promise<Send> {
-    const args = ['--import', 'tsx', 'scripts/bench/sink.ts', '--record', '--rate', String(rate)];
+    const args = ['scripts/bench/sink.ts', '--record', '--rate', String(rate)];
     const sink = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     t.teardown(async () => {
       sink.kill();
@@ -112,7 +112,7 @@ export class Send {
   }
 
   async #victim(step: string, times: number): Promise<string | null> {
-    const args = ['--import', 'tsx', 'test/crash/victim.ts', step, String(times), this.#file, this.#url];
+    const args = ['test/crash/victim.ts', step, String(times), this.#file, this.#url];
     const child = spawn(process.execPath, args, { stdio: 'inherit' });
     await once(child, 'exit');
     if (child.exitCode) throw new Error(`the victim failed (${child.exitCode})`);

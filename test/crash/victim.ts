@@ -1,7 +1,7 @@
 /**
  * A sender that kills itself at a step of its work, or goes on without recovery, for the crash test.
  *
- *   node --import tsx test/crash/victim.ts STEP TIMES DATABASE SMTP_URL
+ *   node test/crash/victim.ts STEP TIMES DATABASE SMTP_URL
  */
 import { Background } from '../../src/background.ts';
 import { systemClock } from '../../src/clock.ts';

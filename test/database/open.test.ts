@@ -206,7 +206,7 @@ function migrateAndDie(path: string, fatal: number): string | null {
       return prepare(sql);
     };
     migrateAndSeed(db);`;
-  const child = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
   });
   if (child.signal === null) throw new Error(`it lived: ${child.stderr}`);

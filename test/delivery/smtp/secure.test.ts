@@ -123,7 +123,7 @@ t.test('a certificate of an authority in NODE_EXTRA_CA_CERTS holds, for its own 
     }`;
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--import', 'tsx', '--input-type=module', '-e', script],
+    ['--input-type=module', '-e', script],
     {
       env: { ...process.env, NODE_OPTIONS: '', NODE_EXTRA_CA_CERTS: file },
     },
