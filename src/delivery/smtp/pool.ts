@@ -40,7 +40,7 @@ export class SmtpPool {
   readonly #sessions = new Map<Session, Route>();
   readonly #idle: Session[] = [];
   /** Jobs that stood behind a dot at the last look. */
-  readonly #waiting = new WeakMap<Session, Ticket>();
+  readonly #waiting = new WeakMap<Session, Ticket | null>();
   #sweep: NodeJS.Timeout | null = null;
   #closing = false;
   #allClosed: (() => void) | null = null;
@@ -136,7 +136,6 @@ export class SmtpPool {
       const route = this.#sessions.get(session);
       if (route !== undefined) route.followAt = this.#monotonic() + DEAF_MS;
     },
-    withdrawn: (ticket) => ticket.resolve('withdrawn'),
     free: (session) => {
       if (this.#closing || this.#betterThan(this.#sessions.get(session))) session.quit();
       else this.#feed(session);
@@ -261,14 +260,12 @@ export class SmtpPool {
 
   /** Takes a job back that has waited behind the same dot since the last look: it must not hang with that message. */
   #freeFollower(session: Session): void {
-    const seen = this.#waiting.get(session);
-    const now = session.following;
-    if (now !== null && now === seen) {
-      const ticket = session.takeBack();
-      if (ticket !== null) this.#owner.stale(ticket);
+    const { following } = session;
+    if (following !== null && following === this.#waiting.get(session)) {
+      session.abandonFollowing();
+      this.#owner.stale(following);
     }
-    if (session.following === null) this.#waiting.delete(session);
-    else this.#waiting.set(session, session.following);
+    this.#waiting.set(session, following);
   }
 
   #forget(wire: Wire): void {

@@ -9,8 +9,8 @@ import type { Timeouts } from './timeouts.ts';
 import type { Listener, Wire } from './wire.ts';
 
 export interface SessionOwner {
-  /** What became of a job. */
-  settled(ticket: Ticket, outcome: Outcome): void;
+  /** What became of a job; 'withdrawn' where its message may not leave any more and nothing but its envelope was written. */
+  settled(ticket: Ticket, outcome: Outcome | 'withdrawn'): void;
   /** The session is about to end a message with the dot: it may be given a job to `follow`. */
   ending(session: Session): void;
   /** A job came to its end, whatever that was; called before it is free or goes on with the job that follows. */
@@ -19,8 +19,6 @@ export interface SessionOwner {
   free(session: Session): void;
   /** The relay did not take well to what followed a dot, although it offers PIPELINING. */
   deaf(session: Session): void;
-  /** A job whose message may not leave any more; nothing but its envelope was written. */
-  withdrawn(ticket: Ticket): void;
   /** The connection was kept from an earlier message and is closed; the relay knows nothing of this job. */
   stale(ticket: Ticket): void;
   /**
@@ -130,12 +128,10 @@ export class Session implements Listener {
     return this.#following?.ticket ?? null;
   }
 
-  /** Gives back the job that waits behind a dot, null where none does. */
-  takeBack(): Ticket | null {
-    const ticket = this.#following?.ticket ?? null;
+  /** Gives up the job that waits behind a dot, which whoever asks takes back. */
+  abandonFollowing(): void {
     this.#following = null;
-    this.#isSpoilt ||= ticket !== null;
-    return ticket;
+    this.#isSpoilt = true;
   }
 
   #built(ticket: Ticket, memory: Buffer): Begun | { ended: Outcome | 'withdrawn' } {
@@ -178,11 +174,8 @@ export class Session implements Listener {
   }
 
   expired(): void {
-    if (this.#step === 'idle' && !this.#leaving) {
-      this.quit();
-      return;
-    }
-    this.#wire.fail(new Error(this.#lateness()));
+    if (this.#step === 'idle' && !this.#leaving) this.quit();
+    else this.#wire.fail(new Error(this.#lateness()));
   }
 
   lost(error: Error): void {
@@ -198,7 +191,7 @@ export class Session implements Listener {
     const accepted = reply.code < 300;
     switch (this.#step) {
       case 'mail':
-        if (!accepted && reply.code >= 500 && this.#followed) {
+        if (reply.code >= 500 && this.#followed) {
           // It may be the place of the command that is refused, not the sender: the job has another try of its own.
           this.#owner.deaf(this);
           this.#breakOff(outcomeOf('mail', reply));
@@ -361,7 +354,7 @@ export class Session implements Listener {
     const ticket = this.#release();
     this.#wire.fail(new Error('the message was withdrawn'));
     this.#owner.ended(this, null);
-    if (ticket !== null) this.#owner.withdrawn(ticket);
+    if (ticket !== null) this.#owner.settled(ticket, 'withdrawn');
   }
 
   /** Ends the connection in the middle of a job. A refusal that was already given stands. */
