@@ -121,13 +121,9 @@ t.test('a certificate of an authority in NODE_EXTRA_CA_CERTS holds, for its own 
       console.log(host, ended.kind, ended.stage);
       await pool.close(1000);
     }`;
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--input-type=module', '-e', script],
-    {
-      env: { ...process.env, NODE_OPTIONS: '', NODE_EXTRA_CA_CERTS: file },
-    },
-  );
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    env: { ...process.env, NODE_OPTIONS: '', NODE_EXTRA_CA_CERTS: file },
+  });
   t.strictSame(stdout.trim().split('\n'), [
     'localhost accepted body',
     '127.0.0.1 accepted body',
