@@ -86,6 +86,9 @@ export const stamps = { created_at: wireTimestamp(), updated_at: wireTimestamp()
 export const softStamps = { deleted_at: nullable(wireTimestamp()), ...stamps };
 export const zeroOrOne = () => Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1] });
 
+/** Where a recipient's mail is; the states are those of delivery/ledger.ts. */
+export const DeliveryState = choice('queued', 'sending', 'accepted', 'bounced', 'failed', 'suppressed', 'cancelled');
+
 /** The envelope of a success that carries records or a text in `message` (interface "Errors" 1). */
 export function success<T extends TSchema>(message: T) {
   return { 200: Type.Object({ status: Type.Literal('success'), message }) };

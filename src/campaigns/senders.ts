@@ -1,10 +1,11 @@
 /** Senders beyond their record: the verification mail, what a verification or a deletion does to sends that name the sender. */
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import { parseAddress } from '../audience/addresses.ts';
 import { personId } from '../audience/people.ts';
 import { plainTime, wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { deliveries, mailings, senders, singleSends } from '../database/schema.ts';
+import { State } from '../delivery/ledger.ts';
 import type { Tokens } from '../delivery/tokens.ts';
 import { holdAutomations } from './automations.ts';
 import { WAITING_FOR_SENDER } from './launch.ts';
@@ -16,8 +17,51 @@ const PURPOSE = 'verify-sender';
 const DAY = 24 * 60 * 60 * 1000;
 /** How long the link in a verification mail works. */
 const LINK_DAYS = 7;
+/** An address gets at most one verification mail of an account in this time. */
+const RESEND_MS = 5 * 60 * 1000;
 
-/** Queues the verification mail and stamps `send_at`. Call inside the transaction of the change that asks for it. */
+/** The newest verification mail to an address, and what became of it. */
+interface Verification {
+  /** ISO 8601 in UTC. */
+  sent_at: string;
+  held_reason: string | null;
+  state: number;
+  attempts: number;
+  /** What the relay answered, or why nothing was handed to it. */
+  reply: string | null;
+}
+
+/**
+ * The newest verification mail of the account to the address of this sender, whichever of its senders asked for it; undefined
+ * when there was none.
+ */
+export function lastVerification(db: Db, sender: Sender): Verification | undefined {
+  return db.$client
+    .prepare<[number, string], Verification>(`
+      SELECT m.created_at AS sent_at, m.held_reason, d.state, d.attempt AS attempts, d.reply
+      FROM senders s
+        CROSS JOIN mailings m INDEXED BY mailings_verification ON m.owner_kind = 'system' AND m.owner_id = s.id
+        CROSS JOIN deliveries d ON d.mailing_id = m.id
+        CROSS JOIN addresses a ON a.id = d.address_id
+      WHERE s.user_id = ? AND a.compared_email = ? ORDER BY m.id DESC LIMIT 1`)
+    .get(sender.user_id, parseAddress(sender.from_email)?.compared ?? '');
+}
+
+/**
+ * Whether a verification mail to this address would be one too many: one left a moment ago, or one still waits for the relay
+ * and its link stays good for a while. What was not handed over, since the address is unsubscribed or suppressed, does not count.
+ */
+function isEnough(last: Verification | undefined, now: Date): boolean {
+  if (last === undefined || last.state === State.suppressed) return false;
+  const age = now.getTime() - Date.parse(last.sent_at);
+  const isWaiting = last.state === State.queued || last.state === State.sending;
+  return age >= 0 && age < (isWaiting ? DAY : RESEND_MS);
+}
+
+/**
+ * Queues the verification mail and stamps `send_at`, unless the address had one moments ago: whoever holds the keys must not be
+ * able to fill a stranger's mailbox. Call inside the transaction of the change that asks for it.
+ */
 export function sendVerification(
   deps: { db: Db; tokens: Tokens; publicUrl(): string },
   sender: Sender,
@@ -27,6 +71,7 @@ export function sendVerification(
   const token = tokens.sign(PURPOSE, JSON.stringify([sender.id, sender.from_email, now.getTime() + LINK_DAYS * DAY]));
   const address = parseAddress(sender.from_email);
   if (address === null) throw new Error('a sender without a valid address');
+  if (isEnough(lastVerification(db, sender), now)) return;
   const { id } = db
     .insert(mailings)
     .values({
@@ -59,18 +104,29 @@ export function senderOfLink(db: Db, tokens: Tokens, token: string, now: Date): 
   return sender;
 }
 
-/** Marks a sender verified and queues the sends that waited for it, in one transaction. */
+/**
+ * Marks a sender verified, with the account's other senders of the same address, which share one verification mail, and queues
+ * the sends that waited for them. One transaction.
+ */
 export function verifySender(db: Db, sender: Sender, now: Date): void {
   const stamp = wireTime(now);
+  const compared = parseAddress(sender.from_email)?.compared;
   db.transaction(
     (tx) => {
-      tx.update(senders).set({ is_verified: 1, updated_at: stamp }).where(eq(senders.id, sender.id)).run();
+      const verified = tx
+        .select({ id: senders.id, from_email: senders.from_email })
+        .from(senders)
+        .where(and(eq(senders.user_id, sender.user_id), sql`${senders.deleted_at} IS NULL`))
+        .all()
+        .filter(({ from_email }) => parseAddress(from_email)?.compared === compared)
+        .map(({ id }) => id);
+      tx.update(senders).set({ is_verified: 1, updated_at: stamp }).where(inArray(senders.id, verified)).run();
       tx.update(singleSends)
         // Its time may have passed while it waited for this: that is no outage.
         .set({ status: 1, held_reason: null, starts_at: sql`max(starts_at, ${now.getTime()})`, updated_at: stamp })
         .where(
           and(
-            eq(singleSends.sender_id, sender.id),
+            inArray(singleSends.sender_id, verified),
             eq(singleSends.status, 0),
             eq(singleSends.held_reason, WAITING_FOR_SENDER),
           ),

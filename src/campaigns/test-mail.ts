@@ -4,8 +4,10 @@ import type { Address } from '../audience/addresses.ts';
 import { personId } from '../audience/people.ts';
 import { wireTime } from '../clock.ts';
 import { verificationRequired } from '../config.ts';
+import type { Db } from '../database/open.ts';
 import { deliveries, links, mailings, senders } from '../database/schema.ts';
-import { conflict } from '../failure.ts';
+import { leftOut } from '../delivery/ledger.ts';
+import { conflict, invalid } from '../failure.ts';
 import { freezeContent } from './freeze.ts';
 import { type MoveDeps, singleSendOf } from './single-send-moves.ts';
 
@@ -35,7 +37,8 @@ export async function sendTestMail(
 
 /**
  * Queues a mail to each address, merged with the values of the account's contact of that address where there is one. Throws
- * 409 with what an owner must mend first.
+ * 409 with what an owner must mend first, and 422 when an address is unsubscribed or suppressed: a test that says it was sent
+ * and sends nothing would be looked for in vain. Either all of them get the test or none does.
  */
 export async function queueTest(deps: MoveDeps, tested: Tested, addresses: readonly Address[]): Promise<void> {
   const { db, clock, config, wake } = deps;
@@ -67,8 +70,28 @@ export async function queueTest(deps: MoveDeps, tested: Tested, addresses: reado
         const contact_id = sql`(SELECT max(id) FROM contacts WHERE address_id = ${address_id} AND deleted_at IS NULL)`;
         tx.insert(deliveries).values({ mailing_id, address_id, contact_id }).onConflictDoNothing().run();
       }
+      const refused = ineligible(db, mailing_id);
+      if (refused.length > 0) throw invalid('email_address', refusal(refused));
     },
     { behavior: 'immediate' },
   );
   wake();
+}
+
+/** Who of a mailing gets nothing, and why: the rule that the hand-off goes by, asked beforehand. */
+function ineligible(db: Db, mailingId: number): { email: string; reason: string }[] {
+  return db.$client
+    .prepare<[number], { email: string; reason: string }>(`
+      SELECT * FROM (
+        SELECT a.compared_email AS email, ${leftOut('d')} AS reason
+        FROM deliveries d CROSS JOIN mailings m ON m.id = d.mailing_id CROSS JOIN addresses a ON a.id = d.address_id
+          LEFT JOIN contacts c ON c.id = d.contact_id
+        WHERE d.mailing_id = ? ORDER BY d.id)
+      WHERE reason IS NOT NULL`)
+    .all(mailingId);
+}
+
+function refusal(refused: readonly { email: string; reason: string }[]): string {
+  const who = refused.map(({ email, reason }) => `${email} (${reason})`).join(', ');
+  return `No test was sent, since these addresses get no mail: ${who}. Take them off that list or test with others.`;
 }

@@ -306,6 +306,7 @@ export const mailings = sqliteTable(
     index('mailings_automation').on(table.automation_id).where(sql`automation_id IS NOT NULL`),
     index('mailings_unfinished').on(table.state).where(sql`finished_at IS NULL`),
     index('mailings_unseen').on(table.id).where(sql`seen_state <> state`),
+    index('mailings_verification').on(table.owner_id).where(sql`owner_kind = 'system'`),
   ],
 );
 
@@ -371,6 +372,9 @@ export const outbox = sqliteTable('outbox', {
   mailing_id: integer().notNull(),
   envelope_from: text().notNull(),
   envelope_to: text().notNull(),
+  /** As their header fields say, decoded. */
+  from: line(),
+  to: line(),
   subject: text().notNull(),
   raw: blob({ mode: 'buffer' }).notNull(),
   created_at: text().notNull(),

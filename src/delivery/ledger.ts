@@ -64,7 +64,6 @@ interface Candidate extends Claim {
 export function leftOut(row: string, contact = `${row}.contact_id`): string {
   return `
   CASE
-    WHEN m.owner_kind = 'system' THEN NULL
     WHEN EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id IS NULL)
       THEN 'unsubscribed from all mail'
     WHEN m.unsubscribe_group_id IS NOT NULL AND EXISTS

@@ -1,5 +1,6 @@
 /** The built-in courier: mails stay in the database, the newest 1 000, for the owner to look at. Nothing leaves the machine. */
 import { lte, sql } from 'drizzle-orm';
+import { decodeWords } from 'postal-mime';
 import type { Clock } from '../clock.ts';
 import { wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
@@ -66,7 +67,7 @@ export class OutboxCourier implements Courier {
               envelope_to: handoff.to,
             };
             tx.insert(outbox)
-              .values({ ...mail, subject: subjectOf(raw), raw, created_at })
+              .values({ ...mail, ...shownFields(raw), raw, created_at })
               .run();
           }
           tx.delete(outbox)
@@ -95,8 +96,12 @@ function rawOf({ handoff, resolve, reject }: Waiting): Buffer | null {
   }
 }
 
-/** The subject line as it stands in the header, encoded words included; for finding a mail in the list. */
-function subjectOf(raw: Buffer): string {
+/** Who a mail says it is from and to, and its subject, with encoded words (RFC 2047) decoded: for finding it in the list. */
+function shownFields(raw: Buffer): { from: string; to: string; subject: string } {
   const head = raw.toString('latin1', 0, Math.max(0, raw.indexOf('\r\n\r\n')));
-  return /^Subject: (.*(?:\r\n[ \t].*)*)/im.exec(head)?.[1]?.replace(/\r\n/g, '') ?? '';
+  const field = (name: string) => {
+    const value = new RegExp(`^${name}: (.*(?:\\r\\n[ \\t].*)*)`, 'im').exec(head)?.[1] ?? '';
+    return decodeWords(value.replace(/\r\n/g, ''));
+  };
+  return { from: field('From'), to: field('To'), subject: field('Subject') };
 }

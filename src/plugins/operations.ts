@@ -96,6 +96,7 @@ const RESOURCES: Record<string, Record<string, string>> = {
     'GET /sender/details': 'Read a sender',
     'POST /sender/update': 'Change a sender',
     'DELETE /sender/delete': 'Delete a sender',
+    'GET /sender/report': 'Tell what became of the verification mail of a sender (addition)',
     'GET /sender/resend-mail': 'Ask a sender to confirm once more',
   },
   Places: { 'GET /get/country-state-city': 'List countries, states and cities' },

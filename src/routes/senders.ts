@@ -3,17 +3,19 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { releaseSender, sendVerification } from '../campaigns/senders.ts';
+import { lastVerification, releaseSender, sendVerification } from '../campaigns/senders.ts';
 import { NO_TIME, wireTime } from '../clock.ts';
 import { ownedBy, ownedRecord } from '../database/owned.ts';
 import { cities, countries, senders, states } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
+import { stateName } from '../delivery/report.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
 import { sendList, sendRecord } from '../plugins/lists.ts';
 import {
   carrying,
+  DeliveryState,
   done,
   doneInErrors,
   email,
@@ -21,9 +23,11 @@ import {
   integer,
   line,
   listQuery,
+  nullable,
   optionalReference,
   reference,
   softStamps,
+  wireTimestamp,
   zeroOrOne,
 } from '../schemas.ts';
 
@@ -44,6 +48,16 @@ const Sender = Type.Object({
   utr: Type.String(),
   send_at: Type.String(),
   ...softStamps,
+});
+
+/** Addition: where the verification mail is, since a sender's own record has no place for it. */
+const Verification = Type.Object({
+  is_verified: zeroOrOne(),
+  sent_at: nullable(wireTimestamp()),
+  state: nullable(DeliveryState),
+  attempts: integer(),
+  reply: nullable(Type.String()),
+  held_reason: nullable(Type.String()),
 });
 
 const SenderBody = Type.Object({
@@ -172,6 +186,23 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
     );
     return { status: 'success' as const, errors: 'Deleted Successfully' };
   });
+
+  app.get(
+    '/sender/report',
+    { schema: { querystring: ById, response: carrying({ report: Verification }) } },
+    async (request) => {
+      const sender = db
+        .select()
+        .from(senders)
+        .where(ownedRecord(senders, request.query.sender_id, request.userId))
+        .get();
+      if (sender === undefined) throw notFound();
+      const none = { sent_at: null, attempts: 0, reply: null, held_reason: null };
+      const { state, ...mail } = { ...none, ...lastVerification(db, sender) };
+      const report = { is_verified: sender.is_verified, ...mail, state: state === undefined ? null : stateName(state) };
+      return { status: 'success' as const, message: { report } };
+    },
+  );
 
   app.get('/sender/resend-mail', { schema: { querystring: ById, response: done } }, async (request) => {
     db.transaction(

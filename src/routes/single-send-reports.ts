@@ -14,7 +14,18 @@ import type { Deps } from '../deps.ts';
 import { texts } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
 import { sendList } from '../plugins/lists.ts';
-import { carrying, choice, done, identifier, integer, line, listQuery, nullable, zeroOrOne } from '../schemas.ts';
+import {
+  carrying,
+  choice,
+  DeliveryState,
+  done,
+  identifier,
+  integer,
+  line,
+  listQuery,
+  nullable,
+  zeroOrOne,
+} from '../schemas.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
 
 const TESTS_AT_MOST = 10;
@@ -26,7 +37,7 @@ const Recipient = Type.Object({
   id: integer(),
   email: Type.String(),
   contact_id: nullable(integer()),
-  state: choice('queued', 'sending', 'accepted', 'bounced', 'failed', 'suppressed', 'cancelled'),
+  state: DeliveryState,
   attempts: integer(),
   reply: nullable(Type.String()),
   opens: integer(),
@@ -63,7 +74,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         held_reason: mailing?.held_reason ?? send.held_reason,
         courier: config.SMTP_URL === '' ? ('outbox' as const) : ('smtp' as const),
         tracking: send.tracking,
-        ...readReport(db.$client, mailing?.id ?? 0),
+        ...(await readReport(db.$client, mailing?.id ?? 0)),
         design_url: `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, clock.now())}`,
       };
       return { status: 'success' as const, message: { report } };

@@ -129,9 +129,10 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     total_opens: counter('total_opens'),
     bounces: counter('bounces'),
     unsubscribes: counter('unsubscribes'),
-    unique_open_token: sql`(SELECT json_group_object(CAST(id AS TEXT), token) FROM (
+    // A subquery's JSON is text to the object around it, unless it is marked as JSON again.
+    unique_open_token: sql`json((SELECT json_group_object(CAST(id AS TEXT), token) FROM (
       SELECT id, open_token(id, mailing_id, address_id, ${singleSends.unsubscribe_group_id}, ${singleSends.user_id}) AS token
-      FROM deliveries WHERE mailing_id = mailings.id AND opened_at IS NOT NULL ORDER BY opened_at DESC, id DESC LIMIT 1000))`,
+      FROM deliveries WHERE mailing_id = mailings.id AND opened_at IS NOT NULL ORDER BY opened_at DESC, id DESC LIMIT 1000)))`,
   });
 
   const columns = bytesOf(singleSends.template_json, singleSends.template_html, singleSends.recipient_id);

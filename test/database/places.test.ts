@@ -34,11 +34,11 @@ const answerOf = (from: Database.Database) =>
   String(
     one(
       `SELECT json_object('status', 'success', 'message', json_object(
-        'countries', (SELECT json_group_array(json_object('id', id, 'name', name, 'iso2', iso2) ORDER BY id) FROM countries),
-        'states', (SELECT json_group_array(json_object('id', id, 'country_id', country_id, 'name', name, 'code', code) ORDER BY id)
-          FROM states),
-        'cities', (SELECT json_group_array(json_object('id', id, 'country_id', country_id, 'state_id', state_id, 'name', name) ORDER BY id)
-          FROM cities)))`,
+        'countries', json((SELECT json_group_array(json_object('id', id, 'name', name, 'iso2', iso2) ORDER BY id) FROM countries)),
+        'states', json((SELECT json_group_array(json_object('id', id, 'country_id', country_id, 'name', name, 'code', code) ORDER BY id)
+          FROM states)),
+        'cities', json((SELECT json_group_array(json_object('id', id, 'country_id', country_id, 'state_id', state_id, 'name', name) ORDER BY id)
+          FROM cities))))`,
       from,
     ),
   );

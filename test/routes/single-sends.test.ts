@@ -4,6 +4,7 @@ import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
 import { holdSending, release } from '../../src/delivery/hold.ts';
 import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
+import { Relay } from '../delivery/rig.ts';
 import { startSink } from '../delivery/sink.ts';
 import { type Caller, startApp, type TestApp } from '../helper.ts';
 
@@ -269,6 +270,7 @@ t.test('an empty audience is held with a reason', async (t) => {
 
 t.test('an unverified sender holds the send; verifying queues it', async (t) => {
   const { app, body } = await ready(t, { SENDER_VERIFICATION: 'required' });
+  app.clock.advance(5 * 60_000);
   await app.one.call('GET', '/sender/resend-mail', { query: { sender_id: 1 } });
   await app.background();
   const link =
@@ -473,6 +475,58 @@ t.test('a test mail goes to the addresses given and counts nowhere', async (t) =
   t.match(await details(app, utr), { status: 1, triggered: 0, delivered: 0 });
   const eleven = Array.from({ length: 11 }, (_, at) => `t${at}@example.com`).join(',');
   t.equal((await app.one.call('POST', '/single/send/test', { form: { utr, email_address: eleven } })).status, 422);
+});
+
+t.test('a test to an address that gets no mail is refused with the reason, and sends to nobody', async (t) => {
+  const { app, body } = await ready(t);
+  const utr = await create(app, body);
+  const test = (email_address: string) => app.one.call('POST', '/single/send/test', { form: { utr, email_address } });
+  t.equal((await test('boss@example.com')).status, 200);
+  await app.background();
+  const link = /^List-Unsubscribe: <http:\/\/mail\.example\.com(\S+)>/m.exec(String(outbox(app)[0]?.raw))?.[1] ?? '';
+  const oneClick = { form: { 'List-Unsubscribe': 'One-Click' } };
+  t.equal((await app.page('POST', link, oneClick)).status, 200);
+  await app.one.call('POST', '/bounces', { form: { address: 'gone@example.com', kind: 'bounce' } });
+  const { status, body: answer } = await test('ann@example.org, boss@example.com, gone@example.com');
+  t.equal(status, 422);
+  const [text] = answer.errors.email_address;
+  t.match(text, 'boss@example.com (unsubscribed from this group)');
+  t.match(text, 'gone@example.com (suppressed after an earlier bounce)');
+  t.notMatch(text, 'ann@example.org');
+  await app.background();
+  t.equal(outbox(app).length, 1);
+  const { report: own } = (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message;
+  const onPage = await app.page('POST', `${new URL(own.design_url).pathname}/test`, {
+    json: { email: 'boss@example.com' },
+  });
+  t.equal(onPage.status, 422, 'the design page says so too');
+  t.match(onPage.body.problem, 'unsubscribed from this group');
+  await app.one.call('DELETE', '/unsubscribes-groups/recipients-delete', { query: { id: 1 } });
+  t.equal((await test('boss@example.com')).status, 200, 'off the list, the test goes out again');
+  await app.background();
+  t.equal(outbox(app).length, 2);
+});
+
+t.test('the report counts replies together that differ in addresses and ids only', async (t) => {
+  let number = 0;
+  const relay = new Relay((to) => {
+    const id = (0x4abc1234de + number++ * 977).toString(16).toUpperCase();
+    const reply = `554 5.7.1 <${to}>: ${id} blocked (S3150), see https://relay.example/why/${id} [192.0.2.${number}]`;
+    return { kind: 'refused', stage: 'rcpt', code: 554, enhanced: '5.7.1', reply };
+  });
+  const { app, body } = await ready(t, {}, () => relay);
+  const utr = await create(app, body);
+  app.clock.advance(RECALL);
+  await app.background();
+  t.strictSame((await report(app, utr)).reasons, [
+    {
+      state: 'failed',
+      reason: '554 5.7.1 <address>: … blocked (S3150), see https://relay.example/why/… […]',
+      count: 3,
+    },
+  ]);
+  const { body: list } = await app.one.call('GET', '/single-send/recipients', { query: { utr } });
+  t.match(list.message.recipients[0].reply, /<Ann@example\.org>: 4ABC/, 'each recipient’s own reply stays whole');
 });
 
 t.test('a preview counts exactly who gets it, who does not and why, and shows one mail', async (t) => {

@@ -1,0 +1,29 @@
+/** The built-in outbox as an owner looks at it. */
+import t from 'tap';
+import { sendCampaign } from '../campaign.ts';
+import { startApp } from '../helper.ts';
+
+t.test('the outbox shows names and subjects as people read them, and the mail in a browser', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app, {
+    people: [
+      { email: 'zoe@example.com', first_name: 'Zoë “the owl”, of the forest behind the very long valley of Müller' },
+    ],
+    html: '<p>Hello ((first_name))</p>',
+  });
+  const { body: list } = await app.one.call('GET', '/outbox/list');
+  const mail = list.message.mails.at(-1);
+  t.match(mail, {
+    envelope_to: 'zoe@example.com',
+    from: 'Lark Books <hello@example.com>',
+    to: /^Zoë “the owl”, of the forest behind the very long valley of Müller .*<zoe@example\.com>$/,
+    subject: 'For Zoë “the owl”, of the forest behind the very long valley of Müller',
+  });
+  const { body } = await app.one.call('GET', '/outbox/details', { query: { id: mail.id } });
+  t.match(body.message.mail.raw, /^Subject: =\?utf-8\?/im, 'the mail itself is as it would have left');
+  const { pathname } = new URL(body.message.mail.web_copy);
+  const { status, text } = await app.page('GET', pathname);
+  t.equal(status, 200);
+  t.match(text, 'Hello Zoë “the owl”');
+  t.equal((await app.two.call('GET', '/outbox/details', { query: { id: mail.id } })).status, 404);
+});
