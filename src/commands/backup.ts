@@ -1,7 +1,8 @@
 /** `sendlark backup`: a copy of the database as of one moment, checked, while the service runs. */
-import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connect, type Db } from '../database/open.ts';
+import { makePrivateFile } from '../database/private-file.ts';
 import { type Call, type Command, wordsOf } from './command.ts';
 import { integrityOf, withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
@@ -26,6 +27,7 @@ The copy leaves out who was mailed after it was made, so a restored one sends no
 async function copy(db: Db, file: string, call: Call): Promise<number> {
   const unfinished = `${file}.unfinished`;
   remove(unfinished);
+  makePrivateFile(unfinished);
   const progress = startProgress(call, 'Copying', 'pages');
   try {
     // A read transaction fixes the moment: without one, every write of the service starts the copy over.
@@ -39,7 +41,6 @@ async function copy(db: Db, file: string, call: Call): Promise<number> {
     });
     db.$client.exec('COMMIT');
     progress.end();
-    chmodSync(unfinished, 0o600);
     check(unfinished);
     renameSync(unfinished, file);
     return statSync(file).size;

@@ -4,6 +4,7 @@ import { type Call, type Command, wordsOf } from './command.ts';
 import { withDatabase } from './database.ts';
 import type { Check } from './doctor/check.ts';
 import { domainsOf } from './doctor/domains.ts';
+import { filesCheck } from './doctor/files.ts';
 import { localChecks } from './doctor/local.ts';
 import { reachCheck } from './doctor/reach.ts';
 import { relayChecks, relaysOf } from './doctor/relay.ts';
@@ -15,7 +16,7 @@ const DNS_PATIENCE_MS = 3000;
 export const doctor: Command = {
   forms: ['doctor [--dns ADDRESS[:PORT]]'],
   about: 'Check settings, database, relay, DNS; say what to do.',
-  help: `Looks at the settings, disk, clock, database, relay and PUBLIC_URL, and at SPF, DKIM, DMARC and alignment of every sender's domain,
+  help: `Looks at the settings, disk, clock, database, its files, relay and PUBLIC_URL, and at SPF, DKIM, DMARC and alignment of every sender's domain,
 with the records to paste. Sends no mail and changes nothing. The service may run meanwhile.
 Exit code 0: nothing that stops mail (warnings may be there); 1: something does. --dns asks that server.`,
   options: { dns: { type: 'string' } },
@@ -28,6 +29,7 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
       const relays = relaysOf(config);
       return [
         ...localChecks(db, config),
+        filesCheck(config),
         ...(await relayChecks(config)),
         await reachCheck(config),
         ...(await Promise.all(returnPaths.map((domain) => checkReturnPath(resolver, domain, relays)))),

@@ -1,7 +1,8 @@
 /** `sendlark restore`: puts a copy in the place of the database, with sending held (trust 13). */
-import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { connect, lockForServer, schemaState } from '../database/open.ts';
+import { makePrivateFile } from '../database/private-file.ts';
 import { holdSending } from '../delivery/hold.ts';
 import { type Call, type Command, wordsOf } from './command.ts';
 import { integrityOf, settings } from './database.ts';
@@ -39,7 +40,6 @@ async function put(file: string, path: string, call: Call): Promise<number> {
   remove(unfinished);
   try {
     await copy(file, unfinished, call);
-    chmodSync(unfinished, 0o600);
     const queued = prepare(unfinished, file);
     foldIn(path);
     renameSync(unfinished, path);
@@ -51,6 +51,7 @@ async function put(file: string, path: string, call: Call): Promise<number> {
 
 async function copy(file: string, unfinished: string, call: Call): Promise<void> {
   const source = new Database(file, { readonly: true });
+  makePrivateFile(unfinished);
   const progress = startProgress(call, 'Restoring', 'pages');
   try {
     await source.backup(unfinished, {

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { fold } from './fold.ts';
+import { makePrivateFile } from './private-file.ts';
 import { seed } from './seed.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };
@@ -12,8 +13,12 @@ export type Db = BetterSQLite3Database & { $client: Database.Database };
 const MIGRATIONS = new URL('../../drizzle/', import.meta.url);
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
-/** A connection with the pragmas every promise rests on (trust 47). Throws when the build of SQLite cannot keep them. */
+/**
+ * A connection with the pragmas every promise rests on; a file that is not there is made, readable by its owner alone. Throws when
+ * the build of SQLite cannot keep them.
+ */
 export function connect(path: string): Db {
+  if (path !== ':memory:') makePrivateFile(path);
   const client = new Database(path);
   client.pragma('busy_timeout = 5000');
   client.pragma('journal_mode = WAL');
@@ -62,6 +67,7 @@ export function schemaState(client: Database.Database): 'older' | 'current' | 'n
 
 /** Holds the file for this process until it ends, however it ends; throws when another server has it (trust 47). */
 export function lockForServer(path: string): { release(): void } {
+  makePrivateFile(`${path}-lock`);
   const lock = new Database(`${path}-lock`, { timeout: 0 });
   try {
     lock.pragma('journal_mode = DELETE');

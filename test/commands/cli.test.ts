@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { barText } from '../../src/commands/progress.ts';
@@ -148,6 +148,63 @@ t.test('a CSV file is imported into a contact type, bad rows are named', async (
   t.match(out, /^line 3, email: /m);
   t.match(JSON.parse((await run('import', file, '--type', '1', '--json')).out), { updated: 1, failed: 1 });
   t.match(await run('import', file, '--type', '5'), { code: 1, err: 'There is no contact type 5\n' });
+});
+
+t.test('every file that holds data is made readable by its owner alone, whatever the umask', async (t) => {
+  const home = folder(t);
+  const script = `
+    process.umask(0);
+    const folder = process.argv[1];
+    const { connect, lockForServer, migrateAndSeed } = await import(${JSON.stringify(resolve('dist/database/open.js'))});
+    const { backup } = await import(${JSON.stringify(resolve('dist/commands/backup.js'))});
+    const { exportFile } = await import(${JSON.stringify(resolve('dist/commands/export.js'))});
+    const { restore } = await import(${JSON.stringify(resolve('dist/commands/restore.js'))});
+    const { readCall } = await import(${JSON.stringify(resolve('dist/commands/command.js'))});
+    const { readdirSync, statSync } = await import('node:fs');
+    const seen = new Map();
+    const look = () => {
+      for (const name of readdirSync(folder)) {
+        const mode = statSync(folder + '/' + name, { throwIfNoEntry: false })?.mode & 0o777;
+        if (mode !== 0) seen.set(name.replace(/[0-9a-f]{12}/, ''), mode.toString(8));
+      }
+    };
+    const watch = setInterval(look, 0);
+    process.env.DATABASE_PATH = folder + '/one.db';
+    const lock = lockForServer(process.env.DATABASE_PATH);
+    const db = connect(process.env.DATABASE_PATH);
+    migrateAndSeed(db);
+    db.$client.exec("INSERT INTO accounts (name, created_at) VALUES ('a', '')");
+    db.$client.exec("INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'Readers', '', '')");
+    look();
+    const call = (command, ...words) => command.run(readCall(command, [...words, '--json']));
+    await call(backup, folder + '/copy.db');
+    await call(exportFile, folder + '/people.csv', '--type', '1');
+    look();
+    process.env.DATABASE_PATH = folder + '/two.db';
+    await call(restore, folder + '/copy.db');
+    look();
+    clearInterval(watch);
+    lock.release();
+    console.error(JSON.stringify([...seen]));`;
+  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script, '--', home], { encoding: 'utf8' });
+  const seen = new Map<string, string>(JSON.parse(ran.stderr.trim().split('\n').at(-1) ?? ''));
+  for (const name of [
+    'one.db',
+    'one.db-wal',
+    'one.db-shm',
+    'one.db-lock',
+    'copy.db',
+    'copy.db.unfinished',
+    'people.csv',
+    'two.db',
+    'two.db-lock',
+  ])
+    t.ok(seen.has(name), name);
+  t.strictSame(
+    [...seen].filter(([, mode]) => mode !== '600'),
+    [],
+    'unfinished files too',
+  );
 });
 
 t.test('contacts are exported to a file or standard output, and the import takes them back', async (t) => {

@@ -1,7 +1,7 @@
 /** The doctor, on good and bad settings, with a relay and a DNS server of this machine. */
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ t.test('a good installation: every check says so, and the exit code is 0', async
   const settings = { DATABASE_PATH: path, SMTP_URL: sink.url, PUBLIC_URL: service.origin };
   const { code, checks } = await examine(settings, dns);
   t.equal(code, 0);
-  for (const name of ['Disk', 'Clock', 'Database', 'Sending', 'Public address'])
+  for (const name of ['Disk', 'Files', 'Clock', 'Database', 'Sending', 'Public address'])
     t.match(checks.get(name), { state: 'ok' });
   t.match(checks.get('Relay'), { state: 'ok', found: /answers and offers .*PIPELINING/ });
   for (const name of ['SPF', 'DKIM', 'DMARC']) t.match(checks.get(`${name} of example.com`), { state: 'ok' }, name);
@@ -110,6 +110,7 @@ t.test('a bad installation: each fault is named with what to do, and the exit co
     'mute.example': [],
     'nobody.example': ['v=spf1 -all'],
   });
+  chmodSync(path, 0o644);
   const closed = await freePort();
   const settings = {
     DATABASE_PATH: path,
@@ -121,6 +122,7 @@ t.test('a bad installation: each fault is named with what to do, and the exit co
   t.match(err, /^\d+ of \d+ checks failed\n$/);
   t.match(checks.get('Settings'), { state: 'warn', advice: [/not https/] });
   t.match(checks.get('Sending'), { state: 'warn', found: /Restored/, advice: [/sendlark release/] });
+  t.match(checks.get('Files'), { state: 'warn', found: /others can read/, advice: [/chmod 600 '.*test\.db'/] });
   t.match(checks.get('Relay'), { state: 'fail', found: /does not answer: .*ECONNREFUSED/ });
   t.match(checks.get('Public address'), { state: 'fail' });
   t.match(checks.get('SPF of none.example'), {
