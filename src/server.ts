@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, logOptions } from './app.ts';
 import type { ImportJob, ImportReport } from './audience/import.ts';
+import { removeLeftUploads } from './audience/uploads.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createAccount, createKeys, type KeyPair } from './database/accounts.ts';
@@ -31,6 +32,7 @@ export async function serve(config: Config): Promise<Server> {
   const lock = lockForServer(config.DATABASE_PATH);
   const db = connect(config.DATABASE_PATH);
   migrateAndSeed(db);
+  removeLeftUploads(config.DATABASE_PATH);
   const keys = firstAccount(db, config);
   let publicUrl = config.PUBLIC_URL;
   const threads = new Map<string, Worker>();

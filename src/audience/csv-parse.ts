@@ -9,8 +9,6 @@ export const MAX_COLUMNS = 1_000;
 export const MAX_CELL = 65_535;
 export const MAX_ROW = 1_000_000;
 
-export type Delimiter = ',' | ';' | '\t';
-
 export interface CsvBatch {
   rows: string[][];
   /** For each row the line of the file on which it begins, counted from 1. */
@@ -37,7 +35,7 @@ const QUOTE = 0x22;
 type State = 'row start' | 'cell start' | 'bare' | 'quoted' | 'after quote' | 'skipping';
 
 /**
- * Parses one file. Line ends are CRLF, LF or CR; blank lines are skipped; a quote within a bare cell is text; rows are as long as
+ * Parses one file; the delimiter is one character, no quote and no line break. Line ends are CRLF, LF or CR; blank lines are skipped; a quote within a bare cell is text; rows are as long as
  * they are in the file; cells are `restored`. A malformed row is left out, and parsing goes on after its line.
  * Both methods throw a `CsvError` past a bound above; between calls no more than one row is held (trust 35).
  */
@@ -54,7 +52,7 @@ export class CsvParser {
   #waitingCr = '';
   #batch: CsvBatch = { rows: [], lines: [], malformed: [] };
 
-  constructor(delimiter: Delimiter) {
+  constructor(delimiter: string) {
     this.#delimiter = delimiter.charCodeAt(0);
   }
 

@@ -1,6 +1,6 @@
 /** Reads an uploaded CSV file: encoding, delimiter and header first, then its rows in batches. */
 import { type Detected, decode, detectEncoding, type Encoding } from './csv-decode.ts';
-import { type CsvBatch, CsvError, CsvParser, type Delimiter } from './csv-parse.ts';
+import { type CsvBatch, CsvError, CsvParser } from './csv-parse.ts';
 
 /** Opens the file from its beginning, as `() => createReadStream(path)`. */
 export type OpenCsv = () => AsyncIterable<Buffer>;
@@ -8,14 +8,15 @@ export type OpenCsv = () => AsyncIterable<Buffer>;
 export interface Csv {
   header: string[];
   encoding: Encoding;
-  delimiter: Delimiter;
+  /** One character. */
+  delimiter: string;
   /** What the owner should be told about how the file was read. */
   notes: string[];
   /** The rows after the header, about a chunk of the file at a time. Throws a `CsvError` where the file breaks a bound. */
   batches(): AsyncGenerator<CsvBatch>;
 }
 
-const DELIMITERS: readonly Delimiter[] = [',', ';', '\t'];
+const DELIMITERS = [',', ';', '\t'];
 /** The header row, with any blank lines before it, ends within this many characters. */
 const HEAD_CHARACTERS = 65_536;
 
@@ -27,13 +28,14 @@ const HEAD_CHARACTERS = 65_536;
 export async function readCsv(open: OpenCsv): Promise<Csv> {
   const detected = await detectEncoding(open());
   const head = await readHead(decode(open(), detected));
-  const delimiter = detectDelimiter(head.text);
+  const named = namedDelimiter(head.text);
+  const shape = { delimiter: named ?? detectDelimiter(head.text), headerRow: named === null ? 0 : 1 };
   return {
-    header: readHeader(head, delimiter),
+    header: readHeader(head, shape),
     encoding: detected.encoding,
-    delimiter,
+    delimiter: shape.delimiter,
     notes: detected.encoding === 'windows-1252' ? ['The file is not valid UTF-8, so it was read as Windows-1252.'] : [],
-    batches: () => readBatches(open, detected, delimiter),
+    batches: () => readBatches(open, detected, shape),
   };
 }
 
@@ -52,8 +54,22 @@ async function readHead(pieces: AsyncIterable<string>): Promise<Head> {
   return { text, whole: true };
 }
 
+/** How the rows of a file are read; the header row is the first, or the second after a line `sep=`. */
+interface Shape {
+  delimiter: string;
+  headerRow: number;
+}
+
+/** The delimiter that a first line such as `sep=;` names, which spreadsheets write and read; null when there is none. */
+function namedDelimiter(head: string): string | null {
+  const line = /^sep=([^\r\n]*)(?=[\r\n]|$)/i.exec(head)?.[1];
+  if (line === undefined) return null;
+  if (/^[^"\w]$/.test(line)) return line;
+  throw new CsvError(1, 'The line sep= names no delimiter: one character that is no letter, digit or quote.');
+}
+
 /** The candidate most frequent outside quotes in the first line that is not blank; a comma before a semicolon before a tab. */
-function detectDelimiter(head: string): Delimiter {
+function detectDelimiter(head: string): string {
   const counts = DELIMITERS.map((delimiter) => ({ delimiter, count: 0 }));
   let quoted = false;
   let bare = false;
@@ -68,12 +84,12 @@ function detectDelimiter(head: string): Delimiter {
   return counts.reduce((most, next) => (next.count > most.count ? next : most)).delimiter;
 }
 
-function readHeader(head: Head, delimiter: Delimiter): string[] {
+function readHeader(head: Head, { delimiter, headerRow }: Shape): string[] {
   const parser = new CsvParser(delimiter);
   const batches = [parser.push(head.text)];
   if (head.whole) batches.push(parser.end());
-  const [header] = batches.flatMap((batch) => batch.rows);
-  const [line = Number.POSITIVE_INFINITY] = batches.flatMap((batch) => batch.lines);
+  const header = batches.flatMap((batch) => batch.rows)[headerRow];
+  const line = batches.flatMap((batch) => batch.lines)[headerRow] ?? Number.POSITIVE_INFINITY;
   const [malformed] = batches.flatMap((batch) => batch.malformed);
   if (malformed !== undefined && malformed < line) {
     throw new CsvError(malformed, 'Text follows a closing quote in the header row.');
@@ -85,15 +101,14 @@ function readHeader(head: Head, delimiter: Delimiter): string[] {
   );
 }
 
-async function* readBatches(open: OpenCsv, detected: Detected, delimiter: Delimiter): AsyncGenerator<CsvBatch> {
-  const parser = new CsvParser(delimiter);
-  let headerRead = false;
+async function* readBatches(open: OpenCsv, detected: Detected, shape: Shape): AsyncGenerator<CsvBatch> {
+  const parser = new CsvParser(shape.delimiter);
+  let toDrop = shape.headerRow + 1;
   const withoutHeader = (batch: CsvBatch): CsvBatch => {
-    if (!headerRead && batch.rows.length > 0) {
-      headerRead = true;
-      batch.rows.shift();
-      batch.lines.shift();
-    }
+    const dropped = Math.min(toDrop, batch.rows.length);
+    toDrop -= dropped;
+    batch.rows.splice(0, dropped);
+    batch.lines.splice(0, dropped);
     return batch;
   };
   for await (const text of decode(open(), detected)) yield withoutHeader(parser.push(text));

@@ -1,7 +1,6 @@
 /** Contacts as CSV files: the sample, the upload, and what uploads did (interface "Contacts"; decisions §2). */
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
@@ -12,6 +11,7 @@ import { isOwnedType } from '../audience/contacts.ts';
 import { csvWriter } from '../audience/csv-write.ts';
 import { exportContacts } from '../audience/export.ts';
 import { customFieldsOf, RESERVED_FIELDS } from '../audience/fields.ts';
+import { makeUploadFolder } from '../audience/uploads.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { contactImports } from '../database/schema.ts';
 import { bytesOf, readRecord, wireObject } from '../database/wire.ts';
@@ -110,7 +110,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       config: { upload: true },
     },
     async (request, reply) => {
-      const folder = await mkdtemp(join(tmpdir(), 'sendlark-upload-'));
+      const folder = await makeUploadFolder(config.DATABASE_PATH);
       try {
         const { path, fileName, typeId } = await readUpload(request, join(folder, 'contacts.csv'));
         const job = { databasePath: config.DATABASE_PATH, userId: request.userId, typeId, path, fileName };

@@ -322,7 +322,7 @@ t.test('cells that a spreadsheet would run are neutralised (trust 36)', async (t
   }
   t.equal(neutralised("'=1"), "''=1", 'what looks neutralised gets one more');
   t.equal(restored("''=1"), "'=1");
-  for (const plain of ['', 'a=1', ' =1', "'tis", "'", "''", '"=1"', '1-2']) {
+  for (const plain of ['', 'a=1', ' =1', "'tis", "'", "''", '1-2', 'a; b', 'a\r\nb', 'one\n\ntwo']) {
     t.equal(neutralised(plain), plain);
     t.equal(restored(plain), plain);
   }
@@ -412,5 +412,56 @@ t.test('property: restored undoes neutralised, and only that', async () => {
       const safe = neutralised(cell);
       return restored(safe) === cell && !/^[=+\-@\t\r]/.test(safe);
     }),
+    { numRuns: 1000 },
   );
+});
+
+t.test('property: no cell begins a formula, also where a spreadsheet separates by semicolon or tab', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyTable, async ([header = [], ...rows]) => {
+      const text = await write(header, rows);
+      // Whatever such a spreadsheet makes of quotes, a field begins after a separator or a line break.
+      return text
+        .split(/[;\t\r\n]/)
+        .every((field) => !/^["']*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(field.replace(/^"?'/, 'x')));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+t.test('a formula after a semicolon, tab or line break within a cell is neutralised too', async (t) => {
+  for (const [cell, safe] of [
+    ['a;=1+2', "a;'=1+2"],
+    [';=1', ";'=1"],
+    ['a;"=1"', `a;'"=1"`],
+    ["a;'=1", "a;''=1"],
+    ['a\t@x', "a\t'@x"],
+    ['a\r\n-1', "a\r\n'-1"],
+    ['\t=1', "'\t'=1"],
+    ['\uff1d1+2', "'\uff1d1+2"],
+    ['"=1"', `'"=1"`],
+  ] as const) {
+    t.equal(neutralised(cell), safe);
+    t.equal(restored(safe), cell);
+  }
+});
+
+t.test('sep= in the first line names the delimiter and is no row', async (t) => {
+  for (const delimiter of [',', ';', '\t', '|', ':']) {
+    const other = delimiter === ';' ? ',' : ';';
+    const rows = [`email${delimiter}a${other}b${other}c`, '', `x@example.org${delimiter}1`];
+    for (const line of ['sep=', 'SEP=']) {
+      const csv = await readAll(file(`${line}${delimiter}\r\n${rows.join('\r\n')}`));
+      t.same(csv.header, ['email', `a${other}b${other}c`], JSON.stringify(delimiter));
+      t.same(csv.rows, [['x@example.org', '1']]);
+      t.same(csv.lines, [4], 'lines are those of the file');
+    }
+  }
+  const marked = Buffer.concat([Buffer.of(0xff, 0xfe), iconv.encode('sep=;\nemail;b\n1;2', 'utf-16le')]);
+  t.same((await readAll(file(marked))).rows, [['1', '2']]);
+  t.same((await readAll(file('sep=;\nemail;"a\nb"\n1;2'))).header, ['email', 'a\nb']);
+  t.same((await readAll(file('sep,email\n1,2'))).header, ['sep', 'email'], 'a column of that name is a column');
+  for (const line of ['sep=', 'sep=""', 'sep=ab', 'sep="'])
+    await t.rejects(readCsv(file(`${line}\na,b\n`)), { message: /^Line 1: .*sep=/ });
+  await t.rejects(readCsv(file('sep=;\n')), { message: 'The file is empty.' });
 });

@@ -1,5 +1,6 @@
 /** Starting and stopping the service. */
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -63,6 +64,28 @@ t.test('SIGTERM stops the hand-offs at once, though a request takes its time (tr
   t.ok(sent < PEOPLE, 'the stop came within the send');
   slow.end('{}');
   t.equal(await ended, 0);
+});
+
+t.test('an upload that a kill cut off is removed at the next start, one of another database is not', async (t) => {
+  const temporary = t.testdir({ 'sendlark-upload-0123456789abcdef-x': { 'contacts.csv': 'email' } });
+  const service = new Service(t, { TMPDIR: temporary });
+  await service.start();
+  const uploads = () => readdirSync(temporary).filter((name) => name.startsWith('sendlark-upload-'));
+  const { hostname, port } = new URL(service.origin);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  socket.write(
+    'POST /api/contacts/upload-csv HTTP/1.1\r\nHost: x\r\nPublicKey: pk_test\r\nSecretKey: sk_test\r\nContent-Length: 9999\r\n' +
+      'Content-Type: multipart/form-data; boundary=b\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\r\n',
+  );
+  await until(
+    async () => uploads(),
+    (found) => found.length === 2,
+  );
+  await service.end('SIGKILL');
+  t.equal(uploads().length, 2, 'the kill left it there');
+  await service.start();
+  t.strictSame(uploads(), ['sendlark-upload-0123456789abcdef-x']);
 });
 
 t.test('a second server on the same file is refused with one clear line (trust 47)', async (t) => {
