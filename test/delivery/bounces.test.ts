@@ -1,6 +1,7 @@
 /** Bounces: the return path, what refusals mean, what comes back, and the listener that takes it in. */
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createConnection } from 'node:net';
+import { createConnection, type Socket } from 'node:net';
 import fc from 'fast-check';
 import nodemailer from 'nodemailer';
 import t, { type Test } from 'tap';
@@ -13,6 +14,7 @@ import {
 } from '../../src/delivery/bounces/listener.ts';
 import { type Report, readReport } from '../../src/delivery/bounces/report.ts';
 import { readReturnPath, returnPath } from '../../src/delivery/bounces/verp.ts';
+import { Visitors } from '../../src/delivery/bounces/visitors.ts';
 import { expected } from './corpus/expected.ts';
 
 const SECRET = 'corpus secret';
@@ -258,7 +260,7 @@ t.test('reports', (t) => {
   });
 
   t.test('a notice in plain text counts only from the null sender', async (t) => {
-    for (const { raw } of mails.filter(({ name }) => /^(qmail|exim-plain)/.test(name))) {
+    for (const { raw } of mails.filter(({ name }) => /^(qmail|yahoo|exim-plain)/.test(name))) {
       t.not((await readReport({ raw, from: 'somebody@else.example' })).kind, 'status');
     }
   });
@@ -349,6 +351,7 @@ t.test('reports', (t) => {
 });
 
 t.test('the listener', (t) => {
+  const PATIENT = { perAddress: 5, commands: 1000, patienceMs: 60_000, lifetimeMs: 60_000 };
   const ours = returnPath(SECRET, 5, DOMAIN);
   const listen = async (t: Test, options: Partial<BounceListenerOptions> = {}) => {
     const kept: ReturnedMail[] = [];
@@ -358,7 +361,9 @@ t.test('the listener', (t) => {
       accept: (rcpt) => readReturnPath([SECRET], rcpt) !== null,
       onMail: async (mail) => void kept.push(mail),
       maxBytes: 100_000,
+      keepBytes: 100_000,
       maxConnections: 5,
+      limits: PATIENT,
       ...options,
     });
     t.teardown(() => listener.close());
@@ -455,6 +460,64 @@ t.test('the listener', (t) => {
     await closed;
   });
 
+  t.test('idle connections that say NOOP are ended, so that others get in', async (t) => {
+    const { port, send } = await listen(t, { maxConnections: 3, limits: { ...PATIENT, patienceMs: 400 } });
+    const ended = Array.from({ length: 3 }, () => untilEnded(port, (socket) => socket.write('NOOP\r\n')));
+    for (const text of await Promise.all(ended)) t.match(text, /^421 .*No mail for too long\r\n$/m);
+    t.match((await send([ours], 'x')).response, /^250 /);
+  });
+
+  t.test('a mail that never ends is ended, though it goes on byte by byte', async (t) => {
+    const { port, kept } = await listen(t, { limits: { ...PATIENT, patienceMs: 1000, lifetimeMs: 400 } });
+    const start = `EHLO client.example\r\nMAIL FROM:<>\r\nRCPT TO:<${ours}>\r\nDATA\r\n`;
+    let said = '';
+    const text = await untilEnded(port, (socket) => {
+      if (said === '') socket.write(start);
+      said = 'x';
+      socket.write(said);
+    });
+    t.match(text, /^354 [\s\S]*^421 .*Connected for too long\r\n$/m);
+    t.equal(kept.length, 0);
+  });
+
+  t.test('a connection has a number of commands', async (t) => {
+    const { port } = await listen(t, { limits: { ...PATIENT, commands: 20 } });
+    const answers = await talk(port, Array(100).fill('RSET'));
+    t.equal(answers.length, 22, 'greeting, EHLO, 19 resets and the end');
+    t.match(answers.at(-1), /^421 .*Too many commands/m);
+  });
+
+  t.test('one address has a number of connections, and gets in again when one has left', async (t) => {
+    const { port, send } = await listen(t, { limits: { ...PATIENT, perAddress: 1 } });
+    const first = createConnection(port, '127.0.0.1');
+    await new Promise((resolve) => first.once('data', resolve));
+    t.match(await failureOf(send([ours], 'x')), { responseCode: 421, response: /your address/ });
+    const closed = new Promise((resolve) => first.once('close', resolve));
+    first.end('QUIT\r\n').resume();
+    await closed;
+    t.match((await send([ours], 'x')).response, /^250 /);
+  });
+
+  t.test('addresses of one IPv6 network count as one, those of others do not', async (t) => {
+    const visitors = new Visitors({ ...PATIENT, perAddress: 1 });
+    const enter = (remoteAddress: string) =>
+      visitors.enter({ id: remoteAddress, remoteAddress, send: () => undefined });
+    t.strictSame(
+      ['2001:db8:1:2::1', '2001:db8:1:2:ff::9', '2001:db8:1:3::1', '::1', '::2', '::ffff:10.0.0.1', '10.0.0.1'].map(
+        enter,
+      ),
+      [true, false, true, true, false, true, false],
+    );
+  });
+
+  t.test('of a mail no more is held than is read of it', async (t) => {
+    const { send, kept } = await listen(t, { keepBytes: 20_000 });
+    t.match((await send([ours], `begin${'x\r\n'.repeat(30_000)}`)).response, /^250 /);
+    t.equal(kept[0]?.raw.length, 20_000);
+    t.equal(kept[0]?.raw.buffer.byteLength, 20_000);
+    t.match(kept[0]?.raw.toString(), /^begin/);
+  });
+
   t.test('closing lets a mail in hand be kept and answered', async (t) => {
     let arrived: () => void = () => undefined;
     const inHand = new Promise<void>((resolve) => {
@@ -504,6 +567,23 @@ t.test('the listener', (t) => {
   });
   t.end();
 });
+
+/** Connects and does this every few milliseconds until the server ends the connection; gives all it said. */
+async function untilEnded(port: number, act: (socket: Socket) => void): Promise<string> {
+  const socket = createConnection(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.setEncoding('latin1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(socket, 'data');
+  const acting = setInterval(() => act(socket), 5);
+  await once(socket, 'end');
+  clearInterval(acting);
+  socket.destroy();
+  return text;
+}
 
 /** Speaks SMTP line by line after EHLO, waiting for each answer; gives all the answers. */
 async function talk(port: number, lines: string[]): Promise<string[]> {

@@ -5,11 +5,13 @@ import { tokenSecrets } from '../tokens.ts';
 import { inertText } from './inert.ts';
 import { type BounceListener, type ReturnedMail, startBounceListener } from './listener.ts';
 import { recordReturned } from './record.ts';
-import { readReport } from './report.ts';
+import { MOST_BYTES as READ_BYTES, readReport } from './report.ts';
 import { readReturnPath } from './verp.ts';
 
 const MOST_BYTES = 10 * 1024 * 1024;
-const MOST_CONNECTIONS = 50;
+const MOST_CONNECTIONS = 100;
+/** A relay that brings back a campaign's bounces opens twenty connections, as Postfix does by default, and writes for minutes. */
+const LIMITS = { perAddress: 20, commands: 1000, patienceMs: 60_000, lifetimeMs: 5 * 60_000 };
 
 /** Listens for returned mail at our own return paths and records what it says. Rejects when the address can't be listened on. */
 export function listenForReturns(db: Db, clock: Clock, at: { host: string; port: number }): Promise<BounceListener> {
@@ -19,7 +21,9 @@ export function listenForReturns(db: Db, clock: Clock, at: { host: string; port:
     accept: (rcpt) => readReturnPath(secrets, rcpt) !== null,
     onMail: (mail) => takeIn(db, clock, secrets, mail),
     maxBytes: MOST_BYTES,
+    keepBytes: READ_BYTES,
     maxConnections: MOST_CONNECTIONS,
+    limits: LIMITS,
   });
 }
 

@@ -1,12 +1,14 @@
 /** The small SMTP server that takes in what comes back: nothing but mail to our own return paths, handed on, never relayed. */
 import { once } from 'node:events';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { type VisitorLimits, Visitors } from './visitors.ts';
 
 /** A mail that came back. */
 export interface ReturnedMail {
   rcpt: string;
   /** Envelope sender; empty for the null sender. */
   from: string;
+  /** The mail as it came, up to `keepBytes`. */
   raw: Buffer;
 }
 
@@ -20,8 +22,12 @@ export interface BounceListenerOptions {
   onMail(mail: ReturnedMail): Promise<void>;
   /** Larger mail is refused with 552. */
   maxBytes: number;
+  /** So much of a mail is handed on; the rest is read and dropped. */
+  keepBytes: number;
   /** More are turned away with 421. */
   maxConnections: number;
+  /** What one connection and one address may take. */
+  limits: VisitorLimits;
 }
 
 export interface BounceListener {
@@ -32,14 +38,18 @@ export interface BounceListener {
 }
 
 const CLOSE_MS = 5000;
+/** A connection that says nothing for so long is ended, within a mail too. */
+const SILENCE_MS = 60_000;
+const FIRST_BYTES = 16 * 1024;
 
 /** Starts listening (RFC 5321; no AUTH, no STARTTLS). Rejects when the address cannot be listened on. */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
-  const { accept, onMail, maxBytes } = options;
+  const { accept, onMail, maxBytes, keepBytes } = options;
+  const visitors = new Visitors(options.limits);
   const running = new Set<Promise<void>>();
 
   async function take(stream: SMTPServerDataStream, { envelope }: SMTPServerSession): Promise<void> {
-    const raw = await collect(stream);
+    const raw = await collect(stream, keepBytes);
     const [rcpt] = envelope.rcptTo;
     if (raw === null || rcpt === undefined) return;
     await onMail({ rcpt: rcpt.address, from: envelope.mailFrom === false ? '' : envelope.mailFrom.address, raw });
@@ -55,16 +65,33 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
     disabledCommands: ['AUTH', 'STARTTLS', 'WIZ', 'SHELL', 'KILL'],
     hideENHANCEDSTATUSCODES: false,
     disableReverseLookup: true,
+    socketTimeout: SILENCE_MS,
+    // The log is the one place where the library tells of every command.
+    logger: {
+      debug: ({ tnx, cid }: { tnx?: string; cid?: string } = {}) => {
+        if (tnx === 'command' && cid !== undefined) visitors.speak(cid);
+      },
+    },
+    onConnect({ id }, done) {
+      const connection = [...server.connections].find((open) => open.id === id);
+      const isIn = connection !== undefined && visitors.enter(connection);
+      done(isIn ? null : refusal(421, 'Too many connections from your address'));
+    },
+    onClose: ({ id }) => visitors.leave(id),
     onRcptTo({ address }, _session, done) {
       done(accept(address) ? null : refusal(550, 'No such return path here'));
     },
     onData(stream, session, done) {
+      visitors.deliver(session.id);
       const taken = take(stream, session).then(
         () => done(null, 'Noted'),
         () => done(refusal(451, 'Could not be kept, try again later')),
       );
       running.add(taken);
-      void taken.finally(() => running.delete(taken));
+      void taken.finally(() => {
+        running.delete(taken);
+        visitors.delivered(session.id);
+      });
     },
   });
   // A connection that breaks is the other side's affair, but without a listener it would end the process.
@@ -82,14 +109,24 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
   };
 }
 
-/** The whole mail, or null when it is over the limit: then the rest is read away, and the server answers 552 by itself. */
-async function collect(stream: SMTPServerDataStream): Promise<Buffer | null> {
-  let chunks: Buffer[] = [];
-  for await (const chunk of stream) {
-    if (stream.sizeExceeded) chunks = [];
-    else chunks.push(chunk);
+/**
+ * The first bytes of the mail, at most so many, or null when the mail is over the server's limit, which the server answers with 552 by
+ * itself. They are copied into one piece of memory: a mail that comes byte by byte would cost a hundred times its size.
+ */
+async function collect(stream: SMTPServerDataStream, most: number): Promise<Buffer | null> {
+  let memory = Buffer.alloc(0);
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const wanted = Math.min(chunk.length, most - length);
+    if (length + wanted > memory.length) {
+      const larger = Buffer.alloc(Math.min(most, Math.max(FIRST_BYTES, 2 * memory.length, length + wanted)));
+      memory.copy(larger);
+      memory = larger;
+    }
+    chunk.copy(memory, length, 0, wanted);
+    length += wanted;
   }
-  return stream.sizeExceeded ? null : Buffer.concat(chunks);
+  return stream.sizeExceeded ? null : memory.subarray(0, length);
 }
 
 function refusal(responseCode: number, text: string): Error {

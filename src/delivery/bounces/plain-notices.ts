@@ -1,14 +1,18 @@
-/** Bounces from before there was a standard, in the two forms that can be told from ordinary text. */
+/** Bounces from before there was a standard, in the forms that can be told from ordinary text. */
 import { failedReport, MOST_RECIPIENTS, type RecipientReport } from './delivery-status.ts';
 
+/** How qmail begins (https://cr.yp.to/proto/qsbmf.txt), and how Yahoo began in two periods. */
+const INTRODUCTION =
+  /^(?:Hi\. This is the|(?:Message from {1,3}[\w.-]{1,255}\r?\n)?Unable to deliver message to the following address|Sorry, we were unable to deliver your message to the following address)/;
+
 /**
- * qmail's notice (QSBMF): an introduction that begins `Hi. This is the`, a paragraph for each failed recipient, a paragraph that
- * begins with a hyphen. Empty when the text is none.
+ * qmail's notice, and Yahoo's old one of the same form: an introduction, a paragraph for each failed recipient, a paragraph that
+ * begins with a hyphen or, in Japan, an equals sign. Empty when the text is none.
  */
 export function readQmailNotice(text: string): RecipientReport[] {
   const paragraphs = text.split(/\r?\n[ \t]*\r?\n/, MOST_RECIPIENTS + 1);
-  if (paragraphs[0]?.startsWith('Hi. This is the') !== true) return [];
-  const end = paragraphs.findIndex((paragraph) => paragraph.startsWith('-'));
+  if (!INTRODUCTION.test(paragraphs[0] ?? '')) return [];
+  const end = paragraphs.findIndex((paragraph) => /^[-=]/.test(paragraph));
   return paragraphs.slice(1, end === -1 ? undefined : end).flatMap((paragraph) => {
     const [, recipient = '', said = ''] = /^<([^>]{1,320})>:\s*(.*)$/s.exec(paragraph.slice(0, 3000)) ?? [];
     const status = /\(#([245]\.\d{1,3}\.\d{1,3})\)/.exec(said)?.[1] ?? null;

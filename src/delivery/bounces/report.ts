@@ -29,7 +29,7 @@ export type Report =
   | { kind: 'unknown' };
 
 /** What is needed stands near the top. These bound the work: the parser takes some 20 µs a line however short. */
-const MOST_BYTES = 512 * 1024;
+export const MOST_BYTES = 512 * 1024;
 const MOST_LINES = 4000;
 const LIMITS = { maxNestingDepth: 20, maxHeadersSize: 64 * 1024, forceRfc822Attachments: true };
 

@@ -119,6 +119,21 @@ export const expected: Readonly<Record<string, Expected>> = {
     recipients: ['failed lamp@rock.example 5.7.1 failed'],
     verdict: 'failed',
   },
+  'yahoo-no-account': {
+    kind: 'status',
+    delivery: 140,
+    recipients: ['failed heron@lagoon.example null bounce'],
+    verdict: 'bounce',
+    reason: NO_ADDRESS,
+    diagnostic: "This user doesn't have a lagoon.example account",
+  },
+  'yahoo-over-quota': {
+    kind: 'status',
+    delivery: 141,
+    recipients: ['failed egret@lagoon.example null failed'],
+    verdict: 'failed',
+    reason: 'The mailbox is full.',
+  },
   'ses-bounce': {
     kind: 'status',
     delivery: 115,
