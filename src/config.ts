@@ -1,5 +1,6 @@
 /** The settings: read once from the environment and a `.env` file, checked, frozen. */
 import { existsSync, readFileSync } from 'node:fs';
+import { domainToASCII } from 'node:url';
 import { parseEnv } from 'node:util';
 
 interface Setting<T> {
@@ -52,9 +53,11 @@ function asHostAndPort(text: string): { host: string; port: number } | null {
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) };
 }
 
+/** In ASCII form, since it stands in SMTP commands (UTS #46). */
 function asDomain(text: string): string {
-  if (text !== '' && !/^[a-z\d-]+(\.[a-z\d-]+)+$/i.test(text)) throw new Error('a domain such as bounces.example.com');
-  return text.toLowerCase();
+  const domain = /^\p{ASCII}*$/u.test(text) ? text.toLowerCase() : domainToASCII(text);
+  if (text !== '' && !/^[a-z\d-]+(\.[a-z\d-]+)+$/.test(domain)) throw new Error('a domain such as bounces.example.com');
+  return domain;
 }
 
 function asTimeZone(text: string): string {

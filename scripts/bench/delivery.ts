@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import nodemailer from 'nodemailer';
 import { connect, type Db } from '../../src/database/open.ts';
+import { MailData } from '../../src/delivery/mail-data.ts';
 import type * as poolModule from '../../src/delivery/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/smtp/relay.ts';
 import { launchMailing, sampleHtml } from './mailing.ts';
@@ -63,14 +64,14 @@ async function flood(count: number, send: (to: string) => Promise<unknown>): Pro
   await Promise.all(Array.from({ length: CONNECTIONS }, lane));
 }
 
-function prebuilt(): Buffer {
+function prebuilt(): string {
   const head = 'From: a@example.com\r\nTo: b@example.com\r\nSubject: bench\r\nMessage-ID: <1@example.com>\r\n\r\n';
   const line = '<td style=3D"padding:0 8px;color:#333333">Lorem ipsum dolor. sit amet, con=\r\n';
-  return Buffer.from(head + line.repeat(Math.round(BYTES / line.length)));
+  return head + line.repeat(Math.round(BYTES / line.length));
 }
 
 async function floor(): Promise<Taken> {
-  const message = prebuilt();
+  const message = MailData.of(prebuilt());
   // As built, like the service it stands beside: the loader of TypeScript costs every closure.
   const { SmtpPool }: typeof poolModule = await import(
     new URL('../../dist/delivery/smtp/pool.js', import.meta.url).href

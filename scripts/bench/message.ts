@@ -110,7 +110,7 @@ async function measured(times: number, work: (recipient: Recipient) => unknown):
   return (user + system) / times;
 }
 
-const sample = render(prepared, recipientNumber(0));
+const sample = render(prepared, recipientNumber(0)).bytes;
 console.log(`${cpus()[0]?.model} · Node ${process.version}`);
 console.log(
   `message ${sample.length} bytes, HTML ${mergeHtml(content.html, {}).length}, ${prepared.order.length} places for ${prepared.encoders.length} values`,

@@ -9,6 +9,7 @@ import { cpus } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import nodemailer from 'nodemailer';
+import { MailData } from '../../src/delivery/mail-data.ts';
 import { SmtpPool } from '../../src/delivery/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/smtp/relay.ts';
 
@@ -74,9 +75,10 @@ const sinkCpu = async () => {
 
 const message = sample(bytes);
 const pool = new SmtpPool(parseRelays(`smtp://127.0.0.1:${ports.smtp}`), { connections });
+const mailData = MailData.of(message.toString('latin1'));
 const ours = await measure('SmtpPool', messages, sinkCpu, (count) =>
   flood(count, connections, async (number) => {
-    const outcome = await pool.send({ from: 'a@example.com', to: `b${number}@example.com`, start: () => message });
+    const outcome = await pool.send({ from: 'a@example.com', to: `b${number}@example.com`, start: () => mailData });
     if (outcome === 'withdrawn' || outcome.kind !== 'accepted') throw new Error(JSON.stringify(outcome));
   }),
 );

@@ -41,6 +41,20 @@ export function parseAddress(text: string): Address | null {
 }
 
 /**
+ * An address as header fields and SMTP commands take it: the local part as given, the domain in ASCII form, its
+ * international labels as A-labels (RFC 5891, UTS #46). Null for what `parseAddress` does not take.
+ */
+export function asciiAddress(text: string): string | null {
+  const parsed = parseAddress(text);
+  return parsed && parsed.address.slice(0, parsed.address.lastIndexOf('@') + 1) + parsed.domain;
+}
+
+/** A domain in ASCII form and lower case; null when it is none that a mail can come from. */
+export function asciiDomain(domain: string): string | null {
+  return parseAddress(`postmaster@${domain}`)?.domain ?? null;
+}
+
+/**
  * The addresses of a comma-separated text, each once, in the order of their first mention; if any is bad, the bad ones as given
  * instead. White space around an address and empty parts (a trailing comma) mean nothing; a text of nothing else gives no bad one.
  * More than `most` addresses are `tooMany` (decisions §2 "Comma-separated lists").

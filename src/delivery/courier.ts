@@ -1,4 +1,5 @@
 /** What carries mails away: an SMTP relay or the built-in outbox. */
+import type { MailData } from './mail-data.ts';
 import type { Outcome } from './smtp/outcome.ts';
 
 export type { Outcome } from './smtp/outcome.ts';
@@ -7,14 +8,15 @@ export type { Outcome } from './smtp/outcome.ts';
 export interface Handoff {
   mailingId: number;
   userId: number;
+  /** One address, in ASCII form. */
   from: string;
-  /** One address, never a list (trust 33). */
+  /** One address, in ASCII form, never a list. */
   to: string;
   /**
    * Called right before MAIL FROM would be written: the message, or null when it must not leave any more. It may be built in
    * `memory` where that is given: the courier keeps it until the hand-off is settled.
    */
-  start(memory?: Buffer): Buffer | null;
+  start(memory?: Buffer): MailData | null;
   /** Whether it still may leave; asked where something of it was written ahead of its turn. */
   mayGo?(): boolean;
   /** Whether no line of the message can begin with a dot, so that none is looked for (RFC 5321 4.5.2). */

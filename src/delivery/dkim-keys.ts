@@ -1,6 +1,5 @@
 /** The DKIM keys of sender domains: kept in the database, so that a new one signs at once. */
 import type { Database, Statement } from 'better-sqlite3';
-import { parseAddress } from '../audience/addresses.ts';
 import { createSigner, type Signer } from './dkim.ts';
 
 /** Gives the signer of an address's domain, or null when the domain has no key. */
@@ -25,9 +24,4 @@ export class DkimKeys {
     this.#signers.set(id, signer);
     return signer;
   }
-}
-
-/** A domain in the form keys are kept under: lower case, ASCII; null when it is none a mail can come from. */
-export function asciiDomain(domain: string): string | null {
-  return parseAddress(`postmaster@${domain}`)?.domain ?? null;
 }

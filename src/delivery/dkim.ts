@@ -8,6 +8,9 @@ import {
   sign as signData,
 } from 'node:crypto';
 
+/** Sub-domains as RFC 5321 has them, and the underscores that some DNS names hold. */
+const TAG_VALUE = /^[a-z\d_-]+(\.[a-z\d_-]+)*$/i;
+
 export type KeyType = 'rsa' | 'ed25519';
 
 /** Makes a private key, in PEM (PKCS #8): RSA of 2 048 bits or Ed25519. */
@@ -42,9 +45,12 @@ export interface Signer {
  * Makes a signer for a domain's messages.
  * @param domain in its ASCII form.
  * @param privateKey in PEM.
- * @throws TypeError for a key that is neither Ed25519 nor RSA of at least 2 048 bits.
+ * @throws TypeError for a key that is neither Ed25519 nor RSA of at least 2 048 bits, and for a domain or selector that
+ * cannot stand in a tag (RFC 6376 §3.5).
  */
 export function createSigner(domain: string, selector: string, privateKey: string): Signer {
+  if (!TAG_VALUE.test(domain) || !TAG_VALUE.test(selector))
+    throw new TypeError('Not the domain and selector of a key.');
   const key = signingKey(privateKey);
   const type = keyType(key);
   const digest = type === 'rsa' ? 'sha256' : null;

@@ -1,5 +1,5 @@
 /** Header fields: folding, addresses (RFC 5322) and encoded words (RFC 2047). Every function gives a whole field with its CRLF. */
-import { domainToASCII } from 'node:url';
+import { asciiAddress } from '../audience/addresses.ts';
 
 // RFC 5322 §2.1.1; RFC 2047 §2 allows a line with encoded words two characters less.
 const lineLength = 78;
@@ -22,11 +22,20 @@ export function textField(name: string, text: string): string {
 }
 
 /**
+ * A field whose value stands as it is, such as Message-ID.
+ * @throws TypeError for a value with anything but printable ASCII: a line break in it would begin another field.
+ */
+export function plainField(name: string, value: string): string {
+  if (!printable.test(value)) throw new TypeError(`not a value for the field ${name}`);
+  return `${name}: ${value}\r\n`;
+}
+
+/**
  * A field that names one mailbox, such as From. The display name is one line without control characters, or empty.
  * @throws TypeError for anything but one plain address; an international domain is turned into its ASCII form.
  */
 export function mailboxField(name: string, displayName: string, address: string): string {
-  const ascii = asciiAddress(address);
+  const ascii = requireAscii(address);
   if (displayName === '') return `${name}: ${ascii}\r\n`;
   const words = phrase(displayName, name.length + 2);
   const lastLine = words.length - (words.lastIndexOf('\n') + 1);
@@ -39,10 +48,9 @@ export function dateField(date: Date): string {
   return `Date: ${date.toUTCString().replace('GMT', '+0000')}\r\n`;
 }
 
-function asciiAddress(address: string): string {
-  const at = address.lastIndexOf('@');
-  const ascii = printable.test(address) ? address : `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`;
-  if (!plainAddress.test(ascii)) throw new TypeError('not a plain e-mail address');
+function requireAscii(address: string): string {
+  const ascii = plainAddress.test(address) ? address : asciiAddress(address);
+  if (ascii === null) throw new TypeError('not a plain e-mail address');
   return ascii;
 }
 

@@ -1,12 +1,14 @@
 /** Mailings as the worker needs them: their frozen content prepared once, then a handful of joins per recipient. */
 
+import { asciiAddress } from '../audience/addresses.ts';
 import { customFieldsOf } from '../audience/fields.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { returnPath } from './bounces/verp.ts';
 import type { Content } from './compiled.ts';
-import { asciiDomain, DkimKeys } from './dkim-keys.ts';
+import { DkimKeys } from './dkim-keys.ts';
 import type { Claim } from './ledger.ts';
+import type { MailData } from './mail-data.ts';
 import { type Prepared, prepare, render } from './message.ts';
 import { type Tokens, tokenSecrets } from './tokens.ts';
 import { type Person, personFields, valuesOf } from './values.ts';
@@ -36,9 +38,9 @@ export interface ReadyMailing {
   readonly fields: readonly (keyof Person)[];
   envelopeFrom(claim: Claim): string;
   /** The whole message for a claimed recipient, in this memory if it is large enough. */
-  render(claim: Claim, to: string, memory?: Buffer): Buffer;
+  render(claim: Claim, to: string, memory?: Buffer): MailData;
   /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
-  renderSigned(claim: Claim, to: string): Promise<Buffer> | null;
+  renderSigned(claim: Claim, to: string): Promise<MailData> | null;
   /** Looks for a newer key. */
   refresh(): void;
 }
@@ -96,10 +98,13 @@ function readyMailing(
   const frozen: FrozenContent = JSON.parse(row.content);
   const [secret = ''] = tokenSecrets(db.$client);
   const isCampaign = row.owner_kind !== 'system';
-  const domain = frozen.from_email.slice(frozen.from_email.lastIndexOf('@') + 1);
+  // As it is shown, the domain may be international; whatever the mail and its envelope hold is ASCII.
+  const from = asciiAddress(frozen.from_email);
+  if (from === null) throw new Error('its sender has no valid address');
+  const domain = from.slice(from.lastIndexOf('@') + 1);
   const names = customFieldsOf(db, row.user_id);
   const prepared: Prepared = prepare(frozen.content, {
-    from: { name: frozen.sender_name, address: frozen.from_email },
+    from: { name: frozen.sender_name, address: from },
     replyTo: frozen.reply_to === frozen.from_email ? null : frozen.reply_to,
     constants: { sender_name: frozen.sender_name, sender_address: frozen.sender_address },
     bulk: isCampaign
@@ -109,18 +114,18 @@ function readyMailing(
         }
       : null,
   });
-  const signingDomain = asciiDomain(domain) ?? '';
+  const signingDomain = domain;
   let signer = keys.signerOf(signingDomain);
   const ready: ReadyMailing = {
     fields: personFields(frozen.content.placeholders, names),
     refresh() {
       signer = keys.signerOf(signingDomain);
     },
-    envelopeFrom: ({ id }) => (bounceDomain === '' ? frozen.from_email : returnPath(secret, id, bounceDomain)),
+    envelopeFrom: ({ id }) => (bounceDomain === '' ? from : returnPath(secret, id, bounceDomain)),
     renderSigned(claim, to) {
       if (signer === null) return null;
       const message = ready.render(claim, to);
-      return signer.signAside(message, clock.now()).then((field) => Buffer.concat([Buffer.from(field), message]));
+      return signer.signAside(message.bytes, clock.now()).then((field) => message.withField(field));
     },
     render: (claim, to, memory) => {
       const own = tokens.recipient({

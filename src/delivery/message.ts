@@ -1,6 +1,7 @@
 /** The message: everything a mailing's recipients share is encoded once, so that a recipient costs a handful of joins. */
 import type { Content } from './compiled.ts';
-import { dateField, mailboxField, textField } from './fields.ts';
+import { dateField, mailboxField, plainField, textField } from './fields.ts';
+import { MailData } from './mail-data.ts';
 import {
   CLICK_URL,
   escapeHtml,
@@ -55,9 +56,7 @@ type Encoder = (recipient: Recipient) => string;
 
 /** A mailing's messages, ready but for what differs: `fixed[0]`, the encoder numbered `order[0]`, `fixed[1]` and so on. */
 export interface Prepared {
-  readonly fixed: readonly Buffer[];
-  /** Bytes of all fixed pieces together. */
-  readonly fixedLength: number;
+  readonly fixed: readonly MailData[];
   readonly order: readonly number[];
   readonly encoders: readonly Encoder[];
 }
@@ -65,7 +64,10 @@ export interface Prepared {
 // Quoted-printable never holds "=_", so the parts cannot hold the boundary (RFC 2045 §6.7).
 const boundary = '=_sendlark';
 
-/** Encodes a mailing's messages once (RFC 5322, 2045, 2046, 8058). */
+/**
+ * Encodes a mailing's messages once (RFC 5322, 2045, 2046, 8058).
+ * @throws TypeError for facts that cannot stand in a header field, such as a sender that is not a plain address.
+ */
 export function prepare(content: Content, facts: MailingFacts): Prepared {
   const { from, replyTo, constants, bulk } = facts;
   const assembly = new Assembly();
@@ -75,11 +77,11 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
   const subject = withConstants(scan(content.subject), constants, asIs);
   assembly.add(({ values }) => textField('Subject', oneLine(mergeText(subject, values))));
   const dated = datedBySecond();
-  assembly.add(({ date, messageId }) => `${dated(date)}Message-ID: <${messageId}>\r\n`);
+  assembly.add(({ date, messageId }) => `${dated(date)}${plainField('Message-ID', `<${messageId}>`)}`);
   if (bulk) {
-    assembly.add((recipient) => `List-Unsubscribe: <${urlsOf(recipient).oneClick}>\r\n`);
+    assembly.add((recipient) => plainField('List-Unsubscribe', `<${urlsOf(recipient).oneClick}>`));
     assembly.add('List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n');
-    assembly.add(`List-ID: <${bulk.listId}>\r\nFeedback-ID: ${bulk.feedbackId}\r\n`);
+    assembly.add(plainField('List-ID', `<${bulk.listId}>`) + plainField('Feedback-ID', bulk.feedbackId));
   } else {
     assembly.add('Auto-Submitted: auto-generated\r\n');
   }
@@ -87,35 +89,22 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
   assembly.addPart('plain', withConstants(content.text, constants, asIs), asIs);
   assembly.addPart('html', withConstants(content.html, constants, escapeHtml), escapeHtml);
   assembly.add(`\r\n--${boundary}--\r\n`);
-  const fixed = assembly.fixed.map((piece) => Buffer.from(piece, 'latin1'));
-  return { ...assembly, fixed, fixedLength: fixed.reduce((sum, piece) => sum + piece.length, 0) };
+  return { ...assembly, fixed: assembly.fixed.map((piece) => MailData.of(piece)) };
 }
 
 /**
- * One recipient's message as it is sent: ASCII, lines of at most 998 characters, CRLF only.
+ * One recipient's message as it is sent: printable ASCII, lines of at most 998 characters, CRLF only.
  * @param target memory to write it to, if it is large enough: the result is then a view of it. Reusing memory halves
  * the cost and spares the collector.
  * @throws TypeError for an address that is not a plain one.
  */
-export function render(
-  { fixed, fixedLength, order, encoders }: Prepared,
-  recipient: Recipient,
-  target?: Buffer,
-): Buffer {
-  const encoded = encoders.map((encode) => encode(recipient));
-  const values = order.map((number) => encoded[number] ?? '');
-  const length = values.reduce((sum, value) => sum + value.length, fixedLength);
-  const message = target && target.length >= length ? target.subarray(0, length) : Buffer.allocUnsafe(length);
-  let end = 0;
-  for (let place = 0; place < fixed.length; place++) {
-    const piece = fixed[place];
-    if (piece === undefined) break;
-    message.set(piece, end);
-    end += piece.length;
-    const value = values[place];
-    if (value !== undefined) end += message.write(value, end, 'latin1');
-  }
-  return message;
+export function render({ fixed, order, encoders }: Prepared, recipient: Recipient, target?: Buffer): MailData {
+  return MailData.merged(
+    fixed,
+    encoders.map((encode) => encode(recipient)),
+    order,
+    target,
+  );
 }
 
 /** The Date field, made once a second. */

@@ -87,9 +87,9 @@ export class OutboxCourier implements Courier {
 /** The mail, or null when it was withdrawn or can't be built; its sender is told so here. */
 function rawOf({ handoff, resolve, reject }: Waiting): Buffer | null {
   try {
-    const raw = handoff.start();
-    if (raw === null) resolve('withdrawn');
-    return raw;
+    const mail = handoff.start();
+    if (mail === null) resolve('withdrawn');
+    return mail?.bytes ?? null;
   } catch (error) {
     reject(error);
     return null;

@@ -7,6 +7,7 @@ import { retryAt } from './backoff.ts';
 import { classify } from './bounces/classify.ts';
 import type { Courier, Outcome } from './courier.ts';
 import { type Claim, Ledger, type OpenMailing, type Result } from './ledger.ts';
+import type { MailData } from './mail-data.ts';
 import type { Mailings, ReadyMailing } from './mailings.ts';
 import type { Rates } from './rates.ts';
 
@@ -193,7 +194,7 @@ export class DeliveryWorker {
   async #outcomeOf(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
     const to = envelopeAddress(claim);
     const mayGo = () => !this.#isStopping && !this.#stopped.has(mailing.id);
-    const hand = (message: (memory?: Buffer) => Buffer) =>
+    const hand = (message: (memory?: Buffer) => MailData) =>
       this.#deps.courier.send({
         mailingId: mailing.id,
         userId: mailing.user_id,
@@ -215,8 +216,8 @@ export class DeliveryWorker {
 
   /** Hands a mail over once it is signed; until then it counts against the courier's room here. */
   async #afterSigning(
-    signed: Promise<Buffer>,
-    hand: (message: (memory?: Buffer) => Buffer) => Promise<Outcome | 'withdrawn'>,
+    signed: Promise<MailData>,
+    hand: (message: (memory?: Buffer) => MailData) => Promise<Outcome | 'withdrawn'>,
   ): Promise<Outcome | 'withdrawn'> {
     this.#signing++;
     const message = await signed.finally(() => this.#signing--);

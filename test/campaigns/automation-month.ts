@@ -51,8 +51,8 @@ export class Relay {
       send: async ({ start, to, mailingId }) => {
         // Half of what is in flight in the end has begun and half has not.
         if (this.#left <= 0 && this.#left % 2 === 0) return this.#hang();
-        const raw = start();
-        if (raw === null) return 'withdrawn';
+        const raw = start()?.bytes;
+        if (raw === undefined) return 'withdrawn';
         if (this.#left <= 0) return this.#hang();
         this.#left -= 1;
         const messageId = /^Message-ID: *(.*)$/im.exec(raw.toString('latin1', 0, 4000))?.[1] ?? '';

@@ -28,7 +28,7 @@ async function campaignMessage(): Promise<Buffer> {
     bulk: { listId: 'g.example.com', feedbackId: '1:2:3:sendlark' },
   });
   const page = 'https://mail.example.com/';
-  return render(prepared, {
+  const mail = render(prepared, {
     address: 'jane@example.net',
     name: 'Jane',
     values: { first_name: 'Zoë' },
@@ -36,6 +36,7 @@ async function campaignMessage(): Promise<Buffer> {
     date,
     urls: { preferences: page, oneClick: page, webCopy: page, open: page, click: page },
   });
+  return mail.bytes;
 }
 
 /** Whether a signature field and the message behind it are right, by the letter of RFC 6376 §3.4 and §3.7. */

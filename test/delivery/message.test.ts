@@ -17,7 +17,13 @@ import {
   scan,
   type Values,
 } from '../../src/delivery/merge.ts';
-import { type MailingFacts, prepare, type Recipient, render } from '../../src/delivery/message.ts';
+import {
+  type MailingFacts,
+  type Prepared,
+  prepare,
+  type Recipient,
+  render as renderMail,
+} from '../../src/delivery/message.ts';
 import { quotedPrintable } from '../../src/delivery/quoted-printable.ts';
 
 const facts: MailingFacts = {
@@ -60,6 +66,10 @@ function recipient(values: Values = {}, more: Partial<Recipient> = {}): Recipien
     urls,
     ...more,
   };
+}
+
+function render(prepared: Prepared, to: Recipient, memory?: Buffer): Buffer {
+  return renderMail(prepared, to, memory).bytes;
 }
 
 /** Parses a message. The parser counts the line break before a boundary as content, which RFC 2046 §5.1.1 does not. */

@@ -1,5 +1,4 @@
 /** The envelope commands, and what must not be put into them. */
-import { isAscii } from 'node:buffer';
 import type { Extensions } from './handshake.ts';
 import { type Outcome, withoutReply } from './outcome.ts';
 import type { Job } from './queue.ts';
@@ -8,11 +7,10 @@ import type { Job } from './queue.ts';
 const SENDER = /^[!-;=?-~]*$/;
 const RECIPIENT = /^[!-;=?-~]+$/;
 
-/** MAIL FROM with what the relay wants to know (RFC 1870 3, RFC 6152 3) and the line end. */
+/** MAIL FROM with the size where the relay wants to know it (RFC 1870 3) and the line end. */
 export function mailCommand(job: Job, message: Buffer, offers: Extensions): string {
   const size = offers.size === null ? '' : ` SIZE=${message.length}`;
-  const body = isAscii(message) ? '' : ' BODY=8BITMIME';
-  return `MAIL FROM:<${job.from}>${size}${body}\r\n`;
+  return `MAIL FROM:<${job.from}>${size}\r\n`;
 }
 
 /** RCPT TO with its line end. */
@@ -27,9 +25,6 @@ export function envelopeFault(job: Job, message: Buffer, offers: Extensions): Ou
   if (offers.size && message.length > offers.size) {
     const text = `the message has ${message.length} bytes, the relay takes ${offers.size}`;
     return withoutReply('held', 'mail', text);
-  }
-  if (!offers.eightBit && !isAscii(message)) {
-    return withoutReply('held', 'mail', 'the message has 8-bit text, the relay takes 7-bit text only');
   }
   return null;
 }

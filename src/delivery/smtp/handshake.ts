@@ -11,8 +11,6 @@ import type { Wire } from './wire.ts';
 export type Extensions = {
   /** RFC 2920. */
   pipelining: boolean;
-  /** RFC 6152. */
-  eightBit: boolean;
   /** RFC 1870: the most bytes a message may have, 0 for no known limit; null where MAIL takes no SIZE. */
   size: number | null;
 };
@@ -87,7 +85,6 @@ class Opening {
     const size = this.#offers.get('SIZE');
     return {
       pipelining: this.#offers.has('PIPELINING'),
-      eightBit: this.#offers.has('8BITMIME'),
       size: size === undefined ? null : Number(size) || 0,
     };
   }

@@ -1,4 +1,5 @@
 /** The jobs that wait for a connection, first in, first out. */
+import type { MailData } from '../mail-data.ts';
 import type { Outcome } from './outcome.ts';
 
 /** One message to one recipient. */
@@ -7,11 +8,11 @@ export type Job = {
   from: string;
   to: string;
   /**
-   * The message, lines ending in CRLF; null drops the job. Called right before MAIL FROM is written, in the same turn;
+   * The message; null drops the job. Called right before MAIL FROM is written, in the same turn;
    * called anew where a kept connection turns out to be closed and another one is taken. It may be built in `memory`, the
    * connection's own, which lasts until the job is settled.
    */
-  start(memory: Buffer): Buffer | null;
+  start(memory: Buffer): MailData | null;
   /** Whether the message still may leave; asked before it is written where its envelope was written ahead of its turn. */
   mayGo?(): boolean;
   /** Whether no line of the message can begin with a dot; otherwise each is looked at (a tenth of a large message's cost). */

@@ -135,8 +135,8 @@ export class Session implements Listener {
   }
 
   #built(ticket: Ticket, memory: Buffer): Begun | { ended: Outcome | 'withdrawn' } {
-    const message = ticket.job.start(memory);
-    if (message === null) return { ended: 'withdrawn' };
+    const message = ticket.job.start(memory)?.bytes;
+    if (message === undefined) return { ended: 'withdrawn' };
     const fault = envelopeFault(ticket.job, message, this.#offers);
     return fault === null ? { ticket, message } : { ended: fault };
   }

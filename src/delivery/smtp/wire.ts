@@ -1,6 +1,7 @@
 /** One socket to a relay: replies come out, commands go in, and a deadline hangs over the wait. */
 import net from 'node:net';
 import tls from 'node:tls';
+import { isMailText } from '../mail-data.ts';
 import { type Reply, ReplyReader } from './reply.ts';
 
 export interface Listener {
@@ -86,8 +87,10 @@ export class Wire {
     this.#listener?.expired();
   }
 
+  /** Writes one or more commands, each with its line end; drops the connection instead when they hold anything but ASCII. */
   write(command: string): void {
-    this.#socket.write(command, 'latin1');
+    if (isMailText(command)) this.#socket.write(command, 'latin1');
+    else this.fail(new Error('a command would have held something other than printable ASCII'));
   }
 
   /** Writes a piece of a message, and `end` behind it in the same packet; calls back once the system took it. */

@@ -11,6 +11,7 @@ import { Background } from '../../../src/background.ts';
 import { readConfig } from '../../../src/config.ts';
 import { connect } from '../../../src/database/open.ts';
 import { State } from '../../../src/delivery/ledger.ts';
+import { MailData } from '../../../src/delivery/mail-data.ts';
 import type { Outcome } from '../../../src/delivery/smtp/outcome.ts';
 import { SmtpPool } from '../../../src/delivery/smtp/pool.ts';
 import { parseRelays } from '../../../src/delivery/smtp/relay.ts';
@@ -31,7 +32,7 @@ async function send(url: string, to: string[], { connections = 1, body = 'Hello\
   const pool = new SmtpPool(parseRelays(url), { connections });
   const ended = await Promise.all(
     to.map((one) => {
-      const message = Buffer.from(`From: news@example.com\r\nTo: ${one}\r\nMessage-ID: <${one}>\r\n\r\n${body}`);
+      const message = MailData.of(`From: news@example.com\r\nTo: ${one}\r\nMessage-ID: <${one}>\r\n\r\n${body}`);
       return pool.send({ from: 'news@example.com', to: one, start: () => message });
     }),
   );

@@ -8,13 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import t, { type Test } from 'tap';
+import { MailData } from '../../../src/delivery/mail-data.ts';
 import type { Outcome } from '../../../src/delivery/smtp/outcome.ts';
 import { SmtpPool } from '../../../src/delivery/smtp/pool.ts';
 import { parseRelays, type Relay } from '../../../src/delivery/smtp/relay.ts';
 import { SmtpCourier } from '../../../src/delivery/smtp-courier.ts';
 import { startSink } from '../sink.ts';
 
-const MESSAGE = Buffer.from(`Subject: x\r\n\r\n${'Hello, world.\r\n'.repeat(7_000)}.\r\n..\r\n.end\r\n`);
+const MESSAGE = MailData.of(`Subject: x\r\n\r\n${'Hello, world.\r\n'.repeat(7_000)}.\r\n..\r\n.end\r\n`);
 const USER = 'us,er@example.com';
 const PASSWORD = 'pä:ss/w@rd%';
 const LOGIN = `${encodeURIComponent(USER)}:${encodeURIComponent(PASSWORD)}@`;
@@ -81,7 +82,7 @@ t.test('STARTTLS and implicit TLS carry messages byte for byte', async (t) => {
   t.match(await sendThrough(`smtps://${LOGIN}127.0.0.1:${implicit.port}`, 3), { kind: 'accepted', reply: /by TLS/ });
   for (const { received } of [starttls, implicit]) {
     t.equal(received.length, 3);
-    t.ok(received.every((message) => message.equals(MESSAGE)));
+    t.ok(received.every((message) => message.equals(MESSAGE.bytes)));
   }
 });
 
@@ -91,7 +92,7 @@ t.test('on this machine TLS is taken where offered, and not with ?tls=off', asyn
   t.match(await sendThrough(`smtp://127.0.0.1:${port}?tls=off`), { kind: 'accepted', reply: /plain text/ });
   const plain = await startServer(t, { hideSTARTTLS: true });
   t.match(await sendThrough(`smtp://127.0.0.1:${plain.port}`), { kind: 'accepted', reply: /plain text/ });
-  t.ok(received.every((message) => message.equals(MESSAGE)));
+  t.ok(received.every((message) => message.equals(MESSAGE.bytes)));
 });
 
 t.test('trust 5: a certificate that does not hold, holds the mail', async (t) => {
@@ -112,12 +113,13 @@ t.test('a certificate of an authority in NODE_EXTRA_CA_CERTS holds, for its own 
   const { port } = await startServer(t, { key, cert });
   const source = fileURLToPath(new URL('../../../src/delivery/smtp/', import.meta.url));
   const script = `
+    const { MailData } = await import('${source}../mail-data.ts');
     const { SmtpPool } = await import('${source}pool.ts');
     const { parseRelays } = await import('${source}relay.ts');
     for (const host of ['localhost', '127.0.0.1', '127.0.0.2']) {
       const relays = parseRelays('smtp://' + host + ':${port}?tls=required').map((relay) => ({ ...relay }));
       const pool = new SmtpPool(relays);
-      const ended = await pool.send({ from: 'a@x.com', to: 'b@x.com', start: () => Buffer.from('x') });
+      const ended = await pool.send({ from: 'a@x.com', to: 'b@x.com', start: () => MailData.of('x') });
       console.log(host, ended.kind, ended.stage);
       await pool.close(1000);
     }`;
