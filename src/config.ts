@@ -31,7 +31,7 @@ function integerBetween(least: number, most: number): (text: string) => number {
 function oneOf<const T extends string>(...choices: T[]): (text: string) => T {
   return (text) => {
     const found = choices.find((choice) => choice === text);
-    if (found === undefined) throw new Error(`one of ${choices.join(', ')}`);
+    if (found === undefined) throw new Error(`one of ${choices.filter((choice) => choice !== '').join(', ')}`);
     return found;
   };
 }
@@ -39,10 +39,19 @@ function oneOf<const T extends string>(...choices: T[]): (text: string) => T {
 function asOrigin(text: string): string {
   if (text === '') return '';
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new Error('an http or https address such as https://mail.example.com');
+  const isBare = url !== null && url.origin.length + url.pathname.length === url.href.length && url.pathname === '/';
+  if (!isBare || !/^https?:$/.test(url.protocol)) {
+    // Pages and forms lead to paths below the host name, so a path here would break them.
+    throw new Error('an http or https address without a path, such as https://mail.example.com');
   }
-  return (url.origin + url.pathname).replace(/\/+$/, '');
+  return url.origin;
+}
+
+function asKey(text: string): string {
+  if (text !== '' && !/^[!-~]{16,255}$/.test(text)) {
+    throw new Error('at least 16 characters, letters, digits or signs without spaces');
+  }
+  return text;
 }
 
 function asHostAndPort(text: string): { host: string; port: number } | null {
@@ -82,8 +91,12 @@ export const SETTINGS = {
     'Relay, smtp(s)://user:pass@host:port; none: the built-in outbox, nothing leaves the machine.',
     asText,
   ),
-  PUBLIC_KEY: setting('', 'With SECRET_KEY: a key pair always valid for account 1.', asText),
-  SECRET_KEY: setting('', 'See PUBLIC_KEY.', asText),
+  PUBLIC_KEY: setting(
+    '',
+    'With SECRET_KEY: a key pair always valid for account 1; at least 16 characters each.',
+    asKey,
+  ),
+  SECRET_KEY: setting('', 'See PUBLIC_KEY.', asKey),
   TIME_ZONE: setting('UTC', 'Zone in which schedules are given.', asTimeZone),
   LOG_LEVEL: setting(
     'info',
@@ -123,29 +136,79 @@ export const SETTINGS = {
 
 export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['parse']> }>;
 
-/** The settings from `environment`; throws an Error of one line that names the first invalid one. Values are never repeated in it. */
+/** The settings from `environment`; throws an Error of one line that names every invalid one. Values are never repeated in it. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const faults: string[] = [];
   const values = Object.entries(SETTINGS).map(([name, { fallback, parse }]) => {
     try {
       return [name, parse(environment[name]?.trim() || fallback)];
     } catch (error) {
-      throw new Error(`${name} is invalid: expected ${error instanceof Error ? error.message : error}`);
+      faults.push(`${name} is invalid: expected ${error instanceof Error ? error.message : error}`);
+      return [name, null];
     }
   });
-  const config: Config = Object.freeze(Object.fromEntries(values));
-  if ((config.PUBLIC_KEY === '') !== (config.SECRET_KEY === '')) {
-    throw new Error('PUBLIC_KEY and SECRET_KEY are invalid: give both or neither');
+  const isSet = (name: keyof typeof SETTINGS) => Boolean(environment[name]?.trim());
+  if (isSet('PUBLIC_KEY') !== isSet('SECRET_KEY')) {
+    faults.push('PUBLIC_KEY and SECRET_KEY are invalid: give both or neither');
   }
-  if (config.BOUNCE_LISTEN !== null && config.BOUNCE_DOMAIN === '') {
-    throw new Error('BOUNCE_DOMAIN is invalid: BOUNCE_LISTEN needs the domain of the return paths');
+  if (isSet('BOUNCE_LISTEN') && !isSet('BOUNCE_DOMAIN')) {
+    faults.push('BOUNCE_DOMAIN is invalid: BOUNCE_LISTEN needs the domain of the return paths');
   }
-  return config;
+  if (faults.length > 0) throw new Error(faults.join('; '));
+  return Object.freeze(Object.fromEntries(values));
 }
 
-/** The process environment over the `.env` file of the working directory, where there is one. */
+/**
+ * What should be said of names in `environment` that are no settings but nearly are, one sentence each: a misspelt setting would be
+ * ignored in silence. Values are never repeated.
+ */
+export function misspelt(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const names = Object.keys(SETTINGS);
+  return Object.keys(environment)
+    .filter((given) => environment[given]?.trim() && !names.includes(given) && given.length <= LONGEST_NAME)
+    .flatMap((given) => {
+      const written = given.toUpperCase().replaceAll('-', '_');
+      const meant = names.find((name) => distance(written, name) <= (name.length < 10 ? 1 : 2));
+      return meant === undefined ? [] : [`${given} is not a setting and is ignored: did you mean ${meant}?`];
+    });
+}
+
+const LONGEST_NAME = 40;
+
+/** How many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into the other. */
+function distance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, (beforeLast[j - 2] ?? 0) + 1);
+      }
+      row.push(least);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+}
+
+/** The process environment over the `.env` file of the working directory, where there is one. Throws an Error that names the file. */
 export function readEnvironment(): Record<string, string | undefined> {
-  const file = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {};
-  return { ...file, ...process.env };
+  return { ...environmentFile(), ...process.env };
+}
+
+function environmentFile(): Record<string, string | undefined> {
+  if (!existsSync('.env')) return {};
+  try {
+    return parseEnv(readFileSync('.env', 'utf8'));
+  } catch (error) {
+    throw new Error(
+      `The file .env in ${process.cwd()} cannot be read: ${error instanceof Error ? error.message : error}`,
+    );
+  }
 }
 
 /** Whether senders must be verified before their mail leaves (decisions §4, SENDER_VERIFICATION). */

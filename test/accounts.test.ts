@@ -63,7 +63,7 @@ t.test('no secret, key or token is in a log line, no key in the file (trust 40)'
   });
   const settings = {
     LOG_LEVEL: 'trace',
-    PUBLIC_KEY: 'pk_canary',
+    PUBLIC_KEY: 'pk_canary-of-the-settings',
     SECRET_KEY: 'sk_canary-of-the-settings',
     RECALL_SECONDS: '0',
   };
@@ -84,7 +84,7 @@ t.test('no secret, key or token is in a log line, no key in the file (trust 40)'
     for (const headers of [
       app.one.headers,
       { ...app.one.headers, SecretKey: wrong },
-      { PublicKey: 'pk_canary', SecretKey: settings.SECRET_KEY },
+      { PublicKey: 'pk_canary-of-the-settings', SecretKey: settings.SECRET_KEY },
     ]) {
       await app.anonymous.call('GET', `/contacts/list?SecretKey=${secret}`, { headers });
       await app.anonymous.call('GET', '/nothing/canary-token', { headers });

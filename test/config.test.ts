@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readConfig } from '../src/config.ts';
+import { misspelt, readConfig } from '../src/config.ts';
 
 t.test('defaults serve a laptop', async (t) => {
   const config = readConfig({});
@@ -21,7 +21,14 @@ t.test('an empty setting is its default', async (t) => {
 t.test('an invalid setting stops the start with one line that names it and never repeats it', async (t) => {
   const wrong: Record<string, string[]> = {
     PORT: ['http', '-1', '70000', '1e3'],
-    PUBLIC_URL: ['mail.example.com', 'ftp://x.example', 'https://x.example/?q=1'],
+    PUBLIC_URL: [
+      'mail.example.com',
+      'ftp://x.example',
+      'https://x.example/?q=1',
+      'https://x.example/mail',
+      'https://user:canary@x.example',
+    ],
+    PUBLIC_KEY: ['a', 'fifteen_letters', 'sixteen letters!', 'schlüssel_schlüssel'],
     TIME_ZONE: ['Berlin', '+02:00', '__proto__', 'UTC+2'],
     LOG_LEVEL: ['loud'],
     STATUS_CODES: ['200'],
@@ -38,7 +45,9 @@ t.test('an invalid setting stops the start with one line that names it and never
       );
     }
   }
-  t.throws(() => readConfig({ SECRET_KEY: 'canary-secret' }), { message: /^PUBLIC_KEY and SECRET_KEY (?!.*canary)/ });
+  t.throws(() => readConfig({ SECRET_KEY: 'canary-secret-of-24-signs' }), {
+    message: /^PUBLIC_KEY and SECRET_KEY (?!.*canary)/,
+  });
 });
 
 t.test('time zones are IANA names', async (t) => {
@@ -49,4 +58,33 @@ t.test('time zones are IANA names', async (t) => {
 
 t.test('the public address loses its trailing slash', async (t) => {
   t.equal(readConfig({ PUBLIC_URL: 'https://mail.example.com/' }).PUBLIC_URL, 'https://mail.example.com');
+});
+
+t.test('every invalid setting is named at once, in one line', async (t) => {
+  const settings = { PORT: 'http', TIME_ZONE: 'Berlin', SENDER_VERIFICATION: 'maybe', BOUNCE_LISTEN: '127.0.0.1:2525' };
+  t.throws(() => readConfig(settings), {
+    message:
+      /^PORT is invalid: [^\n]+; TIME_ZONE is invalid: [^\n]+; SENDER_VERIFICATION is invalid: expected one of required, optional; BOUNCE_DOMAIN [^\n]+$/,
+  });
+});
+
+t.test('a key pair of the settings has at least 16 characters each', async (t) => {
+  const long = 'a-long-enough-key';
+  t.throws(() => readConfig({ PUBLIC_KEY: 'a', SECRET_KEY: 'b' }), {
+    message:
+      'PUBLIC_KEY is invalid: expected at least 16 characters, letters, digits or signs without spaces; SECRET_KEY is invalid: expected at least 16 characters, letters, digits or signs without spaces',
+  });
+  t.match(readConfig({ PUBLIC_KEY: long, SECRET_KEY: long }), { PUBLIC_KEY: long, SECRET_KEY: long });
+});
+
+t.test('a name that is nearly a setting is pointed out, without its value', async (t) => {
+  const typos = { SMPT_URL: 'smtp://canary', PUBLICURL: 'x', DATABASE_PAHT: 'x', smtp_url: 'x', 'TIME-ZONE': 'x' };
+  t.strictSame(misspelt({ ...typos, PATH: '/bin', HOME: '/', HTTPS_PROXY: 'x', HOSTNAME: 'x', TZ: 'UTC' }), [
+    'SMPT_URL is not a setting and is ignored: did you mean SMTP_URL?',
+    'PUBLICURL is not a setting and is ignored: did you mean PUBLIC_URL?',
+    'DATABASE_PAHT is not a setting and is ignored: did you mean DATABASE_PATH?',
+    'smtp_url is not a setting and is ignored: did you mean SMTP_URL?',
+    'TIME-ZONE is not a setting and is ignored: did you mean TIME_ZONE?',
+  ]);
+  t.strictSame(misspelt({ SMTP_URL: 'x', PUBLIC_URL: 'x', SMPT_URL: ' ' }), []);
 });

@@ -10,7 +10,7 @@ import { SMTPServer } from 'smtp-server';
 import type { Test } from 'tap';
 import { FormData, fetch } from 'undici';
 
-const KEYS = { PUBLIC_KEY: 'pk_test', SECRET_KEY: 'sk_test' };
+const KEYS = { PUBLIC_KEY: 'pk_test_of_sendlark', SECRET_KEY: 'sk_test_of_sendlark' };
 
 export interface Received {
   to: string;

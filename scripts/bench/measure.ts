@@ -12,7 +12,7 @@ import { systemClock, wireTime } from '../../src/clock.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
 
-export const KEYS = { PUBLIC_KEY: 'pk_bench', SECRET_KEY: 'sk_bench' };
+export const KEYS = { PUBLIC_KEY: 'pk_bench_of_sendlark', SECRET_KEY: 'sk_bench_of_sendlark' };
 
 /** What a run of `units` rows or requests took. */
 export interface Taken {

@@ -1,11 +1,13 @@
 /** The database as commands open it: beside a running server or without one, never making a file by accident. */
 import { existsSync } from 'node:fs';
-import { type Config, readConfig, readEnvironment } from '../config.ts';
+import { type Config, misspelt, readConfig, readEnvironment } from '../config.ts';
 import { connect, type Db, lockForServer, migrateAndSeed, schemaState } from '../database/open.ts';
 
-/** The settings as the server reads them. */
+/** The settings as the server reads them. Names that are nearly a setting are pointed out on standard error. */
 export function settings(): Config {
-  return readConfig(readEnvironment());
+  const environment = readEnvironment();
+  for (const hint of misspelt(environment)) console.error(hint);
+  return readConfig(environment);
 }
 
 /**

@@ -76,7 +76,11 @@ t.test(
 
 t.test('a backup and what the command tells of it hold no secret (trust 40)', async (t) => {
   const canary = 'canary-9f2c';
-  const secrets = { PUBLIC_KEY: 'pk_test', SECRET_KEY: `sk_${canary}`, SMTP_URL: `smtp://user:${canary}@127.0.0.1:9` };
+  const secrets = {
+    PUBLIC_KEY: 'pk_test_of_sendlark',
+    SECRET_KEY: `sk_${canary}_of_sendlark`,
+    SMTP_URL: `smtp://user:${canary}@127.0.0.1:9`,
+  };
   const service = new Service(t, secrets);
   await service.start();
   const copy = join(service.folder, 'copy.db');

@@ -60,7 +60,13 @@ t.test(
     t.match(await run(elsewhere, 'restore', copy), { code: 0, out: new RegExp(`held; ${PEOPLE - sent} mails wait`) });
     const moved = new Service(
       t,
-      { ...settings, SEND_RATE: '0', PUBLIC_KEY: 'pk', SECRET_KEY: 'sk', DATABASE_PATH: elsewhere },
+      {
+        ...settings,
+        SEND_RATE: '0',
+        PUBLIC_KEY: 'pk_of_the_moved_one',
+        SECRET_KEY: 'sk_of_the_moved_one',
+        DATABASE_PATH: elsewhere,
+      },
       program,
     );
     await moved.start();

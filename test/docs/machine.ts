@@ -33,7 +33,7 @@ export class Machine {
     await machine.#service.start();
     machine.#substitutes = [
       ['http://127.0.0.1:3000', machine.#service.origin],
-      ["'-H PublicKey:pk_… -H SecretKey:sk_…'", "'-H PublicKey:pk_test -H SecretKey:sk_test'"],
+      ["'-H PublicKey:pk_… -H SecretKey:sk_…'", "'-H PublicKey:pk_test_of_sendlark -H SecretKey:sk_test_of_sendlark'"],
       ['/usr/local/bin', machine.#path('bin')],
       ['/var/lib/sendlark', machine.#folder],
       ['/backups', machine.#path('backups')],

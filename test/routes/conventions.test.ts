@@ -43,8 +43,8 @@ t.test('a wrong pair is answered the same whatever is wrong with it', async (t) 
 });
 
 t.test('the pair of the settings is account 1', async (t) => {
-  const app = await startApp(t, { PUBLIC_KEY: 'pk_own', SECRET_KEY: 'sk_own' });
-  const headers = { PublicKey: 'pk_own', SecretKey: 'sk_own' };
+  const app = await startApp(t, { PUBLIC_KEY: 'pk_own_of_settings', SECRET_KEY: 'sk_own_of_settings' });
+  const headers = { PublicKey: 'pk_own_of_settings', SecretKey: 'sk_own_of_settings' };
   const answer = await app.anonymous.call('POST', '/contacts-type/add', { form: { name: 'Mine' }, headers });
   t.equal(answer.status, 200);
   t.match(app.db.prepare('SELECT user_id FROM contact_types').get(), { user_id: 1 });
