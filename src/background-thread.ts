@@ -5,6 +5,7 @@ import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { connect } from './database/open.ts';
 import { listenForReturns } from './delivery/bounces/intake.ts';
+import type { BounceListener } from './delivery/bounces/listener.ts';
 import type { Outcome } from './delivery/courier.ts';
 import { OutboxCourier } from './delivery/outbox.ts';
 import { SmtpCourier } from './delivery/smtp-courier.ts';
@@ -13,7 +14,10 @@ import { createTokens, tokenSecrets } from './delivery/tokens.ts';
 const IDLE_MS = 500;
 /** A result is on disk within this time, also while a step lays out or compiles. */
 const RECORD_MS = 50;
+/** How long after a failure to listen for returned mail it is tried again. */
+const LISTEN_AGAIN_MS = 10_000;
 
+let isStopping = false;
 const { config, publicUrl }: { config: Config; publicUrl: string } = workerData;
 const db = connect(config.DATABASE_PATH);
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
@@ -51,11 +55,24 @@ async function stepSafely(): Promise<boolean> {
   }
 }
 
-const returns = config.BOUNCE_LISTEN && (await listenForReturns(db, systemClock, config.BOUNCE_LISTEN));
+/** Empty while the address cannot be listened on. */
+const returns: BounceListener[] = [];
+if (config.BOUNCE_LISTEN !== null) void takeReturns(config.BOUNCE_LISTEN);
+
+/** Listens for returned mail, if need be once the address is free again: that another program holds it must not stop sending. */
+async function takeReturns(at: { host: string; port: number }): Promise<void> {
+  try {
+    const listener = await listenForReturns(db, systemClock, at);
+    if (isStopping) await listener.close();
+    else returns.push(listener);
+  } catch (error) {
+    log({ setting: 'BOUNCE_LISTEN', err: String(error) }, 'returned mail cannot be taken in; this is tried again');
+    setTimeout(() => void takeReturns(at), LISTEN_AGAIN_MS).unref();
+  }
+}
 
 setInterval(() => guarded(() => background.record()), RECORD_MS).unref();
 
-let isStopping = false;
 let wake: () => void = () => undefined;
 parentPort?.on('message', (message) => {
   if (message === 'stop') {
@@ -76,7 +93,7 @@ while (!isStopping) {
     };
   });
 }
-await returns?.close();
+for (const listener of returns) await listener.close();
 await background.close(config.SHUTDOWN_SECONDS * 1000);
 // A request that waits for a stop to be acknowledged has its answer: nothing starts any more.
 guarded(() => background.acknowledge());

@@ -1,6 +1,6 @@
 /** Runs the service: database, HTTP, background and import threads; stops them in order. */
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, logOptions } from './app.ts';
@@ -8,9 +8,8 @@ import type { ImportJob, ImportReport } from './audience/import.ts';
 import { removeLeftUploads } from './audience/uploads.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
-import { createAccount, createKeys, type KeyPair } from './database/accounts.ts';
+import { firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
-import { accounts } from './database/schema.ts';
 import { parseRelays } from './delivery/smtp/relay.ts';
 import { createTokens, tokenSecrets } from './delivery/tokens.ts';
 
@@ -19,6 +18,8 @@ export interface Server {
   apiUrl: string;
   /** The fresh pair of a first start, to be shown once. */
   keys: KeyPair | null;
+  /** To be called once they are shown: until then, the next start makes another pair and gives it. */
+  keysShown(): void;
   close(): Promise<void>;
 }
 
@@ -26,17 +27,41 @@ const RESTART_MS = 1000;
 /** Rows live as long as their batch: more room for young objects is memory, not speed. */
 const IMPORT_YOUNG_MB = 6;
 
-/** Opens the file, brings it up to date, serves. Throws an Error of one line when something stands in the way. */
+/**
+ * Opens the file, brings it up to date, serves. Throws an Error of one line when something stands in the way; then nothing is held
+ * open, so that the process ends and the next start finds everything free.
+ */
 export async function serve(config: Config): Promise<Server> {
   if (config.SMTP_URL !== '') parseRelays(config.SMTP_URL);
-  const lock = lockForServer(config.DATABASE_PATH);
-  const db = connect(config.DATABASE_PATH);
-  migrateAndSeed(db);
-  removeLeftUploads(config.DATABASE_PATH);
-  const keys = firstAccount(db, config);
+  /** How to close what has been opened, in the order of opening. */
+  const opened: (() => unknown)[] = [];
+  const closeAll = async () => {
+    for (const close of opened.reverse()) await close();
+  };
+  try {
+    const lock = lockForServer(config.DATABASE_PATH);
+    opened.push(() => lock.release());
+    const db = connect(config.DATABASE_PATH);
+    opened.push(() => db.$client.close());
+    migrateAndSeed(db);
+    removeLeftUploads(config.DATABASE_PATH);
+    return await serveFrom(db, config, opened, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function serveFrom(
+  db: Db,
+  config: Config,
+  opened: (() => unknown)[],
+  closeAll: () => Promise<void>,
+): Promise<Server> {
   let publicUrl = config.PUBLIC_URL;
   const threads = new Map<string, Worker>();
   const importer = importThread();
+  opened.push(() => importer.close());
   const app = await buildApp(
     {
       db,
@@ -49,9 +74,18 @@ export async function serve(config: Config): Promise<Server> {
     },
     logOptions(config),
   );
+  let isClosing = false;
+  opened.push(async () => {
+    isClosing = true;
+    const background = threads.get('background');
+    background?.postMessage('stop');
+    // Requests under way may take long: meanwhile no mail begins.
+    const isRunning = background !== undefined && background.threadId !== -1;
+    await Promise.all([app.close(), isRunning && new Promise((resolve) => background.once('exit', resolve))]);
+  });
   const origin = await listen(app, config);
   publicUrl ||= origin;
-  let isClosing = false;
+  const keys = firstKeys(db, systemClock, config.PUBLIC_KEY !== '');
   const startBackground = () => {
     const thread = new Worker(new URL('./background-thread.js', import.meta.url), {
       workerData: { config, publicUrl },
@@ -70,31 +104,49 @@ export async function serve(config: Config): Promise<Server> {
   return {
     apiUrl: `${origin}/api`,
     keys,
-    async close() {
-      isClosing = true;
-      const background = threads.get('background');
-      background?.postMessage('stop');
-      // Requests under way may take long: meanwhile no mail begins.
-      const isRunning = background !== undefined && background.threadId !== -1;
-      await Promise.all([app.close(), isRunning && new Promise((resolve) => background.once('exit', resolve))]);
-      await importer.close();
-      db.$client.close();
-      lock.release();
-    },
+    keysShown: () => firstKeysShown(db),
+    close: closeAll,
   };
 }
 
-async function listen(app: FastifyInstance, { HOST, PORT }: Config): Promise<string> {
-  await app.listen({ host: HOST, port: PORT });
+/** Gives the origin listened on. Throws an Error of one line that names the setting at fault, BOUNCE_LISTEN's too. */
+async function listen(app: FastifyInstance, { HOST, PORT, BOUNCE_LISTEN }: Config): Promise<string> {
+  const at = { host: HOST, port: PORT };
+  await app.listen(at).catch((error: unknown) => {
+    throw listenFault(error, at, { host: 'HOST', port: 'PORT' });
+  });
+  if (BOUNCE_LISTEN !== null) await assertFree(BOUNCE_LISTEN);
   const address = app.server.address() as AddressInfo;
   const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST;
   return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 }
 
-function firstAccount(db: Db, config: Config): KeyPair | null {
-  if (db.select().from(accounts).limit(1).get() !== undefined) return null;
-  const userId = createAccount(db, systemClock, 'Main');
-  return config.PUBLIC_KEY === '' ? createKeys(db, systemClock, userId) : null;
+/** The background thread listens here, where a failure could no longer stop the start. */
+async function assertFree(at: { host: string; port: number }): Promise<void> {
+  const probe = createServer();
+  try {
+    probe.listen(at);
+    await once(probe, 'listening');
+    probe.close();
+    await once(probe, 'close');
+  } catch (error) {
+    throw listenFault(error, at, { host: 'BOUNCE_LISTEN', port: 'BOUNCE_LISTEN' });
+  }
+}
+
+/** What to tell of an address that cannot be listened on; `names` are the settings that hold its two parts. */
+function listenFault(
+  error: unknown,
+  { host, port }: { host: string; port: number },
+  names: { host: string; port: string },
+): Error {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const where = `port ${port} of ${host}`;
+  if (code === 'EADDRINUSE') return new Error(`${names.port}: another program listens on ${where}`);
+  if (code === 'EACCES') return new Error(`${names.port}: this user may not listen on ${where}`);
+  if (code === 'EADDRNOTAVAIL') return new Error(`${names.host}: ${host} is not an address of this machine`);
+  if (/^(ENOTFOUND|EAI_)/.test(code)) return new Error(`${names.host}: the name ${host} leads to no address`);
+  return new Error(`${names.host}: ${where} cannot be listened on: ${error instanceof Error ? error.message : error}`);
 }
 
 /** Runs imports one after the other in a thread of its own, started at first use. */

@@ -1,7 +1,11 @@
 /** What one account never learns of another, and what nobody learns from log and file (trust 39, 40). */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import t from 'tap';
+import { systemClock } from '../src/clock.ts';
+import { accountOf, firstKeys, firstKeysShown } from '../src/database/accounts.ts';
+import { connect, migrateAndSeed } from '../src/database/open.ts';
 import { tokenSecrets } from '../src/delivery/tokens.ts';
 import { sendCampaign } from './campaign.ts';
 import { type Operation, operationsOf, readDocument } from './fuzz/operations.ts';
@@ -121,4 +125,25 @@ t.test('no secret, key or token is in a log line, no key in the file (trust 40)'
   async function firstUtr(): Promise<string> {
     return (await app.one.call('GET', '/single-send/list')).body.message.singleSends[0].utr;
   }
+});
+
+t.test('the first keys are made again by each start until they have been shown', async (t) => {
+  const db = connect(join(t.testdir({}), 'test.db'));
+  t.teardown(() => db.$client.close());
+  migrateAndSeed(db);
+  const one = firstKeys(db, systemClock, false);
+  const two = firstKeys(db, systemClock, false);
+  t.ok(one && two && one.secretKey !== two.secretKey, 'a start that was killed before it showed them loses nothing');
+  t.equal(two && accountOf(db, two, { publicKey: '', secretKey: '' }), 1);
+  firstKeysShown(db);
+  t.equal(firstKeys(db, systemClock, false), null);
+});
+
+t.test('with a pair in the settings, no first keys are made', async (t) => {
+  const db = connect(join(t.testdir({}), 'test.db'));
+  t.teardown(() => db.$client.close());
+  migrateAndSeed(db);
+  t.equal(firstKeys(db, systemClock, true), null);
+  t.equal(db.$client.prepare('SELECT count(*) FROM accounts').pluck().get(), 1);
+  t.equal(firstKeys(db, systemClock, false), null);
 });

@@ -5,7 +5,7 @@ import { settings } from './database.ts';
 export const serve: Command = {
   forms: ['serve'],
   about: 'Run the service; the default.',
-  help: `Makes the database at the first start and shows the keys of the first account, once.
+  help: `Makes the database at the first start and shows the keys of the first account, once; sendlark keys create makes others.
 SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECONDS, nothing is sent twice.
 Settings come from the environment and from a file .env in the working directory.`,
   options: {},
@@ -19,10 +19,12 @@ Settings come from the environment and from a file .env in the working directory
     if (server.keys !== null) {
       lines.push('Keys of the first account, shown only now:');
       lines.push(`PublicKey: ${server.keys.publicKey}`, `SecretKey: ${server.keys.secretKey}`);
+      lines.push('To make others: sendlark keys create');
     }
     if (config.SMTP_URL === '')
       lines.push('No SMTP_URL: mail stays in the built-in outbox, nothing leaves this machine');
     console.log(lines.join('\n'));
+    server.keysShown();
     const stop = () => {
       server.close().then(
         () => process.exit(0),

@@ -6,6 +6,9 @@ import { wireTime } from '../clock.ts';
 import type { Db } from './open.ts';
 import { accounts, apiKeys } from './schema.ts';
 
+/** The row of `installation` that is there while nobody has seen the first keys. */
+const UNSHOWN = 'first_keys_unshown';
+
 export interface KeyPair {
   publicKey: string;
   secretKey: string;
@@ -26,6 +29,29 @@ export function createKeys(db: Db, clock: Clock, userId: number): KeyPair {
     })
     .run();
   return pair;
+}
+
+/**
+ * Makes account 1 in a new file. Gives a pair of keys to be shown where the file is new or an earlier start ended before
+ * `firstKeysShown`, else null; null as well when the settings have a pair of their own.
+ */
+export function firstKeys(db: Db, clock: Clock, isPairInSettings: boolean): KeyPair | null {
+  return db.transaction(
+    () => {
+      const first = db.select().from(accounts).limit(1).get();
+      const userId = first?.id ?? createAccount(db, clock, 'Main');
+      const isUnshown = db.$client.prepare('SELECT 1 FROM installation WHERE name = ?').get(UNSHOWN) !== undefined;
+      if (isPairInSettings || (first !== undefined && !isUnshown)) return null;
+      db.$client.prepare('INSERT OR IGNORE INTO installation (name, value) VALUES (?, ?)').run(UNSHOWN, '');
+      return createKeys(db, clock, userId);
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** Notes that the pair of `firstKeys` has been shown: no later start makes another. */
+export function firstKeysShown(db: Db): void {
+  db.$client.prepare('DELETE FROM installation WHERE name = ?').run(UNSHOWN);
 }
 
 /** Ends the pair with this public key; within a second requests with it are refused. False when there is no valid one. */

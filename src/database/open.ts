@@ -1,5 +1,6 @@
 /** Opens the one file: pragmas, migrations, the lock that keeps a second server out. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
@@ -18,8 +19,7 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
  * the build of SQLite cannot keep them.
  */
 export function connect(path: string): Db {
-  if (path !== ':memory:') makePrivateFile(path);
-  const client = new Database(path);
+  const client = opened(path);
   client.pragma('busy_timeout = 5000');
   client.pragma('journal_mode = WAL');
   client.pragma('synchronous = FULL');
@@ -34,6 +34,20 @@ export function connect(path: string): Db {
   assertVersion(String(client.prepare('SELECT sqlite_version()').pluck().get()));
   client.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : ''));
   return drizzle(client);
+}
+
+/** As `new Database`, but the Error of a file that cannot be opened says which and why. */
+function opened(path: string, options?: Database.Options): Database.Database {
+  const fault = (reason: string) => new Error(`The database ${path} cannot be opened: ${reason}`);
+  const folder = dirname(resolve(path));
+  if (!existsSync(folder)) throw fault(`there is no folder ${folder}`);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw fault('it is a folder');
+  try {
+    if (path !== ':memory:') makePrivateFile(path);
+    return new Database(path, options);
+  } catch (error) {
+    throw fault(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** Throws for a version of SQLite, such as `3.51.2`, that is older than the one whose fixes of WAL the promises need (trust 47). */
@@ -67,8 +81,11 @@ export function schemaState(client: Database.Database): 'older' | 'current' | 'n
 
 /** Holds the file for this process until it ends, however it ends; throws when another server has it (trust 47). */
 export function lockForServer(path: string): { release(): void } {
-  makePrivateFile(`${path}-lock`);
-  const lock = new Database(`${path}-lock`, { timeout: 0 });
+  // SQLite follows links: two names of one file must share one lock.
+  const file = existsSync(path) ? realpathSync(path) : path;
+  if (existsSync(file) && statSync(file).isDirectory())
+    throw new Error(`The database ${path} cannot be opened: it is a folder`);
+  const lock = opened(`${file}-lock`, { timeout: 0 });
   try {
     lock.pragma('journal_mode = DELETE');
     lock.exec('BEGIN EXCLUSIVE');

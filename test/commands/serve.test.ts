@@ -1,11 +1,11 @@
 /** Starting and stopping the service. */
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
-import { connect } from 'node:net';
+import { readdirSync, symlinkSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { Service, startSink } from '../service.ts';
 import { startCampaign, until } from './campaign.ts';
 import { sendlark } from './command-line.ts';
@@ -109,4 +109,70 @@ t.test('a database of a newer release is refused with one clear line (trust 49)'
   const { code, err } = await sendlark({ DATABASE_PATH: path, PORT: '0' });
   t.equal(code, 1);
   t.match(err, /^[^\n]*newer release[^\n]*\n$/);
+});
+
+/** A program that listens on a free port of loopback; gives the port. */
+async function occupiedPort(t: Test): Promise<number> {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => other.close());
+  return (other.address() as AddressInfo).port;
+}
+
+t.test('a start that cannot listen ends with one line that names the setting, and makes no keys', async (t) => {
+  const path = join(t.testdir({}), 'test.db');
+  const taken = String(await occupiedPort(t));
+  const bounces = { BOUNCE_DOMAIN: 'bounces.example.com', PORT: '0' };
+  const faults: [Record<string, string>, RegExp][] = [
+    [{ PORT: taken }, /^PORT: another program listens on port \d+ of 127\.0\.0\.1\n$/],
+    [{ HOST: '192.0.2.1', PORT: '0' }, /^HOST: 192\.0\.2\.1 is not an address of this machine\n$/],
+    [{ HOST: 'nothing.invalid', PORT: '0' }, /^HOST: the name nothing\.invalid leads to no address\n$/],
+    [{ ...bounces, BOUNCE_LISTEN: `127.0.0.1:${taken}` }, /^BOUNCE_LISTEN: another program listens on port \d+ of /],
+    [{ ...bounces, BOUNCE_LISTEN: '192.0.2.1:0' }, /^BOUNCE_LISTEN: 192\.0\.2\.1 is not an address of this machine\n$/],
+  ];
+  for (const [settings, line] of faults) {
+    const { code, out, err } = await sendlark({ DATABASE_PATH: path, LOG_LEVEL: 'error', ...settings }, 'serve');
+    t.match({ code, out, err }, { code: 1, out: '', err: line });
+  }
+  const service = new Service(t, { DATABASE_PATH: path, PUBLIC_KEY: '', SECRET_KEY: '' });
+  await service.start();
+  t.match(await service.get('/contacts-type'), { status: 'success' }, 'the next start shows the first keys');
+  await service.end('SIGTERM');
+  const { out } = await sendlark({ DATABASE_PATH: path }, 'keys', 'list');
+  t.equal(out.trim().split('\n').length, 1, 'and only that start made any');
+});
+
+t.test('BOUNCE_LISTEN on the port of the API is refused', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  other.close();
+  await once(other, 'close');
+  const settings = { PORT: String(port), BOUNCE_LISTEN: `127.0.0.1:${port}`, BOUNCE_DOMAIN: 'bounces.example.com' };
+  const { code, err } = await sendlark(
+    { DATABASE_PATH: join(t.testdir({}), 'test.db'), LOG_LEVEL: 'error', ...settings },
+    'serve',
+  );
+  t.match({ code, err }, { code: 1, err: /^BOUNCE_LISTEN: another program listens on / });
+});
+
+t.test('a database that cannot be opened is named with the reason', async (t) => {
+  const folder = t.testdir({});
+  const start = (path: string) => sendlark({ DATABASE_PATH: path, PORT: '0' }, 'serve');
+  t.match(await start(join(folder, 'none', 'x.db')), {
+    code: 1,
+    err: /none\/x\.db\S* cannot be opened: there is no folder \S+none\n$/,
+  });
+  t.match(await start(folder), { code: 1, err: /cannot be opened: it is a folder\n$/ });
+});
+
+t.test('two names of one file share one lock', async (t) => {
+  const service = new Service(t, {});
+  await service.start();
+  const link = join(service.folder, 'link.db');
+  symlinkSync(join(service.folder, 'test.db'), link);
+  t.match(await sendlark({ DATABASE_PATH: link, PORT: '0' }, 'serve'), {
+    code: 1,
+    err: /^Another Sendlark server is running/,
+  });
 });
