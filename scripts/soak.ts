@@ -185,6 +185,7 @@ async function soak(folder: string): Promise<string[]> {
   const sink = await startSink();
   const service = await served(file, {
     SMTP_URL: sink.url,
+    PUBLIC_URL: 'https://mail.example.com',
     SENDER_VERIFICATION: 'optional',
     RECALL_SECONDS: '1',
     MAX_UPLOAD_BYTES: String(1e9),

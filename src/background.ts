@@ -1,13 +1,14 @@
 /** What goes on beside HTTP: segments, launching, laying out, delivering. One step at a time, so that tests can walk it. */
 import { keepSegments } from './audience/recompute.ts';
 import { sendDue, takeChanges } from './campaigns/enrolment.ts';
+import { HoldLog } from './campaigns/held.ts';
 import { completeDone, Launcher } from './campaigns/launch.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, linksFault } from './config.ts';
 import type { Db } from './database/open.ts';
 import { isDiskTrouble } from './database/trouble.ts';
 import type { Courier } from './delivery/courier.ts';
-import { Heartbeat, heldReason } from './delivery/hold.ts';
+import { Heartbeat, heldReason, holdForSettings } from './delivery/hold.ts';
 import { layOut, mailingsToLayOut } from './delivery/layout.ts';
 import { Mailings } from './delivery/mailings.ts';
 import { Rates } from './delivery/rates.ts';
@@ -26,18 +27,24 @@ export interface BackgroundDeps {
 
 /** How long launching or laying out may go on in a step: as long as what delivery has claimed keeps the relay busy. */
 const TURN_MS = 100;
+/** A hold is logged within this time. */
+const LOOK_MS = 1000;
 
 export class Background {
   readonly #deps: BackgroundDeps;
   readonly #heartbeat: Heartbeat;
+  readonly #holds: HoldLog;
   readonly #launcher: Launcher;
   readonly #worker: DeliveryWorker;
   #isStopping = false;
+  #looked = 0;
 
   constructor(deps: BackgroundDeps) {
     this.#deps = deps;
     const { SEND_RATE: perSecond, SEND_RATE_PER_DOMAIN: perDomain } = deps.config;
     this.#heartbeat = new Heartbeat(deps.db.$client);
+    this.#holds = new HoldLog(deps.db.$client, deps.log);
+    holdForSettings(deps.db.$client, linksFault(deps.config), deps.clock.now().getTime());
     this.#launcher = new Launcher(deps);
     this.#worker = new DeliveryWorker({
       ...deps,
@@ -76,7 +83,9 @@ export class Background {
     }
     const isDelivering = await this.#worker.step(isHeld);
     completeDone(this.#deps);
-    return isMore || isDelivering;
+    const goesOnAtOnce = isMore || isDelivering;
+    this.#lookForHolds(goesOnAtOnce);
+    return goesOnAtOnce;
   }
 
   /** Steps until nothing is due. */
@@ -105,6 +114,14 @@ export class Background {
     this.stop();
     await Promise.all([this.#deps.courier.close(graceMs), this.#worker.finish()]);
     completeDone(this.#deps);
+  }
+
+  /** Each second while there is work, and at its end. */
+  #lookForHolds(isBusy: boolean): void {
+    const now = performance.now();
+    if (isBusy && now - this.#looked < LOOK_MS) return;
+    this.#looked = now;
+    this.#holds.look();
   }
 
   /** Whether this turn, which begins now, goes on. */

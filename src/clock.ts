@@ -7,6 +7,9 @@ export interface Clock {
   monotonic(): number;
 }
 
+/** No moment before this release was made is true, epoch milliseconds. */
+export const RELEASED = Date.UTC(2026, 0);
+
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonic: () => performance.now(),

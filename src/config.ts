@@ -84,7 +84,7 @@ function asTimeZone(text: string): string {
 export const SETTINGS = {
   HOST: setting('127.0.0.1', 'Address to listen on.', asText),
   PORT: setting('3000', 'Port to listen on; 0 picks a free one.', integerBetween(0, 65535)),
-  PUBLIC_URL: setting('', 'Origin used in links; default from host and port.', asOrigin),
+  PUBLIC_URL: setting('', 'Origin used in links; needed with SMTP_URL, else from host and port.', asOrigin),
   DATABASE_PATH: setting('sendlark.db', 'The one file.', asText),
   SMTP_URL: setting(
     '',
@@ -209,6 +209,13 @@ function environmentFile(): Record<string, string | undefined> {
       `The file .env in ${process.cwd()} cannot be read: ${error instanceof Error ? error.message : error}`,
     );
   }
+}
+
+/** Why the links in mails would lead nowhere for their recipients, so that nothing may leave; null when they lead to PUBLIC_URL. */
+export function linksFault({ SMTP_URL, PUBLIC_URL }: Config): string | null {
+  return SMTP_URL === '' || PUBLIC_URL !== ''
+    ? null
+    : 'SMTP_URL is set and PUBLIC_URL is not: links to unsubscribe would lead to this machine only';
 }
 
 /** Whether senders must be verified before their mail leaves (decisions §4, SENDER_VERIFICATION). */

@@ -105,6 +105,8 @@ export class Service {
       DATABASE_PATH: join(this.folder, 'test.db'),
       RECALL_SECONDS: '0',
       LOG_LEVEL: 'error',
+      // With a relay, mail waits until it is said where its links lead.
+      ...(this.#settings.SMTP_URL && { PUBLIC_URL: 'http://mail.example.com' }),
       ...this.#settings,
     };
     this.origin = '';

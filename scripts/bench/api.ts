@@ -103,7 +103,7 @@ async function whileSending(folder: string): Promise<Record<string, object>> {
   db.$client.close();
   const token = openToken(file);
   const sink = await startedSink();
-  const service = await served(file, { SMTP_URL: sink.url });
+  const service = await served(file, { SMTP_URL: sink.url, PUBLIC_URL: 'https://mail.example.com' });
   while ((await sink.totals()).messages === 0) await setTimeout(100);
   const rows: Record<string, object> = {};
   for (const what of KINDS) {

@@ -1,5 +1,6 @@
 /** How an automation stands: its people by state and reason, its mails by their counters (decisions §5). */
 import type { Db } from '../database/open.ts';
+import { heldReason } from '../delivery/hold.ts';
 import type { Automation } from './automations.ts';
 
 export interface AutomationReport {
@@ -48,5 +49,6 @@ export function reportOf(db: Db, automation: Automation): AutomationReport {
     )
     .pluck()
     .get(automation.id);
-  return { status: automation.status, held_reason: automation.held_reason ?? held ?? null, people, mails };
+  const sendingHeld = automation.status === 1 ? heldReason(db.$client) : null;
+  return { status: automation.status, held_reason: automation.held_reason ?? held ?? sendingHeld, people, mails };
 }

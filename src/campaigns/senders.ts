@@ -14,6 +14,7 @@ import { verificationContent } from './verification-mail.ts';
 type Sender = typeof senders.$inferSelect;
 
 const PURPOSE = 'verify-sender';
+const MINUTE = 60_000;
 const DAY = 24 * 60 * 60 * 1000;
 /** How long the link in a verification mail works. */
 const LINK_DAYS = 7;
@@ -106,11 +107,14 @@ export function senderOfLink(db: Db, tokens: Tokens, token: string, now: Date): 
 
 /**
  * Marks a sender verified, with the account's other senders of the same address, which share one verification mail, and queues
- * the sends that waited for them. One transaction.
+ * the sends that waited for them. A scheduled one that has meanwhile missed its time by more than `graceMinutes` stays held and says
+ * so. One transaction.
  */
-export function verifySender(db: Db, sender: Sender, now: Date): void {
+export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: number): void {
   const stamp = wireTime(now);
   const compared = parseAddress(sender.from_email)?.compared;
+  const late = sql`CAST((${now.getTime()} - starts_at) / ${MINUTE} AS INTEGER)`;
+  const isMissed = sql`schedule_type = 1 AND ${now.getTime()} - starts_at > ${graceMinutes * MINUTE}`;
   db.transaction(
     (tx) => {
       const verified = tx
@@ -122,8 +126,12 @@ export function verifySender(db: Db, sender: Sender, now: Date): void {
         .map(({ id }) => id);
       tx.update(senders).set({ is_verified: 1, updated_at: stamp }).where(inArray(senders.id, verified)).run();
       tx.update(singleSends)
-        // Its time may have passed while it waited for this: that is no outage.
-        .set({ status: 1, held_reason: null, starts_at: sql`max(starts_at, ${now.getTime()})`, updated_at: stamp })
+        .set({
+          status: sql`iif(${isMissed}, 0, 1)`,
+          held_reason: sql`iif(${isMissed}, 'Missed its time by ' || ${late} || ' minutes: its sender was not verified', NULL)`,
+          starts_at: sql`iif(schedule_type = 1, starts_at, max(starts_at, ${now.getTime()}))`,
+          updated_at: stamp,
+        })
         .where(
           and(
             inArray(singleSends.sender_id, verified),

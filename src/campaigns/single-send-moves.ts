@@ -16,7 +16,9 @@ export interface MoveDeps extends SingleSendDeps {
   wake(): void;
 }
 
-const CANCELLED = 'Cancelled before it ran';
+/** The reasons of the two states at rest that are their owner's own doing. */
+export const CANCELLED = 'Cancelled before it ran';
+export const COPY = 'A copy: update it to queue it';
 
 /** The account's single send with this utr; throws the record failure. */
 export function singleSendOf(db: Db, userId: number, utr: unknown): SingleSend {
@@ -43,7 +45,7 @@ export function duplicateSingleSend({ db, clock }: MoveDeps, userId: number, utr
       single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, 255).join(''),
       utr: randomUUID(),
       status: 0,
-      held_reason: 'A copy: update it to queue it',
+      held_reason: COPY,
       sent_at: NO_TIME,
       created_at: now,
       updated_at: now,

@@ -11,13 +11,12 @@ export const release: Command = {
   options: {},
   async run(call) {
     wordsOf(call);
-    const reason = await withDatabase(({ $client }) => {
+    const { released, reason, left } = await withDatabase(({ $client }) => {
       const held = heldReason($client);
-      if (held !== null) releaseSending($client, systemClock.now().getTime());
-      return held;
+      const isReleased = held !== null && releaseSending($client, systemClock.now().getTime());
+      return { released: isReleased, reason: held, left: heldReason($client) };
     });
-    call.answer({ released: reason !== null, reason }, [
-      reason === null ? 'Sending was not held' : `Sending goes on. It was held: ${reason}`,
-    ]);
+    const goesOn = reason === null ? 'Sending was not held' : `Sending goes on. It was held: ${reason}`;
+    call.answer({ released, reason, left }, [left === null ? goesOn : `Sending stays held. ${left}`]);
   },
 };

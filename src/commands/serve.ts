@@ -1,4 +1,5 @@
 /** `sendlark serve`: runs the service until it is told to stop. */
+import { linksFault } from '../config.ts';
 import { type Command, wordsOf } from './command.ts';
 import { settings } from './database.ts';
 
@@ -21,6 +22,8 @@ Settings come from the environment and from a file .env in the working directory
       lines.push(`PublicKey: ${server.keys.publicKey}`, `SecretKey: ${server.keys.secretKey}`);
       lines.push('To make others: sendlark keys create');
     }
+    const fault = linksFault(config);
+    if (fault !== null) lines.push(`Sending is held. ${fault}`);
     if (config.SMTP_URL === '')
       lines.push('No SMTP_URL: mail stays in the built-in outbox, nothing leaves this machine');
     console.log(lines.join('\n'));

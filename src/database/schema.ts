@@ -263,6 +263,7 @@ export const singleSends = sqliteTable(
   (table) => [
     index('single_sends_user').on(table.user_id),
     index('single_sends_due').on(table.starts_at).where(sql`status = 1`),
+    index('single_sends_held').on(table.held_reason).where(sql`status = 0 AND held_reason IS NOT NULL`),
   ],
 );
 

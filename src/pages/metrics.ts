@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
+import { countHeld } from '../campaigns/held.ts';
 import { readGauges } from '../delivery/gauges.ts';
 import { heldReason } from '../delivery/hold.ts';
 import type { Deps } from '../deps.ts';
@@ -48,12 +49,16 @@ function sendingMetrics({ db, clock }: Deps): string[] {
   const { queued, oldestSending, results, waitingMailings } = readGauges(db.$client);
   const age = oldestSending === null ? 0 : Math.max(0, clock.now().getTime() - oldestSending) / 1000;
   const byResult = Object.entries(results).map(([result, count]): Sample => [`{result="${result}"}`, count]);
+  const holds = countHeld(db.$client).map(
+    ({ what, reason, count }): Sample => [`{what="${what}",reason="${reason}"}`, count],
+  );
   return [
     metric('queue_depth', 'gauge', 'Recipients that wait for their hand-off.', [['', queued]]),
     metric('oldest_sending_seconds', 'gauge', 'Age of the oldest hand-off under way.', [['', age]]),
     metric('deliveries_total', 'counter', 'Recipients by final result.', byResult),
     metric('mailings_waiting', 'gauge', 'Mailings paused or held.', [['', waitingMailings]]),
     metric('sending_held', 'gauge', '1 while all sending is held.', [['', heldReason(db.$client) === null ? 0 : 1]]),
+    metric('holds', 'gauge', 'What is held with a reason, by kind of reason.', holds),
   ];
 }
 

@@ -9,7 +9,7 @@ interface Link {
   Params: { token: string };
 }
 
-export async function verifyPage(app: FastifyInstance, { db, clock, tokens, wake }: Deps): Promise<void> {
+export async function verifyPage(app: FastifyInstance, { config, db, clock, tokens, wake }: Deps): Promise<void> {
   const find = (token: string) => senderOfLink(db, tokens, token, clock.now());
 
   app.route<Link>({
@@ -34,7 +34,7 @@ export async function verifyPage(app: FastifyInstance, { db, clock, tokens, wake
     const sender = find(request.params.token);
     if (sender === null) return outdated(reply);
     if (sender.is_verified === 0) {
-      verifySender(db, sender, clock.now());
+      verifySender(db, sender, clock.now(), config.SCHEDULE_GRACE_MINUTES);
       wake();
     }
     return confirmed(reply, sender.from_email);

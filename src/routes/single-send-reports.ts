@@ -1,4 +1,5 @@
 /** What became of a single send, as a whole and for each recipient, and a test of it (additions, decisions §4). */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -8,6 +9,7 @@ import { mailingOf, singleSendOf } from '../campaigns/single-send-moves.ts';
 import { sendTestMail } from '../campaigns/test-mail.ts';
 import { deliveries } from '../database/schema.ts';
 import { wireObject } from '../database/wire.ts';
+import { heldReason } from '../delivery/hold.ts';
 import { State } from '../delivery/ledger.ts';
 import { readReport } from '../delivery/report.ts';
 import type { Deps } from '../deps.ts';
@@ -69,9 +71,10 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     async (request) => {
       const send = singleSendOf(db, request.userId, request.query.utr);
       const mailing = mailingOf(db, send);
+      const isUnderWay = send.status === 1 || send.status === 2;
       const report = {
         status: send.status,
-        held_reason: mailing?.held_reason ?? send.held_reason,
+        held_reason: mailing?.held_reason ?? send.held_reason ?? (isUnderWay ? heldReason(db.$client) : null),
         courier: config.SMTP_URL === '' ? ('outbox' as const) : ('smtp' as const),
         tracking: send.tracking,
         ...(await readReport(db.$client, mailing?.id ?? 0)),

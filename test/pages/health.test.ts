@@ -80,7 +80,7 @@ t.test('metrics are Prometheus text that follows the ledger (trust 50)', async (
   t.match(text, /^sendlark_wal_bytes \d+$/m);
   t.match(text, /^sendlark_event_loop_delay_seconds\{quantile="0.99"\} [\d.e-]+$/m);
   for (const line of lines.filter((line) => line !== '')) {
-    t.match(line, /^(# (HELP|TYPE) sendlark_\w+ .+|sendlark_\w+(\{\w+="[\w.]+"\})? [\d.e+-]+)$/, line);
+    t.match(line, /^(# (HELP|TYPE) sendlark_\w+ .+|sendlark_\w+(\{\w+="[\w.]+"(,\w+="\w+")?\})? [\d.e+-]+)$/, line);
   }
   t.equal(text.at(-1), '\n');
 });

@@ -1,9 +1,10 @@
 /** What this machine answers for: settings, disk, clock, database, held sending. */
 import { statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Config } from '../../config.ts';
+import { RELEASED } from '../../clock.ts';
+import { type Config, linksFault } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
-import { heldReason, lastSeen } from '../../delivery/hold.ts';
+import { heldReason, latestSeen } from '../../delivery/hold.ts';
 import { integrityOf } from '../database.ts';
 import type { Check } from './check.ts';
 
@@ -11,14 +12,19 @@ const GIB = 2 ** 30;
 /** Less than this fails; less than four times as much is a warning. */
 const LEAST_BYTES = GIB / 4;
 const DAY = 24 * 60 * 60 * 1000;
-/** No moment before this release was made is true. */
-const RELEASED = Date.UTC(2026, 0);
 
 export function localChecks(db: Db, config: Config): Check[] {
   return [settingsCheck(config), diskCheck(config), clockCheck(db), databaseCheck(db), heldCheck(db)];
 }
 
 function settingsCheck(config: Config): Check {
+  const fault = linksFault(config);
+  if (fault !== null) {
+    const advice = [
+      'Set PUBLIC_URL to the address under which recipients reach the service; sending is held until then.',
+    ];
+    return { name: 'Settings', state: 'fail', found: fault, advice };
+  }
   const advice: string[] = [];
   if (config.SMTP_URL === '') advice.push('SMTP_URL is not set: mail stays in the built-in outbox.');
   if (config.PUBLIC_URL === '') advice.push('PUBLIC_URL is not set: links in mails lead to this machine only.');
@@ -47,7 +53,7 @@ function clockCheck({ $client }: Db): Check {
   const found = new Date(now).toISOString();
   const advice = ['Set the clock and keep it right, with systemd-timesyncd or chrony.'];
   if (now < RELEASED) return { name: 'Clock', state: 'fail', found: `${found}, before this release was made`, advice };
-  if (lastSeen($client) > now + DAY) {
+  if (latestSeen($client) > now + DAY) {
     return { name: 'Clock', state: 'fail', found: `${found}, a day or more before the service last ran`, advice };
   }
   return { name: 'Clock', state: 'ok', found };

@@ -1,0 +1,1 @@
+CREATE INDEX `single_sends_held` ON `single_sends` (`held_reason`) WHERE status = 0 AND held_reason IS NOT NULL;
