@@ -75,7 +75,7 @@ t.test('an upload that a kill cut off is removed at the next start, one of anoth
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);
   socket.write(
-    'POST /api/contacts/upload-csv HTTP/1.1\r\nHost: x\r\nPublicKey: pk_test\r\nSecretKey: sk_test\r\nContent-Length: 9999\r\n' +
+    'POST /api/contacts/upload-csv HTTP/1.1\r\nHost: x\r\nPublicKey: pk_test_of_sendlark\r\nSecretKey: sk_test_of_sendlark\r\nContent-Length: 9999\r\n' +
       'Content-Type: multipart/form-data; boundary=b\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\r\n',
   );
   await until(
