@@ -201,14 +201,21 @@ export class Ledger {
 
   /**
    * Takes up to `limit` due recipients of a mailing into hand-off and gives them with these fields of theirs: each field
-   * costs. Who has left or is suppressed by now is put into that final state instead, in the same transaction (trust 22).
-   * Waits are measured by `steady`, stamps say `now`; both are epoch milliseconds.
+   * costs. Who has left or is suppressed by now is put into that final state instead, in the same transaction; `examined` counts
+   * them too, so that a batch in which nobody is eligible is told from an empty queue. Waits are measured by `steady`, stamps say
+   * `now`; both are epoch milliseconds.
    */
-  claim(mailingId: number, fields: readonly (keyof Person)[], limit: number, steady: number, now: number): Claim[] {
+  claim(
+    mailingId: number,
+    fields: readonly (keyof Person)[],
+    limit: number,
+    steady: number,
+    now: number,
+  ): { claims: Claim[]; examined: number } {
     return this.#client
       .transaction(() => {
         const candidates = this.#candidatesWith(fields).all(mailingId, steady, limit);
-        if (candidates.length === 0) return [];
+        if (candidates.length === 0) return { claims: [], examined: 0 };
         const claims: Claim[] = [];
         for (const candidate of candidates) {
           if (candidate.left_out === null) claims.push(candidate);
@@ -220,7 +227,7 @@ export class Ledger {
         }
         const suppressed = candidates.length - claims.length;
         if (suppressed > 0) this.#count(mailingId, { suppressed });
-        return claims;
+        return { claims, examined: candidates.length };
       })
       .immediate();
   }

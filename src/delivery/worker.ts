@@ -14,6 +14,8 @@ import type { Rates } from './rates.ts';
 /** Results wait at most this long for their transaction: the bound of what a crash can send twice (trust, the promise). */
 const RECORD_MS = 50;
 const PAGE = 500;
+/** How many ineligible recipients of a mailing one transaction passes over to find eligible ones. */
+const MOST_INELIGIBLE = 500;
 const CANCEL_ROWS = 250;
 
 export interface WorkerDeps {
@@ -44,6 +46,8 @@ export class DeliveryWorker {
   readonly #stopped = new Set<number>();
   #isStopping = false;
   #flights = 0;
+  /** Recipients that the last round put into a final state without a hand-off. */
+  #ineligible = 0;
   /** Those in flight that wait for their signature. */
   #signing = 0;
   #landed: () => void = () => undefined;
@@ -71,7 +75,7 @@ export class DeliveryWorker {
     if (this.#flights > 0) await this.#landing();
     const cancelled = this.#sweepCancelled();
     const waiting = this.#flights + this.#results.length + this.#withdrawn.length;
-    return landed > 0 || batches.length > 0 || cancelled > 0 || waiting > 0;
+    return landed > 0 || batches.length > 0 || this.#ineligible > 0 || cancelled > 0 || waiting > 0;
   }
 
   /** Takes note of mailings whose state another thread has changed. Nothing a stop forbids starts after this returns. */
@@ -124,6 +128,7 @@ export class DeliveryWorker {
    */
   #recordAndClaim(mayClaim: boolean): Batch[] {
     const open = this.#ledger.openMailings(this.#steady());
+    this.#ineligible = 0;
     if (open.length + this.#results.length + this.#withdrawn.length === 0) return [];
     const batches = this.#ledger.together(() => {
       this.#record(open);
@@ -146,13 +151,32 @@ export class DeliveryWorker {
       const share = this.#deps.rates.take(Math.min(PAGE, Math.ceil(room / (due.length - at))));
       if (share === 0) break;
       const ready = this.#ready(mailing);
-      const claims = ready === null ? [] : this.#ledger.claim(mailing.id, ready.fields, share, this.#steady(), now);
+      const claims = ready === null ? [] : this.#claim(mailing.id, ready, share, now);
       this.#deps.rates.giveBack(share - claims.length);
       if (ready !== null && claims.length > 0) batches.push({ mailing, ready, claims });
       claimed += claims.length;
     }
     this.#turn++;
     return batches;
+  }
+
+  /**
+   * Claims up to `share` recipients of a mailing. Ineligible ones do not use up the share: thousands who unsubscribed would
+   * otherwise keep the relay idle while they are worked off a share at a time.
+   */
+  #claim(mailingId: number, { fields }: ReadyMailing, share: number, now: number): Claim[] {
+    const claims: Claim[] = [];
+    let ineligible = 0;
+    let isMore = true;
+    while (isMore && claims.length < share && ineligible < MOST_INELIGIBLE) {
+      const wanted = share - claims.length;
+      const found = this.#ledger.claim(mailingId, fields, wanted, this.#steady(), now);
+      claims.push(...found.claims);
+      ineligible += found.examined - found.claims.length;
+      isMore = found.examined === wanted;
+    }
+    this.#ineligible += ineligible;
+    return claims;
   }
 
   /** The mailing prepared; one that can't be is held, so that nobody of it is claimed. */

@@ -34,9 +34,9 @@ const STEPS: Record<string, () => void> = {
   'after the claim'() {
     let isClaimed = false;
     Ledger.prototype.claim = function (...args) {
-      const claims = claim.apply(this, args);
-      isClaimed ||= claims.length > 0;
-      return claims;
+      const found = claim.apply(this, args);
+      isClaimed ||= found.claims.length > 0;
+      return found;
     };
     Ledger.prototype.together = function <T>(this: Ledger, moves: () => T): T {
       const done = (together<T>).call(this, moves);

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { acknowledged, command } from '../../src/delivery/control.ts';
+import { layOut } from '../../src/delivery/layout.ts';
 import { ACCEPTED, launch, launchToSink, Relay } from './rig.ts';
 import { DROP, type Script } from './sink.ts';
 
@@ -198,4 +199,18 @@ t.test('a stop ends once everything in flight is on the ledger', async (t) => {
   await background.close(1000);
   t.ok(rows().every(({ state }) => state !== 1));
   t.equal(rows().filter(({ state }) => state === 2).length, relay.started.length);
+});
+
+t.test('recipients who left after the launch are worked off in large steps and hold nobody back', async (t) => {
+  const relay = new Relay(() => ACCEPTED);
+  const { db, background, mailing } = await launch(t, 4000, relay);
+  await layOut(db.$client, 1);
+  db.$client.exec(`
+    INSERT INTO unsubscribers (user_id, address_id, email_address, created_at, updated_at)
+    SELECT 1, id, compared_email, '', '' FROM addresses WHERE id <= 3990`);
+  let steps = 1;
+  while (await background.step()) steps++;
+  t.match(mailing(), { state: 'done', delivered: 10, suppressed: 3990 }, 'no step with work left says there is none');
+  t.ok(steps < 40, `${steps} steps`);
+  t.equal(relay.started.length, 10);
 });
