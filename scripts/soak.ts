@@ -13,7 +13,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Database } from 'better-sqlite3';
 import { connect } from '../src/database/open.ts';
-import { createTokens, type RecipientIds, type Tokens, tokenSecrets } from '../src/delivery/tokens.ts';
+import { openTokens, type RecipientIds, type Tokens } from '../src/delivery/tokens.ts';
 import { percentiles } from './bench/load.ts';
 import { inFolder, machine, madeDatabase, served } from './bench/measure.ts';
 import { Client, repeatedly } from './soak/client.ts';
@@ -132,7 +132,8 @@ function anyMail(db: Database): () => RecipientIds | undefined {
   const last = db.prepare<[], number | null>('SELECT max(id) FROM deliveries').pluck();
   const mail = db.prepare<[number], RecipientIds>(`
     SELECT d.id AS delivery, d.mailing_id AS mailing, d.address_id AS address, ifnull(m.unsubscribe_group_id, 0) AS "group",
-      m.user_id AS user FROM deliveries d JOIN mailings m ON m.id = d.mailing_id WHERE d.id = ? AND d.state = 2`);
+      m.user_id AS user, a.compared_email AS email
+    FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id WHERE d.id = ? AND d.state = 2`);
   return () => mail.get(1 + Math.floor(Math.random() * (last.get() ?? 0)));
 }
 
@@ -196,7 +197,7 @@ async function soak(folder: string): Promise<string[]> {
   const world: World = {
     client,
     db,
-    tokens: createTokens(tokenSecrets(db)),
+    tokens: openTokens(db),
     isOver: () => isOver,
     left: new Set(),
   };

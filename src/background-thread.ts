@@ -9,7 +9,7 @@ import type { BounceListener } from './delivery/bounces/listener.ts';
 import type { Outcome } from './delivery/courier.ts';
 import { OutboxCourier } from './delivery/outbox.ts';
 import { SmtpCourier } from './delivery/smtp-courier.ts';
-import { createTokens, tokenSecrets } from './delivery/tokens.ts';
+import { openTokens } from './delivery/tokens.ts';
 
 const IDLE_MS = 500;
 /** A result is on disk within this time, also while a step lays out or compiles. */
@@ -31,7 +31,7 @@ const background = new Background({
     config.SMTP_URL === ''
       ? new OutboxCourier(db, systemClock)
       : new SmtpCourier(config.SMTP_URL, { connections: config.SMTP_CONNECTIONS, onTrouble }),
-  tokens: createTokens(tokenSecrets(db.$client)),
+  tokens: openTokens(db.$client),
   publicUrl,
   log,
 });

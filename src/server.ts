@@ -10,8 +10,9 @@ import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
+import { continueFromCopy, isCopy } from './delivery/copies.ts';
 import { parseRelays } from './delivery/smtp/relay.ts';
-import { createTokens, tokenSecrets } from './delivery/tokens.ts';
+import { openTokens } from './delivery/tokens.ts';
 
 export interface Server {
   /** `{base_url}` of the interface. */
@@ -44,6 +45,8 @@ export async function serve(config: Config): Promise<Server> {
     const db = connect(config.DATABASE_PATH);
     opened.push(() => db.$client.close());
     migrateAndSeed(db);
+    // Somebody put a backup in the place of the database without `sendlark restore`.
+    if (isCopy(db.$client)) continueFromCopy(db.$client, new Map());
     removeLeftUploads(config.DATABASE_PATH);
     return await serveFrom(db, config, opened, closeAll);
   } catch (error) {
@@ -67,7 +70,7 @@ async function serveFrom(
       db,
       config,
       clock: systemClock,
-      tokens: createTokens(tokenSecrets(db.$client)),
+      tokens: openTokens(db.$client),
       publicUrl: () => publicUrl,
       wake: () => threads.get('background')?.postMessage('wake'),
       importContacts: importer.run,

@@ -15,7 +15,7 @@ import { createAccount, createKeys } from '../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../src/database/open.ts';
 import type { Courier } from '../src/delivery/courier.ts';
 import { OutboxCourier } from '../src/delivery/outbox.ts';
-import { createTokens, type Tokens, tokenSecrets } from '../src/delivery/tokens.ts';
+import { openTokens, type Tokens } from '../src/delivery/tokens.ts';
 import type { Deps } from '../src/deps.ts';
 
 export interface FilePart {
@@ -122,7 +122,7 @@ export async function startApp(
   const db = connect(path);
   const clock = new FakeClock();
   const config = readConfig({ ...KEYS, DATABASE_PATH: path, PUBLIC_URL, ...settings });
-  const tokens = createTokens(tokenSecrets(db.$client));
+  const tokens = openTokens(db.$client);
   const log = (fields: object, text: string) => logTo?.write(`${JSON.stringify({ ...fields, text })}\n`);
   const startBackground = (on: Db, courier: Courier) =>
     new Background({ db: on, config, clock, tokens, publicUrl: config.PUBLIC_URL, courier, log });

@@ -13,6 +13,8 @@ import { FormData, fetch } from 'undici';
 const KEYS = { PUBLIC_KEY: 'pk_test_of_sendlark', SECRET_KEY: 'sk_test_of_sendlark' };
 
 export interface Received {
+  /** The return path. */
+  from: string;
   to: string;
   raw: Buffer;
 }
@@ -48,7 +50,9 @@ export async function startSink(t: Test, delayMs = 0): Promise<Sink> {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
-        mails.push({ to: session.envelope.rcptTo[0]?.address ?? '', raw: Buffer.concat(chunks) });
+        const { mailFrom, rcptTo } = session.envelope;
+        const from = mailFrom === false ? '' : mailFrom.address;
+        mails.push({ from, to: rcptTo[0]?.address ?? '', raw: Buffer.concat(chunks) });
         waiting.push(callback);
         answer();
       });

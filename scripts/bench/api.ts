@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { connect } from '../../src/database/open.ts';
-import { createTokens, tokenSecrets } from '../../src/delivery/tokens.ts';
+import { openTokens } from '../../src/delivery/tokens.ts';
 import { type Latencies, load, type Request } from './load.ts';
 import { launchMailing, sampleHtml } from './mailing.ts';
 import {
@@ -89,8 +89,9 @@ async function framework(): Promise<void> {
 
 function openToken(file: string): string {
   const db = connect(file);
-  const ids = { delivery: 1, mailing: 1, address: 1, group: 0, user: 1 };
-  const { open } = createTokens(tokenSecrets(db.$client)).recipient(ids);
+  const email = String(db.$client.prepare('SELECT compared_email FROM addresses WHERE id = 1').pluck().get());
+  const ids = { delivery: 1, mailing: 1, address: 1, group: 0, user: 1, email };
+  const { open } = openTokens(db.$client).recipient(ids);
   db.$client.close();
   return open;
 }

@@ -3,6 +3,7 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connect, type Db } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
+import { markAsCopy } from '../delivery/copies.ts';
 import { type Call, type Command, wordsOf } from './command.ts';
 import { integrityOf, withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
@@ -41,7 +42,7 @@ async function copy(db: Db, file: string, call: Call): Promise<number> {
     });
     db.$client.exec('COMMIT');
     progress.end();
-    check(unfinished);
+    finish(unfinished);
     renameSync(unfinished, file);
     return statSync(file).size;
   } finally {
@@ -49,12 +50,13 @@ async function copy(db: Db, file: string, call: Call): Promise<number> {
   }
 }
 
-/** Throws unless the copy is whole; leaves it as a single file. */
-function check(path: string): void {
+/** Throws unless the copy is whole; leaves it as a single file that says it is a copy. */
+function finish(path: string): void {
   const copied = connect(path);
   try {
     const integrity = integrityOf(copied);
     if (integrity !== 'ok') throw new Error(`The copy is damaged, and so may be the database: ${integrity}`);
+    markAsCopy(copied.$client);
     copied.$client.pragma('journal_mode = DELETE');
   } finally {
     copied.$client.close();

@@ -3,7 +3,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { connect, lockForServer, schemaState } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
-import { holdSending } from '../delivery/hold.ts';
+import { continueFromCopy, lastIds } from '../delivery/copies.ts';
 import { type Call, type Command, wordsOf } from './command.ts';
 import { integrityOf, settings } from './database.ts';
 import { startProgress } from './progress.ts';
@@ -15,7 +15,8 @@ export const restore: Command = {
   about: 'Put a backup in the place of the database, sending held.',
   help: `Needs the service to be stopped. Refuses to replace an existing database without --force.
 The copy does not know who was mailed after it was made. Start the service, cancel or delete the campaigns that have gone
-out since, then let sending go on: sendlark release`,
+out since, then let sending go on: sendlark release
+Ids continue far beyond those handed out after the copy was made: links in mails of that time lead to nobody else.`,
   options: { force: { type: 'boolean' } },
   async run(call) {
     const [file = ''] = wordsOf(call, 'FILE');
@@ -40,7 +41,7 @@ async function put(file: string, path: string, call: Call): Promise<number> {
   remove(unfinished);
   try {
     await copy(file, unfinished, call);
-    const queued = prepare(unfinished, file);
+    const queued = prepare(unfinished, file, idsHandedOut(path));
     foldIn(path);
     renameSync(unfinished, path);
     return queued;
@@ -68,7 +69,7 @@ async function copy(file: string, unfinished: string, call: Call): Promise<void>
   }
 }
 
-function prepare(unfinished: string, file: string): number {
+function prepare(unfinished: string, file: string, replaced: ReadonlyMap<string, number>): number {
   const db = connect(unfinished);
   try {
     const integrity = integrityOf(db);
@@ -76,11 +77,26 @@ function prepare(unfinished: string, file: string): number {
     const table = db.$client.prepare("SELECT 1 FROM sqlite_master WHERE name = 'installation'").get();
     if (table === undefined) throw new Error(`${file} is no database of Sendlark`);
     if (schemaState(db.$client) === 'newer') throw new Error(`${file} is of a newer release: upgrade the program`);
-    holdSending(db.$client, 'Restored from a backup, which does not know who was mailed after it was made');
+    continueFromCopy(db.$client, replaced);
     db.$client.pragma('journal_mode = DELETE');
     return Number(db.$client.prepare('SELECT count(*) FROM deliveries WHERE state IN (0, 1)').pluck().get());
   } finally {
     db.$client.close();
+  }
+}
+
+/** The last ids of the database that is replaced; none when there is none or it cannot be read, which may be why it is replaced. */
+function idsHandedOut(path: string): Map<string, number> {
+  if (!existsSync(path)) return new Map();
+  try {
+    const { $client } = connect(path);
+    try {
+      return lastIds($client);
+    } finally {
+      $client.close();
+    }
+  } catch {
+    return new Map();
   }
 }
 

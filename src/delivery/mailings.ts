@@ -121,7 +121,8 @@ function readyMailing(
     refresh() {
       signer = keys.signerOf(signingDomain);
     },
-    envelopeFrom: ({ id }) => (bounceDomain === '' ? from : returnPath(secret, id, bounceDomain)),
+    envelopeFrom: ({ id, compared_email: email }) =>
+      bounceDomain === '' ? from : returnPath(secret, { id, email }, bounceDomain),
     renderSigned(claim, to) {
       if (signer === null) return null;
       const message = ready.render(claim, to);
@@ -134,6 +135,7 @@ function readyMailing(
         address: claim.address_id,
         group: row.unsubscribe_group_id ?? 0,
         user: row.user_id,
+        email: claim.compared_email,
       });
       const preferences = `${publicUrl}/u/${own.unsubscribe}`;
       const values = valuesOf(claim, names, to);

@@ -2,17 +2,22 @@
 import { customFieldsOf } from '../audience/fields.ts';
 import type { Db } from '../database/open.ts';
 import type { Values } from './merge.ts';
+import type { RecipientIds } from './tokens.ts';
 import { personOf, valuesOf } from './values.ts';
 
-/** What placeholders become for a delivery's recipient; of a contact that was deleted nothing is left, not even the address. */
-export function valuesOfDelivery(db: Db, userId: number, deliveryId: number): Values {
+/**
+ * What placeholders become for the recipient of a link. Of a contact that was deleted nothing is left, not even the address; so it
+ * is where the ledger does not know this delivery to this person, since a restore lost it.
+ */
+export function valuesOfDelivery(db: Db, { user, delivery, mailing, address }: RecipientIds): Values {
   const contactId = db.$client
-    .prepare<[number], number>(
-      `SELECT c.id FROM deliveries d JOIN contacts c ON c.id = d.contact_id WHERE d.id = ? AND c.deleted_at IS NULL`,
+    .prepare<[number, number, number], number>(
+      `SELECT c.id FROM deliveries d JOIN contacts c ON c.id = d.contact_id
+       WHERE d.id = ? AND d.mailing_id = ? AND d.address_id = ? AND c.deleted_at IS NULL`,
     )
     .pluck()
-    .get(deliveryId);
-  return valuesOfContact(db, userId, contactId) ?? {};
+    .get(delivery, mailing, address);
+  return valuesOfContact(db, user, contactId) ?? {};
 }
 
 /** What they become for an account's newest contact with this compared address, or for its newest at all; null when there is none. */

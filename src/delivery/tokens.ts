@@ -1,4 +1,8 @@
-/** Links in mails carry what they act on, signed: no lookup table, and they outlive whatever else is deleted (trust 21). */
+/**
+ * Links in mails carry what they act on, signed: no lookup table, and they outlive whatever else is deleted. The signature also
+ * covers the person's address, so that a file which went back in time and hands an id out again never takes a link for another
+ * person's.
+ */
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 
@@ -10,6 +14,16 @@ export interface RecipientIds {
   /** 0: a mail without an unsubscribe group. */
   group: number;
   user: number;
+  /** The address in its compared form. It is signed but not part of the token's text. */
+  email: string;
+}
+
+/** What the file knows of the people behind tokens. */
+export interface KnownPeople {
+  /** The compared form of an account's address, or undefined when the file does not know it. */
+  emailOf(address: number, user: number): string | undefined;
+  /** The largest ids that tokens without a signed address may name: those handed out before this release first opened the file. */
+  unsigned: { deliveries: number; mailings: number; addresses: number };
 }
 
 /** Each purpose has its own 128 bits of one HMAC-SHA512, so that a recipient costs one HMAC and no token serves for another. */
@@ -22,7 +36,7 @@ const PART_CHARACTERS = 22;
 export interface Tokens {
   /** The four tokens of one recipient. */
   recipient(ids: RecipientIds): Record<Purpose, string>;
-  /** The ids behind a recipient's token for this purpose, or null when it is not ours. */
+  /** The ids behind a recipient's token for this purpose, or null when it is not ours or its person is not known any more. */
   readRecipient(purpose: Purpose, token: string): RecipientIds | null;
   /** A token for anything else: the text, readable, and its signature. */
   sign(purpose: string, text: string): string;
@@ -41,14 +55,30 @@ export function tokenSecrets(client: Database): string[] {
   return secrets;
 }
 
+/** The tokens of this file. */
+export function openTokens(client: Database): Tokens {
+  const emailOf = client
+    .prepare<[number, number], string>('SELECT compared_email FROM addresses WHERE id = ? AND user_id = ?')
+    .pluck();
+  return createTokens(tokenSecrets(client), {
+    emailOf: (address, user) => emailOf.get(address, user),
+    unsigned: unsignedLimits(client),
+  });
+}
+
+/** The largest ids that links and return paths of earlier releases may name; their signatures do not cover the address. */
+export function unsignedLimits(client: Database): KnownPeople['unsigned'] {
+  const stored = client.prepare("SELECT value FROM installation WHERE name = 'unsigned_addresses_up_to'").pluck().get();
+  return typeof stored === 'string' ? JSON.parse(stored) : { deliveries: 0, mailings: 0, addresses: 0 };
+}
+
 /** Signs with the first secret, reads with all of them. */
-export function createTokens(texts: readonly string[]): Tokens {
+export function createTokens(texts: readonly string[], { emailOf, unsigned }: KnownPeople): Tokens {
   // Made once: a key given as text is taken apart anew for every token.
   const secrets = texts.map((text) => createSecretKey(text, 'utf8'));
   const newest = secrets[0];
   if (newest === undefined) throw new Error('tokens need a secret');
-  const recipientMac = (secret: KeyObject, body: string) =>
-    createHmac('sha512', secret).update(`recipient:${body}`).digest();
+  const recipientMac = (secret: KeyObject, signed: string) => createHmac('sha512', secret).update(signed).digest();
   const textMac = (secret: KeyObject, purpose: string, text: string) =>
     createHmac('sha256', secret).update(`${purpose}:${text}`).digest().toString('base64url', 0, PART_BYTES);
   // Compared as spelt: base64url leaves unused bits in the last character, which must not make a second valid token.
@@ -63,7 +93,7 @@ export function createTokens(texts: readonly string[]): Tokens {
   return {
     recipient(ids) {
       const body = recipientBody(ids);
-      const mac = recipientMac(newest, body);
+      const mac = recipientMac(newest, signedText(body, ids.email));
       const part = (at: number) => `${body}.${mac.toString('base64url', at * PART_BYTES, (at + 1) * PART_BYTES)}`;
       return { open: part(0), click: part(1), unsubscribe: part(2), web: part(3) };
     },
@@ -71,9 +101,14 @@ export function createTokens(texts: readonly string[]): Tokens {
       const [body, mac] = split(token);
       const at = PARTS.indexOf(purpose) * PART_BYTES;
       const ids = recipientIds(body);
-      return ids !== null &&
-        anyMatches(mac, (secret) => recipientMac(secret, body).toString('base64url', at, at + PART_BYTES))
-        ? ids
+      const email = ids === null ? undefined : emailOf(ids.address, ids.user);
+      if (ids === null || email === undefined) return null;
+      const isSigned = (signed: string) =>
+        anyMatches(mac, (secret) => recipientMac(secret, signed).toString('base64url', at, at + PART_BYTES));
+      const mayBeUnsigned =
+        ids.delivery <= unsigned.deliveries && ids.mailing <= unsigned.mailings && ids.address <= unsigned.addresses;
+      return isSigned(signedText(body, email)) || (mayBeUnsigned && isSigned(`recipient:${body}`))
+        ? { ...ids, email }
         : null;
     },
     sign(purpose, text) {
@@ -94,11 +129,16 @@ function split(token: string): [string, string] {
   return dot > 0 && token.length <= 1000 ? [token.slice(0, dot), token.slice(dot + 1)] : ['', ''];
 }
 
+/** A space ends the ids: neither part holds one. */
+function signedText(body: string, email: string): string {
+  return `recipient:${body} ${email}`;
+}
+
 function recipientBody({ delivery, mailing, address, group, user }: RecipientIds): string {
   return [delivery, mailing, address, group, user].map((id) => id.toString(36)).join('-');
 }
 
-function recipientIds(body: string): RecipientIds | null {
+function recipientIds(body: string): Omit<RecipientIds, 'email'> | null {
   if (!/^[0-9a-z]{1,11}(-[0-9a-z]{1,11}){4}$/.test(body)) return null;
   const [delivery = 0, mailing = 0, address = 0, group = 0, user = 0] = body
     .split('-')

@@ -35,7 +35,7 @@ const MOST_WAITING = 200_000;
  */
 export class Hits {
   readonly #client: Database;
-  readonly #target: Statement<[number], Target>;
+  readonly #target: Statement<[number, number, number], Target>;
   readonly #open: Statement<[number, number]>;
   readonly #count: Statement<[number, number, number]>;
   readonly #event: Statement<[number, number, 'open' | 'click', number | null, number, number]>;
@@ -45,7 +45,9 @@ export class Hits {
 
   constructor(client: Database) {
     this.#client = client;
-    this.#target = client.prepare('SELECT state, opened_at, updated_at FROM deliveries WHERE id = ?');
+    this.#target = client.prepare(
+      'SELECT state, opened_at, updated_at FROM deliveries WHERE id = ? AND mailing_id = ? AND address_id = ?',
+    );
     this.#open = client.prepare(
       'UPDATE deliveries SET opens = opens + 1, opened_at = ifnull(opened_at, ?) WHERE id = ?',
     );
@@ -73,9 +75,9 @@ export class Hits {
     return false;
   }
 
-  /** False when the hit's mail is still on its way by the ledger. */
+  /** False when the hit's mail is still on its way by the ledger. A delivery the ledger does not know, lost by a restore say, counts nowhere. */
   #write({ ids, at, link, isMachine }: Hit): boolean {
-    const target = this.#target.get(ids.delivery);
+    const target = this.#target.get(ids.delivery, ids.mailing, ids.address);
     if (target === undefined) return true;
     if (target.state === State.queued || target.state === State.sending) return false;
     const machine = isMachine || isTooSoon(at, target.updated_at) ? 1 : 0;
@@ -93,8 +95,10 @@ export class Hits {
 /** Counts a recipient who left through a mail, once. Call inside the transaction that takes the address off. */
 export function countLeaving(client: Database, ids: RecipientIds, at: number): void {
   const { changes } = client
-    .prepare('UPDATE deliveries SET unsubscribed_at = ? WHERE id = ? AND mailing_id = ? AND unsubscribed_at IS NULL')
-    .run(at, ids.delivery, ids.mailing);
+    .prepare(
+      'UPDATE deliveries SET unsubscribed_at = ? WHERE id = ? AND mailing_id = ? AND address_id = ? AND unsubscribed_at IS NULL',
+    )
+    .run(at, ids.delivery, ids.mailing, ids.address);
   if (changes === 0) return;
   client.prepare('UPDATE mailings SET unsubscribes = unsubscribes + 1 WHERE id = ?').run(ids.mailing);
   client

@@ -20,12 +20,14 @@ ${content}
   return reply.type('text/html; charset=utf-8').send(text);
 }
 
-/** What a link that is not ours gets. */
+/** What a link gets that is not ours or of a time the file knows nothing of: a backup may have been restored since. */
 export function unknownLink(reply: FastifyReply): FastifyReply {
   return page(
     reply.code(404),
-    'This link does not work',
-    html`<h1>This link does not work</h1>
-<p>It is incomplete or was changed on its way. Please open it from the mail again.</p>`,
+    'This link is not known',
+    html`<h1>This link is not known here any more</h1>
+<p>It is incomplete, was changed on its way, or belongs to a mail we have no record of any more. Please open the link in the
+newest mail you have from us.</p>
+<p>If you want no more mail from us, please reply to the mail and say so.</p>`,
   );
 }

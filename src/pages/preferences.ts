@@ -5,7 +5,7 @@ import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribing
 import type { Clock } from '../clock.ts';
 import { wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { addresses, mailings, unsubscribeGroups, unsubscribers } from '../database/schema.ts';
+import { mailings, unsubscribeGroups, unsubscribers } from '../database/schema.ts';
 import type { RecipientIds } from '../delivery/tokens.ts';
 import { countLeaving } from '../delivery/tracking.ts';
 
@@ -15,7 +15,7 @@ export interface Preferences {
   sender: string;
   /** Everything the person could be on: the displayed groups and the mail's own. */
   groups: { id: number; group_name: string; description: string }[];
-  /** The mail's own group; 0: none. */
+  /** The mail's own group; 0: it has none, or a restore lost it and nobody can tell which one it was. */
   own: number;
   /** List id (0 is "all mail") to the entry that keeps the person off it. */
   left: ReadonlyMap<number, number>;
@@ -30,15 +30,9 @@ export class PreferenceBook {
     this.#clock = clock;
   }
 
-  /** The preferences of a link's recipient; null when the person is not known any more. */
-  read(ids: RecipientIds): Preferences | null {
+  /** The preferences of a link's recipient. */
+  read(ids: RecipientIds): Preferences {
     const db = this.#db;
-    const person = db
-      .select()
-      .from(addresses)
-      .where(and(eq(addresses.id, ids.address), eq(addresses.user_id, ids.user)))
-      .get();
-    if (person === undefined) return null;
     const groups = db
       .select()
       .from(unsubscribeGroups)
@@ -57,14 +51,14 @@ export class PreferenceBook {
     const sender = db
       .select({ name: sql<string>`${mailings.content} ->> 'sender_name'` })
       .from(mailings)
-      .where(eq(mailings.id, ids.mailing))
+      .where(and(eq(mailings.id, ids.mailing), eq(mailings.user_id, ids.user)))
       .get();
     return {
-      email: person.compared_email,
+      email: ids.email,
       sender: sender?.name ?? '',
       // The mail's own comes first: it is what the person came for.
       groups: groups.sort((a, b) => Number(b.id === ids.group) - Number(a.id === ids.group)),
-      own: ids.group,
+      own: groups.some(({ id }) => id === ids.group) ? ids.group : 0,
       left: new Map(entries.map((entry) => [entry.unsubscribe_groups_id ?? 0, entry.id])),
     };
   }

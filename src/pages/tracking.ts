@@ -14,7 +14,9 @@ const FLUSH_MS = 100;
 export async function trackingPages(app: FastifyInstance, { db, clock, tokens }: Deps): Promise<void> {
   const hits = new Hits(db.$client);
   const linkUrl = db.$client
-    .prepare<[number, number], string>('SELECT url FROM links WHERE mailing_id = ? AND number = ?')
+    .prepare<[number, number, number], string>(
+      'SELECT url FROM links JOIN mailings m ON m.id = mailing_id WHERE mailing_id = ? AND number = ? AND m.user_id = ?',
+    )
     .pluck();
   const sender = db.$client.prepare<[number], { sender_name: string; sender_address: string }>(`
     SELECT content ->> 'sender_name' AS sender_name, content ->> 'sender_address' AS sender_address
@@ -66,9 +68,9 @@ export async function trackingPages(app: FastifyInstance, { db, clock, tokens }:
 
   /** Where a link leads: stored with the mailing, never taken from the request (trust 46), merged with today's values. */
   function destination(ids: RecipientIds, link: number): string | null {
-    const url = linkUrl.get(ids.mailing, link);
+    const url = linkUrl.get(ids.mailing, link, ids.user);
     if (url === undefined) return null;
     if (!url.includes('((')) return mergeUrl(url, {});
-    return mergeUrl(url, { ...valuesOfDelivery(db, ids.user, ids.delivery), ...sender.get(ids.mailing) });
+    return mergeUrl(url, { ...valuesOfDelivery(db, ids), ...sender.get(ids.mailing) });
   }
 }

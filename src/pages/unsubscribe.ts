@@ -1,5 +1,6 @@
 /** Leaving: one click from the mail program (RFC 8058), and the preference page. A GET changes nothing: scanners click (trust 20). */
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { RecipientIds } from '../delivery/tokens.ts';
 import type { Deps } from '../deps.ts';
 import { html } from './html.ts';
 import { page, READ, unknownLink } from './layout.ts';
@@ -19,22 +20,20 @@ export async function unsubscribePage(app: FastifyInstance, { db, clock, tokens 
     url: '/u/:token',
     handler: (request, reply) => {
       const ids = idsOf(request.params.token);
-      const preferences = ids && book.read(ids);
-      return preferences ? show(reply, preferences, '') : unknownLink(reply);
+      return ids === null ? unknownLink(reply) : show(reply, book.read(ids), '');
     },
   });
 
   app.post<Link>('/u/:token', (request, reply) => {
     const ids = idsOf(request.params.token);
-    const before = ids && book.read(ids);
-    if (!ids || !before) return unknownLink(reply);
+    if (ids === null) return unknownLink(reply);
+    const before = book.read(ids);
     const body = request.body ?? {};
     const listed = (name: string) => new Set([body[name] ?? []].flat().map(Number));
-    const notice = act();
-    return show(reply, book.read(ids) ?? before, notice);
+    const notice = act(ids, before);
+    return show(reply, book.read(ids), notice);
 
-    function act(): string {
-      if (!ids || !before) return '';
+    function act(ids: RecipientIds, before: Preferences): string {
       switch (body.form) {
         case 'groups':
           book.choose(ids, before, listed('shown'), listed('on'));
@@ -46,7 +45,7 @@ export async function unsubscribePage(app: FastifyInstance, { db, clock, tokens 
           book.comeBack(before);
           return 'Welcome back. Please look at your choices below.';
         default:
-          book.leave(ids, before, ids.group, 'one-click');
+          book.leave(ids, before, before.own, 'one-click');
           return `You are unsubscribed${nameOf(before)}.`;
       }
     }

@@ -33,7 +33,7 @@ export async function webCopyPage(app: FastifyInstance, { db, tokens, publicUrl 
       const { content, sender_name, sender_address }: FrozenContent = JSON.parse(stored);
       const own = tokens.recipient(ids);
       const values = {
-        ...valuesOfDelivery(db, ids.user, ids.delivery),
+        ...valuesOfDelivery(db, ids),
         sender_name,
         sender_address,
         [PREFERENCES]: `${publicUrl()}/u/${own.unsubscribe}`,

@@ -34,6 +34,7 @@ export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, t
         address: deliveries.address_id,
         group: sql<number>`ifnull(${mailings.unsubscribe_group_id}, 0)`,
         user: mailings.user_id,
+        email: addresses.compared_email,
       })
       .from(deliveries)
       .innerJoin(mailings, eq(mailings.id, deliveries.mailing_id))

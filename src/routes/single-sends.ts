@@ -109,13 +109,14 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   db.$client.function(
     'open_token',
     { deterministic: true },
-    (delivery, mailing, address, group, user) =>
+    (delivery, mailing, address, group, user, email) =>
       tokens.recipient({
         delivery: Number(delivery),
         mailing: Number(mailing),
         address: Number(address),
         group: Number(group),
         user: Number(user),
+        email: String(email),
       }).open,
   );
   const counter = (name: string) => sql`ifnull(${sql.raw(`mailings.${name}`)}, 0)`;
@@ -131,7 +132,8 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     unsubscribes: counter('unsubscribes'),
     // A subquery's JSON is text to the object around it, unless it is marked as JSON again.
     unique_open_token: sql`json((SELECT json_group_object(CAST(id AS TEXT), token) FROM (
-      SELECT id, open_token(id, mailing_id, address_id, ${singleSends.unsubscribe_group_id}, ${singleSends.user_id}) AS token
+      SELECT id, open_token(id, mailing_id, address_id, ${singleSends.unsubscribe_group_id}, ${singleSends.user_id},
+        (SELECT compared_email FROM addresses WHERE addresses.id = address_id)) AS token
       FROM deliveries WHERE mailing_id = mailings.id AND opened_at IS NOT NULL ORDER BY opened_at DESC, id DESC LIMIT 1000)))`,
   });
 

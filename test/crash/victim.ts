@@ -10,7 +10,7 @@ import { connect } from '../../src/database/open.ts';
 import { Ledger } from '../../src/delivery/ledger.ts';
 import { Wire } from '../../src/delivery/smtp/wire.ts';
 import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
-import { createTokens, tokenSecrets } from '../../src/delivery/tokens.ts';
+import { openTokens } from '../../src/delivery/tokens.ts';
 
 const [step = '', times = '1', path = '', url = ''] = process.argv.slice(2);
 const db = connect(path);
@@ -84,7 +84,7 @@ const background = new Background({
   config: readConfig({ DATABASE_PATH: path }),
   clock: systemClock,
   courier: new SmtpCourier(url, { connections: 20, onTrouble: () => undefined }),
-  tokens: createTokens(tokenSecrets(db.$client)),
+  tokens: openTokens(db.$client),
   publicUrl: 'http://localhost',
   log: () => undefined,
 });

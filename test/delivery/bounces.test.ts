@@ -13,12 +13,16 @@ import {
   startBounceListener,
 } from '../../src/delivery/bounces/listener.ts';
 import { type Report, readReport } from '../../src/delivery/bounces/report.ts';
-import { readReturnPath, returnPath } from '../../src/delivery/bounces/verp.ts';
+import { type KnownDeliveries, readReturnPath, returnPath } from '../../src/delivery/bounces/verp.ts';
 import { Visitors } from '../../src/delivery/bounces/visitors.ts';
 import { expected } from './corpus/expected.ts';
 
 const SECRET = 'corpus secret';
 const DOMAIN = 'bounces.letters.example';
+const EMAIL = 'anna@example.org';
+/** A file whose every delivery goes to this person, and whose earlier releases had come to delivery 1000. */
+const KNOWN: KnownDeliveries = { emailOf: () => EMAIL, unsignedUpTo: 1000 };
+const pathOf = (id: number, base?: string) => returnPath(SECRET, { id, email: EMAIL }, DOMAIN, base);
 const CORPUS = new URL('corpus/', import.meta.url);
 
 const mails = readdirSync(CORPUS)
@@ -53,8 +57,22 @@ const deliveryIds = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 
 t.test('return path', (t) => {
   t.test('it works', async (t) => {
-    t.equal(returnPath(SECRET, 101, DOMAIN), 'bounce+2t.c33zje3pjm6gmtac@bounces.letters.example');
-    t.equal(readReturnPath([SECRET], 'bounce+2t.c33zje3pjm6gmtac@bounces.letters.example'), 101);
+    const address = pathOf(101);
+    t.match(address, /^bounce\+2t\.[a-z2-7]{16}@bounces\.letters\.example$/);
+    t.equal(readReturnPath([SECRET], KNOWN, address), 101);
+  });
+
+  t.test('one made for another person names nothing, though its delivery id was handed out again', async (t) => {
+    const address = pathOf(2000);
+    t.equal(readReturnPath([SECRET], KNOWN, address), 2000);
+    t.equal(readReturnPath([SECRET], { ...KNOWN, emailOf: () => 'bob@example.org' }, address), null);
+    t.equal(readReturnPath([SECRET], { ...KNOWN, emailOf: () => undefined }, address), null, 'nor does one of nobody');
+  });
+
+  t.test('one of an earlier release, which signs no address, goes on working for the ids of its time', async (t) => {
+    const address = 'bounce+2t.c33zje3pjm6gmtac@bounces.letters.example';
+    t.equal(readReturnPath([SECRET], KNOWN, address), 101);
+    t.equal(readReturnPath([SECRET], { ...KNOWN, unsignedUpTo: 100 }, address), null);
   });
 
   t.test(
@@ -63,9 +81,9 @@ t.test('return path', (t) => {
       const bases = fc.constantFrom('bounce', 'b', 'mail.returns_to-us', 'a'.repeat(35));
       fc.assert(
         fc.property(deliveryIds, bases, fc.infiniteStream(fc.boolean()), (id, base, raised) => {
-          const address = returnPath(SECRET, id, DOMAIN, base);
+          const address = pathOf(id, base);
           const shuffled = Array.from(address, (char) => (raised.next().value ? char.toUpperCase() : char)).join('');
-          return address.indexOf('@') <= 64 && readReturnPath(['newer', SECRET], shuffled) === id;
+          return address.indexOf('@') <= 64 && readReturnPath(['newer', SECRET], KNOWN, shuffled) === id;
         }),
       );
     },
@@ -75,24 +93,24 @@ t.test('return path', (t) => {
     const characters = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz234567+.@ \n');
     fc.assert(
       fc.property(deliveryIds, deliveryIds, fc.nat(), characters, (id, other, place, char) => {
-        const address = returnPath(SECRET, id, DOMAIN);
+        const address = pathOf(id);
         const local = address.slice(0, address.indexOf('@'));
         const at = 'bounce+'.length + (place % (local.length - 'bounce+'.length));
         const changed = `${local.slice(0, at)}${char}${local.slice(at + 1)}@${DOMAIN}`;
         const swapped = address.replace(`+${id.toString(36)}.`, `+${other.toString(36)}.`);
         return (
-          (changed === address || readReturnPath([SECRET], changed) === null) &&
-          (id === other || readReturnPath([SECRET], swapped) === null) &&
-          readReturnPath(['another secret'], address) === null &&
-          readReturnPath([], address) === null
+          (changed === address || readReturnPath([SECRET], KNOWN, changed) === null) &&
+          (id === other || readReturnPath([SECRET], KNOWN, swapped) === null) &&
+          readReturnPath(['another secret'], KNOWN, address) === null &&
+          readReturnPath([], KNOWN, address) === null
         );
       }),
     );
   });
 
   t.test('any other text names nothing', async (t) => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => readReturnPath([SECRET], text) === null));
-    const address = returnPath(SECRET, 7, DOMAIN);
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => readReturnPath([SECRET], KNOWN, text) === null));
+    const address = pathOf(7);
     for (const text of [
       '',
       '@',
@@ -102,14 +120,14 @@ t.test('return path', (t) => {
       'x'.repeat(1e6),
       '+'.repeat(1e6),
     ]) {
-      t.equal(readReturnPath([SECRET], text), null, text.slice(0, 60));
+      t.equal(readReturnPath([SECRET], KNOWN, text), null, text.slice(0, 60));
     }
   });
 
   t.test('a wrong id or base is a programming error', async (t) => {
-    for (const id of [0, -1, 1.5, Number.NaN, 2 ** 53]) t.throws(() => returnPath(SECRET, id, DOMAIN), RangeError);
+    for (const id of [0, -1, 1.5, Number.NaN, 2 ** 53]) t.throws(() => pathOf(id), RangeError);
     for (const base of ['', 'Bounce', 'a b', 'a+b', 'a@b', 'a'.repeat(36)]) {
-      t.throws(() => returnPath(SECRET, 1, DOMAIN, base), RangeError, base);
+      t.throws(() => pathOf(1, base), RangeError, base);
     }
   });
   t.end();
@@ -239,14 +257,14 @@ t.test('reports', (t) => {
       t.same(await readReport({ raw, from }), report);
       t.equal(report.kind, kind);
       t.same(recipientsOf(report), recipients);
-      t.equal(readReturnPath([SECRET], toOf(raw)), delivery);
+      t.equal(readReturnPath([SECRET], KNOWN, toOf(raw)), delivery);
       if (report.kind === 'status') {
         t.equal(report.verdict?.kind ?? null, verdict ?? null);
         if (reason !== undefined) t.equal(report.verdict?.reason, reason);
         const [{ diagnostic: stored } = { diagnostic: '' }] = report.recipients;
         t.ok(stored.includes(diagnostic), stored);
       }
-      if (report.kind === 'complaint') t.equal(readReturnPath([SECRET], report.originalSender ?? ''), delivery);
+      if (report.kind === 'complaint') t.equal(readReturnPath([SECRET], KNOWN, report.originalSender ?? ''), delivery);
       if (report.kind === 'status' || report.kind === 'complaint') {
         t.equal(report.originalMessageId, encloses ? `${delivery}.k7q2@letters.example` : null);
       }
@@ -352,13 +370,13 @@ t.test('reports', (t) => {
 
 t.test('the listener', (t) => {
   const PATIENT = { perAddress: 5, commands: 1000, patienceMs: 60_000, lifetimeMs: 60_000 };
-  const ours = returnPath(SECRET, 5, DOMAIN);
+  const ours = pathOf(5);
   const listen = async (t: Test, options: Partial<BounceListenerOptions> = {}) => {
     const kept: ReturnedMail[] = [];
     const listener = await startBounceListener({
       host: '127.0.0.1',
       port: 0,
-      accept: (rcpt) => readReturnPath([SECRET], rcpt) !== null,
+      accept: (rcpt) => readReturnPath([SECRET], KNOWN, rcpt) !== null,
       onMail: async (mail) => void kept.push(mail),
       maxBytes: 100_000,
       keepBytes: 100_000,
@@ -378,7 +396,7 @@ t.test('the listener', (t) => {
     await send([ours.toUpperCase()], Buffer.from(raw, 'latin1'));
     t.equal(kept.length, 1);
     t.equal(kept[0]?.from, '');
-    t.equal(readReturnPath([SECRET], kept[0]?.rcpt ?? ''), 5);
+    t.equal(readReturnPath([SECRET], KNOWN, kept[0]?.rcpt ?? ''), 5);
     t.equal(kept[0]?.raw.toString('latin1'), raw);
   });
 
@@ -393,13 +411,13 @@ t.test('the listener', (t) => {
       }
     }
     t.equal(kept.length, mails.length - 1);
-    t.same(new Set(kept.map(({ rcpt }) => readReturnPath([SECRET], rcpt))).size, mails.length - 1);
+    t.same(new Set(kept.map(({ rcpt }) => readReturnPath([SECRET], KNOWN, rcpt))).size, mails.length - 1);
   });
 
   t.test('relays nothing, and takes one recipient at a time', async (t) => {
     const { send, kept } = await listen(t);
     t.match(await failureOf(send(['somebody@elsewhere.example'], 'x', 'me@elsewhere.example')), { responseCode: 550 });
-    const second = returnPath(SECRET, 6, DOMAIN);
+    const second = pathOf(6);
     const { rejected } = await send([ours, 'somebody@elsewhere.example', second], 'x');
     t.same(rejected, ['somebody@elsewhere.example', second]);
     t.same(

@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import { connect } from '../../src/database/open.ts';
 import type { Courier, Handoff, Outcome } from '../../src/delivery/courier.ts';
 import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
-import { createTokens, tokenSecrets } from '../../src/delivery/tokens.ts';
+import { openTokens } from '../../src/delivery/tokens.ts';
 import { FakeClock } from '../helper.ts';
 import { type Script, startSink } from './sink.ts';
 
@@ -77,7 +77,7 @@ export async function launch(
       config: readConfig({ DATABASE_PATH: path, ...settings }),
       clock,
       courier: next,
-      tokens: createTokens(tokenSecrets(client)),
+      tokens: openTokens(client),
       publicUrl: 'http://localhost',
       log: () => undefined,
     });

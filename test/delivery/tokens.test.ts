@@ -1,16 +1,25 @@
 /** The signed texts in links: one spelling each, one purpose each. */
+import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
-import { createTokens, type Purpose } from '../../src/delivery/tokens.ts';
+import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { createTokens, type KnownPeople, openTokens, type Purpose, tokenSecrets } from '../../src/delivery/tokens.ts';
+import { oldDatabase } from '../database/releases.ts';
 
 const PURPOSES: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
-const tokens = createTokens(['the newest secret', 'an older secret']);
+/** A file in which every address id belongs to this person, and nothing is of an earlier release. */
+const KNOWN: KnownPeople = {
+  emailOf: () => 'anna@example.org',
+  unsigned: { deliveries: 0, mailings: 0, addresses: 0 },
+};
+const tokens = createTokens(['the newest secret', 'an older secret'], KNOWN);
 const ids = fc.record({
   delivery: fc.nat(),
   mailing: fc.nat(),
   address: fc.nat(),
   group: fc.nat(),
   user: fc.nat(),
+  email: fc.constant('anna@example.org'),
 });
 /** As long as three remainders of three: base64url then leaves no, four and two bits unused. */
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
@@ -81,8 +90,8 @@ t.test(
 t.test(
   'a token of one purpose is none of another; an older secret still reads, a foreign one does not (trust 21)',
   async () => {
-    const older = createTokens(['an older secret']);
-    const foreign = createTokens(['somebody else’s secret']);
+    const older = createTokens(['an older secret'], KNOWN);
+    const foreign = createTokens(['somebody else’s secret'], KNOWN);
     fc.assert(
       fc.property(ids, text, (given, said) => {
         const own = tokens.recipient(given);
@@ -102,3 +111,40 @@ t.test(
     );
   },
 );
+
+t.test('a token is for one person: where its address id belongs to another or to nobody, it means nobody', async () => {
+  const elsewhere = (email: string | undefined) =>
+    createTokens(['the newest secret'], { ...KNOWN, emailOf: () => email });
+  fc.assert(
+    fc.property(ids, fc.constantFrom(...PURPOSES), (given, purpose) => {
+      const token = tokens.recipient(given)[purpose];
+      return (
+        tokens.readRecipient(purpose, token)?.email === given.email &&
+        elsewhere('bob@example.org').readRecipient(purpose, token) === null &&
+        elsewhere(undefined).readRecipient(purpose, token) === null
+      );
+    }),
+  );
+});
+
+t.test('a token of an earlier release goes on working for the ids of its time, and for no later one', async (t) => {
+  const db = connect(oldDatabase(t, 5));
+  t.teardown(() => db.$client.close());
+  db.$client.exec(`
+    INSERT INTO addresses (id, user_id, compared_email) VALUES (3, 7, 'anna@example.org');
+    INSERT INTO mailings (id, user_id, owner_kind, owner_id, content, state, created_at) VALUES (2, 7, 'test', 1, '{}', 'done', '');
+    INSERT INTO deliveries (id, mailing_id, address_id) VALUES (40, 2, 3);`);
+  migrateAndSeed(db);
+  db.$client.exec("INSERT INTO addresses (id, user_id, compared_email) VALUES (4, 7, 'bob@example.org')");
+  const [secret = ''] = tokenSecrets(db.$client);
+  const unsigned = (delivery: number, mailing: number, address: number) => {
+    const body = `${delivery.toString(36)}-${mailing}-${address}-1-7`;
+    const mac = createHmac('sha512', secret).update(`recipient:${body}`).digest();
+    return `${body}.${mac.toString('base64url', 32, 48)}`;
+  };
+  const read = (token: string) => openTokens(db.$client).readRecipient('unsubscribe', token);
+  t.match(read(unsigned(40, 2, 3)), { delivery: 40, mailing: 2, address: 3, email: 'anna@example.org' });
+  t.equal(read(unsigned(40, 2, 4)), null, 'an address of later');
+  t.equal(read(unsigned(41, 2, 3)), null, 'a delivery of later');
+  t.equal(read(unsigned(40, 3, 3)), null, 'a mailing of later');
+});

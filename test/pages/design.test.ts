@@ -54,7 +54,14 @@ t.test('the page holds to its policy: only our scripts, nobody frames it', async
 
 t.test('a changed or foreign link opens, saves and sends nothing', async (t) => {
   const { app, path } = await withSchedule(t);
-  const recipient = app.tokens.recipient({ delivery: 1, mailing: 1, address: 1, group: 1, user: 1 });
+  const recipient = app.tokens.recipient({
+    delivery: 1,
+    mailing: 1,
+    address: 1,
+    group: 1,
+    user: 1,
+    email: 'a@b.example',
+  });
   const other = app.tokens.sign('verify-sender', app.tokens.read('design', path.slice(8)) ?? '');
   const nothing = app.tokens.sign('design', `schedule:x:${Date.UTC(2100, 0)}`);
   for (const token of [`${path.slice(8)}x`, recipient.web, other, nothing]) {

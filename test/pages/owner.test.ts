@@ -32,8 +32,8 @@ t.test('a web copy is the recipient’s mail in an opaque origin, without counti
   });
   const ids = app.db
     .prepare(
-      `SELECT d.id AS delivery, mailing_id AS mailing, address_id AS address, 1 AS "group", m.user_id AS user
-       FROM deliveries d JOIN mailings m ON m.id = mailing_id WHERE owner_kind = 'single'`,
+      `SELECT d.id AS delivery, mailing_id AS mailing, address_id AS address, 1 AS "group", m.user_id AS user, a.compared_email AS email
+       FROM deliveries d JOIN mailings m ON m.id = mailing_id JOIN addresses a ON a.id = address_id WHERE owner_kind = 'single'`,
     )
     .get() as Parameters<typeof app.tokens.recipient>[0];
   const { web, open } = app.tokens.recipient(ids);

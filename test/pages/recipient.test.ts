@@ -349,8 +349,8 @@ t.test(
     const { app } = await started(t, {}, { people });
     const rows = app.db
       .prepare<[], RecipientIds>(
-        `SELECT d.id AS delivery, mailing_id AS mailing, address_id AS address, 1 AS "group", m.user_id AS user
-       FROM deliveries d JOIN mailings m ON m.id = mailing_id WHERE owner_kind = 'single'`,
+        `SELECT d.id AS delivery, mailing_id AS mailing, address_id AS address, 1 AS "group", m.user_id AS user, a.compared_email AS email
+       FROM deliveries d JOIN mailings m ON m.id = mailing_id JOIN addresses a ON a.id = address_id WHERE owner_kind = 'single'`,
       )
       .all();
     const hits = new Hits(app.db);

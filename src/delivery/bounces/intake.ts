@@ -1,7 +1,7 @@
 /** Takes in mail that comes back: the listener, the reading, the ledger. */
 import { type Clock, wireTime } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
-import { tokenSecrets } from '../tokens.ts';
+import { tokenSecrets, unsignedLimits } from '../tokens.ts';
 import { inertText } from './inert.ts';
 import { type BounceListener, type ReturnedMail, startBounceListener } from './listener.ts';
 import { recordReturned } from './record.ts';
@@ -15,11 +15,11 @@ const LIMITS = { perAddress: 20, commands: 1000, patienceMs: 60_000, lifetimeMs:
 
 /** Listens for returned mail at our own return paths and records what it says. Rejects when the address can't be listened on. */
 export function listenForReturns(db: Db, clock: Clock, at: { host: string; port: number }): Promise<BounceListener> {
-  const secrets = tokenSecrets(db.$client);
+  const deliveryOf = returnPathReader(db);
   return startBounceListener({
     ...at,
-    accept: (rcpt) => readReturnPath(secrets, rcpt) !== null,
-    onMail: (mail) => takeIn(db, clock, secrets, mail),
+    accept: (rcpt) => deliveryOf(rcpt) !== null,
+    onMail: (mail) => takeIn(db, clock, deliveryOf, mail),
     maxBytes: MOST_BYTES,
     keepBytes: READ_BYTES,
     maxConnections: MOST_CONNECTIONS,
@@ -27,9 +27,23 @@ export function listenForReturns(db: Db, clock: Clock, at: { host: string; port:
   });
 }
 
+/** Gives the delivery that an address is the return path of, or null. */
+type DeliveryOf = (rcpt: string) => number | null;
+
+function returnPathReader({ $client }: Db): DeliveryOf {
+  const secrets = tokenSecrets($client);
+  const email = $client
+    .prepare<[number], string>(
+      'SELECT a.compared_email FROM deliveries d JOIN addresses a ON a.id = d.address_id WHERE d.id = ?',
+    )
+    .pluck();
+  const known = { emailOf: (id: number) => email.get(id), unsignedUpTo: unsignedLimits($client).deliveries };
+  return (rcpt) => readReturnPath(secrets, known, rcpt);
+}
+
 /** Records what one mail says; an auto-reply, a delay or a mail nobody understands changes nothing. */
-export async function takeIn(db: Db, clock: Clock, secrets: readonly string[], mail: ReturnedMail): Promise<void> {
-  const deliveryId = readReturnPath(secrets, mail.rcpt);
+async function takeIn(db: Db, clock: Clock, deliveryOf: DeliveryOf, mail: ReturnedMail): Promise<void> {
+  const deliveryId = deliveryOf(mail.rcpt);
   if (deliveryId === null) return;
   const report = await readReport(mail);
   const now = clock.now();

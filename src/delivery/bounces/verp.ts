@@ -1,4 +1,7 @@
-/** Return paths that name the delivery they belong to, signed, so that only mail about our own mail counts (trust 17). */
+/**
+ * Return paths that name the delivery they belong to, signed, so that only mail about our own mail counts. The signature covers
+ * the recipient's address, so that a delivery id which a restored file hands out again is not taken for the other person's.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Leaves room for `+`, an id of 11 characters, `.` and 16 of signature in a local part of 64 (RFC 5321 §4.5.3.1.1). */
@@ -8,34 +11,63 @@ const MAC_BYTES = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const RETURN_PATH = /^[a-z0-9._-]{1,35}\+([1-9a-z][0-9a-z]{0,10})\.([a-z2-7]{16})@[^@<>\s]{1,255}$/;
 
+/** A delivery as its return path names it. */
+export interface ReturningDelivery {
+  id: number;
+  /** The recipient's address in its compared form. */
+  email: string;
+}
+
+/** What a file knows of its deliveries. */
+export interface KnownDeliveries {
+  /** The compared address of a delivery's recipient, or undefined when there is no such delivery. */
+  emailOf(deliveryId: number): string | undefined;
+  /** The largest id that a return path without a signed address may name: those of earlier releases. */
+  unsignedUpTo: number;
+}
+
 /**
  * The envelope sender of a delivery: `bounce+<id>.<mac>@domain`, in lower case because relays may fold local parts. Throws a
  * RangeError for an id that is none and for a base that is not a lower-case word of at most 35 characters.
  */
-export function returnPath(secret: string, deliveryId: number, domain: string, localBase = 'bounce'): string {
-  if (!Number.isSafeInteger(deliveryId) || deliveryId < 1) throw new RangeError('a delivery id is a positive integer');
+export function returnPath(secret: string, delivery: ReturningDelivery, domain: string, localBase = 'bounce'): string {
+  if (!Number.isSafeInteger(delivery.id) || delivery.id < 1)
+    throw new RangeError('a delivery id is a positive integer');
   if (localBase.length > MOST_BASE || !/^[a-z0-9]+([._-][a-z0-9]+)*$/.test(localBase)) {
     throw new RangeError(`the base of a return path is a lower-case word of at most ${MOST_BASE} characters`);
   }
-  const id = deliveryId.toString(36);
-  return `${localBase}+${id}.${base32(mac(secret, id))}@${domain}`;
+  const id = delivery.id.toString(36);
+  return `${localBase}+${id}.${base32(mac(secret, signedText(id, delivery.email)))}@${domain}`;
 }
 
 /**
- * The delivery a return path was made for, or null when it is none of ours: another form, or signed with none of the secrets.
- * Base and domain may have changed since, so they do not count; neither does upper or lower case.
+ * The delivery a return path was made for, or null when it is none of ours: another form, signed with none of the secrets, or
+ * for a person the delivery of this id does not go to. Base and domain may have changed since, so they do not count; neither
+ * does upper or lower case.
  */
-export function readReturnPath(secrets: readonly string[], address: string): number | null {
+export function readReturnPath(
+  secrets: readonly string[],
+  { emailOf, unsignedUpTo }: KnownDeliveries,
+  address: string,
+): number | null {
   const [, id = '', signature = ''] = RETURN_PATH.exec(address.slice(0, 400).toLowerCase()) ?? [];
   const deliveryId = Number.parseInt(id, 36);
   if (!Number.isSafeInteger(deliveryId)) return null;
+  const email = emailOf(deliveryId);
+  if (email === undefined) return null;
   const given = Buffer.from(signature);
-  const isOurs = secrets.some((secret) => timingSafeEqual(given, Buffer.from(base32(mac(secret, id)))));
-  return isOurs ? deliveryId : null;
+  const isSigned = (signed: string) =>
+    secrets.some((secret) => timingSafeEqual(given, Buffer.from(base32(mac(secret, signed)))));
+  return isSigned(signedText(id, email)) || (deliveryId <= unsignedUpTo && isSigned(id)) ? deliveryId : null;
 }
 
-function mac(secret: string, id: string): Buffer {
-  return createHmac('sha256', secret).update(`return-path:${id}`).digest().subarray(0, MAC_BYTES);
+/** A space ends the id: neither part holds one. */
+function signedText(id: string, email: string): string {
+  return `${id} ${email}`;
+}
+
+function mac(secret: string, signed: string): Buffer {
+  return createHmac('sha256', secret).update(`return-path:${signed}`).digest().subarray(0, MAC_BYTES);
 }
 
 /** RFC 4648 §6, lower case; `bytes` a multiple of five. */

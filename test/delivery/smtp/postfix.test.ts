@@ -16,7 +16,7 @@ import type { Outcome } from '../../../src/delivery/smtp/outcome.ts';
 import { SmtpPool } from '../../../src/delivery/smtp/pool.ts';
 import { parseRelays } from '../../../src/delivery/smtp/relay.ts';
 import { SmtpCourier } from '../../../src/delivery/smtp-courier.ts';
-import { createTokens, tokenSecrets } from '../../../src/delivery/tokens.ts';
+import { openTokens } from '../../../src/delivery/tokens.ts';
 import { FakeClock } from '../../helper.ts';
 import { type Sink, startSink } from '../sink.ts';
 import { type Postfix, startPostfix, whyNoPostfix } from './postfix.ts';
@@ -155,7 +155,7 @@ async function campaign(t: Test, postfix: Postfix, next: Sink): Promise<void> {
     config: readConfig({ DATABASE_PATH: path }),
     clock: new FakeClock(),
     courier: new SmtpCourier(postfix.url(), { connections: 6, onTrouble: (_relay, { reply }) => t.fail(reply) }),
-    tokens: createTokens(tokenSecrets(client)),
+    tokens: openTokens(client),
     publicUrl: 'http://localhost',
     log: (_fields, text) => t.fail(text),
   });
