@@ -1,53 +1,18 @@
 #!/usr/bin/env node
-/** The command line: finds the command that the first word names; `serve` is the default. */
-import { account } from './commands/account.ts';
-import { backup } from './commands/backup.ts';
-import { type Command, readCall, UsageError } from './commands/command.ts';
-import { dkim } from './commands/dkim.ts';
-import { doctor } from './commands/doctor.ts';
-import { exportFile } from './commands/export.ts';
-import { manual, overview } from './commands/help.ts';
-import { importFile } from './commands/import.ts';
-import { keys } from './commands/keys.ts';
-import { purge } from './commands/purge.ts';
-import { release } from './commands/release.ts';
-import { restore } from './commands/restore.ts';
-import { serve } from './commands/serve.ts';
+/**
+ * What Node starts. Imports nothing before the version of Node is checked: the database addon crashes a Node that is too old,
+ * and static imports are loaded before the first statement of a file runs.
+ */
 
-const COMMANDS = new Map<string, Command>([
-  ['serve', serve],
-  ['account', account],
-  ['keys', keys],
-  ['import', importFile],
-  ['export', exportFile],
-  ['backup', backup],
-  ['restore', restore],
-  ['release', release],
-  ['purge', purge],
-  ['dkim', dkim],
-  ['doctor', doctor],
-]);
-const HELP = ['help', '--help', '-h'];
+/** The same as `engines` in package.json. */
+const OLDEST = { major: 22, minor: 18 };
 
-async function main([name = 'serve', ...args]: string[]): Promise<void> {
-  if (HELP.includes(name)) return help(args[0]);
-  const command = commandOf(name);
-  if (args.some((word) => word === '--help' || word === '-h')) return help(name);
-  await command.run(readCall(command, args));
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
+  console.error(
+    `Sendlark needs Node ${OLDEST.major}.${OLDEST.minor} or newer, and this is ${process.versions.node}. In a checkout, npm start runs it with the one that npm ci installed.`,
+  );
+  process.exitCode = 1;
+} else {
+  await import('./command-line.ts');
 }
-
-function help(name: string | undefined): void {
-  console.log(name === undefined ? overview([...COMMANDS.values()]) : manual(commandOf(name)));
-}
-
-function commandOf(name: string): Command {
-  const command = COMMANDS.get(name);
-  if (command === undefined) throw new UsageError(`There is no command ${name}`);
-  return command;
-}
-
-main(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  if (error instanceof UsageError) console.error('See: sendlark help');
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-});

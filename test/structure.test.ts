@@ -15,6 +15,7 @@ const FLOORS = [
   ['routes', 'pages'],
   ['app.ts', 'background.ts', 'import-thread.ts', 'background-thread.ts'],
   ['server.ts', 'commands'],
+  ['command-line.ts'],
   ['cli.ts'],
 ];
 const NO_HTTP = ['database', 'audience', 'delivery', 'campaigns'];

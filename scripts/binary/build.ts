@@ -21,34 +21,34 @@ import { build } from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const OUTPUT = join(ROOT, 'dist-binary/sendlark');
-/** Node 24 aborts at times with the database addon in a single executable. */
-const NODE = 'v20.';
+/** The Node that the checkout brings; what the tests and the benchmarks ran on is what is shipped. */
+const NODE = 'v24.';
 const POSTJECT = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+const ADDON = `prebuilds/${process.platform}-${process.arch}.node`;
 /** Loaded at run time by their path, as in a checkout. */
 const BESIDE = [
   ...['drizzle', 'data', 'assets'],
-  ...['package.json', 'lib', 'build/Release/better_sqlite3.node'].map((name) => `node_modules/better-sqlite3/${name}`),
-  ...['node_modules/bindings', 'node_modules/file-uri-to-path'],
+  ...['package.json', 'lib', ADDON].map((name) => `node_modules/better-sqlite3/${name}`),
   ...['package.json', 'dist/grapes.min.js', 'dist/css/grapes.min.css'].map((name) => `node_modules/grapesjs/${name}`),
   ...['package.json', 'dist/index.js'].map((name) => `node_modules/grapesjs-mjml/${name}`),
 ];
-const NODE_20 = { bundle: true, platform: 'node', target: 'node20', logLevel: 'warning' } as const;
+const BUNDLE = { bundle: true, platform: 'node', target: 'node24', logLevel: 'warning' } as const;
 const THREADS = ['background-thread.ts', 'import-thread.ts', 'delivery/compile-thread.ts'];
 
-if (!process.version.startsWith(NODE)) throw new Error(`Build the binary with Node 20; this is ${process.version}`);
+if (!process.version.startsWith(NODE)) throw new Error(`Build the binary with Node 24; this is ${process.version}`);
 const folder = mkdtempSync(join(tmpdir(), 'sendlark-binary-'));
 try {
   await bundle(join(folder, 'files/app/js'));
   writeFileSync(join(folder, 'files/package.json'), '{"type":"module"}');
   for (const name of BESIDE) copy(join(ROOT, name), join(folder, 'files', name));
   const main = join(folder, 'start.cjs');
-  await build({ ...NODE_20, entryPoints: [join(import.meta.dirname, 'start.ts')], outfile: main, format: 'cjs' });
+  await build({ ...BUNDLE, entryPoints: [join(import.meta.dirname, 'start.ts')], outfile: main, format: 'cjs' });
   const blob = assemble(folder, main);
   mkdirSync(join(OUTPUT, '..'), { recursive: true });
   copyFileSync(process.execPath, OUTPUT);
   chmodSync(OUTPUT, 0o755);
-  execFileSync('strip', [OUTPUT]);
+  strip(OUTPUT);
   // Captured: it warns of sections that are of no concern.
   execFileSync(process.execPath, [POSTJECT, OUTPUT, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE], { stdio: 'pipe' });
 } finally {
@@ -59,7 +59,7 @@ console.log(`Built ${relative(process.cwd(), OUTPUT)}`);
 /** The program's scripts, two folders deep as those of `src/database` are, so that `../../data` means the same. */
 async function bundle(outdir: string): Promise<void> {
   await build({
-    ...NODE_20,
+    ...BUNDLE,
     entryPoints: ['cli.ts', ...THREADS].map((name) => join(ROOT, 'src', name)),
     outdir,
     entryNames: '[name]',
@@ -78,6 +78,16 @@ async function bundle(outdir: string): Promise<void> {
 function copy(from: string, to: string): void {
   mkdirSync(join(to, '..'), { recursive: true });
   execFileSync('cp', ['-RL', from, to]);
+}
+
+/** Takes the symbols for debuggers off, which are a tenth of the file. Where binutils is not installed they stay. */
+function strip(path: string): void {
+  try {
+    execFileSync('strip', [path]);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    console.log('strip is not installed (Debian: binutils), so the file keeps its symbols and is larger.');
+  }
 }
 
 /** Packs the files with their hashes into the form Node looks for; gives the blob's path. */

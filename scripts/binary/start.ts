@@ -3,7 +3,16 @@
  * are there and whole, and runs the command line from there. Threads and the database addon need real files.
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -50,7 +59,7 @@ function ownFolder(): string {
   const wanted = [...(cache ? [join(cache, 'sendlark')] : []), join(tmpdir(), `sendlark-${process.getuid?.()}`)];
   const folder = wanted.find((path) => {
     try {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
+      makeFolder(path);
       return isOurs(path);
     } catch {
       return false;
@@ -59,6 +68,22 @@ function ownFolder(): string {
   if (folder === undefined)
     throw new Error(`No folder for the program's files: tried ${wanted.join(', ')}. Set XDG_CACHE_HOME`);
   return folder;
+}
+
+/**
+ * Makes a folder and those above it, for this user alone. Node's own recursive mkdirSync never returns where a folder exists but
+ * takes no entries and says ENOENT, as /proc does.
+ */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another start may have made it meanwhile.
+    if (!existsSync(path)) throw error;
+  }
 }
 
 /** Nobody else may change what is run from there. */
@@ -85,6 +110,6 @@ function hashOf(content: string | Buffer): string {
 }
 
 function write(path: string, content: string | Uint8Array): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   writeFileSync(path, content, { mode: 0o600 });
 }

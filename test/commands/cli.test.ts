@@ -79,6 +79,28 @@ t.test('wrong usage exits with 2 and one line that says what is wrong', async (t
   }
 });
 
+t.test('a Node that is too old is told in one line before anything is loaded that it cannot run', async (t) => {
+  const { engines }: { engines: { node: string } } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const oldest = engines.node.replace('>=', '');
+  const [major = 0, minor = 0] = oldest.split('.').map(Number);
+  // Says that this Node is another, and counts what is loaded besides the file it starts.
+  const pretend = (version: string) => `data:text/javascript,
+    import { registerHooks } from 'node:module';
+    Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });
+    registerHooks({ load: (url, context, next) => { if (/^file:/.test(url)) console.log(url); return next(url, context); } });`;
+  const start = (version: string) =>
+    spawnSync(process.execPath, ['--import', pretend(version), 'dist/cli.js', 'help'], { encoding: 'utf8' });
+  for (const version of [`${major}.${minor - 1}.9`, '20.20.2', '18.0.0', '9.0.0']) {
+    const { status, stdout, stderr } = start(version);
+    t.equal(status, 1, version);
+    t.match(stderr, new RegExp(`^Sendlark needs Node ${oldest} or newer, and this is ${version}\\. [^\n]+\n$`));
+    t.match(stdout, /^file:\S+\/cli\.js\n$/, 'nothing else was loaded');
+  }
+  for (const version of [`${oldest}.0`, `${major + 1}.0.0`, '100.0.0']) {
+    t.match(start(version), { status: 0, stdout: /Usage: sendlark/ }, version);
+  }
+});
+
 t.test('what fails exits with 1 and one line; no command makes a database by accident', async (t) => {
   const path = join(folder(t), 'none.db');
   for (const words of [['keys', 'list'], ['backup', 'x.db'], ['purge'], ['release'], ['restore', 'nothing.db']]) {

@@ -9,7 +9,7 @@ import { startCampaign, until } from './campaign.ts';
 import { runProgram } from './command-line.ts';
 
 const PEOPLE = 300;
-const HAS_BINARY = process.version.startsWith('v20.');
+const HAS_BINARY = process.version.startsWith('v24.');
 
 function emptyFolder(t: Test): string {
   const made = mkdtempSync(join(tmpdir(), 'sendlark-story-'));
@@ -82,7 +82,9 @@ t.test(
     t.equal(await moved.end('SIGTERM'), 0);
     t.equal(mailed().length, PEOPLE, 'nothing is sent twice');
     t.equal(new Set(mailed()).size, PEOPLE, 'nobody is missing');
-    if (HAS_BINARY) await t.test('its files', (t) => checkFiles(t, program, join(cache, 'sendlark')));
+    if (!HAS_BINARY) return;
+    await t.test('its files', (t) => checkFiles(t, program, join(cache, 'sendlark')));
+    await t.test('a cache folder that takes no entries', (t) => checkNoCache(t, program));
   },
 );
 
@@ -91,9 +93,18 @@ async function checkFiles(t: Test, program: Program, cache: string): Promise<voi
   const [folder = '', ...others] = readdirSync(cache);
   t.strictSame(others, [], 'one folder, whatever many starts there were');
   for (const path of [cache, join(cache, folder)]) t.equal(statSync(path).mode & 0o777, 0o700);
-  const addon = join(cache, folder, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node');
+  const addon = join(cache, folder, `node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`);
   const { size } = statSync(addon);
   writeFileSync(addon, 'changed');
   t.match(await runProgram(program, {}, ['account', 'list']), { code: 1, err: /^No database at sendlark\.db/ });
   t.equal(statSync(addon).size, size, 'a changed file is laid out anew');
+}
+
+/** /proc exists and takes no entries: the next place is used, and where there is none, one line says so. */
+async function checkNoCache(t: Test, { command }: Program): Promise<void> {
+  const temporary = emptyFolder(t);
+  const run = (env: Program['env']) => runProgram({ command, cwd: emptyFolder(t), env }, {}, ['help']);
+  t.match(await run({ XDG_CACHE_HOME: '/proc', TMPDIR: temporary }), { code: 0, err: '' });
+  t.strictSame(readdirSync(temporary), [`sendlark-${process.getuid?.()}`]);
+  t.match(await run({ XDG_CACHE_HOME: '/proc', TMPDIR: '/proc' }), { code: 1, err: /^No folder for [^\n]+\n$/ });
 }

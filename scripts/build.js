@@ -1,0 +1,68 @@
+/**
+ * Builds dist where it is not what src gives, and then says so; otherwise does nothing. Plain JavaScript, because it also runs on
+ * the machine's own Node, which may be too old for everything else.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DIST = join(ROOT, 'dist');
+/** Hash of what the last build read and of what it wrote. */
+const STAMP = join(DIST, '.built-from');
+const CONFIGURATION = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+
+linkRuntime();
+if (!isCurrent()) build();
+
+/**
+ * Makes node_modules/.bin/node, where npm scripts find the Node that the checkout brings. npm 11 makes it; npm 10 makes it too and
+ * then removes it, together with the packages of the other platforms, which name the same file as theirs.
+ */
+function linkRuntime() {
+  const name = `node-${process.platform}-${process.arch}`;
+  const link = join(ROOT, 'node_modules/.bin/node');
+  if (existsSync(link) || !existsSync(join(ROOT, 'node_modules', name, 'bin/node'))) return;
+  try {
+    symlinkSync(`../${name}/bin/node`, link);
+  } catch (error) {
+    // Another build may have made it meanwhile.
+    if (error.code !== 'EEXIST') throw error;
+  }
+}
+
+function isCurrent() {
+  return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp();
+}
+
+/** Removes the old build first, so that a file deleted from src does not live on in dist. */
+function build() {
+  console.log('Building, because the sources have changed since the last build or there was none.');
+  rmSync(DIST, { recursive: true, force: true });
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [compiler, '-p', join(ROOT, 'tsconfig.build.json')], {
+    stdio: 'inherit',
+  });
+  if (status === 0) writeFileSync(STAMP, stamp());
+  else process.exitCode = 1;
+}
+
+function stamp() {
+  return hashOf([...CONFIGURATION.map((name) => join(ROOT, name)), ...filesOf(join(ROOT, 'src')), ...filesOf(DIST)]);
+}
+
+function filesOf(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .filter((path) => path !== STAMP)
+    .sort();
+}
+
+/** Names and contents, each by a hash of its own, so that no content can pass for the beginning of another. */
+function hashOf(paths) {
+  const sha256 = (content) => createHash('sha256').update(content).digest('hex');
+  return sha256(paths.map((path) => `${sha256(path)}${sha256(readFileSync(path))}`).join());
+}
