@@ -1,12 +1,12 @@
 /** The pages in a real browser, walked as a person does; leaves screenshots in test/output. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { mustSucceed, readOutbox, sendCampaign } from './campaign.ts';
 import { startApp } from './helper.ts';
+import { skipWithout, toolPath } from './tools.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -85,11 +85,9 @@ async function serve(t: Test) {
   return { app, origin: `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}` };
 }
 
-const skip = existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed`;
-
-t.test('in the browser', { skip }, async (t) => {
+t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   mkdirSync(OUTPUT, { recursive: true });
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  const browser = await chromium.launch({ executablePath: toolPath('chromium'), args: FLAGS });
   t.teardown(() => browser.close());
 
   t.test('the preference page by keyboard only, without JavaScript (trust 26)', async (t) => {

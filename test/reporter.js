@@ -1,11 +1,14 @@
-/** Prints failing assertions in full, a line per test file, and closes with `N passed, N failed`. */
+/** Prints failing assertions in full, what was skipped and why, a line per test file, and closes with `N passed, N failed`. */
 import { Transform } from 'node:stream';
 import { Parser } from 'tap-parser';
 
 /** Comments that tap itself writes; all others are a test's own and are printed. */
 const TAPS_OWN = /^\s*# (Subtest|time=|failed|skip|todo|test count|No coverage|\{ total)/;
 
-/** A tap reporter: reads the combined TAP stream, writes the readable summary. A file that asserts nothing counts as a failure. */
+/**
+ * A tap reporter: reads the combined TAP stream, writes the readable summary. A file that asserts nothing counts as a failure,
+ * unless it skips something and says why.
+ */
 export default class Reporter extends Transform {
   #passed = 0;
   #failed = 0;
@@ -18,10 +21,12 @@ export default class Reporter extends Transform {
   }
 
   #watchFile(file) {
-    const before = this.#passed + this.#failed;
-    this.#watch(file, file.name);
+    const tally = { asserted: 0, skipped: 0 };
+    this.#watch(file, file.name, tally);
     file.on('complete', (result) => {
-      if (this.#passed + this.#failed === before) {
+      const reason = result.plan.skipReason.replace(/^SKIP\s*/i, '');
+      if (reason !== '') this.#skip(file.name, reason, tally);
+      if (tally.asserted + tally.skipped === 0) {
         this.#failed++;
         this.push(`✗ ${file.name}: no assertion ran\n`);
       }
@@ -29,13 +34,19 @@ export default class Reporter extends Transform {
     });
   }
 
-  #watch(parser, path) {
+  #watch(parser, path, tally) {
     parser.on('comment', (comment) => {
       if (!TAPS_OWN.test(comment)) this.push(comment.trimStart());
     });
-    parser.on('child', (child) => this.#watch(child, `${path} > ${child.name}`));
+    parser.on('child', (child) => this.#watch(child, `${path} > ${child.name}`, tally));
     parser.on('assert', (assertion) => {
-      if (assertion.skip || assertion.todo) return;
+      if (assertion.skip) {
+        // Without a reason it is `true`.
+        if (typeof assertion.skip === 'string') this.#skip(`${path} > ${assertion.name}`, assertion.skip, tally);
+        return;
+      }
+      if (assertion.todo) return;
+      tally.asserted++;
       if (assertion.ok) {
         this.#passed++;
       } else {
@@ -43,6 +54,11 @@ export default class Reporter extends Transform {
         this.push(`✗ ${path} > ${assertion.name}\n${JSON.stringify(assertion.diag, null, 2)}\n`);
       }
     });
+  }
+
+  #skip(what, reason, tally) {
+    tally.skipped++;
+    this.push(`- ${what} is skipped: ${reason}\n`);
   }
 
   _transform(chunk, _encoding, done) {

@@ -8,6 +8,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createConnection, createServer, type Server } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
+const SMTP_SINK = '/usr/sbin/smtp-sink';
 const BACKLOG = 128;
 /** Of the times in /proc, on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -23,7 +24,7 @@ const smtp = await listen(probe);
 await new Promise((resolve) => probe.close(resolve));
 
 const asRoot = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-const sink = spawn('/usr/sbin/smtp-sink', [...asRoot, '-c', `127.0.0.1:${smtp}`, String(BACKLOG)], {
+const sink = spawn(SMTP_SINK, [...asRoot, '-c', `127.0.0.1:${smtp}`, String(BACKLOG)], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 sink.on('error', ({ message }) => {

@@ -1,15 +1,6 @@
 /** The command line, run as an operator runs it. */
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
@@ -19,6 +10,7 @@ import { createAccount } from '../../src/database/accounts.ts';
 import { connect, lockForServer, migrateAndSeed } from '../../src/database/open.ts';
 import { oldDatabase } from '../database/releases.ts';
 import { Service } from '../service.ts';
+import { skipWithout, toolPath } from '../tools.ts';
 import { sendlark } from './command-line.ts';
 
 function folder(t: Test): string {
@@ -264,23 +256,19 @@ t.test('contacts are exported to a file or standard output, and the import takes
   );
 });
 
-t.test(
-  'on a terminal the import draws a bar with rate and time left',
-  { skip: existsSync('/usr/bin/script') ? false : 'script is missing' },
-  async (t) => {
-    const { db, path } = prepared(t);
-    db.exec("INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'Readers', '', '')");
-    const file = join(path, '../people.csv');
-    writeFileSync(file, 'email\na@example.org\nnobody\n');
-    const command = `'${process.execPath}' dist/cli.js import '${file}' --type 1`;
-    const { stdout } = spawnSync('/usr/bin/script', ['-qec', command, '/dev/null'], {
-      env: { ...process.env, DATABASE_PATH: path },
-      encoding: 'utf8',
-    });
-    t.match(stdout, /\r\S*Importing \[#{24}\] 100 % +\d+ rows\/s +0 s left\r\n/);
-    t.match(stdout, /^line 3, email: /m);
-  },
-);
+t.test('on a terminal the import draws a bar with rate and time left', { skip: skipWithout('script') }, async (t) => {
+  const { db, path } = prepared(t);
+  db.exec("INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'Readers', '', '')");
+  const file = join(path, '../people.csv');
+  writeFileSync(file, 'email\na@example.org\nnobody\n');
+  const command = `'${process.execPath}' dist/cli.js import '${file}' --type 1`;
+  const { stdout } = spawnSync(toolPath('script'), ['-qec', command, '/dev/null'], {
+    env: { ...process.env, DATABASE_PATH: path },
+    encoding: 'utf8',
+  });
+  t.match(stdout, /\r\S*Importing \[#{24}\] 100 % +\d+ rows\/s +0 s left\r\n/);
+  t.match(stdout, /^line 3, email: /m);
+});
 
 t.test('purge removes what was deleted and nothing that consent or sent mails rest on', async (t) => {
   const { db, run } = prepared(t);

@@ -22,10 +22,6 @@ import { type Sink, startSink } from '../sink.ts';
 import { type Postfix, startPostfix, whyNoPostfix } from './postfix.ts';
 
 const skip = whyNoPostfix();
-if (skip) {
-  t.comment(`tests with Postfix are skipped: ${skip}`);
-  t.pass('nothing to start');
-}
 
 /** Sends one message to each of them through a pool of its own; how each ended, in short. */
 async function send(url: string, to: string[], { connections = 1, body = 'Hello\r\n' } = {}): Promise<string[]> {

@@ -1,18 +1,21 @@
 /** A Postfix of our own for a test: a temporary folder, loopback ports, and everything it takes sent on to a sink. */
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
+import { localhostCertificate } from '../../certificate.ts';
+import { skipWithout, toolPath } from '../../tools.ts';
 
-const POSTFIX = '/usr/sbin/postfix';
+const POSTFIX = toolPath('postfix');
 const run = promisify(execFile);
 
 /** Why there can be no Postfix here, or false: it wants its Debian package, and root for the ids it runs under. */
 export function whyNoPostfix(): string | false {
-  if (!existsSync(POSTFIX)) return `${POSTFIX} is not installed`;
+  const reason = skipWithout('postfix');
+  if (reason !== false) return reason;
   return process.getuid?.() === 0 ? false : 'Postfix can only be started by root';
 }
 
@@ -48,7 +51,7 @@ export async function startPostfix(t: Test, next: number): Promise<Postfix> {
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-postfix-'));
   // Its daemons give up root and must still find their files.
   chmodSync(folder, 0o755);
-  mkdirSync(join(folder, 'queue'));
+  for (const name of ['queue', 'data']) mkdirSync(join(folder, name));
   const names = Object.keys(LISTENERS) as Listener[];
   const ports = await freePorts(names.length);
   certificate(folder);
@@ -82,10 +85,9 @@ async function freePorts(count: number): Promise<number[]> {
 }
 
 function certificate(folder: string): void {
-  mkdirSync(join(folder, 'data'));
-  const options = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';
-  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')];
-  execFileSync('openssl', [...options.split(' '), ...files], { stdio: 'ignore' });
+  const { key, cert } = localhostCertificate();
+  writeFileSync(join(folder, 'key.pem'), key, { mode: 0o600 });
+  writeFileSync(join(folder, 'cert.pem'), cert);
 }
 
 function mainFile(folder: string, next: number): string {

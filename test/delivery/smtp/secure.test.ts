@@ -1,8 +1,8 @@
 /** TLS and login of the SMTP client, against smtp-server and against relays that cheat. */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,6 +13,7 @@ import type { Outcome } from '../../../src/delivery/smtp/outcome.ts';
 import { SmtpPool } from '../../../src/delivery/smtp/pool.ts';
 import { parseRelays, type Relay } from '../../../src/delivery/smtp/relay.ts';
 import { SmtpCourier } from '../../../src/delivery/smtp-courier.ts';
+import { localhostCertificate } from '../../certificate.ts';
 import { startSink } from '../sink.ts';
 
 const MESSAGE = MailData.of(`Subject: x\r\n\r\n${'Hello, world.\r\n'.repeat(7_000)}.\r\n..\r\n.end\r\n`);
@@ -20,16 +21,10 @@ const USER = 'us,er@example.com';
 const PASSWORD = 'pä:ss/w@rd%';
 const LOGIN = `${encodeURIComponent(USER)}:${encodeURIComponent(PASSWORD)}@`;
 
-/** A self-signed certificate for localhost, its key, and the file the certificate is in. */
+/** A certificate for localhost, its key, and the file the certificate is in. */
 function certificate(t: Test): { key: string; cert: string; file: string } {
-  const folder = t.testdir({});
-  const [keyFile, file] = [`${folder}/key.pem`, `${folder}/cert.pem`];
-  const options = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost';
-  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
-  execFileSync('openssl', [...options.split(' '), '-addext', names, '-keyout', keyFile, '-out', file], {
-    stdio: 'ignore',
-  });
-  return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(file, 'utf8'), file };
+  const made = localhostCertificate();
+  return { ...made, file: join(t.testdir({ 'cert.pem': made.cert }), 'cert.pem') };
 }
 
 /** A real server that keeps what it gets; knows one user. */

@@ -1,0 +1,51 @@
+/** What the reporter says of a run, and which runs count as failed. */
+import { spawnSync } from 'node:child_process';
+import type { Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+
+const { default: Reporter }: { default: new () => Duplex } = await import(
+  new URL('./reporter.js', import.meta.url).href
+);
+
+/** The report of a run of one file whose TAP lines are these. */
+function report(...lines: string[]): Promise<string> {
+  const reporter = new Reporter();
+  const told = text(reporter);
+  const isOk = lines.some((line) => line.startsWith('not ok')) ? 'not ok' : 'ok';
+  const file = lines.map((line) => `    ${line}\n`).join('');
+  reporter.end(`TAP version 14\n# Subtest: a.test.ts\n${file}${isOk} 1 - a.test.ts\n1..1\n`);
+  return told;
+}
+
+t.test('the last line counts what passed and what failed', async (t) => {
+  t.match(await report('ok 1 - a', 'ok 2 - b', '1..2'), /^2 passed, 0 failed\n$/m);
+  t.match(await report('ok 1 - a', 'not ok 2 - b', '1..2'), /^✗ a\.test\.ts > b\n[\s\S]*^1 passed, 1 failed\n$/m);
+});
+
+t.test('a file that asserts nothing fails, unless it skips with a reason, which is told', async (t) => {
+  t.match(await report('1..0'), /^✗ a\.test\.ts: no assertion ran\n[\s\S]*^0 passed, 1 failed\n$/m);
+  t.match(await report('ok 1 - a # SKIP', '1..1'), /no assertion ran\n[\s\S]*^0 passed, 1 failed\n$/m);
+  t.match(await report('ok 1 - a # TODO later', '1..1'), /no assertion ran\n[\s\S]*^0 passed, 1 failed\n$/m);
+  t.match(
+    await report('ok 1 - a # SKIP no browser', '1..1'),
+    /^- a\.test\.ts > a is skipped: no browser\n✓ a\.test\.ts 0 ms\n0 passed, 0 failed\n$/m,
+  );
+  t.match(
+    await report('1..0 # SKIP no browser'),
+    /^- a\.test\.ts is skipped: no browser\n[\s\S]*^0 passed, 0 failed\n$/m,
+  );
+});
+
+t.test('without Chromium and Postfix their test files are skipped with a sentence, and the run is green', async (t) => {
+  const files = ['test/browser.test.ts', 'test/delivery/smtp/postfix.test.ts'];
+  const run = (hidden: string) =>
+    spawnSync('tap', ['--reporter=./test/reporter.js', ...files], {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, TEST_WITHOUT: hidden },
+      encoding: 'utf8',
+    });
+  const { status, stdout } = run('chromium,postfix');
+  t.equal(status, 0, stdout);
+  for (const name of ['chromium', 'postfix']) t.match(stdout, new RegExp(`is skipped: TEST_WITHOUT hides ${name}\n`));
+  t.match(stdout, /^0 passed, 0 failed\n$/m);
+});

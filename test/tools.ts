@@ -1,0 +1,23 @@
+/** Programs that some tests need and a machine may lack: such a test is skipped and says why. */
+import { existsSync } from 'node:fs';
+
+const PATHS = {
+  chromium: '/usr/bin/chromium',
+  postfix: '/usr/sbin/postfix',
+  script: '/usr/bin/script',
+} as const;
+type Tool = keyof typeof PATHS;
+
+/** Tools that are treated as missing though they are there, with commas between: `TEST_WITHOUT=chromium,postfix npm test`. */
+const HIDDEN = process.env.TEST_WITHOUT?.split(',') ?? [];
+
+/** Where a tool is, if it is installed. */
+export function toolPath(tool: Tool): string {
+  return PATHS[tool];
+}
+
+/** Why a test that needs the tool is skipped, or false where it can run: the `skip` option of a test. */
+export function skipWithout(tool: Tool): string | false {
+  if (HIDDEN.includes(tool)) return `TEST_WITHOUT hides ${tool}`;
+  return existsSync(PATHS[tool]) ? false : `${PATHS[tool]} is not installed`;
+}
