@@ -6,8 +6,9 @@ import type { Database, Statement } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { segments, type WireTarget } from '../database/schema.ts';
+import { brokenRule } from './broken-rules.ts';
 import { customFieldsOf } from './fields.ts';
-import { ruleCondition } from './rule-sql.ts';
+import { type Condition, ruleCondition } from './rule-sql.ts';
 
 export type Segment = typeof segments.$inferSelect;
 
@@ -63,11 +64,16 @@ function settlingFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
   };
 }
 
+const NOBODY: Condition = { text: 'false', values: {} };
+
 function settleWith(db: Db, segment: Segment, people: readonly number[], now: string, facts: Facts): void {
   const { id, user_id, contact_type_id } = segment;
   const isWatched = facts.watched.has(id);
   const membership: Membership = { userId: user_id, table: 'segments', id };
-  const matches = ruleCondition(segment.rules, segment.query_type, facts.liveFields, now);
+  // While a rule's field is gone nobody joins by the rules, and nobody who is in leaves by them.
+  const isBroken = brokenRule(segment.rules, facts.liveFields) !== null;
+  const matches = isBroken ? NOBODY : ruleCondition(segment.rules, segment.query_type, now);
+  const stays = isBroken ? 'true' : matches.text;
   const bound = {
     ...matches.values,
     people: JSON.stringify(people),
@@ -83,7 +89,7 @@ function settleWith(db: Db, segment: Segment, people: readonly number[], now: st
 
   const gone = `
     segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people)) AND by_hand = 0 AND is_removed = 0
-      AND NOT EXISTS (SELECT 1 FROM contacts c WHERE ${theirs} AND ${matches.text})`;
+      AND NOT EXISTS (SELECT 1 FROM contacts c WHERE ${theirs} AND ${stays})`;
   const before = isWatched ? lastRecipient(db) : 0;
   if (isWatched) {
     const left = statement(db.$client, `SELECT address_id, contact_id FROM segment_recipients WHERE ${gone}`).all(

@@ -41,16 +41,11 @@ export interface Condition {
 type Bind = (value: string) => string;
 
 /**
- * The condition that contact `c` matches, 0 or 1 and never null. A field that is unset, or no longer in `liveFields`, has the
+ * The condition that contact `c` matches, 0 or 1 and never null. The custom fields of the rules exist. A field that is unset has the
  * value ''; a positive operator never holds for it and a negated one always does (decisions §3).
  * @param now wire time, for the operators that look at the clock. Moments are UTC, to the minute.
  */
-export function ruleCondition(
-  rules: readonly SegmentRule[],
-  queryType: 'and' | 'or' | null,
-  liveFields: ReadonlySet<number>,
-  now: string,
-): Condition {
+export function ruleCondition(rules: readonly SegmentRule[], queryType: 'and' | 'or' | null, now: string): Condition {
   const values: Record<string, string> = {};
   const bind: Bind = (value) => {
     const name = `rule${Object.keys(values).length}`;
@@ -59,17 +54,15 @@ export function ruleCondition(
   };
   const conditions = rules.map((rule) => {
     const positive = NEGATED[rule.operator];
-    const value = fieldValue(rule, liveFields);
+    const value = fieldValue(rule);
     const holds = positiveHolds(rule, positive ?? rule.operator, value, now, bind);
     return positive === undefined ? `(${holds})` : `NOT (${holds})`;
   });
   return { text: `(${conditions.join(queryType === 'or' ? ' OR ' : ' AND ')})`, values };
 }
 
-function fieldValue({ field, customId }: SegmentRule, liveFields: ReadonlySet<number>): string {
-  if (customId !== null) {
-    return liveFields.has(customId) ? `ifnull(c.custom_values ->> '${customValuePath(customId)}', '')` : "''";
-  }
+function fieldValue({ field, customId }: SegmentRule): string {
+  if (customId !== null) return `ifnull(c.custom_values ->> '${customValuePath(customId)}', '')`;
   const reserved = RESERVED[field];
   if (reserved === undefined) throw new Error(`a rule names the unknown field ${field}`);
   return reserved;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, eq, sql } from 'drizzle-orm';
+import { segmentProblem } from '../audience/broken-rules.ts';
 import { type Clock, plainTime, wireTime } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
@@ -81,6 +82,8 @@ function readiness(db: Db, userId: number, utr: unknown) {
   if (automation.unsubscribe_group_id === '0') throw conflict('Unsubscribe group require to live automation');
   if (automation.automation_for === 0 || !targetExists(db, automation))
     throw conflict('A target is required to live automation');
+  const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
+  if (broken !== null) throw conflict(`The automation can not go live: ${broken}`);
   const mails = schedulesOf(db, automation.id).map((schedule) => ({
     schedule,
     sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),

@@ -1,5 +1,6 @@
 /** Turns single sends whose time has come into mailings: checks, freezes content and audience, or holds them with a reason. */
 import { and, asc, eq, lte, sql } from 'drizzle-orm';
+import { targetProblem } from '../audience/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/recompute.ts';
 import type { Clock } from '../clock.ts';
 import { plainTime, wireTime } from '../clock.ts';
@@ -94,6 +95,8 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) return 'The sender was deleted';
   if (sender.is_verified === 0 && verificationRequired(config)) return WAITING_FOR_SENDER;
+  const broken = targetProblem(db, [...send.recipient_id, ...send.exclude_specific_recipient_id]);
+  if (broken !== null) return broken;
   const layout: Layout = {
     targets: send.recipient_id,
     excluded: send.exclude_specific_recipient_id,

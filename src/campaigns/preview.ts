@@ -1,5 +1,6 @@
 /** What a single send would do, before it is one: who gets it, who does not and why, and the mail as one person would see it. */
 import { eq } from 'drizzle-orm';
+import { targetProblem } from '../audience/broken-rules.ts';
 import { customFieldsOf } from '../audience/fields.ts';
 import { refreshSoon } from '../audience/recompute.ts';
 import { ownedTargets } from '../audience/targets.ts';
@@ -12,8 +13,9 @@ import type { SingleSendDeps, SingleSendInput } from './single-sends.ts';
 
 export interface Preview {
   audience: Omit<AudienceCount, 'contact_id'>;
-  /** Null when the content is not fit to be sent; `problem` then says why. */
+  /** Null when the content is not fit to be sent. */
   mail: { contact_id: number | null; subject: string; html: string; text: string } | null;
+  /** Why it would be held, or null. */
   problem: string | null;
   /** Placeholders that are empty for the person shown, defaults aside. */
   placeholders_without_value: string[];
@@ -62,7 +64,7 @@ export async function previewSingleSend(
       html: mergeHtml(content.html, values),
       text: mergeText(content.text, values),
     },
-    problem: null,
+    problem: targetProblem(db, [...layout.targets, ...layout.excluded]),
     placeholders_without_value: content.placeholders.filter((name) => !values[name]),
   };
 }

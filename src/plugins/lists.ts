@@ -60,7 +60,9 @@ async function* pages(db: Db, source: ListSource, head: Buffer, first: Page, mos
   yield END;
 }
 
-/** Sends `{"status":"success","message":{"<name>":<json>}}` for a record that is JSON text already. */
-export function sendRecord(reply: FastifyReply, name: string, json: string): FastifyReply {
-  return reply.type('application/json; charset=utf-8').send(`{"status":"success","message":{"${name}":${json}}}`);
+/** Sends `{"status":"success","message":{"<name>":<json>}}` for a record that is JSON text already, and `more` beside it. */
+export function sendRecord(reply: FastifyReply, name: string, json: string, more: object = {}): FastifyReply {
+  const rest = JSON.stringify(more).slice(1);
+  const message = `{"${name}":${json}${rest === '}' ? '' : ','}${rest}`;
+  return reply.type('application/json; charset=utf-8').send(`{"status":"success","message":${message}}`);
 }

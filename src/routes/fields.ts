@@ -2,8 +2,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
+import { reviveSegments, segmentsWithField } from '../audience/broken-rules.ts';
 import { customFieldsOf, isRefusedName, RESERVED_FIELDS } from '../audience/fields.ts';
 import { markForRecompute, recomputeSoon } from '../audience/recompute.ts';
+import { holdForBrokenRules } from '../campaigns/release.ts';
 import { wireTime } from '../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/owned.ts';
 import { customFields, dynamicContents } from '../database/schema.ts';
@@ -39,7 +41,7 @@ const CustomFieldBody = Type.Object({
   field_type: choice('text', 'number', 'datetime-local'),
 });
 
-export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
   const reservedFields = RESERVED_FIELDS.map((field_name, at) => ({
     id: at + 1,
     user_id: null,
@@ -88,34 +90,43 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
     },
     async (request) => {
       const now = wireTime(clock.now());
-      db.insert(customFields)
-        .values({ ...request.body, user_id: request.userId, created_at: now, updated_at: now })
-        .run();
+      const revived = db.transaction(
+        (tx) => {
+          tx.insert(customFields)
+            .values({ ...request.body, user_id: request.userId, created_at: now, updated_at: now })
+            .run();
+          const ids = reviveSegments(db, request.userId, request.body);
+          markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+          return ids;
+        },
+        { behavior: 'immediate' },
+      );
+      await recomputeSoon(db, revived, clock);
+      wake();
       return { status: 'success' as const, message: 'Added Successfully' };
     },
   );
 
-  // The field's values are keyed by its id, which is never used again: they are out of reach with it.
+  // The field's values are keyed by its id, which is never used again: they are out of reach with it. Segments whose rules name it
+  // keep their members.
   app.delete(
     '/custom-fields/delete',
     { schema: { querystring: Type.Object({ id: identifier('The custom field.') }), response: done } },
     async (request) => {
       const id = recordId(request.query.id);
-      const affected = db.transaction(
+      const now = wireTime(clock.now());
+      db.transaction(
         (tx) => {
           const { changes } = tx
             .delete(customFields)
             .where(ownedRecord(customFields, id, request.userId))
             .run();
           if (changes === 0) throw notFound();
-          return markForRecompute(
-            db,
-            sql`user_id = ${request.userId} AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value ->> 'customId' = ${id})`,
-          );
+          holdForBrokenRules(db, segmentsWithField(db, request.userId, id), now);
         },
         { behavior: 'immediate' },
       );
-      await recomputeSoon(db, affected, clock);
+      wake();
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { parseAddress } from '../audience/addresses.ts';
+import { segmentProblem } from '../audience/broken-rules.ts';
 import { isOwnedType } from '../audience/contacts.ts';
 import { customFieldsOf } from '../audience/fields.ts';
 import { type GivenRules, MOST_RULES, parseRules } from '../audience/rules.ts';
@@ -45,6 +46,10 @@ const Segment = Type.Object({
   ...softStamps,
   segment_emails_count: integer(),
 });
+/** Why the members do not follow the rules (an addition beside the record). */
+const Problem = nullable(
+  Type.String({ description: 'Why the members stay as they are: a rule names a custom field that was deleted.' }),
+);
 const SegmentRecipient = Type.Object({
   id: integer(),
   user_id: integer(),
@@ -140,11 +145,12 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
 
   app.get(
     '/segment/details',
-    { schema: { querystring: ById, response: carrying({ segment: Segment }) } },
+    { schema: { querystring: ById, response: carrying({ segment: Segment, problem: Problem }) } },
     (request, reply) => {
       const json = readRecord(db, record, from, ownedRecord(segments, request.query.segment_id, request.userId));
       if (json === undefined) throw notFound();
-      sendRecord(reply, 'segment', json);
+      const problem = segmentProblem(db, recordId(request.query.segment_id));
+      sendRecord(reply, 'segment', json, { problem });
     },
   );
 

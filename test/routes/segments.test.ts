@@ -330,15 +330,86 @@ t.test('a recipient deleted by hand stays out, until added by hand', async (t) =
   t.equal(await members(t, app, segment_id), 'a');
 });
 
-t.test('a deleted custom field is unset for everybody', async (t) => {
+t.test('after a custom field was deleted a segment keeps its members and says why', async (t) => {
+  const app = await start(t);
+  await addContact(app, 'pro@example.com', { 'custom_field[hobby]': 'chess' });
+  const none = await addContact(app, 'none@example.com', { 'custom_field[hobby]': 'none' });
+  const gone = await addContact(app, 'gone@example.com', { 'custom_field[hobby]': 'go' });
+  const isNot = await store(app, ['hobby', 'is not', 'none'], { query_type: 'or' });
+  const other = await store(app, ['points', 'is blank']);
+  const shown = async (segment_id: number) =>
+    (await ok(app, 'GET', '/segment/details', { query: { segment_id } })).body.message.problem;
+  t.equal(await shown(isNot), null);
+  await ok(app, 'DELETE', '/custom-fields/delete', { query: { id: 1 } });
+  t.equal(await members(t, app, isNot), 'gone pro');
+  t.equal(await shown(isNot), 'A rule of the segment "S" names the custom field hobby, which was deleted');
+  t.equal(await shown(other), null);
+
+  await ok(app, 'POST', '/contacts/update', {
+    form: { contact_id: none, contact_type_id: 1, email: 'none@example.com', country: 1, city: 'Bonn' },
+  });
+  await upload(app, 'email,city\nnew@example.com,Bonn\npro@example.com,Bonn');
+  await ok(app, 'DELETE', '/contacts/delete', { query: { contact_id: gone } });
+  await ok(app, 'POST', '/segment/email/store', {
+    form: { segment_id: isNot, first_name: 'H', last_name: 'H', email: 'hand@example.com' },
+  });
+  t.equal(
+    await members(t, app, isNot),
+    'hand pro',
+    'contacts that are written neither join nor leave; deleted ones leave',
+  );
+});
+
+t.test('what targets a segment with a deleted field is held, and so is what is made for it later', async (t) => {
   const app = await start(t);
   await addContact(app, 'a@example.com', { 'custom_field[hobby]': 'chess' });
-  const is = await store(app, ['hobby', 'is', 'chess']);
-  const isNot = await store(app, ['hobby', 'is not', 'chess']);
-  const field = (await ok(app, 'GET', '/custom-fields')).body.message.customFields[0];
-  await ok(app, 'DELETE', '/custom-fields/delete', { query: { id: field.id } });
-  t.equal(await members(t, app, is), '');
-  t.equal(await members(t, app, isNot), 'a');
+  await addContact(app, 'b@example.com');
+  const segment_id = await store(app, ['hobby', 'is not', 'none']);
+  const reason = 'A rule of the segment "S" names the custom field hobby, which was deleted';
+  const [to, without] = [
+    await queueSend(app, { recipient_id: [`segments_${segment_id}`] }),
+    await queueSend(app, { recipient_id: ['contacts_1'], exclude_specific_recipient_id: [`segments_${segment_id}`] }),
+  ];
+  app.db.prepare(NOW_LIVE).run(segment_id, 'segments', '00000000-0000-4000-8000-000000000001');
+  await ok(app, 'DELETE', '/custom-fields/delete', { query: { id: 1 } });
+  for (const utr of [to, without]) t.strictSame(statusOf(app, utr), { status: 0, held_reason: reason });
+  t.strictSame(app.db.prepare('SELECT status, held_reason FROM automations').get(), { status: 0, held_reason: reason });
+  const live = await app.one.call('GET', '/automations/set-live', {
+    query: { utr: '00000000-0000-4000-8000-000000000001' },
+  });
+  t.match([live.status, live.body.errors], [409, `The automation can not go live: ${reason}`]);
+
+  const later = await queueSend(app, { recipient_id: [`segments_${segment_id}`] });
+  app.clock.advance(11_000);
+  await app.background();
+  t.strictSame(statusOf(app, later), { status: 0, held_reason: reason });
+  t.equal(app.db.prepare("SELECT count(*) FROM mailings WHERE owner_kind = 'single'").pluck().get(), 0);
+});
+
+t.test('making the deleted field again revives its segments, unless their rules do not suit its type', async (t) => {
+  const app = await start(t);
+  const pro = await addContact(app, 'pro@example.com', { 'custom_field[hobby]': 'chess' });
+  await addContact(app, 'none@example.com', { 'custom_field[hobby]': 'none' });
+  const segment_id = await store(app, ['hobby', 'is', 'chess']);
+  const problem = async () =>
+    (await ok(app, 'GET', '/segment/details', { query: { segment_id } })).body.message.problem;
+  const make = (field_name: string, field_type: string) =>
+    ok(app, 'POST', '/custom-fields/save', { form: { field_name, field_type } });
+  await ok(app, 'DELETE', '/custom-fields/delete', { query: { id: 1 } });
+  await make('hobby', 'number');
+  t.equal(
+    await problem(),
+    'A rule of the segment "S" does not suit the custom field hobby, which is of type number now',
+  );
+  t.equal(await members(t, app, segment_id), 'pro', 'it stays as it was');
+  await ok(app, 'DELETE', '/custom-fields/delete', { query: { id: 4 } });
+  await make('Hobby', 'text');
+  t.equal(await problem(), null);
+  t.equal(await members(t, app, segment_id), '', 'the values went with the old field');
+  await ok(app, 'POST', '/contacts/update', {
+    form: { contact_id: pro, contact_type_id: 1, email: 'pro@example.com', country: 1, 'custom_field[Hobby]': 'Chess' },
+  });
+  t.equal(await members(t, app, segment_id), 'pro', 'and its rules hold again');
 });
 
 t.test('time alone moves people in and out, checked every hour, also after the clock went back', async (t) => {
