@@ -13,6 +13,7 @@ import type { Deps } from './deps.ts';
 import { pages } from './pages/index.ts';
 import { failedBody, frameworkText } from './plugins/errors.ts';
 import { FORM_BYTES } from './plugins/forms.ts';
+import { installLineEnd } from './plugins/line-end.ts';
 import { installOpenapi } from './plugins/openapi.ts';
 import { installTurns } from './plugins/turns.ts';
 import { api } from './routes/index.ts';
@@ -54,16 +55,21 @@ export async function buildApp(
     },
     frameworkErrors: (error, _request, reply: FastifyReply) => {
       const status = error.statusCode ?? 400;
-      reply.code(status).send(failedBody(frameworkText(status)));
+      // No hook runs for these, so that the end of the line is written here.
+      reply
+        .code(status)
+        .type('application/json; charset=utf-8')
+        .send(`${JSON.stringify(failedBody(frameworkText(status)))}\n`);
     },
     clientErrorHandler: (error, socket) => {
       if (error.code === 'ECONNRESET' || !socket.writable) return;
-      const body = JSON.stringify(failedBody(frameworkText(400)));
+      const body = `${JSON.stringify(failedBody(frameworkText(400)))}\n`;
       socket.end(
         `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
       );
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
+  installLineEnd(app);
   await installOpenapi(app);
   installTurns(app);
   await app.register((scope) => api(scope, deps), { prefix: '/api' });

@@ -58,14 +58,15 @@ export function writeFiles(folder: URL, { countries, states, cities }: Places): 
     state_id: state === null ? null : idOf(stateIds, stateKey(country, state)),
     name,
   }));
-  const body = JSON.stringify({
+  // Ends with a line feed as every answer does.
+  const body = `${JSON.stringify({
     status: 'success',
     message: {
       countries: countryRows.map(({ id, name, iso2 }) => ({ id, name, iso2 })),
       states: stateRows,
       cities: cityRows,
     },
-  });
+  })}\n`;
   const index = {
     cities: cities.length,
     body: { length: Buffer.byteLength(body), hash: createHash('sha256').update(body).digest('hex').slice(0, 32) },

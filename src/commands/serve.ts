@@ -16,7 +16,7 @@ Settings come from the environment and from a file .env in the working directory
     // The other commands start in a fraction of the time without what only the service needs.
     const { serve: startServer } = await import('../server.ts');
     const server = await startServer(config);
-    const lines = [`Sendlark serves ${server.apiUrl}`];
+    const lines = [`Sendlark serves ${server.apiUrl}`, `Start page: ${new URL('/', server.apiUrl)}`];
     if (server.keys !== null) {
       lines.push('Keys of the first account, shown only now:');
       lines.push(`PublicKey: ${server.keys.publicKey}`, `SecretKey: ${server.keys.secretKey}`);

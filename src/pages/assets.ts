@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { READ, unknownLink } from './layout.ts';
+import { READ, unknownPage } from './layout.ts';
 
 const require = createRequire(import.meta.url);
 const FOLDER = new URL('../../assets/', import.meta.url);
@@ -31,7 +31,7 @@ export async function assetPages(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const { name } = request.params;
       const file = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
-      if (file === undefined) return unknownLink(reply);
+      if (file === undefined) return unknownPage(reply);
       const content = kept.get(name) ?? load(file.path);
       kept.set(name, content);
       const { plain, gzipped } = await content;

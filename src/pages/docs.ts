@@ -1,5 +1,5 @@
 /** The interface for readers: the OpenAPI document, and a page made from it. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Html, html } from './html.ts';
 import { page } from './layout.ts';
 
@@ -27,7 +27,7 @@ interface Document {
 export async function docsPage(app: FastifyInstance): Promise<void> {
   app.get('/docs/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(app.swagger()));
 
-  app.get('/docs', (_request, reply) => {
+  const show = (_request: FastifyRequest, reply: FastifyReply) => {
     const { tags = [], paths = {} }: Document = Object(app.swagger());
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -44,7 +44,8 @@ Bodies may be multipart, urlencoded or JSON. As a document for tools: <a href="/
 What is needed is marked with *.</p>${resources}`,
       'wide',
     );
-  });
+  };
+  for (const url of ['/docs', '/docs/']) app.get(url, show);
 }
 
 function section(path: string, method: string, operation: Operation): Html {

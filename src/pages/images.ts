@@ -1,7 +1,7 @@
 /** The preview pictures of the built-in templates, from `data/templates`. */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import { READ, unknownLink } from './layout.ts';
+import { READ, unknownPage } from './layout.ts';
 
 const FOLDER = new URL('../../data/templates/', import.meta.url);
 const NAME = /^[a-z0-9][\w-]{0,100}\.png$/i;
@@ -13,7 +13,7 @@ export async function imagePages(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const { name } = request.params;
       const picture = NAME.test(name) ? await readFile(new URL(name, FOLDER)).catch(() => null) : null;
-      if (picture === null) return unknownLink(reply);
+      if (picture === null) return unknownPage(reply);
       return reply.header('cache-control', 'public, max-age=31536000, immutable').type('image/png').send(picture);
     },
   });

@@ -9,8 +9,9 @@ import { docsPage } from './docs.ts';
 import { healthPages } from './health.ts';
 import { html } from './html.ts';
 import { imagePages } from './images.ts';
-import { page, unknownLink } from './layout.ts';
+import { page, unknownPage } from './layout.ts';
 import { metricsPage } from './metrics.ts';
+import { startPage } from './start.ts';
 import { POLICY } from './style.ts';
 import { trackingPages } from './tracking.ts';
 import { unsubscribePage } from './unsubscribe.ts';
@@ -59,7 +60,8 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
       html`<h1>Something went wrong</h1><p>Nothing was changed. Please try again in a moment.</p>`,
     );
   });
-  app.setNotFoundHandler((_request, reply) => unknownLink(reply));
+  app.setNotFoundHandler((_request, reply) => unknownPage(reply));
+  await app.register(startPage, deps);
   await app.register(unsubscribePage, deps);
   await app.register(verifyPage, deps);
   await app.register(trackingPages, deps);

@@ -31,3 +31,13 @@ newest mail you have from us.</p>
 <p>If you want no more mail from us, please reply to the mail and say so.</p>`,
   );
 }
+
+/** What an address gets that is none of ours. It may be a link of a mail that was cut, so the page says what to do about one. */
+export function unknownPage(reply: FastifyReply): FastifyReply {
+  return page(
+    reply.code(404),
+    'Page not found',
+    html`<h1>Page not found</h1>
+<p>There is no page at this address. If you came by a link, it may be incomplete.</p>`,
+  );
+}

@@ -9,7 +9,7 @@ import { codingFor, encoded } from './coding.ts';
 const PAGE_ROWS = 1000;
 /** Below this, compressing costs both sides more than the bytes it saves. */
 const LEAST_ENCODED_BYTES = 16_384;
-const END = Buffer.from(']}}');
+const END = Buffer.from(']}}\n');
 const COMMA = Buffer.from(',');
 
 export interface ListQuery {

@@ -31,7 +31,7 @@ const all = (query: string): string[] => client.prepare<[], string>(query).pluck
 
 /** The answer as the tables tell it. */
 const answerOf = (from: Database.Database) =>
-  String(
+  `${String(
     one(
       `SELECT json_object('status', 'success', 'message', json_object(
         'countries', json((SELECT json_group_array(json_object('id', id, 'name', name, 'iso2', iso2) ORDER BY id) FROM countries)),
@@ -41,7 +41,7 @@ const answerOf = (from: Database.Database) =>
           FROM cities))))`,
       from,
     ),
-  );
+  )}\n`;
 const answer = answerOf(client);
 
 t.test('the tables', async (t) => {

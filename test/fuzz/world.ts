@@ -124,6 +124,8 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'recipient_id') return [`contacts_${pick('contactTypes')}`];
   if (name === 'automation_for') return `contacts_${pick('contactTypes')}`;
   if (name === 'exclude_specific_recipient_id') return [`segments_${pick('segments')}`];
+  // An earlier operation's example has unsubscribed the address that the document shows.
+  if (name === 'email_address' && path.endsWith('/send/test')) return 'tester@example.net';
   if (UNIQUE.has(name)) return `${unique++}${String(example)}`.replace(/^(\d+)(.*_.*)$/, '$2_$1');
   const kind = NAMED[name] ?? NAMED_BY_PATH.find(([end]) => end.test(path))?.[1] ?? '';
   if (name === 'strIds') return [pick(kind)];

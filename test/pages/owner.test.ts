@@ -76,8 +76,48 @@ t.test('a verification link that is old, changed or of another address confirms 
   t.equal(isVerified(), 0);
 });
 
-t.test('template pictures are served for good, and nothing beside them', async (t) => {
+t.test('the start page says what this is and leads to documents and health', async (t) => {
   const { page } = await startApp(t);
+  const { status, text, headers } = await page('GET', '/');
+  t.equal(status, 200);
+  t.match(headers['content-type'], 'text/html');
+  t.match(text, 'http://mail.example.com/api/outbox/list', 'with the outbox, where its mails are');
+  const links = [...text.matchAll(/<a href="([^"]+)"/g)].map(
+    ([, link = '']) => new URL(link, 'http://mail.example.com/'),
+  );
+  t.ok(links.length >= 4);
+  for (const { pathname } of links) t.not((await page('GET', pathname)).status, 404, pathname);
+  const relayed = await (await startApp(t, { SMTP_URL: 'smtp://127.0.0.1:1' })).page('GET', '/');
+  t.notMatch(relayed.text, 'outbox');
+});
+
+t.test('the documents are at /docs and at /docs/', async (t) => {
+  const { page } = await startApp(t);
+  const [one, other] = [await page('GET', '/docs'), await page('GET', '/docs/')];
+  t.equal(one.status, 200);
+  t.equal(other.text, one.text);
+});
+
+t.test('an unknown page does not speak of a mail, and an altered link of a mail does', async (t) => {
+  const { page } = await startApp(t);
+  for (const path of [
+    '/nothing',
+    '/u',
+    '/docs/nothing',
+    '/assets/none.js',
+    '/images/templates/none.png',
+    '/favicon.ico',
+  ]) {
+    const { status, text } = await page('GET', path);
+    t.equal(status, 404, path);
+    t.match(text, 'Page not found', path);
+    t.notMatch(text, /mail/i, path);
+  }
+  t.match((await page('GET', '/u/altered')).text, 'open it from the mail again');
+});
+
+t.test('template pictures are served for good, and nothing beside them', async (t) => {
+  const { page, one } = await startApp(t);
   const bad = [
     '../dynamic-content.json',
     '..%2fdynamic-content.json',
@@ -93,5 +133,9 @@ t.test('template pictures are served for good, and nothing beside them', async (
     const { status, headers } = await page('GET', `/images/templates/${name}`);
     t.equal(status, 200, name);
     t.match(headers, { 'content-type': 'image/png', 'cache-control': /immutable/ });
+  }
+  const { body } = await one.call('GET', '/get-design/template');
+  for (const { preview_image } of body.message.templates) {
+    t.equal((await page('GET', `/images/templates/${preview_image}`)).status, 200, `the file name ${preview_image}`);
   }
 });

@@ -38,7 +38,7 @@ t.test('a wrong pair is answered the same whatever is wrong with it', async (t) 
   for (const headers of pairs) {
     const answer = await app.anonymous.call('GET', '/contacts-type', { headers });
     t.equal(answer.status, 401);
-    t.equal(answer.text, '{"status":"failed","errors":"Invalid public key or secret key"}');
+    t.equal(answer.text, '{"status":"failed","errors":"Invalid public key or secret key"}\n');
   }
 });
 
@@ -87,13 +87,38 @@ t.test('every failure of the framework has the envelope (trust 31)', async (t) =
   t.ok(isEnvelope(malformed.json()), malformed.payload);
 });
 
+t.test('every JSON answer is one line that ends, so that a terminal stays readable', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const answers = [
+    await app.one.call('GET', '/contacts-type'),
+    await app.one.call('GET', '/contacts-type', { headers: { 'accept-encoding': 'identity' }, query: { limit: 1 } }),
+    await app.one.call('GET', '/contacts-type/view', { query: { contact_type_id: 1 } }),
+    await app.one.call('GET', '/contacts-type/view', { query: { contact_type_id: 9 } }),
+    await app.one.call('POST', '/contacts-type/add', { form: {} }),
+    await app.one.call('GET', '/get/country-state-city'),
+    await app.one.call('GET', '/nothing'),
+    await app.one.call('GET', '/%zz'),
+    await app.anonymous.call('GET', '/contacts-type'),
+    await app.page('GET', '/healthz'),
+    await app.page('GET', '/readyz'),
+    await app.page('GET', '/docs/openapi.json'),
+  ];
+  for (const { text, headers } of answers) {
+    t.equal(text.indexOf('\n'), text.length - 1, text.slice(0, 100));
+    t.equal(Number(headers['content-length']), Buffer.byteLength(text));
+  }
+  const csv = await app.one.call('GET', '/contacts/csv-sample/download');
+  t.notMatch(csv.text, /\n\n$/, 'what is no JSON is left as it is');
+});
+
 t.test('bytes that are no HTTP are answered with the envelope (trust 31)', async (t) => {
   const app = await startApp(t);
   await app.fastify.listen({ port: 0, host: '127.0.0.1' });
   const socket = connect((app.fastify.server.address() as AddressInfo).port, '127.0.0.1');
   socket.end('NOT HTTP AT ALL\r\n\r\n');
   const [answer]: Buffer[] = await once(socket, 'data');
-  t.match(String(answer), /^HTTP\/1\.1 400 .*"status":"failed"/s);
+  t.match(String(answer), /^HTTP\/1\.1 400 .*"status":"failed".*\n$/s);
 });
 
 t.test('STATUS_CODES=always-200 keeps the bodies', async (t) => {
