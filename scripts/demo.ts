@@ -1,11 +1,15 @@
-/** The main job as a story: a throw-away install, a list in, a campaign out, its numbers back. `npm run demo -- 5000` takes a size. */
+/**
+ * The main job as a story: a throw-away install, a list in, a campaign out, its numbers back. `npm run demo -- 5000` takes a size,
+ * `npm run demo -- --keep` leaves the service running and shows where to look.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { writeToString } from 'fast-csv';
 import { FormData, fetch } from 'undici';
 
@@ -36,28 +40,27 @@ const COUNTRIES = [
   'India',
 ];
 
-const size = Number(process.argv[2] ?? 3000);
+const { values: options, positionals } = parseArgs({ options: { keep: { type: 'boolean' } }, allowPositionals: true });
+const size = Number(positionals[0] ?? 3000);
+if (!Number.isSafeInteger(size) || size < 8) throw new Error('the size is a whole number of at least 8 contacts');
 const folder = mkdtempSync(join(tmpdir(), 'sendlark-demo-'));
-const service = spawn(process.execPath, ['dist/cli.js'], {
-  env: {
-    ...process.env,
-    PORT: '0',
-    DATABASE_PATH: join(folder, 'demo.db'),
-    RECALL_SECONDS: '0',
-    SMTP_URL: '',
-    PUBLIC_KEY: '',
-    SECRET_KEY: '',
-    PUBLIC_URL: '',
-    LOG_LEVEL: 'error',
-  },
+// In a folder of its own and without the caller's environment: neither a .env file nor a setting of theirs changes the story.
+const service = spawn(process.execPath, [resolve('dist/cli.js')], {
+  cwd: folder,
+  env: { PATH: process.env.PATH, PORT: '0', DATABASE_PATH: 'demo.db', RECALL_SECONDS: '0', LOG_LEVEL: 'error' },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 
 try {
-  await story(await started());
+  const api = await started();
+  const mail = await story(api);
+  if (options.keep) await keep(api, mail);
+  else say('Look around by yourself: npm run demo -- --keep');
 } finally {
+  const isRunning = service.exitCode === null && service.signalCode === null;
+  const ended = isRunning && once(service, 'exit');
   service.kill('SIGTERM');
-  await once(service, 'exit');
+  await ended;
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -79,7 +82,8 @@ async function started(): Promise<Api> {
   throw new Error('the service did not start');
 }
 
-async function story(api: Api): Promise<void> {
+/** Plays it through; gives the mail that one of the people got. */
+async function story(api: Api): Promise<Mail> {
   say(`A fresh install answers at ${api.url}`);
   await post(api, '/contacts-type/add', { name: 'Customers' });
   const began = performance.now();
@@ -115,13 +119,30 @@ async function story(api: Api): Promise<void> {
   const launched = performance.now();
   await watch(api, utr, created - 1);
   say(`Handed to the built-in outbox in ${seconds(launched)} s`);
-  await readOneMail(api);
+  const mail = await readOneMail(api);
   await setTimeout(300);
   const { triggered, delivered, unique_opens, unsubscribes, status } = await details(api, utr);
   say(
     `Counters: triggered ${triggered}, delivered ${delivered}, opened ${unique_opens}, unsubscribed ${unsubscribes}, status ${status}`,
   );
   say('One person had left before and got nothing. Nothing has left this machine.');
+  return mail;
+}
+
+/** Shows where to look, and waits for Ctrl-C. */
+async function keep({ url, headers }: Api, mail: Mail): Promise<void> {
+  const origin = url.replace(/\/api$/, '');
+  say(`
+The service goes on running until Ctrl-C, then everything is removed. Look at
+  the start page             ${origin}/
+  every endpoint             ${origin}/docs
+  the mail of ${mail.to}
+                             ${mail.web_copy}
+  their preference page      ${mail.preferences}
+  all mails                  curl ${Object.entries(headers)
+    .map(([name, key]) => `-H ${name}:${key}`)
+    .join(' ')} ${url}/outbox/list`);
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), once(service, 'exit')]);
 }
 
 async function importContacts(api: Api): Promise<{ created: number; failed: number }> {
@@ -166,12 +187,22 @@ async function watch(api: Api, utr: string, all: number): Promise<void> {
   }
 }
 
+interface Mail {
+  from: string;
+  to: string;
+  subject: string;
+  web_copy: string;
+  preferences: string;
+}
+
 /** Opens the newest mail as its recipient would, then leaves by one click. */
-async function readOneMail(api: Api): Promise<void> {
+async function readOneMail(api: Api): Promise<Mail> {
   const { mails } = await call<{ mails: { id: number }[] }>(api, '/outbox/list', {});
-  const { mail } = await call<{ mail: { raw: string } }>(api, `/outbox/details?id=${mails.at(-1)?.id}`, {});
-  const text = mail.raw.replace(/=\r\n/g, '');
-  say(`One of the mails: ${/^To: .*$/m.exec(text)?.[0].trim()}`);
+  const newest = `/outbox/details?id=${mails.at(-1)?.id}`;
+  const { mail } = await call<{ mail: Omit<Mail, 'preferences'> & { raw: string } }>(api, newest, {});
+  const { raw, ...shown } = mail;
+  const text = raw.replace(/=\r\n/g, '');
+  say(`One of the mails: “${mail.subject}” to ${mail.to}`);
   await fetch(/http:\S+\/o\/[^"\s]+\.gif/.exec(text)?.[0] ?? '');
   say('  they open it (the pixel is fetched)');
   const link = /List-Unsubscribe: <(.+)>/.exec(text)?.[1] ?? '';
@@ -181,6 +212,7 @@ async function readOneMail(api: Api): Promise<void> {
     body: 'List-Unsubscribe=One-Click',
   });
   say('  and leave by one click');
+  return { ...shown, preferences: link };
 }
 
 function post<T = unknown>(api: Api, path: string, form: Record<string, string>): Promise<T> {

@@ -1,5 +1,6 @@
 /** The documents say what the code does: the settings table, and every command, run in the order in which they stand. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { SETTINGS } from '../src/config.ts';
@@ -39,6 +40,32 @@ t.test('every command of the documents is run, or its file checked, on a machine
   }
   for (const [document, code] of DOCUMENTS.flatMap((name) => inlineCodeOf(name).map((code) => [name, code] as const))) {
     if (/^sendlark \w/.test(code)) t.ok(machine.hasRun(code), `${document}: ${code} was run in a block`);
+  }
+});
+
+t.test('the tour can be pasted into every shell', async (t) => {
+  const commands = blocksOf('README.md')
+    .flatMap(({ text }) => commandsOf(text))
+    .filter((command) => command.startsWith('curl '));
+  t.ok(commands.length > 5);
+  // Words without a character that any of the shells reads in its own way, or within single quotes.
+  for (const command of commands) t.match(command, /^curl( ([\w:/.@=-]*[\w:/.=-]|'[^'"\\\r\n]+'))+$/);
+  const folder = t.testdir({ curl: '#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done\n' });
+  chmodSync(join(folder, 'curl'), 0o755);
+  const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder };
+  const words = (shell: string, flag: string) =>
+    spawnSync(shell, [flag, commands.join('\n')], { env, encoding: 'utf8' });
+  const expected = words('bash', '-c').stdout;
+  t.match(expected, '@keys.txt');
+  for (const [shell, flag] of [
+    ['zsh', '-c'],
+    ['fish', '-c'],
+    ['pwsh', '-Command'],
+  ] as const) {
+    const { error, stdout } = words(shell, flag);
+    if (error)
+      t.pass(`${shell} is not installed here, so its words are not compared`, { skip: `${shell} is not installed` });
+    else t.equal(stdout, expected, shell);
   }
 });
 

@@ -141,6 +141,11 @@ export class Service {
     return code ?? null;
   }
 
+  /** The headers that identify the account. */
+  get keys(): Record<'PublicKey' | 'SecretKey', string> {
+    return { PublicKey: this.#keys.PUBLIC_KEY, SecretKey: this.#keys.SECRET_KEY };
+  }
+
   async post(path: string, form: Record<string, string>): Promise<Record<string, unknown>> {
     return this.#call(path, { method: 'POST', body: new URLSearchParams(form) });
   }
@@ -161,8 +166,7 @@ export class Service {
   }
 
   async #call(path: string, init: Parameters<typeof fetch>[1]): Promise<Record<string, unknown>> {
-    const headers = { PublicKey: this.#keys.PUBLIC_KEY, SecretKey: this.#keys.SECRET_KEY };
-    const response = await fetch(`${this.origin}/api${path}`, { ...init, headers });
+    const response = await fetch(`${this.origin}/api${path}`, { ...init, headers: this.keys });
     const answer = (await response.json()) as Record<string, unknown>;
     if (answer.status !== 'success') throw new Error(`${path}: ${JSON.stringify(answer)}`);
     return answer;

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { parseUrlencoded } from '../plugins/form-fields.ts';
 import { FORM_BYTES } from '../plugins/forms.ts';
 import { assetPages } from './assets.ts';
+import { countriesPage } from './countries.ts';
 import { designPage } from './design.ts';
 import { docsPage } from './docs.ts';
 import { healthPages } from './health.ts';
@@ -70,6 +71,7 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(assetPages);
   await app.register(designPage, deps);
   await app.register(docsPage);
+  await app.register(countriesPage, deps);
   await app.register(healthPages, deps);
   await app.register(metricsPage, deps);
 }

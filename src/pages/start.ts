@@ -22,7 +22,7 @@ for a browser.</p></section>`;
 <p>This server sends e-mail campaigns: contacts and segments, single sends and automations, unsubscribing, opens, clicks and bounces.
 It is used through its HTTP interface, <code>${api}</code>, with a pair of keys.</p>
 <section><h2>Interface</h2><p><a href="docs">Every endpoint, with examples</a>, and the same for tools as
-<a href="docs/openapi.json">OpenAPI</a>.</p></section>
+<a href="docs/openapi.json">OpenAPI</a>. <a href="docs/countries">The numbers of the countries</a>.</p></section>
 ${config.SMTP_URL === '' ? outbox : relay}
 <section><h2>Health</h2><p><a href="healthz">healthz</a> says whether the process is alive,
 <a href="readyz">readyz</a> whether it can do its work, and <a href="metrics">metrics</a> gives its numbers to Prometheus.</p></section>`,

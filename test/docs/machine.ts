@@ -1,6 +1,15 @@
 /** A machine on which the documents' commands are run: an empty folder with the built program and a service in it. */
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -31,9 +40,10 @@ export class Machine {
     const machine = new Machine(t);
     const dns = await startDns(t, machine.#records);
     await machine.#service.start();
+    const keys = Object.entries(machine.#service.keys).map(([name, value]) => `${name}: ${value}\n`);
+    writeFileSync(machine.#path('keys.txt'), keys.join(''));
     machine.#substitutes = [
       ['http://127.0.0.1:3000', machine.#service.origin],
-      ["'-H PublicKey:pk_… -H SecretKey:sk_…'", "'-H PublicKey:pk_test_of_sendlark -H SecretKey:sk_test_of_sendlark'"],
       ['/usr/local/bin', machine.#path('bin')],
       ['/var/lib/sendlark', machine.#folder],
       ['/backups', machine.#path('backups')],
@@ -45,7 +55,8 @@ export class Machine {
   private constructor(t: Test) {
     t.teardown(() => rmSync(this.#folder, { recursive: true, force: true }));
     this.#service = new Service(t, { DATABASE_PATH: this.#path('sendlark.db') });
-    for (const name of ['bin', 'backups', 'dist-binary']) mkdirSync(this.#path(name));
+    for (const name of ['bin', 'backups', 'dist-binary', 'docs']) mkdirSync(this.#path(name));
+    copyFileSync(join(ROOT, 'docs/readers.csv'), this.#path('docs/readers.csv'));
     const program = this.#path('dist-binary/sendlark');
     writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'dist/cli.js')}' "$@"\n`);
     chmodSync(program, 0o755);
@@ -85,7 +96,7 @@ export class Machine {
   }
 
   async #shell(t: Test, command: string, path: string[]): Promise<void> {
-    if (command.includes('$API/single-send/report')) await this.#campaignEnd();
+    if (command.includes('/single-send/recipients')) await this.#campaignEnd();
     const child = spawn('/bin/bash', ['-c', this.#variables + this.#here(command)], {
       cwd: this.#folder,
       env: { PATH: path.join(delimiter), HOME: this.#folder },
@@ -95,23 +106,32 @@ export class Machine {
     const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
     t.equal(code, 0, `${command}\n${out}${err}`);
     if (command.startsWith('curl ')) t.match(out, /^\{"status":"success"/, command);
+    if (command.includes('/outbox/details')) await this.#openMail(t, out);
     this.#learn(command, out);
   }
 
   /** What a later command needs of this one's answer, and where the documents can only hint at it. */
   #learn(command: string, out: string): void {
     const found = (pattern: RegExp) => pattern.exec(out)?.[1] ?? `nothing in ${out}`;
-    if (command.includes('/single/send/create')) this.#substitutes.push(['utr=…', `utr=${found(/"utr":"([^"]+)"/)}`]);
+    if (command.includes('/single/send/create')) this.#substitutes.push(['utr=UTR', `utr=${found(/"utr":"([^"]+)"/)}`]);
     if (command.startsWith('sendlark keys create')) this.#substitutes.push(['pk_…', found(/^PublicKey: (\S+)$/m)]);
     if (command.startsWith('sendlark dkim create')) {
       this.#records[found(/^ {2}Name: {2}(\S+)$/m)] = [found(/^ {2}Value: (.+)$/m)];
     }
   }
 
+  /** The address that an answer of the outbox gives for a browser shows the mail. */
+  async #openMail(t: Test, answer: string): Promise<void> {
+    const { message }: { message: { mail: { web_copy: string } } } = JSON.parse(answer);
+    const copy = await fetch(message.mail.web_copy);
+    t.equal(copy.status, 200);
+    t.match(await copy.text(), '1 Harbour St, Germany');
+  }
+
   async #campaignEnd(): Promise<void> {
     await until(
       () => this.#service.get('/outbox/list'),
-      ({ message }) => JSON.stringify(message).includes('zoe@example.com'),
+      ({ message }) => JSON.stringify(message).includes('jose@example.com'),
     );
   }
 

@@ -1,0 +1,19 @@
+/** The countries with the numbers by which senders and contacts name them, for readers; tools have the reference data of the API. */
+import type { FastifyInstance } from 'fastify';
+import { countries } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { html } from './html.ts';
+import { page } from './layout.ts';
+
+export async function countriesPage(app: FastifyInstance, { db }: Deps): Promise<void> {
+  app.get('/docs/countries', (_request, reply) => {
+    const rows = db.select().from(countries).orderBy(countries.id).all();
+    return page(
+      reply,
+      'Countries',
+      html`<h1>Countries</h1><p>The number is the <code>country_id</code> of a sender and the <code>country</code> of a contact. It never changes.</p>
+<table><thead><tr><th>Number</th><th>Country</th><th>ISO 3166-1</th></tr></thead><tbody>
+${rows.map(({ id, name, iso2 }) => html`<tr><td>${id}</td><td>${name}</td><td>${iso2}</td></tr>`)}</tbody></table>`,
+    );
+  });
+}
