@@ -4,7 +4,7 @@ import { sendDue, takeChanges } from './campaigns/enrolment.ts';
 import { HoldLog } from './campaigns/held.ts';
 import { completeDone, Launcher } from './campaigns/launch.ts';
 import type { Clock } from './clock.ts';
-import { type Config, linksFault } from './config.ts';
+import { type Config, linksFault, verificationRequired } from './config.ts';
 import type { Db } from './database/open.ts';
 import { isDiskTrouble } from './database/trouble.ts';
 import type { Courier } from './delivery/courier.ts';
@@ -48,7 +48,11 @@ export class Background {
     this.#launcher = new Launcher(deps);
     this.#worker = new DeliveryWorker({
       ...deps,
-      mailings: new Mailings(deps.db, { ...deps, bounceDomain: deps.config.BOUNCE_DOMAIN }),
+      mailings: new Mailings(deps.db, {
+        ...deps,
+        bounceDomain: deps.config.BOUNCE_DOMAIN,
+        mustBeVerified: verificationRequired(deps.config),
+      }),
       rates: new Rates(deps.clock, { perSecond, perDomain }),
     });
   }

@@ -6,7 +6,7 @@ import { contacts, contactTypes, countries } from '../database/schema.ts';
 import { invalid, notFound, texts } from '../failure.ts';
 import { type Address, parseAddress } from './addresses.ts';
 import { type CustomField, customFieldsOf, isValueOf, TEXT_COLUMNS } from './fields.ts';
-import { peopleChanged, recordChange } from './membership.ts';
+import { peopleChanged, readdressRecipients, recordChange } from './membership.ts';
 import { personId } from './people.ts';
 
 /** What a contact can be given; absent means: leave as it is. */
@@ -96,16 +96,32 @@ export function addContact(db: Db, userId: number, input: ContactInput, now: str
         })
         .returning({ id: contacts.id })
         .get();
-      contactMoved(db, userId, null, { id, type: input.contact_type_id, person: address_id }, now);
+      contactMoved(db, userId, null, { id, type: input.contact_type_id, person: address_id }, input.email, now);
       return id;
     },
     { behavior: 'immediate' },
   );
 }
 
-/** Changes a contact that has passed `contactFaults`; throws the record failure, or the field error when the address is taken. */
-export function changeContact(db: Db, userId: number, id: unknown, input: ContactInput, now: string): void {
-  db.transaction(
+/** A contact whose address was changed: the ids of both. */
+export interface Readdressed {
+  contact: number;
+  from: number;
+  to: number;
+}
+
+/**
+ * Changes a contact that has passed `contactFaults`; gives what changed of its address, null where it kept it. Throws the record
+ * failure, or the field error when the address is taken.
+ */
+export function changeContact(
+  db: Db,
+  userId: number,
+  id: unknown,
+  input: ContactInput,
+  now: string,
+): Readdressed | null {
+  return db.transaction(
     (tx) => {
       const before = tx.select().from(contacts).where(ownedContact(userId, id)).get();
       if (before === undefined) throw notFound();
@@ -123,7 +139,15 @@ export function changeContact(db: Db, userId: number, id: unknown, input: Contac
         .where(eq(contacts.id, before.id))
         .run();
       const from = { id: before.id, type: before.contact_type_id, person: before.address_id };
-      contactMoved(db, userId, from, { id: before.id, type: input.contact_type_id, person: address_id }, now);
+      contactMoved(
+        db,
+        userId,
+        from,
+        { id: before.id, type: input.contact_type_id, person: address_id },
+        input.email,
+        now,
+      );
+      return from.person === address_id ? null : { contact: before.id, from: from.person, to: address_id };
     },
     { behavior: 'immediate' },
   );
@@ -136,16 +160,22 @@ interface Place {
   person: number;
 }
 
-/** Tells memberships that a contact is new, was changed, or stands for another person or type than before. */
-function contactMoved(db: Db, userId: number, from: Place | null, to: Place, now: string): void {
-  const isSame = from !== null && from.type === to.type && from.person === to.person;
-  const people = ({ id, person }: Place) => sql`SELECT ${person} AS address_id, ${id} AS contact_id`;
-  if (from !== null && !isSame) {
-    recordChange(db, { userId, table: 'contacts', id: from.type }, 'left', people(from), now);
-    peopleChanged(db, from.type, [from.person], now);
+/**
+ * Tells memberships that a contact is new, was changed or came into another type. A person whose address was corrected is the same
+ * person: they join and leave nothing by that, but the rules of segments may have them join or leave.
+ */
+function contactMoved(db: Db, userId: number, from: Place | null, to: Place, email: string, now: string): void {
+  const people = sql`SELECT ${to.person} AS address_id, ${to.id} AS contact_id`;
+  const everybody = from === null || from.person === to.person ? [to.person] : [from.person, to.person];
+  if (from !== null && from.person !== to.person) {
+    readdressRecipients(db, { id: to.id, type: from.type, email, from: from.person, to: to.person }, now);
   }
-  if (!isSame) recordChange(db, { userId, table: 'contacts', id: to.type }, 'joined', people(to), now);
-  peopleChanged(db, to.type, [to.person], now);
+  if (from !== null && from.type !== to.type) {
+    recordChange(db, { userId, table: 'contacts', id: from.type }, 'left', people, now);
+    peopleChanged(db, from.type, everybody, now);
+  }
+  if (from?.type !== to.type) recordChange(db, { userId, table: 'contacts', id: to.type }, 'joined', people, now);
+  peopleChanged(db, to.type, everybody, now);
 }
 
 /** Deletes contacts softly. The caller has checked that they are the account's. */

@@ -37,6 +37,24 @@ export function peopleChanged(db: Db, typeId: number, people: readonly number[],
 }
 
 /**
+ * Gives a contact's rows in the segments of its type to its new address, marks of a removal by hand among them: a person whose
+ * address was corrected neither leaves nor joins. Where the new address is in a segment already, that row stays alone. Call before
+ * `peopleChanged`, inside the transaction of the change; `now` is wire time.
+ */
+export function readdressRecipients(
+  db: Db,
+  contact: { id: number; type: number; email: string; from: number; to: number },
+  now: string,
+): void {
+  const theirs = sql`contact_id = ${contact.id} AND address_id = ${contact.from}
+    AND segment_id IN (SELECT id FROM segments WHERE contact_type_id = ${contact.type})`;
+  db.run(sql`
+    UPDATE OR IGNORE segment_recipients SET address_id = ${contact.to}, email = ${contact.email}, updated_at = ${now}
+    WHERE ${theirs}`);
+  db.run(sql`DELETE FROM segment_recipients WHERE ${theirs}`);
+}
+
+/**
  * Makes the recipients of a segment what its rules say, for these people only (address ids). Who was added by hand stays, who was
  * removed by hand stays out. Call inside a transaction.
  */

@@ -3,9 +3,10 @@ import type { Database } from 'better-sqlite3';
 import { parseAddress } from '../audience/addresses.ts';
 import { wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { leftOut, State } from '../delivery/ledger.ts';
+import { leftOut } from '../delivery/eligibility.ts';
+import { State } from '../delivery/ledger.ts';
 import { type Automation, type Schedule, schedulesOf } from './automations.ts';
-import { BY_HAND } from './enrolment.ts';
+import { OBSTACLE, PERSON } from './enrolment.ts';
 
 const HOUR = 3_600_000;
 const NOT_LIVE = 'the automation is not live';
@@ -58,16 +59,14 @@ export function outlookOf(db: Db, automation: Automation, email: string, now: nu
     automation.exit_criteria === 1 && (!isMember || leavesSoon(client, automation, addressId ?? 0, enrolment));
   const leaves = hasLeft ? 'left the target' : obstacle;
   const goesOn = isActive && leaves === null && isLive;
+  const taken = takenBy(client, enrolment.id);
+  const next = schedules.find(({ id }) => id > enrolment.schedule_id);
+  const due = taken.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
     reason: isActive ? (leaves ?? (isLive ? null : NOT_LIVE)) : enrolment.reason,
     entered_at: wireTime(new Date(enrolment.entered_at)),
-    mails: planned(
-      schedules,
-      enrolment.schedule_id,
-      goesOn ? Math.max(now, dueAt(enrolment, schedules)) : null,
-      takenBy(client, enrolment.id),
-    ),
+    mails: planned(schedules, enrolment.schedule_id, goesOn ? Math.max(now, due) : null, taken),
   };
 }
 
@@ -137,7 +136,7 @@ interface Taken {
 function takenBy(client: Database, enrolmentId: number): Map<number, Taken> {
   const steps = client
     .prepare<[number], Taken>(`
-      SELECT t.schedule_id, iif(d.state IN (${State.accepted}, ${State.bounced}), t.taken_at, NULL) AS sent_at,
+      SELECT t.schedule_id, CASE d.state WHEN ${State.accepted} THEN d.updated_at WHEN ${State.bounced} THEN t.taken_at END AS sent_at,
         iif(d.state IN (${State.queued}, ${State.sending}), max(d.due_at, t.taken_at), NULL) AS due_at
       FROM steps t LEFT JOIN deliveries d ON d.id = t.delivery_id WHERE t.enrolment_id = ?`)
     .all(enrolmentId);
@@ -153,10 +152,10 @@ function obstacleFor(
 ): string | null {
   const reason = client
     .prepare<Record<string, number | null>, string | null>(`
-      SELECT ${leftOut('e', 'iif(r.id IS NULL, e.contact_id, NULL)')} FROM automations au
+      SELECT ${enrolment === undefined ? leftOut('e') : OBSTACLE} FROM automations au
         CROSS JOIN (SELECT @address AS address_id, @contact AS contact_id) e
-        CROSS JOIN (SELECT @group AS unsubscribe_group_id, 'schedule' AS owner_kind) m LEFT JOIN contacts c ON c.id = e.contact_id
-        ${BY_HAND} WHERE au.id = @automation`)
+        CROSS JOIN (SELECT @group AS unsubscribe_group_id, 'schedule' AS owner_kind) m ${PERSON}
+      WHERE au.id = @automation`)
     .pluck()
     .get({
       automation: automation.id,

@@ -7,31 +7,12 @@ import { eq, sql } from 'drizzle-orm';
 import { wireTime } from '../clock.ts';
 import { automations } from '../database/schema.ts';
 import { isDiskTrouble } from '../database/trouble.ts';
-import { leftOut } from '../delivery/ledger.ts';
+import { isLiveContact, leftOut } from '../delivery/eligibility.ts';
+import { isMember, NEXT, WAIT } from '../delivery/series.ts';
 import { type AutomationDeps, freezeSchedule, holdAutomations, schedulesOf } from './automations.ts';
 import { mailingOfSchedule, openMailing } from './schedule-mailings.ts';
 
 const ROWS = 250;
-
-/** The wait before a schedule, in milliseconds. */
-const WAIT =
-  "CASE s.waiting_type WHEN 'hours' THEN s.waiting_period * 3600000 WHEN 'days' THEN s.waiting_period * 86400000 ELSE 0 END";
-
-/** The schedule a person waits for: the first after the place they have passed; null at the end. */
-export const NEXT =
-  '(SELECT min(id) FROM automation_schedules s WHERE s.automation_id = e.automation_id AND s.id > e.schedule_id)';
-
-/** Whether a person (`e`) is still in the target of their automation (`au`). */
-export const IS_MEMBER = `
-  CASE au.automation_for_table
-    WHEN 'contacts' THEN EXISTS (SELECT 1 FROM contacts c WHERE c.address_id = e.address_id AND c.contact_type_id = au.automation_for AND c.deleted_at IS NULL)
-    ELSE EXISTS (SELECT 1 FROM segment_recipients r WHERE r.address_id = e.address_id AND r.segment_id = au.automation_for AND r.is_removed = 0)
-  END`;
-
-/** The row (`r`) that holds a person (`e`) who was added by hand to the segment of their automation (`au`), or is no contact, as a join. */
-export const BY_HAND = `
-  LEFT JOIN segment_recipients r ON au.automation_for_table = 'segments' AND r.segment_id = au.automation_for
-    AND r.address_id = e.address_id AND (r.by_hand = 1 OR e.contact_id IS NULL)`;
 
 interface Change {
   id: number;
@@ -46,9 +27,13 @@ interface Change {
 export const CHANGES = `
   SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${ROWS}`;
 
+/** The address a change is about: that of the contact now, since it may have been corrected after the change. */
+const NOW_AT = 'ifnull((SELECT address_id FROM contacts WHERE id = @contact_id AND deleted_at IS NULL), @address_id)';
+
 /** The end of one person's way through one automation. */
 export const LEAVE = `
-  UPDATE enrolments SET state = 'left', reason = 'left the target' WHERE automation_id = ? AND address_id = ? AND state = 'active'`;
+  UPDATE enrolments SET state = 'left', reason = 'left the target'
+  WHERE automation_id = @automation_id AND address_id = ${NOW_AT} AND state = 'active'`;
 
 /**
  * Enrols who joined while an automation was live and ends who left since the last call, in the order it happened; gives how many
@@ -63,13 +48,13 @@ export function takeChanges(client: Database): number {
       const leave = client.prepare(LEAVE);
       const enter = client.prepare(`
         INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
-        SELECT au.id, @address_id, @contact_id, 'active', @happened_at, @happened_at,
+        SELECT au.id, ${NOW_AT}, @contact_id, 'active', @happened_at, @happened_at,
           @happened_at + ifnull((SELECT ${WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.id LIMIT 1), 0)
         FROM automations au WHERE au.id = @automation_id AND au.deleted_at IS NULL
-        ON CONFLICT DO NOTHING`);
-      for (const { id: _id, change, ...row } of page) {
-        if (change === 'joined') enter.run(row);
-        else leave.run(row.automation_id, row.address_id);
+        ON CONFLICT (automation_id, address_id) DO UPDATE SET contact_id = excluded.contact_id WHERE state = 'active'`);
+      for (const { id: _id, change, happened_at, ...row } of page) {
+        if (change === 'joined') enter.run({ ...row, happened_at });
+        else leave.run(row);
       }
       client.prepare('DELETE FROM membership_changes WHERE id <= ?').run(last.id);
       return page.length;
@@ -85,7 +70,7 @@ interface DueSchedule {
 /** Whom an automation has due first, and for which of its mails. */
 export const DUE = `
   SELECT e.automation_id, ${NEXT} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
-  WHERE e.automation_id = ? AND e.state = 'active' AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
+  WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
 
 /**
  * Moves people who are due one mail on, a page of each automation; gives how many there were. An automation that fails goes to
@@ -122,7 +107,7 @@ function finish(client: Database, automationId: number, now: number): number {
     .prepare(`
       UPDATE enrolments SET state = 'finished' WHERE id IN (
         SELECT e.id FROM enrolments e INDEXED BY enrolments_due
-        WHERE e.automation_id = ? AND e.state = 'active' AND e.due_at <= ? AND ${NEXT} IS NULL LIMIT ${ROWS})`)
+        WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? AND ${NEXT} IS NULL LIMIT ${ROWS})`)
     .run(automationId, now).changes;
 }
 
@@ -165,6 +150,23 @@ async function openMissing(deps: AutomationDeps, automationId: number, scheduleI
   );
 }
 
+/**
+ * The joins that find who the person of enrolment `e` is now: `c`, the contact they entered as, wherever it was moved; `k`, their
+ * contact of the contact type that is the target, imported anew for one; `r`, their row in the segment that is the target.
+ */
+export const PERSON = `
+  LEFT JOIN contacts c ON c.id = e.contact_id AND c.address_id = e.address_id AND ${isLiveContact('c')}
+  LEFT JOIN contacts k ON au.automation_for_table = 'contacts' AND k.contact_type_id = au.automation_for
+    AND k.address_id = e.address_id AND ${isLiveContact('k')}
+  LEFT JOIN segment_recipients r ON au.automation_for_table = 'segments' AND r.segment_id = au.automation_for
+    AND r.address_id = e.address_id AND r.is_removed = 0`;
+
+/** The contact they are written to as, with `PERSON`; null for someone who is none. */
+const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
+
+/** Why they would not get their next mail, apart from the target, with `PERSON`; null: they would. */
+export const OBSTACLE = `ifnull(${leftOut('e')}, iif(${CONTACT} IS NULL AND r.id IS NULL, 'contact was deleted', NULL))`;
+
 /** Gives one page of due people their mail, or ends those who left, in one transaction. */
 function takeStep(client: Database, automationId: number, scheduleId: number, mailingId: number, now: number): number {
   const bounds = { automation: automationId, schedule: scheduleId, mailing: mailingId, now };
@@ -188,12 +190,12 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
             reason: string | null;
           }
         >(`
-          SELECT e.id, e.address_id, e.contact_id, r.id AS segment_recipient_id,
-            iif(au.exit_criteria = 1 AND NOT (${IS_MEMBER}), 'left the target', ${leftOut('e', 'iif(r.id IS NULL, e.contact_id, NULL)')}) AS reason
+          SELECT e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id,
+            iif(au.exit_criteria = 1 AND NOT (${isMember('e')}), 'left the target', ${OBSTACLE}) AS reason
           FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
-            JOIN mailings m ON m.id = @mailing LEFT JOIN contacts c ON c.id = e.contact_id
-            ${BY_HAND}
-          WHERE e.automation_id = @automation AND e.state = 'active' AND e.due_at <= @now AND ${NEXT} = @schedule
+            JOIN mailings m ON m.id = @mailing ${PERSON}
+          WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
+            AND ${NEXT} = @schedule
           ORDER BY e.due_at, e.id LIMIT ${ROWS}`)
         .all(bounds);
       const leave = client.prepare("UPDATE enrolments SET state = 'left', reason = ? WHERE id = ?");
@@ -204,24 +206,28 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
         'INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
       );
       const link = client.prepare('UPDATE steps SET delivery_id = ? WHERE enrolment_id = ? AND schedule_id = ?');
-      const after = client
-        .prepare<[number, number], { wait: number }>(
-          `SELECT ${WAIT} AS wait FROM automation_schedules s WHERE s.automation_id = ? AND s.id > ? ORDER BY s.id LIMIT 1`,
+      const send = client.prepare('UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
+      const wait = client
+        .prepare<[number, number], number>(
+          `SELECT ${WAIT} FROM automation_schedules s WHERE s.automation_id = ? AND s.id > ? ORDER BY s.id LIMIT 1`,
         )
+        .pluck()
         .get(automationId, scheduleId);
-      const advance = client.prepare(
-        'UPDATE enrolments SET schedule_id = ?, waiting_since = ?, due_at = ?, state = ? WHERE id = ?',
-      );
+      const skip = client.prepare('UPDATE enrolments SET schedule_id = ?, waiting_since = ?, due_at = ? WHERE id = ?');
       for (const { id, address_id, contact_id, segment_recipient_id, reason } of page) {
         if (reason !== null) {
           leave.run(reason, id);
           continue;
         }
-        if (step.run(id, scheduleId, now).changes > 0) {
-          const { lastInsertRowid, changes } = deliver.run(mailingId, address_id, contact_id, segment_recipient_id);
-          if (changes > 0) link.run(lastInsertRowid, id, scheduleId);
+        const isNew = step.run(id, scheduleId, now).changes > 0;
+        const made = isNew ? deliver.run(mailingId, address_id, contact_id, segment_recipient_id) : null;
+        if (made === null || made.changes === 0) {
+          // This person has had it already, at another address for one.
+          skip.run(scheduleId, now, now + (wait ?? 0), id);
+          continue;
         }
-        advance.run(scheduleId, now, now + (after?.wait ?? 0), after === undefined ? 'finished' : 'active', id);
+        link.run(made.lastInsertRowid, id, scheduleId);
+        send.run(made.lastInsertRowid, contact_id, id);
       }
       return page.length;
     })
@@ -245,7 +251,8 @@ export function skipDeleted(client: Database, automationId: number, scheduleId: 
     WHERE s.automation_id = @automation AND s.id > e.schedule_id AND s.id < @schedule)`;
   client
     .prepare(`
-      UPDATE enrolments AS e SET state = 'finished' WHERE e.automation_id = @automation AND e.state = 'active' AND ${waited}
+      UPDATE enrolments AS e SET state = 'finished'
+      WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND ${waited}
         AND ${NEXT} IS NULL AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = 1)`)
     .run({ automation: automationId, schedule: scheduleId });
   waitAgain(client, automationId, waited, scheduleId);
@@ -256,6 +263,6 @@ function waitAgain(client: Database, automationId: number, who: string, schedule
     .prepare(`
       UPDATE enrolments AS e SET
         due_at = e.waiting_since + ifnull((SELECT ${WAIT} FROM automation_schedules s WHERE s.id = ${NEXT}), 0)
-      WHERE e.automation_id = @automation AND e.state = 'active' AND ${who}`)
+      WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND ${who}`)
     .run({ automation: automationId, schedule: scheduleId });
 }

@@ -1,4 +1,4 @@
-/** Freezes what a campaign says: its template compiled, its sender as it is now. */
+/** Freezes what a campaign says: its template compiled, once. Its sender is kept with it as it was then, for the pages behind its links. */
 import { randomBytes } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import type { Config } from '../config.ts';
@@ -7,6 +7,7 @@ import { cities, countries, designTemplates, type senders } from '../database/sc
 import { compileContent } from '../delivery/compile.ts';
 import { ContentError } from '../delivery/compiled.ts';
 import type { FrozenContent } from '../delivery/mailings.ts';
+import { addressLine } from '../delivery/sender.ts';
 
 type Sender = typeof senders.$inferSelect;
 
@@ -70,10 +71,9 @@ function templateOf(db: Db, { template_id, template_json, template_html }: Sourc
   return { template_json: null, template_html: template.html_code };
 }
 
-/** `((sender_address))`: company address lines, zip code and city, country, comma-separated (decisions §6). */
+/** What `((sender_address))` becomes for a sender. */
 export function senderAddress(db: Db, sender: Sender): string {
   const city = db.select({ name: cities.name }).from(cities).where(eq(cities.id, sender.city_id)).get();
   const country = db.select({ name: countries.name }).from(countries).where(eq(countries.id, sender.country_id)).get();
-  const place = [sender.zip_code, city?.name].filter(Boolean).join(' ');
-  return [sender.company_address, sender.company_address2, place, country?.name].filter(Boolean).join(', ');
+  return addressLine({ ...sender, city: city?.name ?? null, country: country?.name ?? null });
 }

@@ -10,6 +10,7 @@ import { links, mailings, senders, singleSends } from '../database/schema.ts';
 import { isDiskTrouble } from '../database/trouble.ts';
 import { releasedAt } from '../delivery/hold.ts';
 import { hasAudience, type Layout } from '../delivery/layout.ts';
+import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/sender.ts';
 import { type Frozen, freezeContent } from './freeze.ts';
 
 const MINUTE = 60_000;
@@ -93,7 +94,7 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
     return `Missed its time by ${Math.floor(lateMinutes)} minutes: ${cause}`;
   }
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
-  if (sender === undefined || sender.deleted_at !== null) return 'The sender was deleted';
+  if (sender === undefined || sender.deleted_at !== null) return SENDER_DELETED;
   if (sender.is_verified === 0 && verificationRequired(config)) return WAITING_FOR_SENDER;
   const broken = targetProblem(db, [...send.recipient_id, ...send.exclude_specific_recipient_id]);
   if (broken !== null) return broken;
@@ -111,9 +112,6 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   start(db, send, frozen, layout, clock.now());
   return null;
 }
-
-/** The reason that a verification of the sender lifts. */
-export const WAITING_FOR_SENDER = 'The sender is not verified yet';
 
 /** The move 1 → 2, unless the send was changed or cancelled while it was prepared. */
 function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout: Layout, now: Date): void {
@@ -141,6 +139,7 @@ function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout
           owner_kind: 'single',
           owner_id: send.id,
           unsubscribe_group_id: send.unsubscribe_group_id,
+          sender_id: send.sender_id,
           content: JSON.stringify(frozen),
           state: 'layout',
           layout: JSON.stringify(layout),

@@ -41,6 +41,7 @@ export function openMailing(
       automation_id: automation.id,
       revision: (newest?.revision ?? 0) + 1,
       unsubscribe_group_id: Number(automation.unsubscribe_group_id),
+      sender_id: schedule.sender_id,
       content: JSON.stringify(frozen),
       state: 'sending',
       created_at: now,
@@ -52,8 +53,7 @@ export function openMailing(
   });
 }
 
-/** Message keys are random and say nothing. */
+/** The sender is not part of it: what it is now goes on every mail, whenever the content was frozen. */
 function sameContent(a: FrozenContent, b: FrozenContent): boolean {
-  const said = (content: FrozenContent) => JSON.stringify({ ...content, message_key: '' });
-  return said(a) === said(b);
+  return JSON.stringify(a.content) === JSON.stringify(b.content);
 }

@@ -1,14 +1,14 @@
 /** Senders beyond their record: the verification mail, what a verification or a deletion does to sends that name the sender. */
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { parseAddress } from '../audience/addresses.ts';
 import { personId } from '../audience/people.ts';
 import { plainTime, wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { deliveries, mailings, senders, singleSends } from '../database/schema.ts';
 import { State } from '../delivery/ledger.ts';
+import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/sender.ts';
 import type { Tokens } from '../delivery/tokens.ts';
 import { holdAutomations } from './automations.ts';
-import { WAITING_FOR_SENDER } from './launch.ts';
 import { verificationContent } from './verification-mail.ts';
 
 type Sender = typeof senders.$inferSelect;
@@ -106,8 +106,8 @@ export function senderOfLink(db: Db, tokens: Tokens, token: string, now: Date): 
 }
 
 /**
- * Marks a sender verified, with the account's other senders of the same address, which share one verification mail, and queues
- * the sends that waited for them. A scheduled one that has meanwhile missed its time by more than `graceMinutes` stays held and says
+ * Marks a sender verified, with the account's other senders of the same address, which share one verification mail, queues the
+ * sends and lets the mailings go on that waited for them. A scheduled one that has meanwhile missed its time by more than `graceMinutes` stays held and says
  * so. One transaction.
  */
 export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: number): void {
@@ -140,17 +140,42 @@ export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: nu
           ),
         )
         .run();
+      tx.update(mailings)
+        .set({ state: 'sending', held_reason: null })
+        .where(
+          and(
+            inArray(mailings.sender_id, verified),
+            eq(mailings.state, 'held'),
+            eq(mailings.held_reason, WAITING_FOR_SENDER),
+          ),
+        )
+        .run();
     },
     { behavior: 'immediate' },
   );
 }
 
-/** Puts queued sends that name a deleted sender back to status 0, live automations to draft (decisions §2). Call inside the deletion's transaction. */
-export function releaseSender(db: Db, senderId: number, now: string): void {
+/**
+ * Puts queued sends that name a deleted sender back to status 0, holds running ones, and takes live automations to draft, each with
+ * the reason. Call inside the deletion's transaction. Gives the mailings of the sender that are not through: once the worker has
+ * acknowledged their state, nothing leaves from it any more.
+ */
+export function releaseSender(db: Db, senderId: number, now: string): number[] {
   db.update(singleSends)
-    .set({ status: 0, held_reason: 'The sender was deleted', updated_at: now })
+    .set({ status: 0, held_reason: SENDER_DELETED, updated_at: now })
     .where(and(eq(singleSends.sender_id, senderId), eq(singleSends.status, 1)))
     .run();
   const names = sql`id IN (SELECT automation_id FROM automation_schedules WHERE sender_id = ${senderId})`;
   holdAutomations(db, names, 'A sender of its mails was deleted', now);
+  const theirs = and(eq(mailings.sender_id, senderId), isNull(mailings.finished_at));
+  db.update(mailings)
+    .set({ state: 'held', held_reason: SENDER_DELETED })
+    .where(and(theirs, eq(mailings.state, 'sending')))
+    .run();
+  return db
+    .select({ id: mailings.id })
+    .from(mailings)
+    .where(theirs)
+    .all()
+    .map(({ id }) => id);
 }

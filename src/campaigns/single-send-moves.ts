@@ -4,10 +4,10 @@ import { and, eq, or } from 'drizzle-orm';
 import { NO_TIME, wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/owned.ts';
-import { mailings, singleSends } from '../database/schema.ts';
+import { mailings, senders, singleSends } from '../database/schema.ts';
 import { acknowledged, command } from '../delivery/control.ts';
+import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/sender.ts';
 import { conflict, notFound } from '../failure.ts';
-import { WAITING_FOR_SENDER } from './launch.ts';
 import type { SingleSendDeps } from './single-sends.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
@@ -117,7 +117,10 @@ export async function pauseOrResume(
   what: 'pause' | 'resume',
 ): Promise<void> {
   const { db, wake } = deps;
-  const mailing = mailingOf(db, singleSendOf(db, userId, utr));
+  const send = singleSendOf(db, userId, utr);
+  const mailing = mailingOf(db, send);
+  if (what === 'resume' && mailing !== null && isDeletedSender(db, send.sender_id))
+    throw conflict(`${SENDER_DELETED}: the single send can only be cancelled`);
   if (mailing === null || !command(db.$client, mailing.id, what)) {
     throw conflict(
       what === 'pause' ? 'Only a running single send can be paused' : 'Only a paused single send can be resumed',
@@ -125,4 +128,9 @@ export async function pauseOrResume(
   }
   wake();
   await acknowledged(db.$client, mailing.id);
+}
+
+function isDeletedSender(db: Db, id: number): boolean {
+  const sender = db.select({ deleted_at: senders.deleted_at }).from(senders).where(eq(senders.id, id)).get();
+  return sender === undefined || sender.deleted_at !== null;
 }

@@ -6,7 +6,7 @@ import { wireTime } from '../clock.ts';
 import { verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { deliveries, links, mailings, senders } from '../database/schema.ts';
-import { leftOut } from '../delivery/ledger.ts';
+import { leftOut } from '../delivery/eligibility.ts';
 import { conflict, invalid } from '../failure.ts';
 import { freezeContent } from './freeze.ts';
 import { type MoveDeps, singleSendOf } from './single-send-moves.ts';
@@ -85,7 +85,6 @@ function ineligible(db: Db, mailingId: number): { email: string; reason: string 
       SELECT * FROM (
         SELECT a.compared_email AS email, ${leftOut('d')} AS reason
         FROM deliveries d CROSS JOIN mailings m ON m.id = d.mailing_id CROSS JOIN addresses a ON a.id = d.address_id
-          LEFT JOIN contacts c ON c.id = d.contact_id
         WHERE d.mailing_id = ? ORDER BY d.id)
       WHERE reason IS NOT NULL`)
     .all(mailingId);

@@ -279,6 +279,8 @@ export const mailings = sqliteTable(
     /** The automation of a schedule's mailing: its counters are the sums of these, deleted schedules included. */
     automation_id: integer(),
     unsubscribe_group_id: integer(),
+    /** Whose present name and addresses its mails bear; null: those that are in the content. */
+    sender_id: integer(),
     content: text().notNull(),
     /** layout → sending → done; a held one waits with a reason, a cancelled one starts nothing any more. */
     state: text({ enum: ['layout', 'sending', 'paused', 'held', 'done', 'cancelled'] }).notNull(),
@@ -523,16 +525,19 @@ export const enrolments = sqliteTable(
     reason: text(),
     /** Epoch milliseconds of entry. */
     entered_at: integer().notNull(),
-    /** The last schedule whose place they have passed; 0 at entry. */
+    /** The last schedule whose mail they have had; 0 at entry. */
     schedule_id: count(),
-    /** When the wait for the next mail began: entry, or the mail before. */
+    /** When the wait for the next mail began: at entry, or when the relay accepted the mail before. */
     waiting_since: integer().notNull(),
     /** Epoch milliseconds when the next mail is due. */
     due_at: integer().notNull(),
+    /** The mail that is on its way to them, queued or being handed over; null while they wait. */
+    delivery_id: integer(),
   },
   (table) => [
     uniqueIndex('enrolments_person').on(table.automation_id, table.address_id),
-    index('enrolments_due').on(table.automation_id, table.due_at).where(sql`state = 'active'`),
+    index('enrolments_due').on(table.automation_id, table.due_at).where(sql`state = 'active' AND delivery_id IS NULL`),
+    index('enrolments_delivery').on(table.delivery_id).where(sql`delivery_id IS NOT NULL`),
   ],
 );
 

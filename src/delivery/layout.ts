@@ -3,7 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
 import type { WireTarget } from '../database/schema.ts';
-import { leftOut, State } from './ledger.ts';
+import { isInTargets, leftOut } from './eligibility.ts';
+import { State } from './ledger.ts';
 
 /** What `mailings.layout` holds while people are laid out: who is meant, and how far it has come. */
 export interface Layout {
@@ -16,17 +17,17 @@ export interface Layout {
 }
 
 /**
- * People of target @target after address @after by the target's table, in the order of the index that holds them; `id` and
- * `deleted_at` are their contact's.
+ * People of target @target after address @after by the target's table, in the order of the index that holds them, each with their
+ * contact and their row in the segment. Whether the contact is still there is looked at when the mail is claimed.
  */
 const MEMBERS = {
   contacts: `
-  SELECT p.address_id, p.id AS contact_id, NULL AS segment_recipient_id, p.id, p.deleted_at
+  SELECT p.address_id, p.id AS contact_id, NULL AS segment_recipient_id
   FROM contacts p INDEXED BY contacts_person
   WHERE p.contact_type_id = @target AND p.deleted_at IS NULL AND p.address_id > @after`,
   segments: `
-  SELECT p.address_id, p.contact_id, iif(p.by_hand = 1 OR p.contact_id IS NULL, p.id, NULL) AS segment_recipient_id, e.id, e.deleted_at
-  FROM segment_recipients p INDEXED BY segment_recipients_person LEFT JOIN contacts e ON e.id = p.contact_id
+  SELECT p.address_id, p.contact_id, p.id AS segment_recipient_id
+  FROM segment_recipients p INDEXED BY segment_recipients_person
   WHERE p.segment_id = @target AND p.is_removed = 0 AND p.address_id > @after`,
 };
 
@@ -38,14 +39,6 @@ const SUSPECTS = [
 ]
   .map((source) => `SELECT address_id FROM ${source} AND address_id > @after AND address_id <= @last`)
   .join(' UNION ALL ');
-
-/** Whether the person of the row under this alias is in one of the targets bound as JSON to this parameter. */
-const isIn = (targets: '@excluded' | '@earlier', row: string) => `
-  EXISTS (SELECT 1 FROM json_each(${targets}) x WHERE CASE x.value ->> 'table'
-    WHEN 'contacts' THEN EXISTS (SELECT 1 FROM contacts e
-      WHERE e.contact_type_id = x.value ->> 'id' AND e.address_id = ${row}.address_id AND e.deleted_at IS NULL)
-    ELSE EXISTS (SELECT 1 FROM segment_recipients e
-      WHERE e.segment_id = x.value ->> 'id' AND e.address_id = ${row}.address_id AND e.is_removed = 0) END)`;
 
 /** Mailings with people still to lay out, in an order by chance: a small one does not wait for a large one that came first. Those cancelled meanwhile are among them: everyone they were meant for gets a final state. */
 export function mailingsToLayOut(client: Database): { id: number; state: 'layout' | 'cancelled' }[] {
@@ -123,9 +116,8 @@ function layoutOf(client: Database, members: string) {
       INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id, state, reply)
       SELECT @mailing, address_id, contact_id, segment_recipient_id, iif(reason IS NULL, ${State.queued}, ${State.suppressed}), reason
       FROM (SELECT c.*, CASE
-          WHEN @excluded <> '[]' AND ${isIn('@excluded', 'c')} THEN 'excluded from this send'
-          WHEN c.address_id IN (${SUSPECTS}) OR c.id IS NULL OR c.deleted_at IS NOT NULL
-            THEN ${leftOut('c', 'iif(c.segment_recipient_id IS NULL, c.contact_id, NULL)')}
+          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'c.address_id')} THEN 'excluded from this send'
+          WHEN c.address_id IN (${SUSPECTS}) THEN ${leftOut('c')}
           END AS reason
         FROM mailings m CROSS JOIN (${members} AND p.address_id <= @last) c WHERE m.id = @mailing)
       WHERE true ORDER BY address_id
@@ -137,16 +129,15 @@ function layoutOf(client: Database, members: string) {
 export function hasAudience(client: Database, userId: number, groupId: number, layout: Layout): boolean {
   const statement = client.prepare(`
     SELECT 1 FROM (
-        SELECT c.address_id, c.id AS contact_id FROM json_each(@targets) t CROSS JOIN contacts c
+        SELECT c.address_id FROM json_each(@targets) t CROSS JOIN contacts c
           INDEXED BY contacts_person ON c.contact_type_id = t.value ->> 'id' AND c.deleted_at IS NULL
         WHERE t.value ->> 'table' = 'contacts'
         UNION ALL
-        SELECT r.address_id, r.contact_id FROM json_each(@targets) t CROSS JOIN segment_recipients r
+        SELECT r.address_id FROM json_each(@targets) t CROSS JOIN segment_recipients r
           INDEXED BY segment_recipients_person ON r.segment_id = t.value ->> 'id' AND r.is_removed = 0
         WHERE t.value ->> 'table' = 'segments') p
-      LEFT JOIN contacts c ON c.id = p.contact_id
       CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
-    WHERE NOT ${isIn('@excluded', 'p')}
+    WHERE NOT ${isInTargets('@excluded', 'p.address_id')}
       AND ${leftOut('p')} IS NULL LIMIT 1`);
   return (
     statement.get({
@@ -183,10 +174,10 @@ export async function countAudience(
       Record<string, unknown>,
       { address_id: number; contact_id: number | null; reason: string | null }
     >(`
-      SELECT d.address_id, d.contact_id, iif(${isIn('@earlier', 'd')}, '', iif(${isIn('@excluded', 'd')}, 'excluded from this send', ${leftOut('d')})) AS reason
+      SELECT d.address_id, d.contact_id, iif(${isInTargets('@earlier', 'd.address_id')}, '', iif(${isInTargets('@excluded', 'd.address_id')}, 'excluded from this send', ${leftOut('d')})) AS reason
       FROM (SELECT address_id, contact_id FROM (${MEMBERS[target.table]}) ORDER BY address_id LIMIT ${COUNTED_AT_ONCE}) d
         CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
-        LEFT JOIN contacts c ON c.id = d.contact_id ORDER BY d.address_id`);
+      ORDER BY d.address_id`);
     const bounds = {
       user: userId,
       group: groupId,

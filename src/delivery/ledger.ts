@@ -4,6 +4,8 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { LONGEST_WAIT } from './backoff.ts';
+import { type Candidate, Candidates } from './candidates.ts';
+import { moveOn } from './series.ts';
 import type { Person } from './values.ts';
 
 /** States of a delivery. From `accepted` on they are final. */
@@ -41,6 +43,8 @@ export interface Result {
   due_at: number;
   /** Whether the address is dead and no later mailing may try it. */
   suppress: boolean;
+  /** Whether it is a mail of an automation, whose next one waits for it. */
+  in_series: boolean;
 }
 
 export interface OpenMailing {
@@ -52,42 +56,10 @@ export interface OpenMailing {
   is_due: 0 | 1;
 }
 
-interface Candidate extends Claim {
-  left_out: string | null;
-}
-
-/**
- * Why a person is left out right now, as SQL over a row with `address_id` and `contact_id` under the alias `row`, `m` (its
- * mailing) and `c` (its contact); null: mail may go. `contact` is the contact they are written to as: null for who was added by hand
- * and so stays when their contact is deleted (decisions §3).
- */
-export function leftOut(row: string, contact = `${row}.contact_id`): string {
-  return `
-  CASE
-    WHEN EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id IS NULL)
-      THEN 'unsubscribed from all mail'
-    WHEN m.unsubscribe_group_id IS NOT NULL AND EXISTS
-      (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id = m.unsubscribe_group_id)
-      THEN 'unsubscribed from this group'
-    WHEN EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = ${row}.address_id)
-      THEN 'suppressed after an earlier ' || (SELECT kind FROM suppressions s WHERE s.address_id = ${row}.address_id)
-    WHEN ${contact} IS NOT NULL AND (c.id IS NULL OR c.deleted_at IS NOT NULL) THEN 'contact was deleted'
-  END`;
-}
-
-/** Where a claim's person is read from: the contact, or who was added by hand. Mail goes to the address it was laid out for. */
-const READ: Partial<Record<keyof Person, string>> = {
-  email: 'iif(c.address_id = d.address_id, c.email, r.email) AS email',
-  first_name: 'ifnull(c.first_name, r.first_name) AS first_name',
-  last_name: 'ifnull(c.last_name, r.last_name) AS last_name',
-  country: 'co.name AS country',
-};
-
 export class Ledger {
   readonly #client: Database;
   readonly #open: Statement<[number], OpenMailing>;
-  /** By the fields they read. */
-  readonly #candidates = new Map<string, Statement<[number, number, number], Candidate>>();
+  readonly #candidates: Candidates;
   readonly #take: Statement<{ now: number; steady: number; ids: string }>;
   readonly #triggered: Statement<[number, number]>;
   readonly #leaveOut: Statement<[string, number, number]>;
@@ -96,7 +68,7 @@ export class Ledger {
   readonly #counters: Statement<Record<string, number>>;
   readonly #settle: Statement<{ now: string; mailing: number }>;
   readonly #putBack: Statement<[number, number]>;
-  readonly #cancel: Statement<[number, number, number]>;
+  readonly #cancel: Statement<[number, number, number], number>;
   readonly #unseen: Statement<[], { id: number; state: string }>;
   readonly #seen: Statement<[string, number]>;
   readonly #hold: Statement<[string, number]>;
@@ -135,9 +107,13 @@ export class Ledger {
       `UPDATE deliveries SET state = ${State.queued}, attempt = attempt - 1, due_at = ?,
         first_tried_at = iif(attempt = 1, NULL, first_tried_at) WHERE id = ? AND state = ${State.sending}`,
     );
-    this.#cancel = client.prepare(`
-      UPDATE deliveries SET state = ${State.cancelled}, reply = 'the mailing was cancelled', updated_at = ?
-      WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = 0 LIMIT ?)`);
+    this.#cancel = client
+      .prepare<[number, number, number], number>(`
+        UPDATE deliveries SET state = ${State.cancelled}, reply = 'the mailing was cancelled', updated_at = ?
+        WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = 0 LIMIT ?)
+        RETURNING id`)
+      .pluck();
+    this.#candidates = new Candidates(client);
     this.#unseen = client.prepare('SELECT id, state FROM mailings WHERE seen_state <> state');
     this.#seen = client.prepare('UPDATE mailings SET seen_state = ? WHERE id = ?');
     this.#hold = client.prepare(
@@ -201,8 +177,8 @@ export class Ledger {
 
   /**
    * Takes up to `limit` due recipients of a mailing into hand-off and gives them with these fields of theirs: each field
-   * costs. Who has left or is suppressed by now is put into that final state instead, in the same transaction; `examined` counts
-   * them too, so that a batch in which nobody is eligible is told from an empty queue. Waits are measured by `steady`, stamps say
+   * costs. Who has left, is suppressed or was deleted by now is put into that final state instead, in the same transaction;
+   * `examined` counts them too, so that a batch in which nobody is eligible is told from an empty queue. Waits are measured by `steady`, stamps say
    * `now`; both are epoch milliseconds.
    */
   claim(
@@ -214,19 +190,18 @@ export class Ledger {
   ): { claims: Claim[]; examined: number } {
     return this.#client
       .transaction(() => {
-        const candidates = this.#candidatesWith(fields).all(mailingId, steady, limit);
+        const candidates = this.#candidates.due(mailingId, fields, limit, steady);
         if (candidates.length === 0) return { claims: [], examined: 0 };
-        const claims: Claim[] = [];
-        for (const candidate of candidates) {
-          if (candidate.left_out === null) claims.push(candidate);
-          else this.#leaveOut.run(candidate.left_out, now, candidate.id);
-        }
+        const claims = candidates.filter((candidate) => candidate.left_out === null);
         if (claims.length > 0) {
           this.#take.run({ now, steady, ids: JSON.stringify(claims.map((claim) => claim.id)) });
           this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
         }
-        const suppressed = candidates.length - claims.length;
-        if (suppressed > 0) this.#count(mailingId, { suppressed });
+        this.#suppressAll(
+          mailingId,
+          candidates.filter((candidate) => candidate.left_out !== null),
+          now,
+        );
         return { claims, examined: candidates.length };
       })
       .immediate();
@@ -238,15 +213,22 @@ export class Ledger {
     this.#client
       .transaction(() => {
         const counts = new Map<number, Partial<Record<FinalState, number>>>();
+        const series = new Map<number, number[]>();
         for (const result of results) {
           const { changes } = this.#finish.run(State[result.state], result.reply, result.due_at, now, result.id);
           if (result.suppress) this.#suppress.run(result.user_id, result.address_id, result.reply, wireNow);
           if (changes === 0 || result.state === 'queued') continue;
+          if (result.in_series) {
+            const theirs = series.get(result.mailing_id) ?? [];
+            theirs.push(result.id);
+            series.set(result.mailing_id, theirs);
+          }
           const count = counts.get(result.mailing_id) ?? {};
           count[result.state] = (count[result.state] ?? 0) + 1;
           counts.set(result.mailing_id, count);
         }
         for (const [mailingId, count] of counts) this.#count(mailingId, count);
+        for (const [mailingId, ids] of series) moveOn(this.#client, mailingId, ids, 'through', now);
       })
       .immediate();
   }
@@ -268,9 +250,11 @@ export class Ledger {
   cancelQueued(mailingId: number, limit: number, now: number): number {
     return this.#client
       .transaction(() => {
-        const { changes } = this.#cancel.run(now, mailingId, limit);
-        if (changes > 0) this.#count(mailingId, { cancelled: changes });
-        return changes;
+        const cancelled = this.#cancel.all(now, mailingId, limit);
+        if (cancelled.length === 0) return 0;
+        this.#count(mailingId, { cancelled: cancelled.length });
+        moveOn(this.#client, mailingId, cancelled, 'cancelled', now);
+        return cancelled.length;
       })
       .immediate();
   }
@@ -283,23 +267,18 @@ export class Ledger {
     return this.#settle.run({ now: wireNow, mailing: mailingId }).changes > 0;
   }
 
-  #candidatesWith(fields: readonly (keyof Person)[]): Statement<[number, number, number], Candidate> {
-    const key = fields.join();
-    const known = this.#candidates.get(key);
-    if (known !== undefined) return known;
-    const made = this.#client.prepare<[number, number, number], Candidate>(`
-      SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
-        d.contact_id, ${fields.map((field) => READ[field] ?? `c.${field}`).join(', ')}, ${leftOut('d', 'iif(d.segment_recipient_id IS NULL, d.contact_id, NULL)')} AS left_out
-      FROM deliveries d INDEXED BY deliveries_queue
-        CROSS JOIN mailings m ON m.id = d.mailing_id
-        CROSS JOIN addresses a ON a.id = d.address_id
-        LEFT JOIN contacts c ON c.id = d.contact_id AND c.deleted_at IS NULL
-        LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id
-        LEFT JOIN countries co ON co.id = c.country_id
-      WHERE d.mailing_id = ? AND d.state = 0 AND d.due_at <= ? AND m.state = 'sending'
-      ORDER BY d.due_at, d.id LIMIT ?`);
-    this.#candidates.set(key, made);
-    return made;
+  /** Puts people who may not get their mail into that final state, each with the reason. */
+  #suppressAll(mailingId: number, people: readonly Candidate[], now: number): void {
+    if (people.length === 0) return;
+    for (const { id, left_out } of people) this.#leaveOut.run(left_out ?? '', now, id);
+    this.#count(mailingId, { suppressed: people.length });
+    moveOn(
+      this.#client,
+      mailingId,
+      people.map(({ id }) => id),
+      'suppressed',
+      now,
+    );
   }
 
   #count(mailing: number, count: Partial<Record<FinalState, number>>): void {

@@ -10,16 +10,13 @@ import { DkimKeys } from './dkim-keys.ts';
 import type { Claim } from './ledger.ts';
 import type { MailData } from './mail-data.ts';
 import { type Prepared, prepare, render } from './message.ts';
+import { type SenderFacts, Senders } from './sender.ts';
 import { type Tokens, tokenSecrets } from './tokens.ts';
 import { type Person, personFields, valuesOf } from './values.ts';
 
 /** What `mailings.content` holds, as JSON. */
-export interface FrozenContent {
+export interface FrozenContent extends SenderFacts {
   content: Content;
-  from_email: string;
-  reply_to: string;
-  sender_name: string;
-  sender_address: string;
   /** Random part of the mailing's Message-IDs: with the delivery's id it stays the same over retries and restarts. */
   message_key: string;
 }
@@ -30,6 +27,8 @@ interface MailingDeps {
   publicUrl: string;
   /** Domain of return paths; '' when mail comes back to the sender itself. */
   bounceDomain: string;
+  /** Whether only a verified sender may send. */
+  mustBeVerified: boolean;
 }
 
 /** One mailing, ready to render. */
@@ -50,7 +49,16 @@ interface MailingRow {
   user_id: number;
   unsubscribe_group_id: number | null;
   owner_kind: string;
+  sender_id: number | null;
   content: string;
+}
+
+/** A mailing as it was last prepared. */
+interface Kept {
+  ready: ReadyMailing;
+  senderId: number | null;
+  /** Its sender then, as JSON. */
+  facts: string;
 }
 
 /** Prepares mailings at first use and keeps them until they are done. */
@@ -58,34 +66,48 @@ export class Mailings {
   readonly #db: Db;
   readonly #facts: MailingDeps;
   readonly #keys: DkimKeys;
-  readonly #ready = new Map<number, ReadyMailing>();
+  readonly #senders: Senders;
+  readonly #kept = new Map<number, Kept>();
 
   constructor(db: Db, facts: MailingDeps) {
     this.#db = db;
     this.#facts = facts;
     this.#keys = new DkimKeys(db.$client);
+    this.#senders = new Senders(db.$client, facts.mustBeVerified);
   }
 
-  /** The mailing with this id, signing with the newest key there is now: to be asked for once a batch. */
-  get(id: number): ReadyMailing {
-    const present = this.#ready.get(id);
-    if (present !== undefined) {
-      present.refresh();
-      return present;
+  /**
+   * The mailing with this id, from its sender as it is now and signing with the newest key, or why nothing of it may leave. To be
+   * asked for once a batch: it is prepared anew only when the sender has changed.
+   */
+  get(id: number): ReadyMailing | { problem: string } {
+    const kept = this.#kept.get(id);
+    const row = kept === undefined ? this.#read(id) : null;
+    const senderId = kept?.senderId ?? row?.sender_id ?? null;
+    const sender = senderId === null ? null : this.#senders.get(senderId);
+    if (sender !== null && 'problem' in sender) return sender;
+    const facts = JSON.stringify(sender);
+    if (kept?.facts === facts) {
+      kept.ready.refresh();
+      return kept.ready;
     }
-    const row = this.#db.$client
-      .prepare<[number], MailingRow>(
-        'SELECT id, user_id, unsubscribe_group_id, owner_kind, content FROM mailings WHERE id = ?',
-      )
-      .get(id);
-    if (row === undefined) throw new Error(`mailing ${id} does not exist`);
-    const made = readyMailing(this.#db, this.#facts, this.#keys, row);
-    this.#ready.set(id, made);
-    return made;
+    const ready = readyMailing(this.#db, this.#facts, this.#keys, row ?? this.#read(id), sender);
+    this.#kept.set(id, { ready, senderId, facts });
+    return ready;
   }
 
   forget(id: number): void {
-    this.#ready.delete(id);
+    this.#kept.delete(id);
+  }
+
+  #read(id: number): MailingRow {
+    const row = this.#db.$client
+      .prepare<[number], MailingRow>(
+        'SELECT id, user_id, unsubscribe_group_id, owner_kind, sender_id, content FROM mailings WHERE id = ?',
+      )
+      .get(id);
+    if (row === undefined) throw new Error(`mailing ${id} does not exist`);
+    return row;
   }
 }
 
@@ -94,19 +116,23 @@ function readyMailing(
   { clock, tokens, publicUrl, bounceDomain }: MailingDeps,
   keys: DkimKeys,
   row: MailingRow,
+  sender: SenderFacts | null,
 ): ReadyMailing {
   const frozen: FrozenContent = JSON.parse(row.content);
+  const { from_email, reply_to, sender_name, sender_address } = sender ?? frozen;
   const [secret = ''] = tokenSecrets(db.$client);
   const isCampaign = row.owner_kind !== 'system';
   // As it is shown, the domain may be international; whatever the mail and its envelope hold is ASCII.
-  const from = asciiAddress(frozen.from_email);
+  const from = asciiAddress(from_email);
   if (from === null) throw new Error('its sender has no valid address');
-  const domain = from.slice(from.lastIndexOf('@') + 1);
+  const domain = domainOf(from);
+  // A mail that is tried again keeps its Message-ID, whatever has become of the sender meanwhile.
+  const idDomain = domainOf(asciiAddress(frozen.from_email) ?? from);
   const names = customFieldsOf(db, row.user_id);
   const prepared: Prepared = prepare(frozen.content, {
-    from: { name: frozen.sender_name, address: from },
-    replyTo: frozen.reply_to === frozen.from_email ? null : frozen.reply_to,
-    constants: { sender_name: frozen.sender_name, sender_address: frozen.sender_address },
+    from: { name: sender_name, address: from },
+    replyTo: reply_to === from_email ? null : reply_to,
+    constants: { sender_name, sender_address },
     bulk: isCampaign
       ? {
           listId: `${row.unsubscribe_group_id ?? 0}.${row.user_id}.${domain}`,
@@ -145,7 +171,7 @@ function readyMailing(
           address: to,
           name: values.full_name ?? '',
           values,
-          messageId: `${frozen.message_key}.${claim.id}@${domain}`,
+          messageId: `${frozen.message_key}.${claim.id}@${idDomain}`,
           date: clock.now(),
           urls: {
             preferences,
@@ -160,4 +186,8 @@ function readyMailing(
     },
   };
   return ready;
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
 }

@@ -6,13 +6,13 @@ import type { RecipientIds } from './tokens.ts';
 import { personOf, valuesOf } from './values.ts';
 
 /**
- * What placeholders become for the recipient of a link. Of a contact that was deleted nothing is left, not even the address; so it
- * is where the ledger does not know this delivery to this person, since a restore lost it.
+ * What placeholders become for the recipient of a link. Of a contact that was deleted, or has another address by now, nothing is left;
+ * so it is where the ledger does not know this delivery to this person, since a restore lost it.
  */
 export function valuesOfDelivery(db: Db, { user, delivery, mailing, address }: RecipientIds): Values {
   const contactId = db.$client
     .prepare<[number, number, number], number>(
-      `SELECT c.id FROM deliveries d JOIN contacts c ON c.id = d.contact_id
+      `SELECT c.id FROM deliveries d JOIN contacts c ON c.id = d.contact_id AND c.address_id = d.address_id
        WHERE d.id = ? AND d.mailing_id = ? AND d.address_id = ? AND c.deleted_at IS NULL`,
     )
     .pluck()

@@ -179,17 +179,20 @@ export class DeliveryWorker {
     return claims;
   }
 
-  /** The mailing prepared; one that can't be is held, so that nobody of it is claimed. */
+  /** The mailing prepared; one that can't be, or may not be sent, is held, so that nobody of it is claimed. */
   #ready(mailing: OpenMailing): ReadyMailing | null {
+    const ready = this.#prepared(mailing);
+    if (!('problem' in ready)) return ready;
+    this.#ledger.hold(mailing.id, ready.problem);
+    this.#deps.log({ mailing: mailing.id, reason: ready.problem }, 'mailing held');
+    return null;
+  }
+
+  #prepared(mailing: OpenMailing): ReadyMailing | { problem: string } {
     try {
       return this.#deps.mailings.get(mailing.id);
     } catch (error) {
-      this.#ledger.hold(
-        mailing.id,
-        `The mailing could not be prepared: ${error instanceof Error ? error.message : error}`,
-      );
-      this.#deps.log({ mailing: mailing.id, err: String(error) }, 'mailing held');
-      return null;
+      return { problem: `The mailing could not be prepared: ${error instanceof Error ? error.message : error}` };
     }
   }
 
@@ -320,6 +323,7 @@ export class DeliveryWorker {
       reply,
       due_at: 0,
       suppress: false,
+      in_series: mailing.owner_kind === 'schedule',
     };
     if (outcome.kind === 'accepted') return { ...base, state: 'accepted' };
     const verdict = outcome.kind === 'refused' ? classify(outcome) : null;

@@ -21,6 +21,7 @@ const Report = Type.Object({
       total_opens: integer(),
       bounces: integer(),
       unsubscribes: integer(),
+      waiting: integer({ description: 'People whose next mail it is.' }),
       tracking: nullable(zeroOrOne()),
     }),
   ),

@@ -1,18 +1,18 @@
 /** The mails of an automation (interface "Automations", schedule endpoints). */
 import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { and, eq, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { automationOf } from '../campaigns/automations.ts';
 import { designToken } from '../campaigns/designs.ts';
-import { awaitAdded, skipDeleted } from '../campaigns/enrolment.ts';
+import { awaitAdded } from '../campaigns/enrolment.ts';
+import { deleteSchedule } from '../campaigns/schedule-deletion.ts';
 import { templateFaults } from '../campaigns/single-sends.ts';
 import { wireTime } from '../clock.ts';
-import { ownedBy, ownedRecord, recordUtr } from '../database/owned.ts';
+import { ownedRecord } from '../database/owned.ts';
 import { automationSchedules, designTemplates, senders } from '../database/schema.ts';
 import { bytesOf, wireObject } from '../database/wire.ts';
 import type { Deps } from '../deps.ts';
-import { notFound } from '../failure.ts';
 import { check } from '../plugins/faults.ts';
 import { sendList } from '../plugins/lists.ts';
 import {
@@ -66,7 +66,7 @@ const ScheduleBody = Type.Object({
 
 export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
   app,
-  { db, clock, tokens, publicUrl },
+  { db, clock, tokens, publicUrl, wake },
 ) => {
   db.$client.function('design_token', (utr) => designToken(tokens, 'schedule', String(utr), clock.now()));
 
@@ -146,18 +146,7 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
     '/automations/schedule/delete',
     { schema: { querystring: Type.Object({ utr: identifier('The schedule.') }), response: done } },
     async (request) => {
-      db.transaction(
-        (tx) => {
-          const where = and(
-            ownedBy(automationSchedules, request.userId),
-            eq(automationSchedules.utr, recordUtr(request.query.utr)),
-          );
-          const schedule = tx.delete(automationSchedules).where(where).returning().get();
-          if (schedule === undefined) throw notFound('Record not found');
-          skipDeleted(db.$client, schedule.automation_id, schedule.id);
-        },
-        { behavior: 'immediate' },
-      );
+      await deleteSchedule({ db, wake }, request.userId, request.query.utr);
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

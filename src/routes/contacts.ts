@@ -5,13 +5,13 @@ import Type from 'typebox';
 import {
   addContact,
   type ContactInput,
-  changeContact,
   contactFaults,
   deleteContacts,
   hasEmail,
   ownedContacts,
 } from '../audience/contacts.ts';
 import { customFieldRecord, customFieldsOf, installFieldTitle, storedFieldRecord } from '../audience/fields.ts';
+import { correctContact } from '../campaigns/readdress.ts';
 import { wireTime } from '../clock.ts';
 import { ownedIds, recordId } from '../database/owned.ts';
 import { contacts, contactTypes } from '../database/schema.ts';
@@ -174,7 +174,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       },
     },
     async (request) => {
-      changeContact(db, request.userId, request.body.contact_id, request.body, wireTime(clock.now()));
+      correctContact(db, request.userId, request.body.contact_id, request.body, wireTime(clock.now()));
       return { status: 'success' as const, message: 'Contact Updated Successfully' };
     },
   );

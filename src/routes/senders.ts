@@ -8,6 +8,7 @@ import { NO_TIME, wireTime } from '../clock.ts';
 import { ownedBy, ownedRecord } from '../database/owned.ts';
 import { cities, countries, senders, states } from '../database/schema.ts';
 import { readRecord, wireObject } from '../database/wire.ts';
+import { acknowledged } from '../delivery/control.ts';
 import { stateName } from '../delivery/report.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -171,7 +172,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
 
   app.delete('/sender/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
     const now = wireTime(clock.now());
-    db.transaction(
+    const stopped = db.transaction(
       (tx) => {
         const sender = tx
           .update(senders)
@@ -180,10 +181,12 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
           .returning({ id: senders.id })
           .get();
         if (sender === undefined) throw notFound();
-        releaseSender(db, sender.id, now);
+        return releaseSender(db, sender.id, now);
       },
       { behavior: 'immediate' },
     );
+    wake();
+    for (const id of stopped) await acknowledged(db.$client, id);
     return { status: 'success' as const, errors: 'Deleted Successfully' };
   });
 

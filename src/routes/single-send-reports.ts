@@ -85,7 +85,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
   );
 
   const record = wireObject(Recipient, deliveries, {
-    email: sql`ifnull((SELECT email FROM contacts WHERE id = ${deliveries.contact_id}), compared_email)`,
+    email: sql`ifnull((SELECT email FROM contacts WHERE id = ${deliveries.contact_id} AND address_id = ${deliveries.address_id}), compared_email)`,
     state: sql`CASE ${deliveries.state} ${sql.join(stateNames, sql` `)} END`,
     attempts: sql`${deliveries.attempt}`,
     updated_at: sql`iif(${deliveries.updated_at} = 0, NULL, strftime('%Y-%m-%dT%H:%M:%S', ${deliveries.updated_at} / 1000, 'unixepoch') || '.000000Z')`,

@@ -38,6 +38,8 @@ export class AutomationModel {
   readonly mails: Mail[] = [];
   readonly #automations = new Map<number, Automation>();
   readonly #unsubscribed = new Set<string>();
+  /** Contacts that are there, with their person and type. */
+  readonly #contacts = new Map<number, { person: string; type: number }>();
   readonly #histories = new Map<string, string[]>();
 
   /** A draft automation. */
@@ -78,8 +80,12 @@ export class AutomationModel {
   /** A contact of this person has come into a contact type, by whatever path. */
   join(at: number, person: string, contact: number, type: number): void {
     this.#note(at, person, `contact ${contact} joins type ${type}`);
+    this.#contacts.set(contact, { person, type });
     for (const [id, { isLive, target, entered, active }] of this.#automations) {
-      if (target !== type || !isLive || entered.has(person)) continue;
+      if (target !== type || !isLive) continue;
+      const present = active.get(person);
+      if (present !== undefined) present.contact = contact;
+      if (entered.has(person)) continue;
       entered.add(person);
       active.set(person, { person, contact, passed: 0, since: at });
       this.#note(at, person, `enters automation ${id}`);
@@ -94,12 +100,10 @@ export class AutomationModel {
     }
   }
 
-  /** A contact is deleted: the end of what it had entered, since it appears nowhere any more (decisions §2). */
+  /** A contact is deleted: it has left its type, and whoever is no contact of the target by the next mail leaves then. */
   remove(at: number, person: string, contact: number, type: number): void {
     this.leave(at, person, contact, type);
-    for (const [id, { active }] of this.#automations) {
-      if (active.get(person)?.contact === contact) this.#end(at, id, person, 'contact deleted');
-    }
+    this.#contacts.delete(contact);
   }
 
   /** Group 0 is the global list. */
@@ -136,6 +140,10 @@ export class AutomationModel {
       }
       const [schedule, wait] = next;
       if (enrolment.since + wait > at) return;
+      if (!this.#isContact(enrolment, automation.target)) {
+        this.#end(at, id, person, 'contact was deleted');
+        return;
+      }
       if (this.#isUnsubscribed(person, automation.group)) {
         this.#end(at, id, person, 'unsubscribed');
         return;
@@ -145,6 +153,14 @@ export class AutomationModel {
       enrolment.passed = schedule;
       enrolment.since = at;
     }
+  }
+
+  /** Whether the person is still who entered, wherever that contact was moved, or another contact of the target. */
+  #isContact(enrolment: Enrolment, target: number): boolean {
+    if (this.#contacts.has(enrolment.contact)) return true;
+    const other = [...this.#contacts].find(([, { person, type }]) => person === enrolment.person && type === target);
+    if (other !== undefined) [enrolment.contact] = other;
+    return other !== undefined;
   }
 
   #isUnsubscribed(person: string, group: number): boolean {

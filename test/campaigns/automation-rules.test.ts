@@ -130,7 +130,7 @@ t.test('the statements of every round go through an index, however many people t
   const { app } = await start(t);
   const plan = (text: string) =>
     app.db
-      .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${text.replaceAll('?', '1')}`)
+      .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${text.replaceAll(/\?|@\w+/g, '1')}`)
       .all()
       .map(({ detail }) => detail);
   t.strictSame(plan(CHANGES), ['SCAN m'], 'in the order of its ids, a page at a time');

@@ -129,6 +129,43 @@ t.test(
   },
 );
 
+t.test(
+  'people whose mail of an automation is queued at the upgrade wait for it, and a deleted mail is cancelled',
+  async (t) => {
+    const path = oldDatabase(
+      t,
+      releases.findIndex(({ tag }) => tag.endsWith('_series')),
+    );
+    const { $client } = connect(path);
+    $client.pragma('foreign_keys = OFF');
+    $client.exec(`
+    INSERT INTO addresses (id, user_id, compared_email) VALUES (11, 7, 'a@example.com'), (12, 7, 'b@example.com');
+    INSERT INTO automations (id, utr, user_id, automation_name, unsubscribe_group_id, automation_type, created_at, updated_at)
+      VALUES (1, 'one', 7, 'A', '1', 1, '', '');
+    INSERT INTO automation_schedules (id, user_id, automation_id, sender_id, subject, waiting_period, waiting_type, utr, template_id,
+      preview_img, created_at, updated_at) VALUES (5, 7, 1, 3, 's', 1, 'days', 's5', 1, '', '', '');
+    INSERT INTO mailings (id, user_id, owner_kind, owner_id, automation_id, content, state, created_at)
+      VALUES (1, 7, 'schedule', 4, 1, '{}', 'paused', ''), (2, 7, 'schedule', 5, 1, '{}', 'sending', '');
+    INSERT INTO deliveries (id, mailing_id, address_id, state) VALUES (21, 2, 11, 0), (22, 2, 12, 2);
+    INSERT INTO enrolments (id, automation_id, address_id, state, entered_at, schedule_id, waiting_since, due_at)
+      VALUES (31, 1, 11, 'finished', 1, 5, 2, 3), (32, 1, 12, 'active', 1, 5, 2, 3);
+    INSERT INTO steps (enrolment_id, schedule_id, delivery_id, taken_at)
+      VALUES (31, 4, NULL, 1), (31, 5, 21, 2), (32, 4, NULL, 1), (32, 5, 22, 2)`);
+    $client.close();
+    const db = connect(path);
+    migrateAndSeed(db);
+    t.strictSame(db.$client.prepare('SELECT state, schedule_id, delivery_id FROM enrolments ORDER BY id').raw().all(), [
+      ['active', 4, 21],
+      ['active', 5, null],
+    ]);
+    t.strictSame(db.$client.prepare('SELECT state, sender_id FROM mailings ORDER BY id').raw().all(), [
+      ['cancelled', null],
+      ['sending', 3],
+    ]);
+    db.$client.close();
+  },
+);
+
 function tablesOf(client: Database.Database): string[] {
   return client
     .prepare<[], string>(

@@ -1,6 +1,7 @@
 /** Puts on the ledger what came back after a hand-off: returned mail and complaints, each once (trust 17, 18). */
 import type { Database } from 'better-sqlite3';
 import { State } from '../ledger.ts';
+import { moveOn } from '../series.ts';
 
 /** What a mail that came back says of one delivery. */
 export interface Returned {
@@ -91,6 +92,7 @@ function bounce(client: Database, deliveryId: number, delivery: Delivery, diagno
         unique_opens = unique_opens - (SELECT opened_at IS NOT NULL FROM deliveries WHERE id = @id)
       WHERE id = @mailing`)
     .run({ wasAccepted, id: deliveryId, mailing: delivery.mailing_id });
+  moveOn(client, delivery.mailing_id, [deliveryId], 'through', now);
   return true;
 }
 

@@ -1,0 +1,115 @@
+/** Who may get a mail, as SQL, and finding people again whose contact was deleted, imported anew or given another address. */
+import type { Database, Statement } from 'better-sqlite3';
+import { LEFT_AUTOMATION, READDRESSED } from './series.ts';
+
+/**
+ * Why the person of `row` (with `address_id`) may not get mail of `m` (its mailing) now, as SQL; null: mail may go. Whether they
+ * are still somebody's contact is `claimReason`'s.
+ */
+export function leftOut(row: string): string {
+  return `
+  CASE
+    WHEN EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id IS NULL)
+      THEN 'unsubscribed from all mail'
+    WHEN m.unsubscribe_group_id IS NOT NULL AND EXISTS
+      (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id = m.unsubscribe_group_id)
+      THEN 'unsubscribed from this group'
+    WHEN EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = ${row}.address_id)
+      THEN 'suppressed after an earlier ' || (SELECT kind FROM suppressions s WHERE s.address_id = ${row}.address_id)
+  END`;
+}
+
+/** Whether a contact under this alias is there: neither it nor its type deleted. */
+export function isLiveContact(contact: string): string {
+  return `${contact}.deleted_at IS NULL AND EXISTS (
+    SELECT 1 FROM contact_types ct WHERE ct.id = ${contact}.contact_type_id AND ct.deleted_at IS NULL)`;
+}
+
+/**
+ * The joins of a delivery `d` that give its person: `c`, the contact they are, while it is there and has the delivery's address; and
+ * `r`, their row in the segment they were enqueued from.
+ */
+export const PERSON = `
+  LEFT JOIN contacts c ON c.id = d.contact_id AND c.address_id = d.address_id AND ${isLiveContact('c')}
+  LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id AND r.address_id = d.address_id`;
+
+/**
+ * Whether the person of `d` is no longer whom the delivery was made for, so that they must be found again. Who was added to a
+ * segment by hand is in it as long as the segment is there, contact or not; who was removed from it by hand is not.
+ */
+export const IS_LOST = `
+  CASE WHEN m.owner_kind NOT IN ('single', 'schedule') THEN 0
+    WHEN r.by_hand = 1 AND EXISTS (SELECT 1 FROM segments g WHERE g.id = r.segment_id AND g.deleted_at IS NULL) THEN 0
+    WHEN r.is_removed = 1 THEN 1
+    ELSE c.id IS NULL END`;
+
+/** Why the person of `d` gets nothing at the moment of the claim; null: they get it. */
+export const CLAIM_REASON = `
+  coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${leftOut('d')},
+    CASE WHEN NOT (${IS_LOST}) THEN NULL
+      WHEN r.is_removed = 1 THEN 'removed from the segment'
+      WHEN EXISTS (SELECT 1 FROM contacts n
+        WHERE n.id = d.contact_id AND n.address_id <> d.address_id AND ${isLiveContact('n')}) THEN '${READDRESSED}'
+      ELSE 'contact was deleted' END)`;
+
+/** Whether the person `address` (SQL) is in one of the targets bound as JSON to this parameter. */
+export function isInTargets(targets: string, address: string): string {
+  return `
+  EXISTS (SELECT 1 FROM json_each(${targets}) x WHERE CASE x.value ->> 'table'
+    WHEN 'contacts' THEN EXISTS (SELECT 1 FROM contacts e
+      WHERE e.contact_type_id = x.value ->> 'id' AND e.address_id = ${address} AND e.deleted_at IS NULL)
+    ELSE EXISTS (SELECT 1 FROM segment_recipients e
+      WHERE e.segment_id = x.value ->> 'id' AND e.address_id = ${address} AND e.is_removed = 0) END)`;
+}
+
+interface Targets {
+  targets: string;
+  excluded: string;
+}
+
+/** Finds lost people again: under the new address of their contact, or as another contact of what the mailing is sent to. */
+export class LostPeople {
+  readonly #targets: Statement<[number], Targets>;
+  readonly #follow: Statement<{ ids: string } & Targets>;
+  readonly #find: Statement<{ ids: string } & Targets>;
+
+  constructor(client: Database) {
+    this.#targets = client.prepare(`
+      SELECT CASE owner_kind
+          WHEN 'single' THEN ifnull((SELECT recipient_id FROM single_sends WHERE id = owner_id), '[]')
+          ELSE (SELECT json_array(json_object('table', automation_for_table, 'id', automation_for)) FROM automations
+            WHERE id = automation_id) END AS targets,
+        CASE owner_kind
+          WHEN 'single' THEN ifnull((SELECT exclude_specific_recipient_id FROM single_sends WHERE id = owner_id), '[]')
+          ELSE '[]' END AS excluded
+      FROM mailings WHERE id = ?`);
+    // Where the new address has a row of its own in the mailing, that one counts and this stays where it is.
+    this.#follow = client.prepare(`
+      UPDATE OR IGNORE deliveries SET address_id = (SELECT n.address_id FROM contacts n WHERE n.id = deliveries.contact_id)
+      WHERE id IN (SELECT value FROM json_each(@ids)) AND EXISTS (SELECT 1 FROM contacts n
+        WHERE n.id = deliveries.contact_id AND n.address_id <> deliveries.address_id AND ${isLiveContact('n')}
+          AND NOT ${isInTargets('@excluded', 'n.address_id')})`);
+    this.#find = client.prepare(`
+      UPDATE deliveries SET contact_id = f.contact_id, segment_recipient_id = f.recipient_id
+      FROM (SELECT d.id, ifnull(p.id, s.contact_id) AS contact_id, s.id AS recipient_id
+        FROM json_each(@ids) i CROSS JOIN deliveries d ON d.id = i.value CROSS JOIN json_each(@targets) x
+          LEFT JOIN contacts c ON c.id = d.contact_id AND ${isLiveContact('c')}
+          LEFT JOIN contacts p ON x.value ->> 'table' = 'contacts' AND p.contact_type_id = CAST(x.value ->> 'id' AS INTEGER)
+            AND p.address_id = d.address_id AND ${isLiveContact('p')}
+          LEFT JOIN segment_recipients s ON x.value ->> 'table' = 'segments' AND s.segment_id = CAST(x.value ->> 'id' AS INTEGER)
+            AND s.address_id = d.address_id AND s.is_removed = 0
+            AND EXISTS (SELECT 1 FROM segments g WHERE g.id = s.segment_id AND g.deleted_at IS NULL)
+            AND (s.by_hand = 1 OR EXISTS (SELECT 1 FROM contacts o WHERE o.id = s.contact_id AND ${isLiveContact('o')}))
+        WHERE (p.id IS NOT NULL OR s.id IS NOT NULL) AND (c.id IS NULL OR c.address_id = d.address_id)) f
+      WHERE f.id = deliveries.id`);
+  }
+
+  /** Points queued deliveries of one mailing at who their people are now, as far as they are still somebody. */
+  find(mailingId: number, deliveryIds: readonly number[]): void {
+    const targets = this.#targets.get(mailingId);
+    if (targets === undefined) return;
+    const bound = { ids: JSON.stringify(deliveryIds), ...targets };
+    this.#follow.run(bound);
+    this.#find.run(bound);
+  }
+}

@@ -1,0 +1,73 @@
+/** Who a mailing's mails are from: the sender as it is now, so that a change applies to every mail claimed after it. */
+import type { Database, Statement } from 'better-sqlite3';
+
+/** What mails say of their sender. */
+export interface SenderFacts {
+  from_email: string;
+  reply_to: string;
+  sender_name: string;
+  /** `((sender_address))`: one line. */
+  sender_address: string;
+}
+
+/** The reason for holding what a verification of the sender lets go on. */
+export const WAITING_FOR_SENDER = 'The sender is not verified yet';
+
+/** The reason for holding what names a sender that was deleted. */
+export const SENDER_DELETED = 'The sender was deleted';
+
+interface SenderRow {
+  from_name: string;
+  from_email: string;
+  reply_to_email: string;
+  company_address: string;
+  company_address2: string;
+  zip_code: string;
+  city: string | null;
+  country: string | null;
+  is_verified: 0 | 1;
+  deleted_at: string | null;
+}
+
+/** Reads senders; `mustBeVerified` as the installation is set. */
+export class Senders {
+  readonly #mustBeVerified: boolean;
+  readonly #read: Statement<[number], SenderRow>;
+
+  constructor(client: Database, mustBeVerified: boolean) {
+    this.#mustBeVerified = mustBeVerified;
+    this.#read = client.prepare(`
+      SELECT from_name, from_email, reply_to_email, company_address, company_address2, zip_code, cities.name AS city,
+        countries.name AS country, is_verified, deleted_at
+      FROM senders LEFT JOIN cities ON cities.id = senders.city_id LEFT JOIN countries ON countries.id = senders.country_id
+      WHERE senders.id = ?`);
+  }
+
+  /** The sender as it is now, or why nothing may leave from it. */
+  get(id: number): SenderFacts | { problem: string } {
+    const row = this.#read.get(id);
+    if (row === undefined || row.deleted_at !== null) return { problem: SENDER_DELETED };
+    if (row.is_verified === 0 && this.#mustBeVerified) return { problem: WAITING_FOR_SENDER };
+    return factsOf(row);
+  }
+}
+
+function factsOf(row: SenderRow): SenderFacts {
+  return {
+    from_email: row.from_email,
+    reply_to: row.reply_to_email,
+    sender_name: row.from_name,
+    sender_address: addressLine(row),
+  };
+}
+
+/** A sender's postal address in one line: company lines, zip code and city, country, comma-separated. */
+export function addressLine(
+  sender: Pick<SenderRow, 'company_address' | 'company_address2' | 'zip_code'> & {
+    city?: string | null;
+    country?: string | null;
+  },
+): string {
+  const place = [sender.zip_code, sender.city].filter(Boolean).join(' ');
+  return [sender.company_address, sender.company_address2, place, sender.country].filter(Boolean).join(', ');
+}
