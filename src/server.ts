@@ -25,8 +25,8 @@ export interface Server {
 }
 
 const RESTART_MS = 1000;
-/** Rows live as long as their batch: more room for young objects is memory, not speed. */
-const IMPORT_YOUNG_MB = 6;
+/** Rows and mails live as long as their batch: more room for young objects in a thread is memory, not speed. */
+const LIMITS = { maxYoungGenerationSizeMb: 6 };
 
 /**
  * Opens the file, brings it up to date, serves. Throws an Error of one line when something stands in the way; then nothing is held
@@ -92,6 +92,7 @@ async function serveFrom(
   const startBackground = () => {
     const thread = new Worker(new URL('./background-thread.js', import.meta.url), {
       workerData: { config, publicUrl },
+      resourceLimits: LIMITS,
     });
     threads.set('background', thread);
     thread.on('message', ({ fields, text }) => app.log.info(fields, text));
@@ -158,7 +159,7 @@ function importThread() {
   let last: Promise<unknown> = Promise.resolve();
   const runNow = async (job: ImportJob): Promise<ImportReport> => {
     thread ??= new Worker(new URL('./import-thread.js', import.meta.url), {
-      resourceLimits: { maxYoungGenerationSizeMb: IMPORT_YOUNG_MB },
+      resourceLimits: LIMITS,
     });
     const worker = thread;
     worker.postMessage(job);

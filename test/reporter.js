@@ -58,7 +58,8 @@ export default class Reporter extends Transform {
 
   #skip(what, reason, tally) {
     tally.skipped++;
-    this.push(`- ${what} is skipped: ${reason}\n`);
+    // What `tap --grep` leaves out is what its caller asked for.
+    if (!reason.startsWith('filter: ')) this.push(`- ${what} is skipped: ${reason}\n`);
   }
 
   _transform(chunk, _encoding, done) {

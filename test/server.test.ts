@@ -1,5 +1,5 @@
 /** The main job on the real program: a process, a database file, an SMTP server. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import PostalMime from 'postal-mime';
@@ -148,4 +148,35 @@ t.test('import after import, nothing of the earlier ones stays behind', async (t
   await service.post('/contacts-type/add', { name: 'Readers' });
   for (let time = 0; time < 12; time++) await service.upload(1, 'email\nanna@example.org\n');
   t.equal(existsSync(warnings) ? readFileSync(warnings, 'utf8') : '', '');
+});
+
+t.test('the room for young objects is bounded in every thread, without an option from whoever starts it', async (t) => {
+  const folder = t.testdir({});
+  const [probe, found] = [join(folder, 'probe.mjs'), join(folder, 'found')];
+  // Runs at the beginning of each thread. In a worker it notes the limit, in the main thread what V8 takes under a load of garbage.
+  writeFileSync(
+    probe,
+    `import { appendFileSync } from 'node:fs';
+    import { getHeapSpaceStatistics } from 'node:v8';
+    import { isMainThread, resourceLimits } from 'node:worker_threads';
+    const note = (megabytes) => appendFileSync(${JSON.stringify(found)}, megabytes + '\\n');
+    if (!isMainThread) note(resourceLimits.maxYoungGenerationSizeMb);
+    else process.once('SIGTERM', () => {
+      let most = 0;
+      const kept = [];
+      for (let round = 0; round < 200; round++) {
+        kept[round % 10] = Array.from({ length: 20_000 }, (_, at) => [at]);
+        most = Math.max(most, getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size);
+      }
+      note(most / 2 ** 20);
+    });`,
+  );
+  const service = new Service(t, { NODE_OPTIONS: `--import=${probe}` });
+  await service.start();
+  await service.post('/contacts-type/add', { name: 'Readers' });
+  await service.upload(1, 'email\nanna@example.org\n');
+  await service.end('SIGTERM');
+  const limits = readFileSync(found, 'utf8').trim().split('\n').map(Number);
+  t.equal(limits.length, 3, 'background, import and main');
+  for (const megabytes of limits) t.ok(megabytes > 0 && megabytes <= 24, `${megabytes} MB`);
 });

@@ -1,5 +1,5 @@
 /**
- * Memory of a service that does nothing, with Node's own settings and with less room for young objects.
+ * Memory of a service that does nothing.
  *
  *   npm run build && node scripts/bench/idle.ts
  */
@@ -9,20 +9,19 @@ import { inFolder, machine, madeDatabase, served } from './measure.ts';
 
 const SETTLED_MS = 20_000;
 const CONTACTS = 1000;
+const RUNS = 3;
 
 const rows = [];
-for (const NODE_OPTIONS of ['', '--max-semi-space-size=4']) {
-  for (let run = 0; run < 3; run++) rows.push({ NODE_OPTIONS, ...(await idle(NODE_OPTIONS)) });
-}
+for (let run = 0; run < RUNS; run++) rows.push(await idle());
 console.table(rows);
 console.log(machine());
 
 /** Resident memory, in MB, some seconds after the start, and the peak until then. */
-async function idle(NODE_OPTIONS: string): Promise<{ 'RSS MB': number; 'peak RSS MB': number }> {
+async function idle(): Promise<{ 'RSS MB': number; 'peak RSS MB': number }> {
   return inFolder(async (folder) => {
     const path = join(folder, 'idle.db');
     madeDatabase(path, CONTACTS).$client.close();
-    const service = await served(path, { NODE_OPTIONS });
+    const service = await served(path);
     await setTimeout(SETTLED_MS);
     const { rssKb, maxRssKb } = service.used();
     await service.close();

@@ -13,6 +13,8 @@ export type Compiled = { readonly content: Content } | { readonly problem: strin
 
 const TOO_MUCH = 'The template is too large or too complicated to compile.';
 const memoryLimitMb = 512;
+/** Of short-lived objects: V8's own limit is several times this and saves no time. */
+const youngLimitMb = 12;
 /** Starting the thread and loading MJML takes half a second; a few campaigns in a row share one. */
 const idleMs = 5_000;
 
@@ -56,7 +58,7 @@ function startThread(): Worker {
   // The same folder holds the sources in development and the built files in production.
   const file = import.meta.url.endsWith('.ts') ? './compile-thread.ts' : './compile-thread.js';
   return new Worker(new URL(file, import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb },
+    resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb, maxYoungGenerationSizeMb: youngLimitMb },
     // MJML comments on templates there; the log is not for that.
     stdout: true,
     stderr: true,

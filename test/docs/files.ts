@@ -16,8 +16,6 @@ export function checkUnit(t: Test, unit: string): void {
   t.equal(values.get('WorkingDirectory'), STATE);
   t.equal(`/var/lib/${values.get('StateDirectory')}`, STATE);
   t.ok(Number(values.get('TimeoutStopSec')) > Number(SETTINGS.SHUTDOWN_SECONDS.fallback));
-  const [, options = ''] = /^NODE_OPTIONS=(.+)$/.exec(values.get('Environment') ?? '') ?? [];
-  checkNodeOptions(t, options);
   if (!existsSync(ANALYZE)) return;
   const path = join(t.testdir(), 'sendlark.service');
   // The program and the user exist on the operator's machine only.
@@ -30,16 +28,6 @@ export function checkUnit(t: Test, unit: string): void {
 /** What the two groups of a pattern find. */
 export function pairsOf(text: string, pattern: RegExp): [name: string, value: string][] {
   return [...text.matchAll(pattern)].map(([, name = '', value = '']) => [name, value]);
-}
-
-/** Options that this Node takes from the environment. */
-export function checkNodeOptions(t: Test, options: string): void {
-  t.not(options, '');
-  const { status, stderr } = spawnSync(process.execPath, ['-e', ''], {
-    env: { NODE_OPTIONS: options },
-    encoding: 'utf8',
-  });
-  t.equal(status, 0, stderr);
 }
 
 /** Gives the command of a line of /etc/cron.d: five fields, the unit's user, and percent signs with backslashes, which cron asks for. */

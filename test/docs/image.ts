@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Test } from 'tap';
 import { Service } from '../service.ts';
 import { ROOT } from './blocks.ts';
-import { checkNodeOptions, pairsOf } from './files.ts';
+import { pairsOf } from './files.ts';
 
 const WORKDIR = '/opt/sendlark';
 const KNOWN = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'ENV', 'VOLUME', 'EXPOSE', 'USER', 'CMD'];
@@ -22,7 +22,6 @@ export async function checkImage(t: Test, text: string): Promise<void> {
   const settings: Record<string, string> = Object.fromEntries(pairsOf(the('ENV'), /(\w+)=(\S+)/g));
   t.equal(dirname(settings.DATABASE_PATH ?? ''), the('VOLUME'), 'the database is on the volume');
   t.match(the('RUN'), `chown node:node ${the('VOLUME')}`);
-  checkNodeOptions(t, settings.NODE_OPTIONS ?? '');
 
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-image-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
