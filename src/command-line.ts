@@ -12,6 +12,7 @@ import { purge } from './commands/purge.ts';
 import { release } from './commands/release.ts';
 import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
+import { VERSION } from './version.ts';
 
 const COMMANDS = new Map<string, Command>([
   ['serve', serve],
@@ -27,9 +28,11 @@ const COMMANDS = new Map<string, Command>([
   ['doctor', doctor],
 ]);
 const HELP = ['help', '--help', '-h'];
+const VERSION_WORDS = ['version', '--version', '-v'];
 
 async function main([name = 'serve', ...args]: string[]): Promise<void> {
   if (HELP.includes(name)) return help(args[0]);
+  if (VERSION_WORDS.includes(name)) return console.log(VERSION);
   const command = commandOf(name);
   if (args.some((word) => word === '--help' || word === '-h')) return help(name);
   await command.run(readCall(command, args));
@@ -45,8 +48,12 @@ function commandOf(name: string): Command {
   return command;
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+const words = process.argv.slice(2);
+main(words).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
-  if (error instanceof UsageError) console.error('See: sendlark help');
+  if (error instanceof UsageError) {
+    const known = words.find((word) => COMMANDS.has(word));
+    console.error(['See: sendlark help', ...(known === undefined ? [] : [known])].join(' '));
+  }
   process.exitCode = error instanceof UsageError ? 2 : 1;
 });

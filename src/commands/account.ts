@@ -29,5 +29,6 @@ async function list(call: Call): Promise<void> {
   call.answer(
     rows,
     rows.map(({ id, name, created_at }) => `${id}  ${created_at.slice(0, 10)}  ${name}`),
+    'There are no accounts; the first start of the service makes one',
   );
 }

@@ -1,5 +1,5 @@
 /** `sendlark backup`: a copy of the database as of one moment, checked, while the service runs. */
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connect, type Db } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
@@ -7,6 +7,7 @@ import { markAsCopy } from '../delivery/copies.ts';
 import { type Call, type Command, wordsOf } from './command.ts';
 import { integrityOf, withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
+import { assertWritable, writeWhole } from './target-file.ts';
 
 const PAGES_AT_ONCE = 1000;
 
@@ -19,35 +20,30 @@ The copy leaves out who was mailed after it was made, so a restored one sends no
   options: { force: { type: 'boolean' } },
   async run(call) {
     const [file = ''] = wordsOf(call, 'FILE');
-    if (existsSync(file) && !call.flag('force')) throw new Error(`${file} exists; --force replaces it`);
-    const bytes = await withDatabase((db) => copy(db, file, call));
+    const bytes = await withDatabase(async (db, { DATABASE_PATH: database }) => {
+      assertWritable({ file, force: call.flag('force'), database, replaces: 'copies of a database' });
+      await writeWhole(file, (unfinished) => copy(db, unfinished, call));
+      return statSync(file).size;
+    });
     call.answer({ file: resolve(file), bytes }, [`Copied to ${file}, ${bytes} bytes, integrity ok`]);
   },
 };
 
-async function copy(db: Db, file: string, call: Call): Promise<number> {
-  const unfinished = `${file}.unfinished`;
-  remove(unfinished);
+async function copy(db: Db, unfinished: string, call: Call): Promise<void> {
   makePrivateFile(unfinished);
   const progress = startProgress(call, 'Copying', 'pages');
-  try {
-    // A read transaction fixes the moment: without one, every write of the service starts the copy over.
-    db.$client.exec('BEGIN');
-    db.$client.prepare('SELECT count(*) FROM sqlite_master').get();
-    await db.$client.backup(unfinished, {
-      progress({ totalPages, remainingPages }) {
-        progress.update(totalPages - remainingPages, totalPages);
-        return PAGES_AT_ONCE;
-      },
-    });
-    db.$client.exec('COMMIT');
-    progress.end();
-    finish(unfinished);
-    renameSync(unfinished, file);
-    return statSync(file).size;
-  } finally {
-    remove(unfinished);
-  }
+  // A read transaction fixes the moment: without one, every write of the service starts the copy over.
+  db.$client.exec('BEGIN');
+  db.$client.prepare('SELECT count(*) FROM sqlite_master').get();
+  await db.$client.backup(unfinished, {
+    progress({ totalPages, remainingPages }) {
+      progress.update(totalPages - remainingPages, totalPages);
+      return PAGES_AT_ONCE;
+    },
+  });
+  db.$client.exec('COMMIT');
+  progress.end();
+  finish(unfinished);
 }
 
 /** Throws unless the copy is whole; leaves it as a single file that says it is a copy. */
@@ -61,8 +57,4 @@ function finish(path: string): void {
   } finally {
     copied.$client.close();
   }
-}
-
-function remove(path: string): void {
-  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true });
 }

@@ -26,8 +26,8 @@ export interface Call {
   option(name: string): string | undefined;
   /** Says a line to a person; silent with --json. */
   say(line: string): void;
-  /** Gives the result: as JSON with --json, otherwise as the given lines. */
-  answer(value: unknown, lines: readonly string[]): void;
+  /** Gives the result: as JSON with --json, otherwise as the given lines, or `none` where there are none. */
+  answer(value: unknown, lines: readonly string[], none?: string): void;
 }
 
 /** Reads the words after a command's name; throws UsageError for an option it does not have. */
@@ -45,7 +45,8 @@ export function readCall(command: Command, args: string[]): Call {
     say: (line) => {
       if (!json) console.log(line);
     },
-    answer: (value, lines) => console.log(json ? JSON.stringify(value) : lines.join('\n')),
+    answer: (value, lines, none = 'None') =>
+      console.log(json ? JSON.stringify(value) : lines.length > 0 ? lines.join('\n') : none),
   };
 }
 
@@ -53,7 +54,8 @@ function parse({ options }: Command, args: string[]): { values: Record<string, u
   try {
     return parseArgs({ args, options: { ...options, json: { type: 'boolean' } }, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    // What follows the first sentence is advice on quoting that is longer than the fault.
+    throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
 }
 

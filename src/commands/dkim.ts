@@ -61,6 +61,7 @@ async function list(call: Call): Promise<void> {
   call.answer(
     shown,
     shown.map(({ domain, selector, created_at }) => `${domain}  ${selector}  made ${created_at.slice(0, 10)}`),
+    'There are no keys, so no mail is signed; to make one: sendlark dkim create DOMAIN',
   );
 }
 

@@ -27,13 +27,15 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
       const domains = domainsOf(db, config);
       const returnPaths = [...new Set(domains.map(({ returnPath }) => returnPath))];
       const relays = relaysOf(config);
+      const spf = await Promise.all(returnPaths.map((domain) => checkReturnPath(resolver, domain, relays)));
+      const spfOf = (returnPath: string) => spf[returnPaths.indexOf(returnPath)];
       return [
         ...localChecks(db, config),
         filesCheck(config),
         ...(await relayChecks(config)),
         await reachCheck(config),
-        ...(await Promise.all(returnPaths.map((domain) => checkReturnPath(resolver, domain, relays)))),
-        ...(await Promise.all(domains.map((domain) => checkDomain(resolver, domain)))).flat(),
+        ...spf,
+        ...(await Promise.all(domains.map((domain) => checkDomain(resolver, domain, spfOf(domain.returnPath))))).flat(),
       ];
     });
     const failed = checks.filter(({ state }) => state === 'fail').length;

@@ -1,6 +1,5 @@
 /** `sendlark export`: the contacts of a type as a CSV file that the import takes back. */
-import { randomBytes } from 'node:crypto';
-import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { exportContacts } from '../audience/export.ts';
@@ -9,6 +8,7 @@ import { type Call, type Command, UsageError } from './command.ts';
 import { ownedType, typeOption } from './contact-type.ts';
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
+import { assertWritable, writeWhole } from './target-file.ts';
 
 export const exportFile: Command = {
   forms: ['export --type N [FILE] [--force]'],
@@ -22,11 +22,10 @@ The service may run meanwhile.`,
     const [file, extra] = call.words;
     if (extra !== undefined) throw new UsageError(`Too much: ${extra}`);
     if (file === undefined && call.json) throw new UsageError('--json needs a FILE: the CSV goes to standard output');
-    if (file !== undefined && existsSync(file) && !call.flag('force'))
-      throw new Error(`${file} exists; --force replaces it`);
-    await withDatabase(async (db) => {
+    await withDatabase(async (db, { DATABASE_PATH: database }) => {
       const { userId } = ownedType(db, typeId);
       if (file === undefined) return pipeline(exportContacts(db, userId, typeId), process.stdout);
+      assertWritable({ file, force: call.flag('force'), database, replaces: 'no database' });
       const contacts = await writeFile(db, { userId, typeId, file }, call);
       call.answer({ file: resolve(file), contacts }, [`${contacts} contacts written to ${file}`]);
     });
@@ -41,22 +40,18 @@ interface Wanted {
 
 /** Gives the number of contacts written. */
 async function writeFile(db: Db, { userId, typeId, file }: Wanted, call: Call): Promise<number> {
-  const unfinished = `${file}.${randomBytes(6).toString('hex')}.unfinished`;
   const whole = contactsOf(db, typeId);
   const progress = startProgress(call, 'Exporting', 'contacts');
   let written = 0;
-  try {
-    const contacts = exportContacts(db, userId, typeId, (count) => {
-      written = count;
-      progress.update(count, whole);
-    });
-    await pipeline(contacts, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }));
-    progress.end();
-    renameSync(unfinished, file);
-    return written;
-  } finally {
-    rmSync(unfinished, { force: true });
-  }
+  const contacts = exportContacts(db, userId, typeId, (count) => {
+    written = count;
+    progress.update(count, whole);
+  });
+  await writeWhole(file, (unfinished) =>
+    pipeline(contacts, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 })),
+  );
+  progress.end();
+  return written;
 }
 
 function contactsOf({ $client }: Db, typeId: number): number {

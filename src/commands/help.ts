@@ -12,7 +12,7 @@ export function overview(commands: readonly Command[]): string {
     '',
     ...forms.map(({ form, about }) => `  ${form.padEnd(width)}  ${about}`),
     '',
-    'sendlark help COMMAND tells more. --json gives a result as JSON on standard output.',
+    'sendlark help COMMAND tells more; sendlark --version says which release this is. --json gives a result as JSON on standard output.',
     'Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong usage.',
     'Settings come from the environment and from .env, DATABASE_PATH first of all.',
   ].join('\n');

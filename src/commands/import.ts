@@ -1,5 +1,5 @@
 /** `sendlark import`: contacts from a CSV file, as the upload of the API takes them. */
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type ImportProgress, importContacts } from '../audience/import.ts';
 import { systemClock } from '../clock.ts';
@@ -14,12 +14,14 @@ export const importFile: Command = {
   forms: ['import FILE --type N'],
   about: 'Import contacts from a CSV file.',
   help: `The first row names the columns; email is needed. Rows go to the contact type N (GET /api/contacts-type); an address
-already there is updated. Bad rows are left out and named. Killed half-way, run it again. The service may run meanwhile.`,
+already there is updated. Bad rows fail alone and are named. Killed half-way, run it again. The service may run meanwhile.`,
   options: { type: { type: 'string' } },
   async run(call) {
     const [file = ''] = wordsOf(call, 'FILE');
     const typeId = typeOption(call);
-    if (!existsSync(file)) throw new Error(`There is no file ${file}`);
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) throw new Error(`There is no file ${file}`);
+    if (found.isDirectory()) throw new Error(`${file} is a folder: name a file in it`);
     call.say(`Importing ${file}`);
     const progress = shown(call);
     const report = await withDatabase((db, config) => {
@@ -29,10 +31,14 @@ already there is updated. Bad rows are left out and named. Killed half-way, run 
     });
     progress.end();
     const { rows, created, updated, failed, notes, errors } = report;
+    const twice = report.id === 0 ? 0 : rows - failed - created - updated;
+    const unshown = failed - new Set(errors.slice(0, ERRORS_SHOWN).map(({ line }) => line)).size;
     call.answer(report, [
-      `${rows} rows: ${created} created, ${updated} updated, ${failed} left out`,
+      `${rows} rows: ${created} created, ${updated} updated, ${failed} failed`,
+      ...(twice > 0 ? [`${twice} more rows had an address that a later row has too; the later one counts`] : []),
       ...notes,
       ...errors.slice(0, ERRORS_SHOWN).map(({ line, field, text }) => `line ${line}${field && `, ${field}`}: ${text}`),
+      ...(unshown > 0 ? [`and ${unshown} more failed rows; --json shows up to 1000`] : []),
     ]);
     if (report.id === 0) throw new Error('Nothing was imported');
   },

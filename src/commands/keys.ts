@@ -46,6 +46,7 @@ async function list(call: Call): Promise<void> {
       ({ account, publicKey, created_at, revoked_at }) =>
         `${publicKey}  account ${account}  made ${created_at.slice(0, 10)}${revoked_at ? `  revoked ${revoked_at.slice(0, 10)}` : ''}`,
     ),
+    'There are no keys; to make a pair: sendlark keys create',
   );
 }
 

@@ -3,6 +3,8 @@ import type { Call } from './command.ts';
 
 const WIDTH = 24;
 const REDRAW_MS = 100;
+/** A rate is told after so long. */
+const LEAST_SECONDS = 0.5;
 
 export interface Progress {
   /** Tells how much of the whole is done. */
@@ -35,10 +37,12 @@ function bar(label: string, unit: string): Progress {
 export function barText(done: number, whole: number, seconds: number, unit: string): string {
   const share = whole === 0 ? 1 : Math.min(1, done / whole);
   const filled = Math.round(share * WIDTH);
-  const rate = seconds > 0 ? done / seconds : 0;
+  // The first moment says nothing of the rate: what was done before it is divided by almost no time.
+  const rate = seconds >= LEAST_SECONDS ? done / seconds : 0;
   const left = rate > 0 ? `${Math.ceil((whole - done) / rate)} s left` : '';
+  const pace = rate > 0 ? `${Math.round(rate)} ${unit}/s  ${left}` : '';
   const percent = `${Math.floor(share * 100)} %`.padStart(5);
-  return `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${percent}  ${Math.round(rate)} ${unit}/s  ${left}`.trimEnd();
+  return `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${percent}  ${pace}`.trimEnd();
 }
 
 function plainLines(label: string, unit: string): Progress {

@@ -18,6 +18,6 @@ sends, and every link in mails already sent. The service may run meanwhile. Back
     progress.end();
     const removed = Object.entries(counts).filter(([, count]) => count > 0);
     const lines = removed.map(([table, count]) => `${table.replaceAll('_', ' ')}: ${count} removed`);
-    call.answer(counts, lines.length > 0 ? lines : ['Nothing was deleted: nothing to purge']);
+    call.answer(counts, lines, 'Nothing was deleted: nothing to purge');
   },
 };

@@ -1,5 +1,5 @@
 /** `sendlark restore`: puts a copy in the place of the database, with sending held (trust 13). */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { connect, lockForServer, schemaState } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
@@ -7,6 +7,7 @@ import { continueFromCopy, lastIds } from '../delivery/copies.ts';
 import { type Call, type Command, wordsOf } from './command.ts';
 import { integrityOf, settings } from './database.ts';
 import { startProgress } from './progress.ts';
+import { isSame, realPath, writeWhole } from './target-file.ts';
 
 const PAGES_AT_ONCE = 1000;
 
@@ -21,8 +22,9 @@ Ids continue far beyond those handed out after the copy was made: links in mails
   async run(call) {
     const [file = ''] = wordsOf(call, 'FILE');
     if (!existsSync(file)) throw new Error(`There is no file ${file}`);
-    const path = settings().DATABASE_PATH;
-    const lock = lockForServer(path);
+    const path = realPath(settings().DATABASE_PATH);
+    if (isSame(file, path)) throw new Error(`${file} is the database itself: nothing to restore`);
+    const lock = lockForServer(path, 'Stop the service first: a restore replaces the file it works on');
     try {
       if (existsSync(path) && !call.flag('force')) throw new Error(`${path} exists; --force replaces it`);
       const queued = await put(file, path, call);
@@ -37,17 +39,12 @@ Ids continue far beyond those handed out after the copy was made: links in mails
 
 /** Gives how many mails wait in the copy. */
 async function put(file: string, path: string, call: Call): Promise<number> {
-  const unfinished = `${path}.unfinished`;
-  remove(unfinished);
-  try {
+  return writeWhole(path, async (unfinished) => {
     await copy(file, unfinished, call);
     const queued = prepare(unfinished, file, idsHandedOut(path));
     foldIn(path);
-    renameSync(unfinished, path);
     return queued;
-  } finally {
-    remove(unfinished);
-  }
+  });
 }
 
 async function copy(file: string, unfinished: string, call: Call): Promise<void> {
@@ -108,8 +105,4 @@ function foldIn(path: string): void {
     // It is damaged: that may be why it is replaced.
   }
   for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
-}
-
-function remove(path: string): void {
-  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true });
 }

@@ -79,8 +79,11 @@ export function schemaState(client: Database.Database): 'older' | 'current' | 'n
   return newest < known ? 'older' : 'current';
 }
 
-/** Holds the file for this process until it ends, however it ends; throws when another server has it (trust 47). */
-export function lockForServer(path: string): { release(): void } {
+/**
+ * Holds the file for this process until it ends, however it ends; throws when another server has it, and says what to do about it
+ * when given `advice`.
+ */
+export function lockForServer(path: string, advice?: string): { release(): void } {
   // SQLite follows links: two names of one file must share one lock.
   const file = existsSync(path) ? realpathSync(path) : path;
   if (existsSync(file) && statSync(file).isDirectory())
@@ -91,7 +94,7 @@ export function lockForServer(path: string): { release(): void } {
     lock.exec('BEGIN EXCLUSIVE');
   } catch {
     lock.close();
-    throw new Error(`Another Sendlark server is running on ${path}`);
+    throw new Error(`Another Sendlark server is running on ${path}${advice ? `. ${advice}` : ''}`);
   }
   return { release: () => lock.close() };
 }

@@ -153,8 +153,11 @@ t.test(
   async (t) => {
     const domains = ['example.com', 'news.example.com', 'strict.example', 'signed.example', 'elsewhere.example'];
     const { path } = databaseOf(t, ...domains);
-    await sendlark({ DATABASE_PATH: path }, 'dkim', 'create', 'signed.example', '--type', 'ed25519');
+    const make = ['dkim', 'create', 'signed.example', '--type', 'ed25519', '--json'];
+    const { record } = JSON.parse((await sendlark({ DATABASE_PATH: path }, ...make)).out);
     const dns = await startDns(t, {
+      'bounces.example.com': ['v=spf1 mx ~all'],
+      [record.name]: [record.value],
       '_dmarc.example.com': ['v=DMARC1; p=none'],
       '_dmarc.news.example.com': ['v=DMARC1; p=none'],
       '_dmarc.strict.example': ['v=DMARC1; p=none; aspf=s'],
@@ -178,6 +181,18 @@ t.test(
     t.match(below.get('Alignment of strict.example'), { state: 'fail', found: /\(aspf=s\)/ });
   },
 );
+
+t.test('alignment is no better than the check it rests on', async (t) => {
+  const { path } = databaseOf(t, 'none.example', 'unpublished.example');
+  await sendlark({ DATABASE_PATH: path }, 'dkim', 'create', 'unpublished.example', '--type', 'ed25519');
+  const { checks } = await examine({ DATABASE_PATH: path }, await startDns(t, {}));
+  t.match(checks.get('SPF of none.example'), { state: 'fail' });
+  t.match(checks.get('Alignment of none.example'), {
+    state: 'fail',
+    found: 'SPF (return path none.example) would speak for the domain, but fails',
+  });
+  t.match(checks.get('Alignment of unpublished.example'), { state: 'fail', found: /^DKIM .* and SPF .* but fails$/ });
+});
 
 t.test('each of several relays is looked at', async (t) => {
   const { path } = databaseOf(t, 'example.com');

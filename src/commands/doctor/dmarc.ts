@@ -29,10 +29,14 @@ export async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise
 }
 
 /**
- * Whether a pass of SPF or of our signature counts for the domain in From (RFC 7489 §3.1). The organisation is taken to be
- * the highest domain above with a policy of its own.
+ * Whether a pass of SPF or of our signature counts for the domain in From (RFC 7489 §3.1), and whether there is such a pass: `passes`
+ * says which of the two checks did not fail. The organisation is taken to be the highest domain above with a policy of its own.
  */
-export async function alignmentCheck(txt: Lookup, { domain, returnPath, keys }: SenderDomain): Promise<Finding> {
+export async function alignmentCheck(
+  txt: Lookup,
+  { domain, returnPath, keys }: SenderDomain,
+  passes: { spf: boolean; dkim: boolean },
+): Promise<Finding> {
   const policies = await policiesOf(txt, domain);
   const isStrict =
     tagsOf(policies[0]?.records[0] ?? '')
@@ -41,10 +45,18 @@ export async function alignmentCheck(txt: Lookup, { domain, returnPath, keys }: 
   const organisation = policies.at(-1)?.domain ?? domain;
   const isRelated =
     returnPath === organisation || returnPath.endsWith(`.${organisation}`) || domain.endsWith(`.${returnPath}`);
-  const ways: string[] = [];
-  if (keys.length > 0) ways.push(`DKIM (d=${domain})`);
-  if (returnPath === domain || (isRelated && !isStrict)) ways.push(`SPF (return path ${returnPath})`);
-  if (ways.length > 0) return { state: 'ok', found: ways.join(' and ') };
+  const ways: { name: string; works: boolean }[] = [];
+  if (keys.length > 0) ways.push({ name: `DKIM (d=${domain})`, works: passes.dkim });
+  if (returnPath === domain || (isRelated && !isStrict)) {
+    ways.push({ name: `SPF (return path ${returnPath})`, works: passes.spf });
+  }
+  const namesOf = (some: typeof ways) => some.map(({ name }) => name).join(' and ');
+  const working = ways.filter(({ works }) => works);
+  if (working.length > 0) return { state: 'ok', found: namesOf(working) };
+  if (ways.length > 0) {
+    const advice = ['Mend what is said of it above.'];
+    return { state: 'fail', found: `${namesOf(ways)} would speak for the domain, but fails`, advice };
+  }
   return {
     state: 'fail',
     found: `SPF speaks for the return path ${returnPath} only${isStrict ? ' (aspf=s)' : ''}, and Sendlark does not sign`,

@@ -15,14 +15,18 @@ const MECHANISMS = new Map([
   [6, 'ip6'],
 ]);
 
-/** The checks of one domain. What DNS cannot answer just now is a warning: it says nothing about the record. */
-export async function checkDomain(resolver: Resolver, sender: SenderDomain): Promise<Check[]> {
+/**
+ * The checks of one domain, `spf` being that of its return path. What DNS cannot answer just now is a warning: it says nothing about
+ * the record.
+ */
+export async function checkDomain(resolver: Resolver, sender: SenderDomain, spf: Check | undefined): Promise<Check[]> {
   const txt = (name: string) => textsAt(resolver, name);
-  return Promise.all([
+  const [dkim, dmarc] = await Promise.all([
     guarded(`DKIM of ${sender.domain}`, () => dkimCheck(txt, sender)),
     guarded(`DMARC of ${sender.domain}`, () => dmarcCheck(txt, sender)),
-    guarded(`Alignment of ${sender.domain}`, () => alignmentCheck(txt, sender)),
   ]);
+  const passes = { spf: spf?.state !== 'fail', dkim: dkim.state !== 'fail' };
+  return [dkim, dmarc, await guarded(`Alignment of ${sender.domain}`, () => alignmentCheck(txt, sender, passes))];
 }
 
 /** The SPF record of a domain of return paths, which is to allow these relays. */

@@ -1,0 +1,98 @@
+/** The file that a command writes: never in the place of a database in use, and whole before it has its name. */
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, openSync, readSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+/** What stands beside a database: SQLite's own files and the lock of the service. */
+const BESIDE = /-(wal|shm|journal|lock)$/;
+/** The first bytes of a database, and where its header says that it uses a write-ahead log (SQLite, "Database File Format" 1.3). */
+const MAGIC = 'SQLite format 3\0';
+const WRITE_VERSION_AT = 18;
+const WAL = 2;
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+
+interface Target {
+  /** What the user calls the file. */
+  file: string;
+  /** Whether a file of that name may be replaced. */
+  force: boolean;
+  /** The database of the settings. */
+  database: string;
+  /** What may be replaced: any file but a database, or a copy of a database too. */
+  replaces: 'no database' | 'copies of a database';
+}
+
+/**
+ * Throws an Error of one line unless the file may be written: its folder is there, it is no database in use, whoever's it is and under
+ * whatever name or link, nothing that belongs to one, and it is new unless `force` is given.
+ */
+export function assertWritable({ file, force, database, replaces }: Target): void {
+  const folder = dirname(resolve(file));
+  if (!existsSync(folder)) throw new Error(`There is no folder ${folder}`);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`${file} is a folder: name a file in it`);
+  const path = realPath(file);
+  if (isSame(path, database)) throw new Error(`${file} is the database itself`);
+  const beside = path.replace(BESIDE, '');
+  if (beside !== path && (isSame(beside, database) || headerOf(beside) !== null)) {
+    throw new Error(`${file} belongs to the database ${beside}`);
+  }
+  const header = headerOf(path);
+  if (header !== null && (header[WRITE_VERSION_AT] === WAL || existsSync(`${path}-lock`))) {
+    throw new Error(`${file} is a database in use`);
+  }
+  if (header !== null && replaces === 'no database') throw new Error(`${file} is a database`);
+  if (existsSync(file) && !force) throw new Error(`${file} exists; --force replaces it`);
+}
+
+/**
+ * Has `write` make the file under a name of its own beside it, and gives it its name once that has resolved. When it fails or the
+ * process is told to stop, nothing of it stays.
+ */
+export async function writeWhole<T>(file: string, write: (unfinished: string) => Promise<T>): Promise<T> {
+  const unfinished = `${file}.${randomBytes(6).toString('hex')}.unfinished`;
+  const remove = () => {
+    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(unfinished + end, { force: true });
+  };
+  const stop = (signal: keyof typeof SIGNALS) => {
+    remove();
+    process.exit(SIGNALS[signal]);
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  try {
+    const result = await write(unfinished);
+    renameSync(unfinished, file);
+    return result;
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+    remove();
+  }
+}
+
+/** Whether both names lead to one file: the same name, a link to it, or another name of it on the disk. */
+export function isSame(one: string, other: string): boolean {
+  if (realPath(one) === realPath(other)) return true;
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
+}
+
+/** The path without links; of a file that is not there, that of its folder with its name. */
+export function realPath(path: string): string {
+  const full = resolve(path);
+  if (existsSync(full)) return realpathSync(full);
+  const folder = dirname(full);
+  return existsSync(folder) ? join(realpathSync(folder), basename(full)) : full;
+}
+
+/** The first bytes of a database; null where there is none. */
+function headerOf(path: string): Buffer | null {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
+  const header = Buffer.alloc(WRITE_VERSION_AT + 1);
+  const file = openSync(path, 'r');
+  try {
+    const read = readSync(file, header);
+    return read === header.length && header.toString('latin1').startsWith(MAGIC) ? header : null;
+  } finally {
+    closeSync(file);
+  }
+}
