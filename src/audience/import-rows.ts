@@ -17,6 +17,16 @@ export interface Header {
 }
 
 const MAXIMUM = 255;
+/** The fields of a postal address. */
+const ADDRESS_FIELDS: ReadonlySet<string> = new Set([
+  'address_line1',
+  'address_line2',
+  'city',
+  'state',
+  'state_province_region',
+  'postal_code',
+]);
+const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** Reads the header row: reserved or custom names, case-insensitive, spaces as underscores; the first of two equal ones counts. */
@@ -41,6 +51,8 @@ export function headerOf(cells: readonly string[], customFields: readonly Custom
 export class RowReader {
   /** The contact columns this file sets. */
   readonly columns: string[];
+  /** How many cells were written in several lines and became one. */
+  folded = 0;
   /** The columns of the file that fill them, in that order; the custom ones become one JSON value at the end. */
   readonly #plain: { at: number; field: string }[] = [];
   readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
@@ -67,7 +79,7 @@ export class RowReader {
     let email = '';
     let emailAt = 0;
     for (const { at, field } of this.#plain) {
-      const value = (cells[at] ?? '').trim();
+      const value = this.#valueOf(field, (cells[at] ?? '').trim());
       if (field === 'email') {
         email = value;
         emailAt = row.push(value) - 1;
@@ -86,6 +98,16 @@ export class RowReader {
     }
     if (this.#custom.length > 0) row.push(this.#customValues(line, cells, errors));
     return errors.length > 0 ? { row: null, errors } : { row, errors };
+  }
+
+  /** A cell's value; an address that a spreadsheet wrote in several lines becomes one line, since the field has one. */
+  #valueOf(field: string, cell: string): string {
+    if (!ADDRESS_FIELDS.has(field) || !LINE_BREAKS.test(cell)) return cell;
+    this.folded++;
+    return cell
+      .split(LINE_BREAKS)
+      .map((part) => part.trim())
+      .join(' ');
   }
 
   #problem(field: string, value: string): string | null {

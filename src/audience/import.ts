@@ -138,6 +138,7 @@ async function stage(
   } finally {
     client.exec('COMMIT');
   }
+  if (reader.folded > 0) report.notes.push(`Address cells of several lines, joined into one: ${reader.folded}`);
   return reader.columns;
 }
 

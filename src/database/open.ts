@@ -21,6 +21,8 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
 export function connect(path: string): Db {
   const client = opened(path);
   client.pragma('busy_timeout = 5000');
+  // Counts for a file without tables only: `sendlark purge` can then give space back in small turns.
+  client.pragma('auto_vacuum = INCREMENTAL');
   client.pragma('journal_mode = WAL');
   client.pragma('synchronous = FULL');
   client.pragma('foreign_keys = ON');

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { barText } from '../../src/commands/progress.ts';
@@ -393,6 +394,52 @@ t.test('purge removes what was deleted and nothing that consent or sent mails re
   t.notMatch(db.serialize().toString('latin1'), 'CanaryName', 'their content is overwritten in the file');
   t.match((await run('purge')).out, /^Nothing was deleted/);
 });
+
+/** Deleted contacts that fill some 4 MB. */
+const DELETED_PEOPLE = `
+  INSERT OR IGNORE INTO contact_types (id, user_id, name, created_at, updated_at) VALUES (1, 1, 'Kept', '', '');
+  WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 1000)
+    INSERT INTO addresses (user_id, compared_email) SELECT 1, 'p' || at || '@x.org' FROM n;
+  INSERT INTO contacts (user_id, contact_type_id, address_id, email, first_name, address_line1, created_at, updated_at, deleted_at)
+    SELECT 1, 1, id, compared_email, '', hex(zeroblob(2000)), '', '', 'x' FROM addresses;`;
+
+t.test('purge gives the space back while others use the file', async (t) => {
+  const { db, path, run } = prepared(t);
+  db.exec(DELETED_PEOPLE);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  const before = statSync(path).size;
+  const { bytes_given_back: given, bytes_free: free } = JSON.parse((await run('purge', '--json')).out);
+  t.ok(given > 3_500_000, `${given} bytes given back`);
+  t.equal(free, 0);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  t.ok(statSync(path).size <= before - given);
+  t.equal(db.pragma('integrity_check', { simple: true }), 'ok');
+});
+
+t.test(
+  'a file of an earlier release is written anew by the first purge beside no service, and only then',
+  async (t) => {
+    const { db, path, run } = prepared(t);
+    db.exec(DELETED_PEOPLE);
+    db.pragma('auto_vacuum = NONE');
+    db.exec('VACUUM');
+    db.close();
+    const before = statSync(path).size;
+    const lock = lockForServer(path);
+    t.match(
+      (await run('purge')).out,
+      /^\d\.\d MB of the file are free and used again; to give them back, stop the service/m,
+    );
+    t.equal(statSync(path).size, before, 'a service that runs is not kept waiting');
+    lock.release();
+    t.match((await run('purge')).out, /^\d\.\d MB given back to the disk$/m);
+    t.ok(statSync(path).size < before - 3_500_000);
+    const after = new Database(path);
+    t.equal(after.pragma('auto_vacuum', { simple: true }), 2);
+    t.equal(after.pragma('integrity_check', { simple: true }), 'ok');
+    after.close();
+  },
+);
 
 t.test('the bar shows share, rate and time left', async (t) => {
   t.equal(barText(250, 1000, 5, 'rows'), '[######..................]  25 %  50 rows/s  15 s left');

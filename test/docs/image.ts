@@ -1,5 +1,5 @@
 /** Checks a container file by laying out its last stage in a folder and starting the program there. */
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Test } from 'tap';
@@ -12,6 +12,9 @@ const KNOWN = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'ENV', 'VOLUME', 'EXPOSE', 'USE
 
 /** The file's instructions are known, its base runs our Node, its files suffice, and it runs as an ordinary user. */
 export async function checkImage(t: Test, text: string): Promise<void> {
+  const kept = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
+  for (const name of ['.env', '*.db', '*.db-*', 'node_modules', 'dist'])
+    t.ok(kept.includes(name), `no ${name} in the image`);
   const lines = pairsOf(text, /^(\S+) (.+)$/gm);
   for (const [instruction] of lines) t.ok(KNOWN.includes(instruction), instruction);
   const last = lines.slice(lines.findLastIndex(([instruction]) => instruction === 'FROM'));

@@ -68,13 +68,14 @@ export class Machine {
     if (/^[A-Z]+=/.test(command)) this.#variables += `${this.#here(command)}\n`;
     else if (command.startsWith('npm ')) this.#checkNpm(t, command);
     else if (command.startsWith('systemctl ')) await this.#supervise(t, command);
+    else if (/^(useradd|install -[do]) /.test(command)) checkPreparation(t, command);
     else if (command.startsWith('litestream ')) this.#replicate(t, command);
     else await this.#shell(t, command, [this.#path('bin'), process.env.PATH ?? '']);
   }
 
   /** Runs the command of a line of cron, which has the path of Debian's cron. */
   async runCron(t: Test, command: string): Promise<void> {
-    await this.#shell(t, command, ['/usr/bin', '/bin']);
+    t.equal(await this.#shell(t, command, ['/usr/bin', '/bin']), '', 'it is silent when all is well');
   }
 
   /** The service has pages at these paths. */
@@ -95,7 +96,8 @@ export class Machine {
     return this.#substitutes.reduce((so, [documented, here]) => so.replaceAll(documented, here), command);
   }
 
-  async #shell(t: Test, command: string, path: string[]): Promise<void> {
+  /** Gives what the command prints. */
+  async #shell(t: Test, command: string, path: string[]): Promise<string> {
     if (command.includes('/single-send/recipients')) await this.#campaignEnd();
     const child = spawn('/bin/bash', ['-c', this.#variables + this.#here(command)], {
       cwd: this.#folder,
@@ -108,6 +110,7 @@ export class Machine {
     if (command.startsWith('curl ')) t.match(out, /^\{"status":"success"/, command);
     if (command.includes('/outbox/details')) await this.#openMail(t, out);
     this.#learn(command, out);
+    return out + err;
   }
 
   /** What a later command needs of this one's answer, and where the documents can only hint at it. */
@@ -159,4 +162,17 @@ export class Machine {
     client.prepare('VACUUM INTO ?').run(this.#path(name));
     client.close();
   }
+}
+
+/** What root prepares before the first start: the unit's user, its folder, a folder for backups and the file of settings. */
+function checkPreparation(t: Test, command: string): void {
+  const known = [
+    /^useradd --system --home-dir \/var\/lib\/sendlark --shell \S+ sendlark$/,
+    /^install -d -o sendlark -g sendlark -m 700 \/var\/lib\/sendlark \/backups$/,
+    /^install -o sendlark -g sendlark -m 600 \/dev\/null \/var\/lib\/sendlark\/\.env$/,
+  ];
+  t.ok(
+    known.some((form) => form.test(command)),
+    command,
+  );
 }

@@ -168,3 +168,33 @@ function importAndDie(job: ImportJob): string | null {
   if (child.signal === null) throw new Error(`it lived: ${child.stderr}`);
   return child.signal;
 }
+
+t.test(
+  'an address cell of several lines becomes one line and is noted; a name with a line break fails its row',
+  async (t) => {
+    const { one } = await startApp(t);
+    const type = await typeOf(one, 'Readers');
+    const csv = [
+      'email,first_name,address_line1,city',
+      'anna@example.org,Anna,"1 Harbour St \r\n  Flat 2\n\nTop floor",Lark',
+      'bert@example.org,Bert,2 Harbour St,"Lark\n"',
+      '"carl@example.org","Ca\nrl",3 Harbour St,Lark',
+    ].join('\r\n');
+    t.equal((await upload(one, type, csv)).status, 200);
+    const { body } = await one.call('GET', '/contacts/imports/details', { query: { id: 1 } });
+    t.match(body.message.import, {
+      created: 2,
+      failed: 1,
+      notes: ['Address cells of several lines, joined into one: 1'],
+      errors: [{ field: 'first_name' }],
+    });
+    const contacts = (await contactsOf(t, one, type)) as Record<string, unknown>[];
+    t.strictSame(
+      contacts.map(({ address_line1, city }) => [address_line1, city]),
+      [
+        ['1 Harbour St Flat 2 Top floor', 'Lark'],
+        ['2 Harbour St', 'Lark'],
+      ],
+    );
+  },
+);
