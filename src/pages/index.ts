@@ -70,7 +70,7 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(imagePages);
   await app.register(assetPages);
   await app.register(designPage, deps);
-  await app.register(docsPage);
+  await app.register(docsPage, deps);
   await app.register(countriesPage, deps);
   await app.register(healthPages, deps);
   await app.register(metricsPage, deps);

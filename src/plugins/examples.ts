@@ -70,6 +70,28 @@ const EXAMPLES: Record<string, unknown> = {
   zip_code: '20457',
 };
 
+/** Texts that stand in answers alone. */
+const ANSWERS: Record<string, string> = {
+  message: 'Saved Successfully',
+  errors: 'Deleted Successfully',
+  design_url: 'http://127.0.0.1:3000/design/…',
+  envelope_from: 'hello@example.com',
+  envelope_to: 'zoe@example.com',
+  from: 'Lark Books <hello@example.com>',
+  fullname: 'Zoë Müller',
+  hour: '2026-01-15 09:00:00',
+  image: 'http://127.0.0.1:3000/images/templates/welcome.png',
+  live_at: '2026-01-15 09:00:00',
+  preview_image: 'welcome.png',
+  rand_id: '4815162342',
+  reply: '250 2.0.0 Ok',
+  send_at: '2026-01-15 09:00:00',
+  sent_at: '2026-01-15 09:00:00',
+  to: 'Zoë Müller <zoe@example.com>',
+  url: 'https://example.com/autumn',
+  web_copy: 'http://127.0.0.1:3000/w/…',
+};
+
 const RARELY_REQUIRED = new Set(['strIds', 'value']);
 
 /** An example value of the parameter of this name and schema. */
@@ -89,4 +111,25 @@ export function exampleBody(schema: Record<string, unknown>): Record<string, unk
     .filter(([name]) => required.includes(name) || RARELY_REQUIRED.has(name))
     .map(([name, property]) => [name, exampleOf(name, property)]);
   return Object.fromEntries(entries);
+}
+
+/** A value that fits the schema of the field of this name: for the examples of answers. */
+export function exampleOfSchema(name: string, schema: Record<string, unknown>): unknown {
+  if ('const' in schema) return schema.const;
+  if (Array.isArray(schema.anyOf)) return exampleOfSchema(name, Object(schema.anyOf[0]));
+  if (Array.isArray(schema.enum)) return schema.enum.includes(EXAMPLES[name]) ? EXAMPLES[name] : schema.enum[0];
+  if (schema.type === 'array') return [exampleOfSchema(name, Object(schema.items))];
+  if (schema.type === 'object') {
+    const properties = Object.entries(Object(schema.properties) as Record<string, Record<string, unknown>>);
+    return Object.fromEntries(properties.map(([field, property]) => [field, exampleOfSchema(field, property)]));
+  }
+  if (schema.type === 'integer') return typeof EXAMPLES[name] === 'number' ? EXAMPLES[name] : 1;
+  if (schema.type === 'null') return null;
+  if (schema.pattern !== undefined) return '2026-01-15T09:00:00.000000Z';
+  return exampleText(EXAMPLES[name] ?? ANSWERS[name]);
+}
+
+function exampleText(given: unknown): string {
+  const one = Array.isArray(given) ? given[0] : given;
+  return typeof one === 'string' || typeof one === 'number' ? String(one) : 'text';
 }

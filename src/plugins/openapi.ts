@@ -1,18 +1,23 @@
 /** The OpenAPI 3.1 document, made from the routes' own schemas. */
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
+import { descriptionOf } from './descriptions.ts';
 import { exampleBody, exampleOf } from './examples.ts';
+import { NamedSchemas } from './named-schemas.ts';
 import { operationOf, TAGS } from './operations.ts';
 
 type Json = Record<string, unknown>;
 
-interface Operation {
-  parameters?: { name: string; required?: boolean; schema: Json }[];
-  requestBody?: unknown;
-  responses?: Json;
+interface Content {
+  schema?: Json;
+  example?: unknown;
 }
 
-const ENCODINGS = ['multipart/form-data', 'application/x-www-form-urlencoded', 'application/json'];
+interface Operation {
+  parameters?: { name: string; required?: boolean; description?: string; schema: Json }[];
+  requestBody?: { content?: Record<string, Content> };
+  responses?: Record<string, { content?: Record<string, Content> }>;
+}
 
 /** What our own formats mean, in words that others know. */
 const FORMATS: Record<string, Json> = {
@@ -20,6 +25,16 @@ const FORMATS: Record<string, Json> = {
   'email-address': { format: 'email' },
   'email-address-or-empty': {},
 };
+
+const ABOUT = `E-mail campaigns: contacts, segments, single sends, automations.
+
+Sendlark implements an HTTP interface that was given, *the contract*, to the letter. What it offers beyond it is marked *addition*:
+endpoints, optional parameters and response headers of its own, which change nothing in the records and answers of the contract.
+
+Bodies are described as JSON; multipart/form-data and application/x-www-form-urlencoded with the same names are taken as well.
+
+Every request carries the headers PublicKey and SecretKey. An answer holds \`status\` and one of \`message\` and \`errors\`. The deletes of a
+segment, a contact type and a sender carry their confirmation in \`errors\`, with the status \`success\`.`;
 
 const FAILURES: Record<string, string> = {
   401: 'A key is missing or the pair is wrong',
@@ -31,10 +46,12 @@ const FAILURES: Record<string, string> = {
 
 const Failure = {
   type: 'object',
+  description: 'The answer to a request that failed.',
   required: ['status', 'errors'],
   properties: {
-    status: { const: 'failed' },
+    status: { type: 'string', enum: ['failed'], description: 'Always failed.' },
     errors: {
+      description: 'One text, or the texts of each faulty field.',
       anyOf: [
         { type: 'string' },
         { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
@@ -56,7 +73,7 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
       info: {
         title: 'Sendlark',
         version: '1',
-        description: 'E-mail campaigns: contacts, segments, single sends, automations.',
+        description: ABOUT,
       },
       tags: TAGS.map((name) => ({ name })),
       components: {
@@ -72,11 +89,12 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
     transformObject: (given) => {
       if (!('openapiObject' in given)) return given.swaggerObject;
       const { openapiObject: document } = given;
+      const named = new NamedSchemas();
       const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => [
         path,
-        completed(path, methods ?? {}),
+        completed(path, methods ?? {}, named),
       ]);
-      const schemas = { ...document.components?.schemas, Failure };
+      const schemas = { ...named.schemas, Failure };
       return Object.assign(document, {
         paths: Object.fromEntries(paths),
         components: { ...document.components, schemas },
@@ -93,7 +111,8 @@ function describe(schema: FastifySchema | undefined, url: string): FastifySchema
   if (body !== undefined) {
     const cleaned = requiring(clean(body));
     described.body = { ...cleaned, examples: [exampleBody(cleaned)] };
-    described.consumes = consumes ?? ENCODINGS;
+    // One encoding for all: of several, generated clients make functions that cannot be imported.
+    described.consumes = consumes ?? ['application/json'];
   }
   return described;
 }
@@ -124,13 +143,22 @@ function requiring(schema: Json): Json {
 }
 
 /** The operations of a path with what only method and path tell: name, resource, summary, failures. */
-function completed(path: string, methods: object): Json {
+function completed(path: string, methods: object, named: NamedSchemas): Json {
   const operations = Object.entries(methods).map(([method, operation]: [string, Operation]) => {
     const { tag, summary } = operationOf(method, path.slice('/api'.length));
     const parameters = operation.parameters?.map((parameter) => ({
       ...parameter,
+      description: parameter.description ?? descriptionOf('', parameter.name),
       example: exampleOf(parameter.name, parameter.schema),
     }));
+    const operationId = `${method}${path.slice('/api'.length).replace(/[/-]+(\w)/g, (_all, letter) => letter.toUpperCase())}`;
+    for (const body of Object.values(operation.requestBody?.content ?? {})) {
+      // Encodings, and two methods of one route, may share an object.
+      if (body.schema && !('$ref' in body.schema)) body.schema = named.body(operationId, body.schema);
+    }
+    const answer = operation.responses?.['200']?.content?.['application/json'];
+    if (answer?.schema && !('$ref' in answer.schema))
+      Object.assign(answer, named.answer(operationId, path.slice('/api'.length), answer.schema));
     const isAboutRecords = operation.requestBody !== undefined || parameters?.some(({ required }) => required);
     const failures = [
       '401',
@@ -141,7 +169,7 @@ function completed(path: string, methods: object): Json {
     return [
       method,
       {
-        operationId: `${method}${path.slice('/api'.length).replace(/[/-]+(\w)/g, (_all, letter) => letter.toUpperCase())}`,
+        operationId,
         summary,
         tags: [tag],
         ...operation,

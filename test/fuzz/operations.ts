@@ -38,9 +38,21 @@ export interface Document {
   paths: Record<string, Record<string, Documented>>;
 }
 
+/** The document with every named schema in the places that refer to it. */
 export async function readDocument(app: TestApp): Promise<Document> {
-  return (await app.page('GET', '/docs/openapi.json')).body;
+  const { body } = await app.page('GET', '/docs/openapi.json');
+  const resolved = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolved);
+    if (typeof value !== 'object' || value === null) return value;
+    const [, name = ''] = /^#\/components\/schemas\/(\w+)$/.exec('$ref' in value ? String(value.$ref) : '') ?? [];
+    if (name !== '') return resolved(body.components.schemas[name]);
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolved(part)]));
+  };
+  return Object(resolved(body));
 }
+
+/** What a body may come as that the document describes as JSON. */
+const ENCODINGS = ['application/json', 'multipart/form-data', 'application/x-www-form-urlencoded'];
 
 /** Every operation of the document, in its order. */
 export function operationsOf(document: Document): Operation[] {
@@ -51,7 +63,9 @@ export function operationsOf(document: Document): Operation[] {
       tag: tags[0],
       method: method.toUpperCase(),
       path,
-      bodies: Object.entries(requestBody?.content ?? {}).map(([encoding, body]) => ({ encoding, ...body })),
+      bodies: Object.entries(requestBody?.content ?? {}).flatMap(([documented, body]) =>
+        (documented === 'application/json' ? ENCODINGS : [documented]).map((encoding) => ({ encoding, ...body })),
+      ),
     })),
   );
 }
