@@ -84,7 +84,7 @@ async function tlsFault(relay: Relay): Promise<string | null> {
     () => undefined,
   );
   const timer = setTimeout(() => wire.fail(new Error(SILENT)), PATIENCE_MS);
-  const result = await handshake(wire, { ...relay, login: null }, EHLO_NAME, RFC_TIMEOUTS);
+  const result = await handshake(wire, { ...relay, login: null }, EHLO_NAME, RFC_TIMEOUTS, PATIENCE_MS);
   clearTimeout(timer);
   if ('kind' in result) return result.reply;
   wire.quit(RFC_TIMEOUTS.quit);

@@ -4,12 +4,14 @@ import type { Listener, Wire } from './wire.ts';
 
 export class Dialogue implements Listener {
   readonly #wire: Wire;
+  readonly #patience: number;
   #waiting: { for: 'reply' | 'event'; resolve: (reply: Reply) => void; reject: (error: Error) => void } | null = null;
   #lost: Error | null = null;
-  #patience = 0;
 
-  constructor(wire: Wire) {
+  /** `patience`: milliseconds from the beginning of the connection to the end of the conversation. */
+  constructor(wire: Wire, patience: number) {
     this.#wire = wire;
+    this.#patience = patience;
     wire.listener = this;
   }
 
@@ -33,7 +35,7 @@ export class Dialogue implements Listener {
   }
 
   expired(): void {
-    this.#wire.fail(new Error(`no answer within ${this.#patience / 1000} s`));
+    this.#wire.fail(new Error(`no answer within ${Math.round(this.#wire.waited / 100) / 10} s`));
   }
 
   lost(error: Error): void {
@@ -44,8 +46,7 @@ export class Dialogue implements Listener {
 
   #wait(what: 'reply' | 'event', ms: number): Promise<Reply> {
     if (this.#lost !== null) return Promise.reject(this.#lost);
-    this.#patience = ms;
-    this.#wire.within(ms);
+    this.#wire.within(Math.max(0, Math.min(ms, this.#patience - this.#wire.age)));
     return new Promise((resolve, reject) => {
       this.#waiting = { for: what, resolve, reject };
     });

@@ -24,15 +24,17 @@ const MAX_COMMAND = 510;
 /**
  * Leads a fresh connection to where MAIL FROM may follow. Gives what the relay offers, or why it will not do: held for
  * a 5xx and for impossible TLS or login, deferred for what may pass; the wire is then closing. `name` is how we
- * introduce ourselves where it is a full domain name, else our address is (RFC 5321 4.1.4).
+ * introduce ourselves where it is a full domain name, else our address is (RFC 5321 4.1.4). It takes at most `patience`
+ * milliseconds from the beginning of the connection.
  */
 export async function handshake(
   wire: Wire,
   relay: Relay,
   name: string,
   timeouts: Timeouts,
+  patience: number,
 ): Promise<Extensions | Outcome> {
-  const opening = new Opening(wire, relay, name, timeouts);
+  const opening = new Opening(wire, relay, name, timeouts, patience);
   try {
     return await opening.run();
   } catch (error) {
@@ -67,12 +69,12 @@ class Opening {
   #offers: Announced = new Map();
   stage: Stage = 'connect';
 
-  constructor(wire: Wire, relay: Relay, name: string, timeouts: Timeouts) {
+  constructor(wire: Wire, relay: Relay, name: string, timeouts: Timeouts, patience: number) {
     this.#wire = wire;
     this.#relay = relay;
     this.#name = name;
     this.#timeouts = timeouts;
-    this.#dialogue = new Dialogue(wire);
+    this.#dialogue = new Dialogue(wire, patience);
   }
 
   async run(): Promise<Extensions> {

@@ -1,6 +1,6 @@
 /** The SMTP client as the worker sees it: jobs go in, outcomes come out, connections are its own business. */
 import { handshake } from './handshake.ts';
-import type { Outcome } from './outcome.ts';
+import { type Outcome, withoutReply } from './outcome.ts';
 import { type Job, Queue, type Ticket } from './queue.ts';
 import { Rate } from './rate.ts';
 import { type Relay, relayName } from './relay.ts';
@@ -13,7 +13,7 @@ import { Wire } from './wire.ts';
 const DEAF_MS = 600_000;
 
 export type PoolOptions = {
-  /** The most connections at a time, to all relays together. */
+  /** The most connections at a time to each relay. */
   connections?: number;
   /** Our full domain name, to introduce ourselves with; without one it is our address. */
   name?: string;
@@ -33,12 +33,16 @@ export class SmtpPool {
   readonly #timeouts: Timeouts;
   readonly #routes: Routes;
   readonly #rate: Rate;
+  /** Jobs for whichever relay is best; those that one refused wait at the next. */
   readonly #queue = new Queue();
   /** Every socket, from connecting to closed. */
-  readonly #wires = new Set<Wire>();
-  readonly #opening = new Set<Wire>();
+  readonly #wires = new Map<Wire, Route>();
   readonly #sessions = new Map<Session, Route>();
   readonly #idle: Session[] = [];
+  /** The relay of every session, also of one that has ended. */
+  readonly #routeOf = new WeakMap<Session, Route>();
+  /** Sessions whose relay has not answered for long while there is another one to use. */
+  readonly #stalled = new Set<Session>();
   /** Jobs that stood behind a dot at the last look. */
   readonly #waiting = new WeakMap<Session, Ticket | null>();
   #sweep: NodeJS.Timeout | null = null;
@@ -52,18 +56,19 @@ export class SmtpPool {
     this.#monotonic = options.monotonic ?? (() => performance.now());
     this.#onTrouble = options.onTrouble ?? (() => {});
     this.#timeouts = { ...RFC_TIMEOUTS, ...options.timeouts };
-    this.#routes = new Routes(relays, this.#connections, this.#monotonic);
+    this.#routes = new Routes(relays, this.#connections, this.#timeouts, this.#monotonic);
     this.#rate = new Rate(this.#monotonic);
   }
 
   /**
    * Hands over one message to one recipient and tells what became of it; 'withdrawn' where not a byte of it was
-   * written because `start` gave null or the pool took it back. Where no relay can be had, the outcome's stage is
-   * connect, tls or auth and the job did not begin. Rejects only with what `start` throws.
+   * written because `start` gave null or the pool took it back. It is held when every relay refuses its sender. Where no
+   * relay can be had, the outcome's stage is connect, tls or auth and the job did not begin. Rejects only with what
+   * `start` throws.
    */
   send(job: Job): Promise<Outcome | 'withdrawn'> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ job, resolve, reject, retried: false, next: null });
+      this.#queue.push({ job, resolve, reject, moves: 0, refusedBy: [], refusal: null, next: null });
       this.#pump();
     });
   }
@@ -71,10 +76,12 @@ export class SmtpPool {
   /** How many jobs more would begin at once or within 100 ms; 0 while no relay can be had. */
   get capacity(): number {
     if (this.#closing) return 0;
-    const route = this.#routes.preferred();
-    const least = route === null ? 0 : route.failures > 0 ? 1 : Math.min(route.limit, this.#connections);
-    const slots = Math.max(least, this.#sessions.size);
-    return Math.max(0, slots + Math.floor(this.#rate.perSecond / 10) - this.active - this.pending);
+    const { best } = this.#routes;
+    const least = best !== null ? best.slots : this.#routes.pause === 0 ? 1 : 0;
+    let busy = this.active + this.pending;
+    for (const session of this.#stalled) busy -= session.load;
+    const slots = Math.max(least, this.#sessions.size - this.#stalled.size);
+    return Math.max(0, slots + Math.floor(this.#rate.perSecond / 10) - busy);
   }
 
   /** Jobs of which something was written and whose outcome is open. */
@@ -86,7 +93,7 @@ export class SmtpPool {
 
   /** Jobs that wait for a connection; nothing of them is written. */
   get pending(): number {
-    return this.#queue.length;
+    return this.#routes.all.reduce((sum, { queue }) => sum + queue.length, this.#queue.length);
   }
 
   /** Sockets, whatever state they are in. */
@@ -96,12 +103,12 @@ export class SmtpPool {
 
   /** Milliseconds until a relay may be tried again; 0 where mail can go now. */
   get retryIn(): number {
-    return this.#sessions.size > 0 ? 0 : this.#routes.pause();
+    return this.#sessions.size > 0 ? 0 : this.#routes.pause;
   }
 
   /** Takes back what has not begun: each pending job ends as 'withdrawn'. */
   withdraw(): void {
-    for (let ticket = this.#queue.shift(); ticket !== null; ticket = this.#queue.shift()) ticket.resolve('withdrawn');
+    for (const queue of [this.#queue, ...this.#routes.all.map((route) => route.queue)]) end(queue, () => 'withdrawn');
   }
 
   /** Takes nothing more, withdraws what is pending, finishes what is in flight within `graceMs`, then drops the rest. */
@@ -109,42 +116,49 @@ export class SmtpPool {
     this.#closing = true;
     this.withdraw();
     for (const session of [...this.#idle]) session.quit();
-    for (const wire of this.#opening) wire.fail(new Error('closing'));
+    for (const { opening } of this.#routes.all) for (const wire of opening) wire.fail(new Error('closing'));
     if (this.#wires.size === 0) return;
     const closed = new Promise<void>((resolve) => {
       this.#allClosed = resolve;
     });
     const grace = setTimeout(() => {
-      for (const wire of this.#wires) wire.fail(new Error('we shut down before the relay answered'));
+      for (const wire of this.#wires.keys()) wire.fail(new Error('we shut down before the relay answered'));
     }, graceMs);
     await closed;
     clearTimeout(grace);
   }
 
   readonly #owner: SessionOwner = {
-    settled: (ticket, outcome) => ticket.resolve(outcome),
+    settled: (session, ticket, outcome) => this.#settle(this.#routeOf.get(session), ticket, outcome),
     ending: (session) => {
       const route = this.#sessions.get(session);
-      if (route !== undefined && this.#mayFollow(route)) this.#next((ticket) => session.follow(ticket));
+      if (route !== undefined && this.#mayFollow(session, route)) this.#next(route, (ticket) => session.follow(ticket));
     },
-    carried: (session) => {
+    carried: (session, outcome) => {
       this.#rate.add();
       const route = this.#sessions.get(session);
-      if (route !== undefined) this.#routes.worked(route);
+      if (route === undefined) return;
+      if (this.#stalled.delete(session)) {
+        route.stalled--;
+        route.open++;
+      }
+      if (outcome.kind !== 'held') route.worked();
     },
     deaf: (session) => {
       const route = this.#sessions.get(session);
       if (route !== undefined) route.followAt = this.#monotonic() + DEAF_MS;
     },
     free: (session) => {
-      if (this.#closing || this.#betterThan(this.#sessions.get(session))) session.quit();
-      else this.#feed(session);
+      const route = this.#sessions.get(session);
+      if (route === undefined || this.#isDone(session, route)) session.quit();
+      else this.#feed(session, route);
       // A relay that just proved itself, or was left alone long enough, may get more connections.
       this.#pump();
     },
+    limited: (session) => this.#sessions.get(session)?.endedSession(session.completed),
     stale: (ticket) => {
-      ticket.retried = true;
-      this.#queue.unshift(ticket);
+      ticket.moves++;
+      this.#queueFor(ticket)?.unshift(ticket);
       this.#pump();
     },
     ended: (session, trouble) => {
@@ -153,8 +167,9 @@ export class SmtpPool {
       this.#sessions.delete(session);
       const place = this.#idle.indexOf(session);
       if (place !== -1) this.#idle.splice(place, 1);
-      route.open--;
-      if (trouble !== null) this.#failed(route, trouble);
+      if (this.#stalled.delete(session)) route.stalled--;
+      else route.open--;
+      if (trouble !== null) this.#failed(route, trouble, session.begun);
       this.#pump();
     },
   };
@@ -162,100 +177,159 @@ export class SmtpPool {
   /** Brings waiting jobs and connections together. */
   #pump(): void {
     if (this.#closing) this.withdraw();
-    while (this.#queue.length > 0) {
-      const session = this.#idle.pop();
-      if (session === undefined) break;
-      this.#feed(session);
+    if (this.pending === 0) return;
+    for (let session = this.#idleOne(); session !== undefined; session = this.#idleOne()) {
+      this.#idle.splice(this.#idle.indexOf(session), 1);
+      const route = this.#sessions.get(session);
+      if (route !== undefined) this.#feed(session, route);
     }
-    if (this.#queue.length === 0) return;
-    const route = this.#routes.preferred();
-    if (route === null) this.#giveUp();
-    else this.#openMore(route);
+    let waiting = this.#queue.length;
+    for (const route of this.#routes.all) {
+      while (route.queue.length + waiting > route.fresh && route.hasRoom()) void this.#open(route);
+      // A relay further down gets only what was refused; a failed one is probed beside the work.
+      if (route.isHealthy) waiting = 0;
+    }
+    this.#giveUp();
+  }
+
+  /** An idle session there is a job for. */
+  #idleOne(): Session | undefined {
+    return this.#idle.findLast((session) => {
+      const route = this.#sessions.get(session);
+      return route !== undefined && (route.queue.length > 0 || (this.#queue.length > 0 && this.#mayTake(route)));
+    });
+  }
+
+  /** Whether a relay gets jobs that may go anywhere: not while a better one has all the connections it takes. */
+  #mayTake(route: Route): boolean {
+    const better = this.#routes.betterThan(route);
+    return better === null || better.open < better.slots;
+  }
+
+  /** Whether a free session has nothing more to do. */
+  #isDone(session: Session, route: Route): boolean {
+    if (this.#closing || route.pause > 0 || route.isSpent(session.completed)) return true;
+    return route.queue.length === 0 && this.#routes.betterThan(route)?.hasRoom() === true;
   }
 
   /** Whether the next job is better off behind another one's dot: no connection more can be had, and it was never lost there. */
-  #mayFollow(route: Route): boolean {
-    if (this.#closing || this.#queue.first?.retried || this.#opening.size > 0) return false;
-    if (this.#monotonic() < route.followAt) return false;
-    const isFull = this.#wires.size >= this.#connections || !this.#routes.hasRoom(route);
-    return isFull && !this.#betterThan(route);
-  }
-
-  /** Opens connections for what waits, as many as are due. */
-  #openMore(route: Route): void {
-    while (
-      this.#queue.length > this.#opening.size &&
-      this.#wires.size < this.#connections &&
-      this.#routes.hasRoom(route)
-    ) {
-      void this.#open(route);
-    }
+  #mayFollow(session: Session, route: Route): boolean {
+    const first = route.queue.first ?? this.#queue.first;
+    if (this.#closing || first === null || first.moves > 0 || route.fresh > 0) return false;
+    if (this.#monotonic() < route.followAt || route.isSpent(session.completed + 1) || route.pause > 0) return false;
+    const isFull = route.sockets >= this.#connections || !route.hasRoom();
+    return isFull && this.#routes.betterThan(route)?.hasRoom() !== true;
   }
 
   /** Gives a free session the next job that begins, or rest. */
-  #feed(session: Session): void {
-    if (this.#next((ticket) => session.begin(ticket))) return;
+  #feed(session: Session, route: Route): void {
+    if (this.#next(route, (ticket) => session.begin(ticket))) return;
     if (this.#closing) session.quit();
     else this.#idle.push(session);
   }
 
-  /** Offers the waiting jobs, in turn, until one is taken; false when none was. The others ended at once. */
-  #next(take: (ticket: Ticket) => Outcome | 'withdrawn' | null): boolean {
-    for (let ticket = this.#queue.shift(); ticket !== null; ticket = this.#queue.shift()) {
+  /** Offers a relay the jobs that wait for it, in turn, until one is taken; false when none was. The others ended at once. */
+  #next(route: Route, take: (ticket: Ticket) => Outcome | 'withdrawn' | null): boolean {
+    for (;;) {
+      const ticket = route.queue.shift() ?? (this.#mayTake(route) ? this.#queue.shift() : null);
+      if (ticket === null) return false;
       try {
         const ended = take(ticket);
         if (ended === null) return true;
-        ticket.resolve(ended);
+        this.#settle(route, ticket, ended);
       } catch (error) {
         ticket.reject(error);
       }
     }
-    return false;
+  }
+
+  /** Tells what became of a job; one whose sender is refused goes on to a relay that has not refused it yet. */
+  #settle(route: Route | undefined, ticket: Ticket, outcome: Outcome | 'withdrawn'): void {
+    if (outcome === 'withdrawn' || outcome.kind !== 'held' || route === undefined) {
+      ticket.resolve(outcome);
+      return;
+    }
+    if (outcome.code > 0) route.refusedSender(outcome);
+    ticket.refusal ??= outcome;
+    ticket.refusedBy = [...ticket.refusedBy, route.relay];
+    const queue = this.#queueFor(ticket);
+    if (queue === null || this.#closing) {
+      ticket.resolve(ticket.refusal);
+    } else {
+      queue.push(ticket);
+      this.#pump();
+    }
+  }
+
+  /** Where a job waits: for any relay, or for the first that has not refused it; null where all have. */
+  #queueFor({ refusedBy }: Ticket): Queue | null {
+    if (refusedBy.length === 0) return this.#queue;
+    return this.#routes.all.find(({ relay }) => !refusedBy.includes(relay))?.queue ?? null;
   }
 
   /** Tells the waiting jobs why there is no relay for them, unless a connection is left that may still take them. */
   #giveUp(): void {
-    const trouble = this.#routes.trouble();
-    if (trouble === null || this.#sessions.size > 0 || this.#opening.size > 0) return;
-    for (let ticket = this.#queue.shift(); ticket !== null; ticket = this.#queue.shift()) ticket.resolve(trouble);
+    const { best, trouble } = this.#routes;
+    for (const route of this.#routes.all) {
+      const { trouble: own } = route;
+      if (own === null || route.pause === 0 || route.open + route.opening.size > 0) continue;
+      end(route.queue, ({ refusal }) => (own.kind === 'held' ? (refusal ?? own) : own));
+    }
+    if (best !== null || trouble === null) return;
+    if (this.#routes.all.every(({ open, opening }) => open + opening.size === 0)) end(this.#queue, () => trouble);
   }
 
   async #open(route: Route): Promise<void> {
-    route.opening++;
     const wire = new Wire(route.relay, this.#monotonic, (closed) => this.#forget(closed));
-    this.#wires.add(wire);
-    this.#opening.add(wire);
+    this.#wires.set(wire, route);
+    route.sockets++;
+    route.opening.add(wire);
     this.#sweep ??= setInterval(() => this.#check(), Math.min(1000, Math.min(...Object.values(this.#timeouts)) / 4));
 
-    const result = await handshake(wire, route.relay, this.#name, this.#timeouts);
-    route.opening--;
-    this.#opening.delete(wire);
+    const { patience } = route;
+    const result = await handshake(wire, route.relay, this.#name, this.#timeouts, patience);
+    route.opening.delete(wire);
     if ('kind' in result) {
-      if (!this.#closing) this.#failed(route, result);
+      if (!this.#closing) this.#failed(route, result, wire.begun, wire.age >= patience);
     } else {
       const session = new Session(wire, result, this.#timeouts, relayName(route.relay), this.#owner);
       this.#sessions.set(session, route);
-      route.open++;
-      this.#feed(session);
+      this.#routeOf.set(session, route);
+      route.opened(wire.age);
+      this.#feed(session, route);
     }
     this.#pump();
   }
 
-  #failed(route: Route, trouble: Outcome): void {
-    this.#routes.failed(route, trouble);
+  #failed(route: Route, trouble: Outcome, begun: number, isSilent = false): void {
+    route.failed(trouble, begun, isSilent);
     this.#onTrouble(relayName(route.relay), trouble);
-  }
-
-  /** Whether a relay higher in the list can be had again. */
-  #betterThan(route: Route | undefined): boolean {
-    const preferred = this.#routes.preferred();
-    return preferred !== null && preferred !== route && this.#routes.hasRoom(preferred);
   }
 
   #check(): void {
     const now = this.#monotonic();
-    for (const wire of this.#wires) wire.check(now);
-    for (const session of this.#sessions.keys()) this.#freeFollower(session);
+    for (const wire of this.#wires.keys()) wire.check(now);
+    for (const [session, route] of this.#sessions) {
+      this.#freeFollower(session);
+      if (this.#routes.all.length > 1) this.#checkStalled(session, route);
+    }
+    this.#pump();
+  }
+
+  /** Counts a session out that has waited for its relay too long; a relay of which none is left has failed. */
+  #checkStalled(session: Session, route: Route): void {
+    const { opening: patience } = this.#timeouts;
+    if (session.waited < patience || this.#stalled.has(session)) return;
+    this.#stalled.add(session);
+    route.stalled++;
+    route.open--;
+    if (route.open > 0) return;
+    const relay = relayName(route.relay);
+    this.#failed(
+      route,
+      withoutReply('deferred', 'connect', `${relay}: no answer within ${patience / 1000} s`),
+      this.#monotonic(),
+    );
   }
 
   /** Takes a job back that has waited behind the same dot since the last look: it must not hang with that message. */
@@ -269,11 +343,19 @@ export class SmtpPool {
   }
 
   #forget(wire: Wire): void {
+    const route = this.#wires.get(wire);
+    if (route !== undefined) route.sockets--;
     this.#wires.delete(wire);
-    this.#pump();
+    // Of one that did not come to a session it is not known yet what that means for its relay.
+    if (route?.opening.has(wire) !== true) this.#pump();
     if (this.#wires.size > 0) return;
     if (this.#sweep !== null) clearInterval(this.#sweep);
     this.#sweep = null;
     this.#allClosed?.();
   }
+}
+
+/** Empties a queue, each of its jobs ended so. */
+function end(queue: Queue, outcomeOf: (ticket: Ticket) => Outcome | 'withdrawn'): void {
+  for (let ticket = queue.shift(); ticket !== null; ticket = queue.shift()) ticket.resolve(outcomeOf(ticket));
 }

@@ -1,6 +1,7 @@
 /** The jobs that wait for a connection, first in, first out. */
 import type { MailData } from '../mail-data.ts';
 import type { Outcome } from './outcome.ts';
+import type { Relay } from './relay.ts';
 
 /** One message to one recipient. */
 export type Job = {
@@ -24,8 +25,11 @@ export type Ticket = {
   readonly job: Job;
   readonly resolve: (outcome: Outcome | 'withdrawn') => void;
   readonly reject: (error: unknown) => void;
-  /** Whether it went back to the queue once because its connection was closed. */
-  retried: boolean;
+  /** How often it went back to the queue because its connection was closed before its message. */
+  moves: number;
+  /** The relays that refused its sender, and what the first of them said. */
+  refusedBy: readonly Relay[];
+  refusal: Outcome | null;
   next: Ticket | null;
 };
 

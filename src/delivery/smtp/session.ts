@@ -10,15 +10,17 @@ import type { Listener, Wire } from './wire.ts';
 
 export interface SessionOwner {
   /** What became of a job; 'withdrawn' where its message may not leave any more and nothing but its envelope was written. */
-  settled(ticket: Ticket, outcome: Outcome | 'withdrawn'): void;
+  settled(session: Session, ticket: Ticket, outcome: Outcome | 'withdrawn'): void;
   /** The session is about to end a message with the dot: it may be given a job to `follow`. */
   ending(session: Session): void;
   /** A job came to its end, whatever that was; called before it is free or goes on with the job that follows. */
-  carried(session: Session): void;
+  carried(session: Session, outcome: Outcome): void;
   /** The session may take the next job. */
   free(session: Session): void;
   /** The relay did not take well to what followed a dot, although it offers PIPELINING. */
   deaf(session: Session): void;
+  /** The relay ended the session, which has carried messages, instead of taking one more. */
+  limited(session: Session): void;
   /** The connection was kept from an earlier message and is closed; the relay knows nothing of this job. */
   stale(ticket: Ticket): void;
   /**
@@ -36,6 +38,9 @@ const BLOCK_BYTES = 65_536;
 
 /** What a connection keeps to build messages in, twice: fresh memory for each costs more than the building. */
 const MEMORY_BYTES = 65_536;
+
+/** A job whose connections are closed again and again is no longer begun anew. */
+const MOST_MOVES = 3;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -85,6 +90,21 @@ export class Session implements Listener {
     this.#owner = owner;
     wire.listener = this;
     wire.within(timeouts.idle);
+  }
+
+  /** Jobs that came to their end in it. */
+  get completed(): number {
+    return this.#completed;
+  }
+
+  /** When its connection began. */
+  get begun(): number {
+    return this.#wire.begun;
+  }
+
+  /** Milliseconds it has waited for the relay with a job; 0 without one. */
+  get waited(): number {
+    return this.#ticket === null ? 0 : this.#wire.waited;
   }
 
   /** Jobs of which something is written: none, one, or one and the one that follows it. */
@@ -321,7 +341,7 @@ export class Session implements Listener {
     const ticket = this.#release();
     this.#completed++;
     if (this.#given !== this.#taken) this.#memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
-    if (ticket !== null) this.#owner.settled(ticket, outcome);
+    if (ticket !== null) this.#owner.settled(this, ticket, outcome);
     const following = this.#following;
     this.#following = null;
     if (following !== null) {
@@ -329,7 +349,7 @@ export class Session implements Listener {
       this.#carry(following, true);
       this.#await('mail', this.#timeouts.mail);
     }
-    this.#owner.carried(this);
+    this.#owner.carried(this, outcome);
     if (following !== null) return;
     if (this.#isSpoilt) {
       this.#wire.fail(new Error('an envelope was taken back'));
@@ -354,13 +374,16 @@ export class Session implements Listener {
     const ticket = this.#release();
     this.#wire.fail(new Error('the message was withdrawn'));
     this.#owner.ended(this, null);
-    if (ticket !== null) this.#owner.settled(ticket, 'withdrawn');
+    if (ticket !== null) this.#owner.settled(this, ticket, 'withdrawn');
   }
 
   /** Ends the connection in the middle of a job. A refusal that was already given stands. */
   #breakOff(outcome: Outcome): void {
     const verdict = this.#refusal ?? outcome;
-    const untouched = this.#step === 'rset' || (this.#step === 'mail' && this.#completed > 0);
+    const isKept = this.#completed > 0 && this.#refusal === null;
+    const isEarly = this.#step === 'mail' || (outcome.code === 421 && (this.#step === 'rcpt' || this.#step === 'data'));
+    const untouched = this.#step === 'rset' || (isKept && isEarly);
+    if (isKept && isEarly && verdict.kind === 'deferred') this.#owner.limited(this);
     const ticket = this.#release();
     const following = this.#following;
     this.#following = null;
@@ -369,8 +392,8 @@ export class Session implements Listener {
     // What followed has not been heard, or was forgotten with the connection: nothing but its envelope was written.
     if (following !== null) this.#owner.stale(following.ticket);
     if (ticket === null) return;
-    if (untouched && !ticket.retried) this.#owner.stale(ticket);
-    else this.#owner.settled(ticket, verdict);
+    if (untouched && ticket.moves < MOST_MOVES) this.#owner.stale(ticket);
+    else this.#owner.settled(this, ticket, verdict);
   }
 
   #release(): Ticket | null {

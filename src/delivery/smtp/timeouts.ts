@@ -1,6 +1,8 @@
 /** How long the client waits for what, in milliseconds. */
 
 export type Timeouts = {
+  /** From connecting to the first MAIL FROM, where another relay or connection can take the mail (not in RFC 5321). */
+  opening: number;
   /** Until the TCP connection stands (not in RFC 5321). */
   connect: number;
   /** Until the TLS handshake is through (not in RFC 5321). */
@@ -26,6 +28,7 @@ export type Timeouts = {
 };
 
 export const RFC_TIMEOUTS: Timeouts = {
+  opening: 30_000,
   connect: 30_000,
   tls: 120_000,
   greeting: 300_000,

@@ -26,11 +26,16 @@ export class Wire {
   #listener: Listener | null = null;
   #error: Error | null = null;
   #deadline = Number.POSITIVE_INFINITY;
+  /** When it began to connect, and when it last began to wait. */
+  readonly begun: number;
+  #waitsSince: number;
 
   /** Starts to connect. `closed` is called once the socket is gone, after the listener's `lost`. */
   constructor(target: { host: string; port: number }, monotonic: () => number, closed: (wire: Wire) => void) {
     this.#monotonic = monotonic;
     this.#closed = closed;
+    this.begun = monotonic();
+    this.#waitsSince = this.begun;
     // Without TLS all replies are read into one buffer; an allocation for each costs a tenth of a hand-over.
     const inbox = Buffer.allocUnsafeSlow(INBOX_BYTES);
     const callback = (length: number) => {
@@ -75,9 +80,20 @@ export class Wire {
     this.#attach(this.#socket);
   }
 
+  /** Milliseconds since it began to connect. */
+  get age(): number {
+    return this.#monotonic() - this.begun;
+  }
+
+  /** Milliseconds since the deadline was set last. */
+  get waited(): number {
+    return this.#monotonic() - this.#waitsSince;
+  }
+
   /** Sets the deadline `ms` from now. */
   within(ms: number): void {
-    this.#deadline = this.#monotonic() + ms;
+    this.#waitsSince = this.#monotonic();
+    this.#deadline = this.#waitsSince + ms;
   }
 
   /** Tells the listener if the deadline has passed; to be called every so often. */
