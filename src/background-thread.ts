@@ -8,6 +8,7 @@ import { listenForReturns } from './delivery/bounces/intake.ts';
 import type { BounceListener } from './delivery/bounces/listener.ts';
 import type { Outcome } from './delivery/courier.ts';
 import { OutboxCourier } from './delivery/outbox.ts';
+import { heloName } from './delivery/smtp/helo.ts';
 import { SmtpCourier } from './delivery/smtp-courier.ts';
 import { openTokens } from './delivery/tokens.ts';
 
@@ -30,7 +31,11 @@ const background = new Background({
   courier:
     config.SMTP_URL === ''
       ? new OutboxCourier(db, systemClock)
-      : new SmtpCourier(config.SMTP_URL, { connections: config.SMTP_CONNECTIONS, onTrouble }),
+      : new SmtpCourier(config.SMTP_URL, {
+          connections: config.SMTP_CONNECTIONS,
+          name: await heloName(config.SMTP_HELO, config.PUBLIC_URL),
+          onTrouble,
+        }),
   tokens: openTokens(db.$client),
   publicUrl,
   log,

@@ -124,6 +124,11 @@ export const SETTINGS = {
   SEND_RATE: setting('0', 'Mails a second, at most; 0: as fast as the relay takes them.', integerBetween(0, 1_000_000)),
   SEND_RATE_PER_DOMAIN: setting('0', 'The same to one recipient domain.', integerBetween(0, 1_000_000)),
   SMTP_CONNECTIONS: setting('20', 'Connections to each relay, at most.', integerBetween(1, 200)),
+  SMTP_HELO: setting(
+    '',
+    'Name given to the relay in EHLO; default: the host of PUBLIC_URL, else the name of the machine, else its address.',
+    asDomain,
+  ),
   BOUNCE_LISTEN: setting('', 'host:port on which mail that comes back is taken in; none: no listener.', asHostAndPort),
   BOUNCE_DOMAIN: setting(
     '',

@@ -73,6 +73,7 @@ export class Ledger {
   readonly #seen: Statement<[string, number]>;
   readonly #hold: Statement<[string, number]>;
   readonly #cancelled: Statement<[], number>;
+  readonly #progress: Statement<[number], { sending: number; delivered: number }>;
 
   constructor(client: Database) {
     this.#client = client;
@@ -119,6 +120,9 @@ export class Ledger {
     this.#hold = client.prepare(
       "UPDATE mailings SET state = 'held', seen_state = 'held', held_reason = ? WHERE id = ? AND state = 'sending'",
     );
+    this.#progress = client.prepare(`
+      SELECT delivered, (SELECT count(*) FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = mailings.id AND state = 1)
+        AS sending FROM mailings WHERE id = ?`);
     this.#cancelled = client
       .prepare<[], number>("SELECT id FROM mailings WHERE finished_at IS NULL AND state = 'cancelled'")
       .pluck();
@@ -143,6 +147,11 @@ export class Ledger {
         return this.#client.prepare('UPDATE deliveries SET state = 0 WHERE state = 1').run().changes;
       })
       .immediate();
+  }
+
+  /** How many recipients of a mailing are in hand-off, and how many were accepted. */
+  progress(mailingId: number): { sending: number; delivered: number } {
+    return this.#progress.get(mailingId) ?? { sending: 0, delivered: 0 };
   }
 
   /** Runs several of the moves below as one transaction. */

@@ -5,6 +5,8 @@ import { parseRelays } from './smtp/relay.ts';
 
 export interface SmtpOptions {
   connections: number;
+  /** Our full domain name for EHLO; empty to give our address. */
+  name?: string;
   /** Told whenever a relay could not be used. */
   onTrouble(relay: string, outcome: Outcome): void;
 }

@@ -10,6 +10,7 @@ import { type Claim, Ledger, type OpenMailing, type Result } from './ledger.ts';
 import type { MailData } from './mail-data.ts';
 import type { Mailings, ReadyMailing } from './mailings.ts';
 import type { Rates } from './rates.ts';
+import { Refusals, type Suspect } from './refusals.ts';
 
 /** Results wait at most this long for their transaction: the bound of what a crash can send twice (trust, the promise). */
 const RECORD_MS = 50;
@@ -42,6 +43,8 @@ export class DeliveryWorker {
   #results: Result[] = [];
   /** Claims that were withdrawn before they started. */
   #withdrawn: { claim: Claim; due_at: number }[] = [];
+  /** Recipients whose refusal may be about us. */
+  readonly #refusals = new Refusals();
   /** Mailings of which nothing may start. */
   readonly #stopped = new Set<number>();
   #isStopping = false;
@@ -68,13 +71,16 @@ export class DeliveryWorker {
   async step(isHeld = false): Promise<boolean> {
     this.acknowledge();
     const landed = this.#results.length + this.#withdrawn.length;
+    const { noted } = this.#refusals;
     const batches = this.#recordAndClaim(!isHeld && !this.#isStopping);
     for (const { mailing, ready, claims } of batches) {
       for (const claim of claims) this.#handOffInTurn(mailing, ready, claim);
     }
     if (this.#flights > 0) await this.#landing();
     const cancelled = this.#sweepCancelled();
-    const waiting = this.#flights + this.#results.length + this.#withdrawn.length;
+    // A new suspect is looked at in the next round; one that waits for others is no work by itself.
+    const isJudging = this.#refusals.noted !== noted;
+    const waiting = this.#flights + this.#results.length + this.#withdrawn.length + (isJudging ? 1 : 0);
     return landed > 0 || batches.length > 0 || this.#ineligible > 0 || cancelled > 0 || waiting > 0;
   }
 
@@ -129,6 +135,7 @@ export class DeliveryWorker {
   #recordAndClaim(mayClaim: boolean): Batch[] {
     const open = this.#ledger.openMailings(this.#steady());
     this.#ineligible = 0;
+    this.#judgeSuspects(open, mayClaim);
     if (open.length + this.#results.length + this.#withdrawn.length === 0) return [];
     const batches = this.#ledger.together(() => {
       this.#record(open);
@@ -270,8 +277,44 @@ export class DeliveryWorker {
       if (!this.#stopped.has(mailing.id)) {
         this.#hold(mailing.id, `The relay refuses mail: ${outcome.reply}`);
       }
+    } else if (this.#refusals.note(mailing, claim, outcome)) {
+      this.#holdIfRefused(mailing.id);
     } else {
       this.#results.push(this.#resultOf(mailing, claim, outcome));
+      if (outcome.kind === 'accepted') this.#recordSuspects(this.#refusals.end(mailing.id));
+    }
+  }
+
+  /** Holds a mailing whose refusals are about us, and puts its recipients back. */
+  #holdIfRefused(mailingId: number, isFirst = false): void {
+    const reason = this.#refusals.reasonToHold(mailingId, isFirst);
+    if (reason !== null && !this.#stopped.has(mailingId)) this.#hold(mailingId, reason);
+    if (this.#stopped.has(mailingId)) {
+      for (const { claim } of this.#refusals.end(mailingId)) this.#withdrawn.push({ claim, due_at: 0 });
+    }
+  }
+
+  #recordSuspects(suspects: readonly Suspect[]): void {
+    for (const { mailing, claim, outcome } of suspects) this.#results.push(this.#resultOf(mailing, claim, outcome));
+  }
+
+  /**
+   * Judges refusals that nothing more will be learned about: nobody else of the mailing is due or in flight. What was stopped, or
+   * may not go on, goes back to the queue.
+   */
+  #judgeSuspects(open: readonly OpenMailing[], mayClaim: boolean): void {
+    for (const id of this.#refusals.waiting) {
+      const mailing = open.find((one) => one.id === id);
+      if (mailing === undefined || !mayClaim) {
+        for (const { claim } of this.#refusals.end(id)) this.#withdrawn.push({ claim, due_at: 0 });
+        continue;
+      }
+      const unrecorded = [...this.#results, ...this.#withdrawn.map(({ claim }) => claim)];
+      const landed = this.#refusals.count(id) + unrecorded.filter((one) => one.mailing_id === id).length;
+      const { sending, delivered } = this.#ledger.progress(id);
+      if (mailing.is_due === 1 || sending > landed) continue;
+      this.#holdIfRefused(id, delivered === 0);
+      this.#recordSuspects(this.#refusals.take(id));
     }
   }
 
@@ -301,6 +344,7 @@ export class DeliveryWorker {
     if (!this.#ledger.settle(mailingId, wireTime(moment))) return;
     this.#deps.mailings.forget(mailingId);
     this.#deps.rates.forget(mailingId);
+    this.#refusals.end(mailingId);
   }
 
   #sweepCancelled(): number {

@@ -276,7 +276,8 @@ export class SmtpPool {
       end(route.queue, ({ refusal }) => (own.kind === 'held' ? (refusal ?? own) : own));
     }
     if (best !== null || trouble === null) return;
-    if (this.#routes.all.every(({ open, opening }) => open + opening.size === 0)) end(this.#queue, () => trouble);
+    if (this.#routes.all.every(({ open, opening, pause }) => pause > 0 && open + opening.size === 0))
+      end(this.#queue, () => trouble);
   }
 
   async #open(route: Route): Promise<void> {
