@@ -2,6 +2,7 @@
 import { account } from './commands/account.ts';
 import { backup } from './commands/backup.ts';
 import { type Command, readCall, UsageError } from './commands/command.ts';
+import { designLinks } from './commands/design-links.ts';
 import { dkim } from './commands/dkim.ts';
 import { doctor } from './commands/doctor.ts';
 import { exportFile } from './commands/export.ts';
@@ -18,6 +19,7 @@ const COMMANDS = new Map<string, Command>([
   ['serve', serve],
   ['account', account],
   ['keys', keys],
+  ['design-links', designLinks],
   ['import', importFile],
   ['export', exportFile],
   ['backup', backup],

@@ -269,12 +269,17 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.getByRole('button', { name: 'Close' }).click();
 
     await page.getByRole('button', { name: 'Send test mail' }).click();
-    await page.getByLabel('Send a test to').fill('tester@example.net');
+    await page.getByLabel('Send a test to').fill('stranger@example.net');
+    await page.screenshot({ path: new URL('design-test-desk-light.png', OUTPUT).pathname });
+    await page.keyboard.press('Enter');
+    await page.getByText('senders and contacts only; stranger@example.net').waitFor();
+    await page.getByRole('button', { name: 'Send test mail' }).click();
+    await page.getByLabel('Send a test to').fill('hello@example.com');
     await page.keyboard.press('Enter');
     await page.getByText('A test is on its way').waitFor();
     await app.background();
     const test = (await readOutbox(app)).at(-1);
-    t.equal(test?.to, 'tester@example.net');
+    t.equal(test?.to, 'hello@example.com');
     t.match(test?.html, 'Typed here.');
 
     await page.getByRole('button', { name: 'Save' }).click();

@@ -3,7 +3,15 @@ import { eq } from 'drizzle-orm';
 import { wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { recordUtr } from '../database/owned.ts';
-import { automationSchedules, automations, designTemplates, senders, singleSends } from '../database/schema.ts';
+import {
+  automationSchedules,
+  automations,
+  designRevocations,
+  designTemplates,
+  senders,
+  singleSends,
+  type WireTarget,
+} from '../database/schema.ts';
 import type { Tokens } from '../delivery/tokens.ts';
 import { conflict, notFound } from '../failure.ts';
 import { freezeSchedule } from './automations.ts';
@@ -12,7 +20,8 @@ import { openMailing } from './schedule-mailings.ts';
 import type { MoveDeps } from './single-send-moves.ts';
 
 const PURPOSE = 'design';
-const LINK_MS = 24 * 60 * 60 * 1000;
+/** How long a link opens the page, and then again how long the page it opened can be used. */
+export const LINK_MS = 24 * 60 * 60 * 1000;
 
 /** Template code as it is stored: one of the two, the other empty. */
 export interface TemplateCode {
@@ -23,6 +32,7 @@ export interface TemplateCode {
 export interface Design extends TemplateCode {
   kind: 'single' | 'schedule';
   id: number;
+  utr: string;
   user_id: number;
   title: string;
   subject: string;
@@ -31,8 +41,13 @@ export interface Design extends TemplateCode {
   template_id: number;
   unsubscribe_group_id: number;
   tracking: number;
+  /** Who it is for, and whom of them not. */
+  targets: WireTarget[];
+  excluded: WireTarget[];
   /** Why it can not be changed any more, or null. */
   locked: string | null;
+  /** Until when the link opens, epoch milliseconds. */
+  until: number;
 }
 
 /** The token of a single send's or schedule's design page; it opens the page for 24 hours from `now`. */
@@ -42,7 +57,7 @@ export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, n
 
 /**
  * What a design link is for, with the built-in template's code where nothing was designed yet; null when it is not ours or
- * gone. What was opened in time stays `usable` for as long again, so that a page left open overnight can be saved.
+ * gone, `expired` when it is too old or was revoked. What was opened in time stays `usable` for as long again, so that a page left open overnight can be saved.
  */
 export function designOfLink(
   db: Db,
@@ -51,9 +66,11 @@ export function designOfLink(
   now: Date,
   what: 'opening' | 'usable',
 ): Design | 'expired' | null {
-  const [kind = '', given = '', until = ''] = tokens.read(PURPOSE, token)?.split(':') ?? [];
-  if (kind !== '' && now.getTime() > Number(until) + (what === 'usable' ? LINK_MS : 0)) return 'expired';
+  const [kind = '', given = '', end = ''] = tokens.read(PURPOSE, token)?.split(':') ?? [];
+  const until = Number(end);
   const utr = recordUtr(given);
+  if (kind !== '' && now.getTime() > until + (what === 'usable' ? LINK_MS : 0)) return 'expired';
+  if (kind !== '' && until - LINK_MS <= revokedAt(db, utr)) return 'expired';
   if (kind === 'schedule') {
     const found = db
       .select()
@@ -70,13 +87,53 @@ export function designOfLink(
       title: automation.automation_name,
       preheader: '',
       unsubscribe_group_id: Number(automation.unsubscribe_group_id),
+      targets: targetOf(automation),
+      excluded: [],
       locked: null,
+      until,
     };
   }
   const send = kind === 'single' ? db.select().from(singleSends).where(eq(singleSends.utr, utr)).get() : undefined;
   if (send === undefined) return null;
   const locked = send.status > 1 ? 'It is running or sent: its content is what its recipients get.' : null;
-  return { ...send, ...codeOf(db, send), kind: 'single', title: send.single_send_name, locked };
+  return {
+    ...send,
+    ...codeOf(db, send),
+    kind: 'single',
+    title: send.single_send_name,
+    targets: send.recipient_id,
+    excluded: send.exclude_specific_recipient_id,
+    locked,
+    until,
+  };
+}
+
+function targetOf({ automation_for: id, automation_for_table: table }: typeof automations.$inferSelect): WireTarget[] {
+  return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
+}
+
+/** When the links of this mail were last revoked, epoch milliseconds; 0: never. */
+function revokedAt(db: Db, utr: string): number {
+  const found = db.select().from(designRevocations).where(eq(designRevocations.utr, utr)).get();
+  return found?.revoked_at ?? 0;
+}
+
+/**
+ * Revokes the links made so far to the design pages of mails, each named by the utr of its single send or schedule: of this one, for
+ * null of all, and of this account, for null of all. Gives how many mails that were.
+ */
+export function revokeDesignLinks(
+  db: Db,
+  { userId, utr }: { userId: number | null; utr: string | null },
+  now: Date,
+): number {
+  return db.$client
+    .prepare(`
+      INSERT INTO design_revocations (utr, revoked_at)
+      SELECT utr, @now FROM (SELECT user_id, utr FROM single_sends UNION ALL SELECT user_id, utr FROM automation_schedules)
+      WHERE (@user IS NULL OR user_id = @user) AND (@utr IS NULL OR utr = @utr)
+      ON CONFLICT DO UPDATE SET revoked_at = excluded.revoked_at`)
+    .run({ user: userId, utr: utr?.toLowerCase() ?? null, now: now.getTime() }).changes;
 }
 
 function codeOf(

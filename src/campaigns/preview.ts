@@ -5,8 +5,10 @@ import { customFieldsOf } from '../audience/fields.ts';
 import { refreshSoon } from '../audience/recompute.ts';
 import { ownedTargets } from '../audience/targets.ts';
 import { senders } from '../database/schema.ts';
+import { ContentError } from '../delivery/compiled.ts';
 import { type AudienceCount, countAudience } from '../delivery/layout.ts';
-import { mergeHtml, mergeLine, mergeText, PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
+import { PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
+import { previewOf } from '../delivery/preview.ts';
 import { personOf, valuesOf } from '../delivery/values.ts';
 import { freezeContent } from './freeze.ts';
 import type { SingleSendDeps, SingleSendInput } from './single-sends.ts';
@@ -56,15 +58,15 @@ export async function previewSingleSend(
     [PREFERENCES]: `${deps.publicUrl()}/u/preview`,
     [WEB_COPY]: `${deps.publicUrl()}/w/preview`,
   };
-  return {
-    audience,
-    mail: {
-      contact_id,
-      subject: mergeLine(content.subject, values),
-      html: mergeHtml(content.html, values),
-      text: mergeText(content.text, values),
-    },
-    problem: targetProblem(db, [...layout.targets, ...layout.excluded]),
-    placeholders_without_value: content.placeholders.filter((name) => !values[name]),
-  };
+  try {
+    return {
+      audience,
+      mail: { contact_id, ...previewOf(content, values) },
+      problem: targetProblem(db, [...layout.targets, ...layout.excluded]),
+      placeholders_without_value: content.placeholders.filter((name) => !values[name]),
+    };
+  } catch (error) {
+    if (!(error instanceof ContentError)) throw error;
+    return { audience, mail: null, problem: error.message, placeholders_without_value: [] };
+  }
 }

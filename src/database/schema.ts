@@ -335,7 +335,9 @@ export const deliveries = sqliteTable(
     reply: text(),
     updated_at: count(),
     opened_at: integer(),
+    /** Opens and clicks that were counted: beyond a number of each, a recipient's count no more. */
     opens: count(),
+    clicks: count(),
     unsubscribed_at: integer(),
   },
   (table) => [
@@ -509,6 +511,19 @@ export const automationSchedules = sqliteTable(
   },
   (table) => [index('automation_schedules_automation').on(table.automation_id)],
 );
+
+/** Test mails sent by a link to a design page; a link is named by its mail and the moment (epoch milliseconds) until which it opens. */
+export const designTests = sqliteTable(
+  'design_tests',
+  { utr: text().notNull(), until: integer().notNull(), tests: integer().notNull() },
+  (table) => [primaryKey({ columns: [table.utr, table.until] })],
+);
+
+/** When (epoch milliseconds) the links to a mail's design page were revoked: those made by then open nothing. */
+export const designRevocations = sqliteTable('design_revocations', {
+  utr: text().primaryKey(),
+  revoked_at: integer().notNull(),
+});
 
 /** A person in an automation, once. */
 export const enrolments = sqliteTable(

@@ -37,6 +37,8 @@ export async function buildContent(source: ContentSource): Promise<Content> {
 
   const htmlTemplate = compacted(htmlPieces(html, tracked));
   const textTemplate = compacted(plainText(html, (url) => tracked(url) ?? scan(url, 'url')));
+  const slots = [...htmlTemplate, ...textTemplate].filter((piece) => typeof piece !== 'string').length;
+  if (slots > MOST_SLOTS) throw new ContentError(`The mail has more than ${MOST_SLOTS} placeholders and links.`);
   const targets = [...links.keys()];
   const placeholders = placeholderNames([
     scan(source.subject),
@@ -52,6 +54,9 @@ export async function buildContent(source: ContentSource): Promise<Content> {
     placeholders: placeholders.filter((name) => name !== CLICK_URL && name !== OPEN_URL),
   };
 }
+
+/** Placeholders and tracked links of both parts: each is filled in for every recipient. */
+const MOST_SLOTS = 10_000;
 
 async function sourceHtml(source: ContentSource): Promise<string> {
   if (source.template_json) return renderMjml(parseMjml(source.template_json), source.preheader === '');

@@ -1,12 +1,24 @@
-/** The thread that compiles mails' content, one after the other. */
+/** The thread that works on owners' templates, one after the other. */
 import { parentPort } from 'node:worker_threads';
 import { buildContent } from './build.ts';
-import type { Compiled } from './compile.ts';
-import { ContentError, type ContentSource } from './compiled.ts';
+import type { Answer, Task } from './compile.ts';
+import { ContentError } from './compiled.ts';
+import { editedTemplate, editorView } from './mjml-editor.ts';
 
-async function compile(source: ContentSource): Promise<Compiled> {
+async function work(task: Task): Promise<Answer> {
+  switch (task.kind) {
+    case 'compile':
+      return { content: await buildContent(task.source) };
+    case 'view':
+      return { view: editorView(task.template_json) };
+    case 'edit':
+      return { template_json: editedTemplate(task.mjml, task.before) };
+  }
+}
+
+async function answer(task: Task): Promise<Answer> {
   try {
-    return { content: await buildContent(source) };
+    return await work(task);
   } catch (error) {
     if (error instanceof ContentError) return { problem: error.message };
     // The template's shape is all that varies here, so the libraries' failures are its failures too.
@@ -15,4 +27,4 @@ async function compile(source: ContentSource): Promise<Compiled> {
   }
 }
 
-parentPort?.on('message', async (source: ContentSource) => parentPort?.postMessage(await compile(source)));
+parentPort?.on('message', async (task: Task) => parentPort?.postMessage(await answer(task)));

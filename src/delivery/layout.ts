@@ -149,6 +149,36 @@ export function hasAudience(client: Database, userId: number, groupId: number, l
   );
 }
 
+/** People looked at for a sample: of an audience that is excluded but for a few, none may be found. */
+const SAMPLED = 1000;
+
+/**
+ * A contact of the audience who is not excluded from it: the one with this address, or for null any. Null where there is none, or
+ * not among the first people of each kind of target.
+ */
+export function contactOfAudience(
+  client: Database,
+  { targets, excluded }: Pick<Layout, 'targets' | 'excluded'>,
+  addressId: number | null,
+): number | null {
+  const who = addressId === null ? '' : 'AND p.address_id = @address';
+  const statement = client
+    .prepare<Record<string, unknown>, number>(`
+      SELECT p.contact_id FROM (
+        SELECT * FROM (SELECT p.address_id, p.id AS contact_id FROM json_each(@targets) t CROSS JOIN contacts p
+          INDEXED BY contacts_person ON p.contact_type_id = t.value ->> 'id' AND p.deleted_at IS NULL ${who}
+          WHERE t.value ->> 'table' = 'contacts' LIMIT ${SAMPLED})
+        UNION ALL
+        SELECT * FROM (SELECT p.address_id, p.contact_id FROM json_each(@targets) t CROSS JOIN segment_recipients p
+          INDEXED BY segment_recipients_person ON p.segment_id = t.value ->> 'id' AND p.is_removed = 0 ${who}
+          CROSS JOIN contacts c ON c.id = p.contact_id AND c.deleted_at IS NULL
+          WHERE t.value ->> 'table' = 'segments' LIMIT ${SAMPLED})) p
+      WHERE NOT ${isIn('@excluded', 'p')} LIMIT 1`)
+    .pluck();
+  const bound = { targets: JSON.stringify(targets), excluded: JSON.stringify(excluded) };
+  return statement.get({ ...bound, ...(addressId !== null && { address: addressId }) }) ?? null;
+}
+
 const COUNTED_AT_ONCE = 1000;
 
 /** An audience in numbers, and one person of it. */

@@ -2,7 +2,7 @@
 import { Parser } from 'htmlparser2';
 import { ContentError } from './compiled.ts';
 import { escapeHtml } from './merge.ts';
-import type { MjmlNode } from './mjml.ts';
+import { checkCount, checkDepth, type MjmlNode } from './mjml.ts';
 
 /** Elements whose inside is HTML or text, not MJML. */
 const VERBATIM = new Set([
@@ -20,6 +20,8 @@ const VERBATIM = new Set([
   'mj-title',
 ]);
 
+const MOST_INSIDE = 500;
+
 /** The markup of a document. */
 export function toMarkup({ tagName, attributes, children = [], content }: MjmlNode): string {
   const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeHtml(value)}"`);
@@ -28,19 +30,27 @@ export function toMarkup({ tagName, attributes, children = [], content }: MjmlNo
 
 /**
  * The document a markup writes; text between MJML elements is dropped.
- * @throws ContentError when it is not one mjml element.
+ * @throws ContentError when it is not one mjml element, or is larger or deeper than a template may be: the parser's work grows with the
+ * square of the depth.
  */
 export function fromMarkup(markup: string): MjmlNode {
   const top: Building = { tagName: '', attributes: {}, children: [] };
   const open: Building[] = [top];
+  let elements = 0;
+  /** HTML elements open within an element's content; those it is not told of closing are closed with the content. */
+  let inside = 0;
   let verbatim: { node: Building; from: number; depth: number } | null = null;
   const parser = new Parser(
     {
       onopentag(tagName, attributes) {
         if (verbatim !== null) {
+          if (++inside > MOST_INSIDE)
+            throw new ContentError(`The design's HTML is nested more than ${MOST_INSIDE} levels deep.`);
           if (tagName === verbatim.node.tagName) verbatim.depth++;
           return;
         }
+        checkCount(++elements);
+        checkDepth(open.length - 1);
         const node: Building = { tagName, attributes, children: [] };
         open.at(-1)?.children.push(node);
         if (VERBATIM.has(tagName)) verbatim = { node, from: parser.endIndex + 1, depth: 0 };
@@ -49,10 +59,14 @@ export function fromMarkup(markup: string): MjmlNode {
       onclosetag(tagName) {
         if (verbatim === null) {
           if (open.length > 1) open.pop();
-        } else if (tagName === verbatim.node.tagName && verbatim.depth-- === 0) {
+          return;
+        }
+        inside--;
+        if (tagName === verbatim.node.tagName && verbatim.depth-- === 0) {
           const { node, from } = verbatim;
           if (parser.startIndex > from) node.content = markup.slice(from, parser.startIndex).trim();
           verbatim = null;
+          inside = 0;
         }
       },
     },

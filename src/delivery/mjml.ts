@@ -1,5 +1,6 @@
 /** Templates in MJML's JSON form: checked and rebuilt node by node, then rendered to HTML without a look at the file system. */
 import { ContentError } from './compiled.ts';
+import { hasMoreParts } from './json-size.ts';
 
 export interface MjmlNode {
   readonly tagName: string;
@@ -8,13 +9,24 @@ export interface MjmlNode {
   readonly content?: string;
 }
 
-const maxDepth = 50;
+/** Levels of elements within each other, the outermost counted as 0. */
+const MOST_DEPTH = 50;
+/** Elements of a template; a long newsletter has some 300. */
+const MOST_ELEMENTS = 5000;
+/** Elements, attributes and lists of a template's JSON: parsing as many takes a few milliseconds. */
+const MOST_PARTS = 30_000;
+
+/** Counts the elements of one template. */
+interface Count {
+  elements: number;
+}
 
 /**
  * Reads a template in MJML's JSON form (decisions §4) and keeps nothing of it but tags, attributes and content.
  * @throws ContentError with a text for the owner.
  */
 export function parseMjml(json: string): MjmlNode {
+  if (hasMoreParts(json, MOST_PARTS)) throw new ContentError(`The template has more than ${MOST_PARTS} parts.`);
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -24,7 +36,7 @@ export function parseMjml(json: string): MjmlNode {
   if (!isObject(value) || value.tagName !== 'mjml') {
     throw new ContentError('The template is not an MJML document: an object whose tagName is mjml.');
   }
-  const root = node(value, 0);
+  const root = node(value, 0, { elements: 0 });
   if (!root.children?.some((child) => child.tagName === 'mj-body')) {
     throw new ContentError('The template has no mj-body.');
   }
@@ -50,8 +62,19 @@ export async function renderMjml(root: MjmlNode, preview: boolean): Promise<stri
   return html;
 }
 
-function node(value: unknown, depth: number): MjmlNode {
-  if (depth > maxDepth) throw new ContentError(`The template is nested more than ${maxDepth} levels deep.`);
+/** Throws ContentError for an element too deep within others. */
+export function checkDepth(depth: number): void {
+  if (depth > MOST_DEPTH) throw new ContentError(`The template is nested more than ${MOST_DEPTH} levels deep.`);
+}
+
+/** Throws ContentError for one element too many. */
+export function checkCount(elements: number): void {
+  if (elements > MOST_ELEMENTS) throw new ContentError(`The template has more than ${MOST_ELEMENTS} elements.`);
+}
+
+function node(value: unknown, depth: number, count: Count): MjmlNode {
+  checkDepth(depth);
+  checkCount(++count.elements);
   if (!isObject(value) || typeof value.tagName !== 'string') {
     throw new ContentError('The template has an element without a tagName.');
   }
@@ -78,7 +101,7 @@ function node(value: unknown, depth: number): MjmlNode {
   }
   return {
     ...clean,
-    ...(children && { children: children.map((child) => node(child, depth + 1)) }),
+    ...(children && { children: children.map((child) => node(child, depth + 1, count)) }),
     ...(content !== undefined && { content }),
   };
 }

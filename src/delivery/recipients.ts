@@ -20,22 +20,8 @@ export function valuesOfDelivery(db: Db, { user, delivery, mailing, address }: R
   return valuesOfContact(db, user, contactId) ?? {};
 }
 
-/** What they become for an account's newest contact with this compared address, or for its newest at all; null when there is none. */
-export function valuesOfAddress(db: Db, userId: number, compared: string | null): Values | null {
-  const who =
-    compared === null
-      ? ''
-      : 'AND address_id = (SELECT id FROM addresses WHERE user_id = @user AND compared_email = @compared)';
-  const contactId = db.$client
-    .prepare<[Record<string, unknown>], number>(
-      `SELECT id FROM contacts WHERE user_id = @user AND deleted_at IS NULL ${who} ORDER BY id DESC LIMIT 1`,
-    )
-    .pluck()
-    .get({ user: userId, ...(compared !== null && { compared }) });
-  return valuesOfContact(db, userId, contactId);
-}
-
-function valuesOfContact(db: Db, userId: number, contactId: number | undefined): Values | null {
+/** What they become for one of the account's contacts; null when it is gone. */
+export function valuesOfContact(db: Db, userId: number, contactId: number | undefined): Values | null {
   const person = contactId === undefined ? undefined : personOf(db.$client, contactId);
   return person === undefined ? null : valuesOf(person, customFieldsOf(db, userId), '');
 }

@@ -1,17 +1,17 @@
 /** The design page: a mail is laid out, looked at and tried there by whoever holds its signed link. */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../audience/addresses.ts';
 import { customFieldsOf } from '../audience/fields.ts';
+import { allowTest, sampleValues } from '../campaigns/design-people.ts';
 import { type Design, designOfLink, saveDesign, senderValues, type TemplateCode } from '../campaigns/designs.ts';
 import { queueTest } from '../campaigns/test-mail.ts';
 import type { Db } from '../database/open.ts';
 import { dynamicContents } from '../database/schema.ts';
-import { compileContent } from '../delivery/compile.ts';
+import { compileContent, editTemplate, viewTemplate } from '../delivery/compile.ts';
 import { ContentError } from '../delivery/compiled.ts';
-import { mergeHtml, mergeLine, PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
-import { type MjmlNode, parseMjml } from '../delivery/mjml.ts';
-import { fromMarkup, toMarkup } from '../delivery/mjml-markup.ts';
-import { valuesOfAddress } from '../delivery/recipients.ts';
+import { hasMoreParts } from '../delivery/json-size.ts';
+import { PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
+import { previewOf } from '../delivery/preview.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, Failure, notFound } from '../failure.ts';
 import { FORM_BYTES } from '../plugins/forms.ts';
@@ -33,16 +33,8 @@ const POLICY = [
 
 const GONE = 410;
 const TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
-const EMPTY =
-  '<mjml><mj-body><mj-section><mj-column><mj-text>Write here</mj-text></mj-column></mj-section></mj-body></mjml>';
-
-/** What grapesjs-mjml knows. */
-const DRAWN = new Set(
-  'body button column divider group hero image navbar navbar-link raw section social social-element spacer text wrapper'
-    .split(' ')
-    .map((name) => `mj-${name}`),
-);
-const HEAD_DRAWN = new Set(['mj-font', 'mj-style']);
+/** What a body holds: a few texts by name. */
+const MOST_PARTS = 10;
 
 interface Call {
   Params: { token: string };
@@ -51,10 +43,14 @@ interface Call {
 
 export async function designPage(app: FastifyInstance, deps: Deps): Promise<void> {
   const { db, tokens, clock, publicUrl } = deps;
+  const parseJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'string', bodyLimit: FORM_BYTES },
-    app.getDefaultJsonParser('error', 'error'),
+    (request, body: string, done) => {
+      if (hasMoreParts(body, MOST_PARTS)) done(new Failure(400, 'That is not what this page sends.'));
+      else parseJson(request, body, done);
+    },
   );
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
     if (error instanceof Failure) return reply.code(error.status).send({ problem: error.message });
@@ -73,6 +69,11 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     return design;
   };
 
+  /** A link that is not ours costs nothing but its signature: its body is not read. */
+  const onRequest = async ({ params }: FastifyRequest<Call>) => {
+    found(params.token);
+  };
+
   app.route<Call>({
     method: READ,
     url: '/design/:token',
@@ -88,80 +89,49 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const design = found(request.params.token);
     const fields = mergeFields(db, design.user_id);
     if (design.template_html !== '' && design.template_json === '') return { html: design.template_html, fields };
-    const root = design.template_json === '' ? fromMarkup(EMPTY) : parseMjml(design.template_json);
-    return { ...forEditor(root), fields };
+    return { ...(await viewTemplate(design.template_json)), fields };
   });
 
-  app.post<Call>('/design/:token', async (request) => {
+  app.post<Call>('/design/:token', { onRequest }, async (request) => {
     const design = found(request.params.token);
-    await saveDesign(deps, design, codeOf(design, request.body));
+    await saveDesign(deps, design, await codeOf(design, request.body));
     return { message: 'Saved' };
   });
 
-  app.post<Call>('/design/:token/preview', async (request) => {
+  app.post<Call>('/design/:token/preview', { onRequest }, async (request) => {
     const design = found(request.params.token);
     const { subject, preheader } = design;
     const given = String(request.body?.email ?? '').trim();
-    const compared = given === '' ? null : (parseAddress(given)?.compared ?? '');
-    const person = valuesOfAddress(db, design.user_id, compared);
-    if (given !== '' && person === null) throw notFound(`There is no contact ${given}.`);
-    const code = codeOf(design, request.body);
+    const address = given === '' ? null : parseAddress(given);
+    const person = given !== '' && address === null ? null : sampleValues(db, design, address);
+    if (given !== '' && person === null) throw notFound(`No contact this mail is for has the address ${given}.`);
+    const code = await codeOf(design, request.body);
     const content = await compileContent({ ...code, subject, preheader, tracking: false, footer: true });
     const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
     const values = { ...person, ...senderValues(db, design), ...sample };
-    return {
-      html: mergeHtml(content.html, values),
-      subject: mergeLine(subject, values),
-      email: person?.email ?? '',
-    };
+    const shown = previewOf(content, values);
+    return { html: shown.html, subject: shown.subject, email: person?.email ?? '' };
   });
 
-  app.post<Call>('/design/:token/test', async (request) => {
+  app.post<Call>('/design/:token/test', { onRequest }, async (request) => {
+    const design = found(request.params.token);
     const address = parseAddress(String(request.body?.email ?? '').trim());
     if (address === null) throw conflict('That is not an e-mail address.');
-    await queueTest(deps, found(request.params.token), [address]);
+    allowTest(db, design, address, clock.now());
+    await queueTest(deps, design, [address]);
     return { message: `A test is on its way to ${address.address}` };
   });
 }
 
 /** The template code in a request; an editor's markup becomes JSON, which keeps the head its editor does not know. */
-function codeOf(design: Design, body: Call['Body']): TemplateCode {
+async function codeOf(design: Design, body: Call['Body']): Promise<TemplateCode> {
   const { mjml, html: source } = body ?? {};
   if (typeof source === 'string' && source.trim() !== '' && source.length <= TEMPLATE_CHARACTERS) {
     return { template_json: '', template_html: source };
   }
   if (typeof mjml !== 'string' || mjml.length > TEMPLATE_CHARACTERS)
     throw new ContentError('There is no design to save.');
-  const drawn = fromMarkup(mjml);
-  const before = design.template_json === '' ? null : parseMjml(design.template_json);
-  const isEdited = before !== null && forEditor(before).isDrawable;
-  const head = isEdited ? (before.children?.filter((child) => child.tagName === 'mj-head') ?? []) : [];
-  const drawnHead = drawn.children?.filter((child) => child.tagName === 'mj-head') ?? [];
-  const rest = drawn.children?.filter((child) => child.tagName !== 'mj-head') ?? [];
-  const attributes = before?.attributes ?? drawn.attributes;
-  const whole = { tagName: 'mjml', attributes, children: [...(head.length > 0 ? head : drawnHead), ...rest] };
-  const template_json = JSON.stringify(whole);
-  parseMjml(template_json);
-  return { template_json, template_html: '' };
-}
-
-/** What the editor gets: the body, and of the head what it can draw. It would lose the inside of elements it does not know. */
-function forEditor(root: MjmlNode): { mjml: string; isDrawable: boolean } {
-  const children = root.children ?? [];
-  const parts = children.map((part) =>
-    part.tagName === 'mj-head'
-      ? { ...part, children: part.children?.filter(({ tagName }) => HEAD_DRAWN.has(tagName)) ?? [] }
-      : part,
-  );
-  const isDrawable = children.every((part) =>
-    // Beside mj-attributes it would drop what it takes for defaults.
-    part.tagName === 'mj-head' ? !part.children?.some(({ tagName }) => tagName === 'mj-attributes') : isDrawn(part),
-  );
-  return { mjml: toMarkup({ ...root, children: isDrawable ? parts : children }), isDrawable };
-}
-
-function isDrawn({ tagName, children = [] }: MjmlNode): boolean {
-  return DRAWN.has(tagName) && children.every(isDrawn);
+  return { template_json: await editTemplate(mjml, design.template_json), template_html: '' };
 }
 
 /** Every name that may stand in ((…)): the built-in list with our addition, then the account's own fields. */
@@ -194,11 +164,12 @@ function frame({ title, subject, locked }: Design): string {
 <main id="editor"></main>
 <dialog id="preview-dialog" aria-label="Preview"><form method="dialog" class="bar">
 <fieldset><legend>Width</legend><label><input type="radio" name="width" value="desk" checked> Desk</label><label><input type="radio" name="width" value="phone"> Phone</label></fieldset>
-<label>As contact <input id="contact" type="email" placeholder="the newest contact" autocomplete="off"></label>
+<label>As contact <input id="contact" type="email" placeholder="somebody it is for" autocomplete="off"></label>
 <button id="refresh" class="plain" type="button">Show</button><button>Close</button></form>
 <p id="subject"></p><iframe id="mail" title="The mail" sandbox="" class="desk"></iframe></dialog>
-<dialog id="test-dialog" aria-label="Send test mail"><form class="bar" id="test-form"><label>Send a test to <input id="address" type="email" required autocomplete="email"></label>
-<button>Save and send</button><button class="plain" type="button" id="test-cancel">Cancel</button></form></dialog>
+<dialog id="test-dialog" aria-label="Send test mail"><form class="bar" id="test-form"><label>Send a test to <input id="address" type="email" required autocomplete="email" aria-describedby="who"></label>
+<button>Save and send</button><button class="plain" type="button" id="test-cancel">Cancel</button></form>
+<p id="who">Tests go to the addresses of your senders and contacts, ten from one link.</p></dialog>
 <noscript>This page needs JavaScript.</noscript>
 </body></html>
 `.text;

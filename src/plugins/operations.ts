@@ -99,6 +99,7 @@ const RESOURCES: Record<string, Record<string, string>> = {
     'GET /sender/report': 'Tell what became of the verification mail of a sender (addition)',
     'GET /sender/resend-mail': 'Ask a sender to confirm once more',
   },
+  'Design pages': { 'POST /design-links/revoke': 'Take back the links to the design page of a mail (addition)' },
   Places: { 'GET /get/country-state-city': 'List countries, states and cities' },
   'Bounces and suppressions': {
     'POST /bounces': 'Record a bounce or a complaint',

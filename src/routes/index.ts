@@ -11,6 +11,7 @@ import { automationRoutes } from './automations.ts';
 import { contactTypeRoutes } from './contact-types.ts';
 import { contactRoutes } from './contacts.ts';
 import { contactFileRoutes } from './contacts-files.ts';
+import { designLinkRoutes } from './design-links.ts';
 import { fieldRoutes } from './fields.ts';
 import { globalUnsubscribeRoutes } from './global-unsubscribes.ts';
 import { outboxRoutes } from './outbox.ts';
@@ -53,6 +54,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(automationRoutes, deps);
   await app.register(automationScheduleRoutes, deps);
   await app.register(automationReportRoutes, deps);
+  await app.register(designLinkRoutes, deps);
   await app.register(placeRoutes);
   await app.register(senderRoutes, deps);
   await app.register(suppressionRoutes, deps);

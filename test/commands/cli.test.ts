@@ -226,6 +226,24 @@ t.test('a database of an older release is brought up to date, but not under a ru
   t.match(await run('dkim', 'list'), { code: 0 });
 });
 
+t.test('links to design pages are revoked for one mail or for all of an account', async (t) => {
+  const { db, run } = prepared(t);
+  const utr = '0b0a7b8e-1b1c-4a4f-9b8e-0123456789ab';
+  db.pragma('foreign_keys = OFF');
+  for (const [at, user] of [1, 1, 2].entries())
+    db.exec(
+      `INSERT INTO automation_schedules (user_id, automation_id, sender_id, subject, waiting_period, waiting_type, utr, template_id, preview_img, created_at, updated_at)
+       VALUES (${user}, 1, 1, '', 1, 'days', '${at === 0 ? utr : `utr ${at}`}', 1, '', '', '')`,
+    );
+  const revoked = () => db.prepare('SELECT utr FROM design_revocations ORDER BY utr').pluck().all();
+  t.match(await run('design-links', 'revoke', utr.toUpperCase()), { code: 0, out: 'Revoked: the links to one mail\n' });
+  t.strictSame(revoked(), [utr]);
+  t.strictSame(JSON.parse((await run('design-links', 'revoke', '--account', '1', '--json')).out), { mails: 2 });
+  t.strictSame(revoked(), [utr, 'utr 1'], 'no other account');
+  t.match(await run('design-links', 'revoke', 'nothing'), { code: 1, err: 'There is no such mail\n' });
+  t.match(await run('design-links', 'revoke'), { code: 2 });
+});
+
 t.test('DKIM keys are made with the record to paste, listed without the private part, removed', async (t) => {
   const { db, run } = prepared(t);
   const made = JSON.parse((await run('dkim', 'create', 'Bücher.example', '--type', 'ed25519', '--json')).out);

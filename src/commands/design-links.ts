@@ -1,0 +1,25 @@
+/** `sendlark design-links`: takes back links to design pages, which open without a key. */
+import { revokeDesignLinks } from '../campaigns/designs.ts';
+import { systemClock } from '../clock.ts';
+import { type Call, type Command, choose, numberOf, UsageError } from './command.ts';
+import { withDatabase } from './database.ts';
+
+export const designLinks: Command = {
+  forms: ['design-links revoke UTR', 'design-links revoke --account N'],
+  about: 'Take back links to design pages.',
+  help: `Whoever has a link to a design page can change that mail for a day. revoke ends all links made so far to the mail of the single
+send or schedule with this utr, or to all mails of an account. It works at once, also while the service runs; new links open again.`,
+  options: { account: { type: 'string' } },
+  run: (call) => choose(call, { revoke }),
+};
+
+async function revoke(call: Call): Promise<void> {
+  const [utr, extra] = call.words;
+  const account = call.option('account');
+  if (extra !== undefined) throw new UsageError(`Too much: ${extra}`);
+  if ((utr === undefined) === (account === undefined)) throw new UsageError('Give either a UTR or --account N');
+  const userId = account === undefined ? null : numberOf(account, '--account');
+  const mails = await withDatabase((db) => revokeDesignLinks(db, { userId, utr: utr ?? null }, systemClock.now()));
+  if (mails === 0) throw new Error('There is no such mail');
+  call.answer({ mails }, [`Revoked: the links to ${mails === 1 ? 'one mail' : `${mails} mails`}`]);
+}
