@@ -19,10 +19,14 @@ export interface Hit {
 interface Target {
   state: number;
   opened_at: number | null;
+  opens: number;
+  clicks: number;
   updated_at: number;
 }
 
 const BATCH = 100;
+/** Opens, and likewise clicks, that count of one recipient of one mail: whoever loads a picture thousands of times is no reader. */
+const MOST_PER_DELIVERY = 100;
 /** How long a hit waits for the ledger to say that its mail was accepted; retries of a lost reply come within that. */
 const PATIENCE_MS = 60_000;
 /** More than this in memory are dropped: only a disk that takes nothing lets it come so far. */
@@ -31,12 +35,13 @@ const MOST_WAITING = 200_000;
 /**
  * Gathers hits and writes them together: a hit costs no transaction of its own (trust 44). Opens count once the delivery is
  * accepted, so that `unique_opens` never passes `delivered`; a hit that comes before waits. Machines' hits count like
- * people's, as mailing services do, and are marked on the event.
+ * people's, as mailing services do, and are marked on the event. Of one recipient a hundred opens and a hundred clicks count.
  */
 export class Hits {
   readonly #client: Database;
   readonly #target: Statement<[number, number, number], Target>;
   readonly #open: Statement<[number, number]>;
+  readonly #click: Statement<[number]>;
   readonly #count: Statement<[number, number, number]>;
   readonly #event: Statement<[number, number, 'open' | 'click', number | null, number, number]>;
   #waiting: Hit[] = [];
@@ -46,11 +51,12 @@ export class Hits {
   constructor(client: Database) {
     this.#client = client;
     this.#target = client.prepare(
-      'SELECT state, opened_at, updated_at FROM deliveries WHERE id = ? AND mailing_id = ? AND address_id = ?',
+      'SELECT state, opened_at, opens, clicks, updated_at FROM deliveries WHERE id = ? AND mailing_id = ? AND address_id = ?',
     );
     this.#open = client.prepare(
       'UPDATE deliveries SET opens = opens + 1, opened_at = ifnull(opened_at, ?) WHERE id = ?',
     );
+    this.#click = client.prepare('UPDATE deliveries SET clicks = clicks + 1 WHERE id = ?');
     this.#count = client.prepare(
       'UPDATE mailings SET unique_opens = unique_opens + ?, total_opens = total_opens + ? WHERE id = ?',
     );
@@ -81,7 +87,9 @@ export class Hits {
     if (target === undefined) return true;
     if (target.state === State.queued || target.state === State.sending) return false;
     const machine = isMachine || isTooSoon(at, target.updated_at) ? 1 : 0;
+    if ((link === null ? target.opens : target.clicks) >= MOST_PER_DELIVERY) return true;
     if (link !== null) {
+      this.#click.run(ids.delivery);
       this.#event.run(ids.mailing, ids.delivery, 'click', link, machine, at);
     } else if (target.state === State.accepted) {
       this.#open.run(at, ids.delivery);
