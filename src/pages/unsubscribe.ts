@@ -15,6 +15,19 @@ export async function unsubscribePage(app: FastifyInstance, { db, clock, tokens 
   const book = new PreferenceBook(db, clock);
   const idsOf = (token: string) => tokens.readRecipient('unsubscribe', token);
 
+  app.route({
+    method: READ,
+    url: '/u/shared',
+    handler: (_request, reply) =>
+      page(
+        reply,
+        'Unsubscribing works from the mail',
+        html`<h1>Unsubscribing works from the mail</h1>
+<p>You came from a copy of a mail in the browser. Such copies are passed on, so the link that unsubscribes is only in the mail itself.
+Please open the mail and use the link at its end, or the unsubscribe button of your mail program.</p>`,
+      ),
+  });
+
   app.route<Link>({
     method: READ,
     url: '/u/:token',

@@ -1,8 +1,12 @@
-/** A mail in the browser, as its recipient got it, in an origin of its own: an owner's HTML never runs as ours (trust 41). */
+/**
+ * A mail in the browser, as its recipient got it but for the links that act for them, in an origin of its own: an owner's HTML never
+ * runs as ours.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { FrozenContent } from '../delivery/mailings.ts';
-import { CLICK_URL, mergeHtml, OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
+import { mergeHtml, OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
 import { valuesOfDelivery } from '../delivery/recipients.ts';
+import { untracked } from '../delivery/web-copy.ts';
 import type { Deps } from '../deps.ts';
 import { READ, unknownLink } from './layout.ts';
 
@@ -31,21 +35,20 @@ export async function webCopyPage(app: FastifyInstance, { db, tokens, publicUrl 
       const stored = ids && frozenContent.get(ids.mailing, ids.user);
       if (!ids || !stored) return unknownLink(reply);
       const { content, sender_name, sender_address }: FrozenContent = JSON.parse(stored);
-      const own = tokens.recipient(ids);
       const values = {
         ...valuesOfDelivery(db, ids),
         sender_name,
         sender_address,
-        [PREFERENCES]: `${publicUrl()}/u/${own.unsubscribe}`,
-        [WEB_COPY]: `${publicUrl()}/w/${own.web}`,
-        [CLICK_URL]: `${publicUrl()}/c/${own.click}/`,
+        // Whoever reads a copy that was passed on must not unsubscribe the person, nor see what they chose.
+        [PREFERENCES]: `${publicUrl()}/u/shared`,
+        [WEB_COPY]: `${publicUrl()}/w/${request.params.token}`,
         // A look at the copy is no open.
         [OPEN_URL]: '',
       };
       return reply
         .headers({ 'content-security-policy': POLICY, 'x-robots-tag': 'noindex' })
         .type('text/html; charset=utf-8')
-        .send(mergeHtml(content.html, values));
+        .send(mergeHtml(untracked(content), values));
     },
   });
 }

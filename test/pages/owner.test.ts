@@ -28,7 +28,7 @@ async function withSender(t: Test) {
 t.test('a web copy is the recipient’s mail in an opaque origin, without counting an open (trust 41)', async (t) => {
   const app = await startApp(t);
   const { mails } = await sendCampaign(t, app, {
-    html: '<p onclick="x()">Hello ((first_name)) from ((sender_name))</p><a href="https://shop.example/">news</a><a href="((web_copy))">View in browser</a><script>x()</script>',
+    html: '<p onclick="x()">Hello ((first_name)) from ((sender_name))</p><a href="https://shop.example/?a=1&amp;for=((first_name))">news</a><a href="((web_copy))">View in browser</a><script>x()</script>',
   });
   const ids = app.db
     .prepare(
@@ -41,9 +41,17 @@ t.test('a web copy is the recipient’s mail in an opaque origin, without counti
   const { status, text, headers } = await app.page('GET', `/w/${web}`);
   t.equal(status, 200);
   t.match(text, 'Hello Anna from Lark Books');
-  t.match(text, mails[0]?.paths.u ?? 'no link');
-  t.match(text, mails[0]?.paths.c ?? 'no link');
-  t.notMatch(text, '/o/', 'no pixel');
+  t.match(text, mails[0]?.paths.w ?? 'no link');
+  t.match(
+    text,
+    '<a href="https://shop.example/?a=1&amp;for=Anna">news</a>',
+    'a link leads straight to its destination',
+  );
+  t.notMatch(text, /\/[oc]\//, 'no pixel and no counted link');
+  const links = [...text.matchAll(/mail\.example\.com(\/u\/[^"]+)/g)].map(([, path]) => path);
+  t.strictSame(links, ['/u/shared'], 'who reads a copy that was passed on can not unsubscribe the person');
+  t.match(await app.page('GET', '/u/shared'), { status: 200, text: /only in the mail itself/ });
+  t.equal((await app.page('POST', '/u/shared')).status, 404);
   t.match(headers['content-security-policy'], /^sandbox(?!.*allow-(scripts|same-origin))/);
   t.equal((await app.page('HEAD', `/w/${web}`)).status, 200);
   t.equal((await app.page('GET', `/w/${open}`)).status, 404, 'an open token is no key to the mail');

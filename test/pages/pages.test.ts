@@ -22,6 +22,7 @@ t.test('every page has a language and a title, sets no cookie and asks nobody el
   const own: [string, Answer, number][] = [
     ['preferences', await app.page('GET', u), 200],
     ['one click', await app.page('POST', u), 200],
+    ['unsubscribing from a copy', await app.page('GET', '/u/shared'), 200],
     ['choices', await form({ form: 'groups', shown: '1', on: '1' }), 200],
     ['no mail at all', await form({ form: 'none' }), 200],
     ['the way back', await form({ form: 'back' }), 200],
