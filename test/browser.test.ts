@@ -273,6 +273,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.screenshot({ path: new URL('design-test-desk-light.png', OUTPUT).pathname });
     await page.keyboard.press('Enter');
     await page.getByText('senders and contacts only; stranger@example.net').waitFor();
+    t.match(complaints.splice(0), [/status of 409/], 'the browser tells of the refusal too');
     await page.getByRole('button', { name: 'Send test mail' }).click();
     await page.getByLabel('Send a test to').fill('hello@example.com');
     await page.keyboard.press('Enter');

@@ -3,11 +3,17 @@
 /** What placeholders resolve to, by name. A name that is absent or empty takes the placeholder's default. */
 export type Values = Readonly<Record<string, string>>;
 
-/** A placeholder: `place` says whether it stands in running text, inside a URL, or where a URL begins. */
+/** What of a URL may be written before a placeholder that gives the rest. */
+type Scheme = 'http://' | 'https://' | 'mailto:' | 'tel:';
+
+/**
+ * A placeholder: `place` says whether it stands in running text, inside a URL, where a URL begins, or for what follows a scheme: then
+ * it stands for the scheme too, which the value may repeat.
+ */
 export interface Slot {
   readonly name: string;
   readonly fallback: string;
-  readonly place: 'text' | 'url' | 'url-start';
+  readonly place: 'text' | 'url' | 'url-start' | Scheme;
 }
 
 /** Text cut at its placeholders. It is plain data: it survives JSON and structured cloning. */
@@ -24,6 +30,9 @@ export const OPEN_URL = '#open';
 /** The address that counts a click, up to the number of the link. */
 export const CLICK_URL = '#click';
 
+/** Of `https://`, in characters, each written as a reference. */
+const LONGEST_SCHEME = 60;
+
 // Every repetition is bounded and no two of them can match the same text, so hostile input costs linear time.
 const placeholder = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/g;
 
@@ -37,14 +46,37 @@ export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw:
   let from = 0;
   for (const match of text.matchAll(placeholder)) {
     const [whole, name = '', fallback = ''] = match;
-    if (match.index > from) pieces.push(text.slice(from, match.index));
-    const begins = pieces.every((piece) => typeof piece === 'string' && piece.trim() === '');
-    const place = kind === 'text' ? 'text' : begins ? 'url-start' : 'url';
+    const end = match.index + whole.length;
+    const place = kind === 'text' ? 'text' : from > 0 ? 'url' : placeInUrl(text, match.index, end, decode);
+    // The slot stands for its scheme too.
+    if (match.index > from && !isScheme(place)) pieces.push(text.slice(from, match.index));
     pieces.push({ name, fallback: decode(fallback), place });
-    from = match.index + whole.length;
+    from = end;
   }
   if (from < text.length) pieces.push(text.slice(from));
   return pieces;
+}
+
+/** Where in a URL its first placeholder stands, by what is before it and the character after it. */
+function placeInUrl(text: string, start: number, end: number, decode: (raw: string) => string): Slot['place'] {
+  const raw = text.slice(0, start).trim();
+  if (raw === '') return 'url-start';
+  if (raw.length > LONGEST_SCHEME) return 'url';
+  const before = decode(raw);
+  const next = text.charAt(end);
+  const scheme = /^(?:(https?:)?\/\/|mailto:|tel:)$/i.exec(before);
+  // What goes on as a host's name, such as `https://((shop)).example.com`, is to stay in that domain.
+  if (scheme === null || (before.endsWith('//') && !/^[/?#\s]?$/.test(next))) return 'url';
+  return schemeOf(scheme[1] ?? before);
+}
+
+function schemeOf(text: string): Scheme {
+  const schemes: Readonly<Record<string, Scheme>> = { 'http:': 'http://', 'mailto:': 'mailto:', 'tel:': 'tel:' };
+  return schemes[text.toLowerCase()] ?? 'https://';
+}
+
+function isScheme(place: Slot['place']): place is Scheme {
+  return place.endsWith(':') || place.endsWith('//');
 }
 
 /** The distinct placeholder names of some templates, in order of appearance. */
@@ -57,8 +89,20 @@ export function placeholderNames(templates: readonly Template[]): string[] {
 export function resolve(slot: Slot, value: string | undefined): string {
   // A name like `constructor` finds something that is no string on an ordinary object.
   const text = typeof value === 'string' && value !== '' ? value : slot.fallback;
-  if (slot.place === 'text') return text;
-  return slot.place === 'url' ? encodeURIComponent(wellFormed(text)) : webAddress(text);
+  switch (slot.place) {
+    case 'text':
+      return text;
+    case 'url':
+      return encodeURIComponent(wellFormed(text));
+    case 'url-start':
+      return webAddress(text);
+    case 'mailto:':
+      return `mailto:${encodeURIComponent(wellFormed(text.trim().replace(/^mailto:/i, ''))).replaceAll('%40', '@')}`;
+    case 'tel:':
+      return `tel:${encodeURIComponent(wellFormed(text.replace(/^\s*tel:|\s+/gi, ''))).replaceAll('%2B', '+')}`;
+    default:
+      return webAddress(/^\s*https?:\/\//i.test(text) ? text : slot.place + text.trim().replace(/^\/\//, ''));
+  }
 }
 
 /** Merges a text template: values as they are. */
@@ -111,9 +155,11 @@ function merge(template: Template, values: Values, encode: (text: string) => str
     .join('');
 }
 
-// A URL given by a value: kept as it is apart from characters no URL has; empty when its scheme is not a harmless one.
+// A URL given by a value: kept as it is apart from characters no URL has; empty when its scheme is not a harmless one. People leave
+// out the scheme of a website.
 function webAddress(text: string): string {
-  const url = text.trim();
+  const given = text.trim();
+  const url = /^(?:[\p{L}\p{N}-]{1,63}\.){1,9}\p{L}{2,63}(?:[/?#]|$)/u.test(given) ? `https://${given}` : given;
   if (/^https?:\/\/[\w.~:/?#@!$()*+,;=%-]*$/.test(url)) return url;
   if (!/^(?:https?:\/\/|mailto:|tel:)/i.test(url)) return '';
   return wellFormed(url).replace(/[^\w.~:/?#[\]@!$&'()*+,;=%-]/gu, encodeURIComponent);

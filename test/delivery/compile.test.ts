@@ -3,7 +3,16 @@ import t from 'tap';
 import { buildContent } from '../../src/delivery/build.ts';
 import { compileContent, templateProblem } from '../../src/delivery/compile.ts';
 import type { Content, ContentSource } from '../../src/delivery/compiled.ts';
-import { CLICK_URL, mergeHtml, mergeText, OPEN_URL, PREFERENCES, type Values } from '../../src/delivery/merge.ts';
+import {
+  CLICK_URL,
+  mergeHtml,
+  mergeText,
+  mergeUrl,
+  OPEN_URL,
+  PREFERENCES,
+  scan,
+  type Values,
+} from '../../src/delivery/merge.ts';
 import { textColours } from '../database/contrast.ts';
 
 const nothing: ContentSource = {
@@ -214,6 +223,71 @@ t.test('web links are counted, each address once; others are left alone', async 
   t.match(plain(content), '1 (https://mail.example.com/c/token/0) 2 (https://mail.example.com/c/token/0)');
   t.match(plain(content), 'm (mailto:a@example.com)');
   t.ok(content.placeholders.includes('city'), 'names inside stored links are needed too');
+});
+
+t.test('a placeholder for an address, or for all that follows its scheme, takes a whole address', async (t) => {
+  const shop = 'https://shop.example/a?b=1&c=2#d';
+  const cases: [href: string, value: string, leadsTo: string | null][] = [
+    ['https://((x))', shop, shop],
+    ['https://((x))', 'http://shop.example', 'http://shop.example'],
+    ['http://((x))', 'HTTPS://shop.example/', 'HTTPS://shop.example/'],
+    ['HTTPS://((x))', ' shop.example/a b ', 'https://shop.example/a%20b'],
+    ['https&#58;//((x))', shop, shop],
+    [' https://((x)) ', shop, shop],
+    ['//((x))', shop, shop],
+    ['//((x))', 'shop.example', 'https://shop.example'],
+    ['https://((x))', '//shop.example', 'https://shop.example'],
+    ['https://((x))/path?q=1', 'https://shop.example', 'https://shop.example/path?q=1'],
+    ['https://((x|https://shop.example/default))', '', 'https://shop.example/default'],
+    ['https://((x)).example.com/', 'anna', 'https://anna.example.com/'],
+    ['https://((x)).example.com/', 'evil.example/', null],
+    ['https://((x)):8080/', 'shop.example', 'https://shop.example:8080/'],
+    ['https://user@((x))/', 'shop.example', 'https://user@shop.example/'],
+    ['https://shop.example/((x))/a', 'b/c?d', 'https://shop.example/b%2Fc%3Fd/a'],
+    [
+      'https://shop.example/?u=((x))&v=1',
+      shop,
+      'https://shop.example/?u=https%3A%2F%2Fshop.example%2Fa%3Fb%3D1%26c%3D2%23d&v=1',
+    ],
+    ['https://shop.example/#((x))', 'a b', 'https://shop.example/#a%20b'],
+    ['((x))', shop, shop],
+    ['((x))', 'shop.example', 'https://shop.example'],
+    ['((x))', 'www.shop.example/a?b', 'https://www.shop.example/a?b'],
+    ['((x))/path', 'https://shop.example', 'https://shop.example/path'],
+    ['((x))', 'javascript:alert(1)', ''],
+    ['https://((x))', 'javascript:alert(1)', null],
+    ['mailto:((x))', 'anna@example.org', 'mailto:anna@example.org'],
+    ['mailto:((x))', 'mailto:anna@example.org', 'mailto:anna@example.org'],
+    ['mailto:((x))', 'a@b.example?bcc=c@d.example', 'mailto:a@b.example%3Fbcc%3Dc@d.example'],
+    ['mailto:shop@example.org?subject=((x))', 'a b', 'mailto:shop@example.org?subject=a%20b'],
+    ['tel:((x))', '+49 30 1234', 'tel:+49301234'],
+    ['tel:+49((x))', '30', 'tel:+4930'],
+  ];
+  const hostOf = (url: string | null) => (url !== null && URL.canParse(url) ? new URL(url).hostname : '');
+  for (const [href, x, leadsTo] of cases) {
+    const template = `<a href="${href}">w</a>`;
+    const untracked = await page(template);
+    const [, merged = ''] = /href="\s*([^"]*?)\s*"/.exec(mergeHtml(untracked.html, { x })) ?? [];
+    const { links } = await page(template, { tracking: true });
+    const clicked = links[0] === undefined ? null : mergeUrl(links[0], { x });
+    if (leadsTo === null) {
+      // What can not be an address leads nowhere, and never to the host that the value names.
+      t.ok(
+        [merged, clicked].every((url) => !hostOf(url).startsWith('evil')),
+        `${href} ${x}`,
+      );
+      continue;
+    }
+    t.equal(merged.replaceAll('&amp;', '&'), leadsTo, `untracked ${href} ${x}`);
+    if (leadsTo !== '') t.match(mergeText(untracked.text, { x }), `w (${leadsTo})`, 'in the text part');
+    if (clicked !== null) t.equal(clicked, new URL(leadsTo).href, `tracked ${href} ${x}`);
+    else t.notMatch(href.trim(), /^https?:/i, `${href} ${x} is tracked and leads somewhere`);
+  }
+});
+
+t.test('an address with thousands of placeholders costs linear work', async (t) => {
+  const slots = scan(`https://((x))${'((x))'.repeat(100_000)}`, 'url');
+  t.equal(slots.length, 100_002);
 });
 
 t.test('an open is counted by one pixel at the end of the body', async (t) => {
