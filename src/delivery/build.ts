@@ -1,6 +1,7 @@
 /** Builds content: HTML from a template, completed with preheader, footer and pixel, cut into merge templates. */
 import { type Content, ContentError, type ContentSource } from './compiled.ts';
 import { footerFor } from './footer.ts';
+import { checkHtmlDepth } from './html-depth.ts';
 import {
   CLICK_URL,
   escapeHtml,
@@ -23,6 +24,7 @@ import { plainText } from './plaintext.ts';
  */
 export async function buildContent(source: ContentSource): Promise<Content> {
   const html = completed(tidy(await sourceHtml(source)), source);
+  checkHtmlDepth(html);
   const links = new Map<string, number>();
 
   /** The slot and number that stand for a tracked link; null for a link that is left alone. */

@@ -285,6 +285,13 @@ t.test('a placeholder for an address, or for all that follows its scheme, takes 
   }
 });
 
+t.test('HTML that is nested too deeply is refused, also where elements close each other', async (t) => {
+  for (const tag of ['<b>', '<div>', '<li><td>'])
+    await t.rejects(page(tag.repeat(300_000)), { name: 'ContentError', message: /more than 1000 levels/ }, tag);
+  for (const tag of ['<p>', '<li>', '<br>', '<img src="x">'])
+    t.ok((await page(`x${tag.repeat(2000)}`)).html.length > 0, tag);
+});
+
 t.test('an address with thousands of placeholders costs linear work', async (t) => {
   const slots = scan(`https://((x))${'((x))'.repeat(100_000)}`, 'url');
   t.equal(slots.length, 100_002);
