@@ -173,7 +173,7 @@ export function contactOfAudience(
           INDEXED BY segment_recipients_person ON p.segment_id = t.value ->> 'id' AND p.is_removed = 0 ${who}
           CROSS JOIN contacts c ON c.id = p.contact_id AND c.deleted_at IS NULL
           WHERE t.value ->> 'table' = 'segments' LIMIT ${SAMPLED})) p
-      WHERE NOT ${isIn('@excluded', 'p')} LIMIT 1`)
+      WHERE NOT ${isInTargets('@excluded', 'p.address_id')} LIMIT 1`)
     .pluck();
   const bound = { targets: JSON.stringify(targets), excluded: JSON.stringify(excluded) };
   return statement.get({ ...bound, ...(addressId !== null && { address: addressId }) }) ?? null;
