@@ -44,14 +44,17 @@ function movePlaces(client: Database, userId: number, { contact, from, to }: Rea
   );
   for (const place of places) {
     const other = present.get(place.automation_id, to);
-    if (other === undefined) movePlace(client, place, contact, to);
+    if (other === undefined) movePlace(client, place, to);
     else joinPlaces(client, place, other, contact);
   }
 }
 
-/** The place goes to the new address; a mark that never gets a mail stays at the old one. */
-function movePlace(client: Database, place: Enrolment, contact: number, to: number): void {
-  client.prepare('UPDATE enrolments SET address_id = ?, contact_id = ? WHERE id = ?').run(to, contact, place.id);
+/**
+ * The place goes to the new address; a mark that never gets a mail stays at the old one. The contact who entered stays on it: another
+ * contact of the same person gets the next mail only where the claim finds it in the target.
+ */
+function movePlace(client: Database, place: Enrolment, to: number): void {
+  client.prepare('UPDATE enrolments SET address_id = ? WHERE id = ?').run(to, place.id);
   client
     .prepare(`
       INSERT INTO enrolments (automation_id, address_id, state, reason, entered_at, schedule_id, waiting_since, due_at)
@@ -83,7 +86,7 @@ function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contac
     .run({
       ...further,
       id: other.id,
-      contact,
+      contact: place.contact_id === contact ? contact : other.contact_id,
       delivery: kept.delivery_id,
       ...(isActive && { state: 'active', reason: null }),
     });
