@@ -11,6 +11,7 @@ interface Enrolment {
   id: number;
   automation_id: number;
   address_id: number;
+  contact_id: number | null;
   state: 'active' | 'finished' | 'left';
   reason: string | null;
   entered_at: number;
