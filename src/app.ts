@@ -1,4 +1,5 @@
 /** Builds the HTTP side. The one place where Fastify and Ajv options are set: tests and production run the same. */
+import { STATUS_CODES } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, {
   type FastifyInstance,
@@ -11,19 +12,30 @@ import { parseAddress } from './audience/addresses.ts';
 import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';
 import { pages } from './pages/index.ts';
+import { installBodyLimits } from './plugins/bodies.ts';
+import { installConnectionLimits, REQUEST_TIMES } from './plugins/connections.ts';
 import { failedBody, frameworkText } from './plugins/errors.ts';
 import { FORM_BYTES } from './plugins/forms.ts';
 import { installLineEnd } from './plugins/line-end.ts';
+import { installLockWaits } from './plugins/lock-waits.ts';
 import { installOpenapi } from './plugins/openapi.ts';
 import { installTurns } from './plugins/turns.ts';
 import { api } from './routes/index.ts';
+
+/** The statuses of what Node refuses by itself; anything else is malformed. */
+const CLIENT_ERRORS = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['HPE_HEADER_OVERFLOW', 431],
+]);
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** What the log carries: routes, never addresses, which hold tokens, and never headers, which hold keys (trust 40). */
 export function logOptions({ LOG_LEVEL: level }: Config) {
   const req = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url });
-  return { level, serializers: { req } };
+  // At trace, the parser of multipart forms logs what it was given, the headers of the request with it.
+  return { level, serializers: { req }, redact: { paths: ['headers', '*.headers', '*.*.headers'], remove: true } };
 }
 
 /** The application, ready to listen or to be injected into. */
@@ -36,9 +48,12 @@ export async function buildApp(
     logger,
     routerOptions: { maxParamLength: 1000 },
     logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL) }),
-    trustProxy: config.TRUST_PROXY === 'on',
+    trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     exposeHeadRoutes: false,
     bodyLimit: FORM_BYTES,
+    ...REQUEST_TIMES,
+    // Requests that arrive while it stops are answered as always, in the envelope, and their connection ends.
+    return503OnClosing: false,
     ajv: {
       customOptions: {
         allErrors: true,
@@ -62,16 +77,32 @@ export async function buildApp(
         .send(`${JSON.stringify(failedBody(frameworkText(status)))}\n`);
     },
     clientErrorHandler: (error, socket) => {
-      if (error.code === 'ECONNRESET' || !socket.writable) return;
-      const body = `${JSON.stringify(failedBody(frameworkText(400)))}\n`;
-      socket.end(
-        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      if (error.code === 'ECONNRESET' || !socket.writable) {
+        socket.destroy();
+        return;
+      }
+      const status = CLIENT_ERRORS.get(error.code) ?? 400;
+      const body = `${JSON.stringify(failedBody(frameworkText(status)))}\n`;
+      socket.write(
+        `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
       );
+      // The other side may never close.
+      socket.destroySoon();
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
   installLineEnd(app);
+  app.addHook('onRequest', (request, reply, next) => {
+    if (request.method !== 'TRACE') return next();
+    reply
+      .code(405)
+      .header('allow', 'GET, HEAD, POST, DELETE')
+      .send(failedBody(frameworkText(405)));
+  });
+  installConnectionLimits(app);
+  installBodyLimits(app, deps);
   await installOpenapi(app);
   installTurns(app);
+  installLockWaits(app, deps);
   await app.register((scope) => api(scope, deps), { prefix: '/api' });
   await app.register(pages, deps);
   return app;

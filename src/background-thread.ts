@@ -17,10 +17,13 @@ const IDLE_MS = 500;
 const RECORD_MS = 50;
 /** How long after a failure to listen for returned mail it is tried again. */
 const LISTEN_AGAIN_MS = 10_000;
+const LOCK_PATIENCE_MS = 1000;
 
 let isStopping = false;
 const { config, publicUrl }: { config: Config; publicUrl: string } = workerData;
 const db = connect(config.DATABASE_PATH);
+// A stop waits for a statement that waits for the lock.
+db.$client.pragma(`busy_timeout = ${LOCK_PATIENCE_MS}`);
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
 const onTrouble = (relay: string, { stage, reply }: Outcome) =>
   log({ relay, stage, reply }, 'the relay could not be used');

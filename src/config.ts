@@ -1,5 +1,6 @@
 /** The settings: read once from the environment and a `.env` file, checked, frozen. */
 import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { parseEnv } from 'node:util';
 
@@ -62,6 +63,25 @@ function asHostAndPort(text: string): { host: string; port: number } | null {
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) };
 }
 
+/** A proxy on this machine or in a private network (RFC 1918, 3927, 4193, 4291). */
+const NEAR_PROXIES = ['loopback', 'linklocal', 'uniquelocal'];
+
+function asProxies(text: string): readonly string[] {
+  if (text === 'off') return [];
+  if (text === 'on') return NEAR_PROXIES;
+  const hops = text.split(',').map((hop) => hop.trim());
+  if (!hops.every(isAddressRange))
+    throw new Error('off, on, or the addresses of your proxies such as 192.0.2.7, 2001:db8::/32');
+  return hops;
+}
+
+/** Whether a text is an IP address, alone or with the length of a prefix. A prefix of 0 would trust everybody. */
+function isAddressRange(text: string): boolean {
+  const [, address = '', , prefix] = /^([^/]+)(\/(\d{1,3}))?$/.exec(text) ?? [];
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  return bits > 0 && (prefix === undefined || (Number(prefix) > 0 && Number(prefix) <= bits));
+}
+
 /** In ASCII form, since it stands in SMTP commands (UTS #46). */
 function asDomain(text: string): string {
   const domain = /^\p{ASCII}*$/u.test(text) ? text.toLowerCase() : domainToASCII(text);
@@ -103,7 +123,11 @@ export const SETTINGS = {
     'fatal, error, warn, info, debug (adds requests) or trace.',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace'),
   ),
-  TRUST_PROXY: setting('off', 'on when a reverse proxy sets X-Forwarded-For and -Proto.', oneOf('on', 'off')),
+  TRUST_PROXY: setting(
+    'off',
+    'Reverse proxies whose X-Forwarded-For is believed: their addresses or CIDR ranges, comma-separated; on: any on this machine or in a private network.',
+    asProxies,
+  ),
   STATUS_CODES: setting(
     'rest',
     'rest, or always-200 for clients that treat other codes as transport failures.',

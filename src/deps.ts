@@ -3,10 +3,13 @@ import type { ImportJob, ImportReport } from './audience/import.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
+import type { WriteLock } from './database/write-lock.ts';
 import type { Tokens } from './delivery/tokens.ts';
 
 export interface Deps {
   db: Db;
+  /** How requests wait for the write lock of `db`, which itself never waits. */
+  lock: WriteLock;
   config: Config;
   clock: Clock;
   tokens: Tokens;

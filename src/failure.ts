@@ -29,6 +29,11 @@ export function invalid(field: string, text: string): Failure {
   return new Failure(422, { [field]: [text] });
 }
 
+/** 503: nothing can be written at the moment, and nothing was; the same request may succeed in a second. */
+export function unavailable(): Failure {
+  return new Failure(503, 'The database is busy, try again in a moment');
+}
+
 /** The name of a field as the texts write it: underscores and camel case become spaces (`strIds` → `str ids`). */
 export function fieldLabel(field: string): string {
   return field

@@ -1,6 +1,7 @@
 /** Runs the service: database, HTTP, background and import threads; stops them in order. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, logOptions } from './app.ts';
@@ -10,9 +11,11 @@ import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
+import { WriteLock } from './database/write-lock.ts';
 import { continueFromCopy, isCopy } from './delivery/copies.ts';
 import { parseRelays } from './delivery/smtp/relay.ts';
 import { openTokens } from './delivery/tokens.ts';
+import { closeWithin } from './plugins/connections.ts';
 
 export interface Server {
   /** `{base_url}` of the interface. */
@@ -20,13 +23,17 @@ export interface Server {
   /** The fresh pair of a first start, to be shown once. */
   keys: KeyPair | null;
   /** To be called once they are shown: until then, the next start makes another pair and gives it. */
-  keysShown(): void;
+  keysShown(): Promise<void>;
   close(): Promise<void>;
 }
 
 const RESTART_MS = 1000;
 /** Rows and mails live as long as their batch: more room for young objects in a thread is memory, not speed. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 };
+/** After SHUTDOWN_SECONDS, the time to write down what was still in flight; a stop takes no longer, whatever hangs. */
+const LAST_WRITES_MS = 1000;
+/** How long the note that the first keys were shown waits for the write lock. */
+const KEYS_SHOWN_MS = 5000;
 
 /**
  * Opens the file, brings it up to date, serves. Throws an Error of one line when something stands in the way; then nothing is held
@@ -64,10 +71,12 @@ async function serveFrom(
   let publicUrl = config.PUBLIC_URL;
   const threads = new Map<string, Worker>();
   const importer = importThread();
+  const writes = new WriteLock(db.$client);
   opened.push(() => importer.close());
   const app = await buildApp(
     {
       db,
+      lock: writes,
       config,
       clock: systemClock,
       tokens: openTokens(db.$client),
@@ -83,8 +92,12 @@ async function serveFrom(
     const background = threads.get('background');
     background?.postMessage('stop');
     // Requests under way may take long: meanwhile no mail begins.
-    const isRunning = background !== undefined && background.threadId !== -1;
-    await Promise.all([app.close(), isRunning && new Promise((resolve) => background.once('exit', resolve))]);
+    const graceMs = config.SHUTDOWN_SECONDS * 1000;
+    await Promise.race([
+      Promise.all([closeWithin(app, graceMs), background && threadEnds(background)]),
+      setTimeout(graceMs + LAST_WRITES_MS, null, { ref: false }),
+    ]);
+    await background?.terminate();
   });
   const origin = await listen(app, config);
   publicUrl ||= origin;
@@ -98,9 +111,9 @@ async function serveFrom(
     thread.on('message', ({ fields, text }) => app.log.info(fields, text));
     thread.on('error', (error) => app.log.error({ err: error }, 'the background thread failed and starts again'));
     thread.on('exit', () => {
-      setTimeout(() => {
+      void setTimeout(RESTART_MS, null, { ref: false }).then(() => {
         if (!isClosing) startBackground();
-      }, RESTART_MS).unref();
+      });
     });
   };
   startBackground();
@@ -108,9 +121,13 @@ async function serveFrom(
   return {
     apiUrl: `${origin}/api`,
     keys,
-    keysShown: () => firstKeysShown(db),
+    keysShown: () => writes.write(() => firstKeysShown(db), KEYS_SHOWN_MS),
     close: closeAll,
   };
+}
+
+async function threadEnds(thread: Worker): Promise<void> {
+  if (thread.threadId !== -1) await once(thread, 'exit');
 }
 
 /** Gives the origin listened on. Throws an Error of one line that names the setting at fault, BOUNCE_LISTEN's too. */

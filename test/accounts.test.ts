@@ -97,6 +97,10 @@ t.test('no secret, key or token is in a log line, no key in the file (trust 40)'
         headers,
         json: { strIds: ['1'], SecretKey: secret },
       });
+      const part: [string, string] = ['email', secret];
+      const file: [string, { filename: string; content: string }] = ['file', { filename: 'a.csv', content: secret }];
+      for (const path of ['/contacts/add', '/contacts/upload-csv'])
+        await app.anonymous.call('POST', path, { headers, multipart: [part, file] });
       await app.fastify.inject({
         method: 'POST',
         url: '/api/contacts/add',

@@ -32,7 +32,7 @@ t.test('an invalid setting stops the start with one line that names it and never
     TIME_ZONE: ['Berlin', '+02:00', '__proto__', 'UTC+2'],
     LOG_LEVEL: ['loud'],
     STATUS_CODES: ['200'],
-    TRUST_PROXY: ['yes'],
+    TRUST_PROXY: ['yes', 'localhost', '10.0.0.0/33', '0.0.0.0/0', '10.0.0.1,', '::1/129', 'loopback'],
     RECALL_SECONDS: ['ten'],
     SENDER_VERIFICATION: ['maybe'],
   };

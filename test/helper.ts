@@ -13,6 +13,7 @@ import type { Clock } from '../src/clock.ts';
 import { readConfig } from '../src/config.ts';
 import { createAccount, createKeys } from '../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../src/database/open.ts';
+import { WriteLock } from '../src/database/write-lock.ts';
 import type { Courier } from '../src/delivery/courier.ts';
 import { OutboxCourier } from '../src/delivery/outbox.ts';
 import { openTokens, type Tokens } from '../src/delivery/tokens.ts';
@@ -130,6 +131,7 @@ export async function startApp(
   let background = startBackground(db, courierOf?.(db) ?? new OutboxCourier(db, clock));
   const deps: Deps = {
     db,
+    lock: new WriteLock(db.$client),
     config,
     clock,
     tokens,

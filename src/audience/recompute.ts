@@ -9,6 +9,7 @@ import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
 import { segments } from '../database/schema.ts';
 import { isDiskTrouble } from '../database/trouble.ts';
+import { isBusy } from '../database/write-lock.ts';
 import { settle } from './membership.ts';
 
 const HOUR = 3_600_000;
@@ -29,7 +30,12 @@ export function markForRecompute(db: Db, where: SQL): number[] {
 /** Goes on with marked segments for a moment, so that an answer already shows small ones; the background thread does the rest. */
 export async function recomputeSoon(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
   const until = performance.now() + REQUEST_MS;
-  for (const id of ids) await continueRecompute(db, id, clock, until - performance.now());
+  try {
+    for (const id of ids) await continueRecompute(db, id, clock, until - performance.now());
+  } catch (error) {
+    // Another process holds the lock; the segments keep their marks.
+    if (!isBusy(error)) throw error;
+  }
 }
 
 /**
@@ -48,6 +54,7 @@ async function continueRecompute(db: Db, id: number, clock: Clock, patienceMs: n
   await inChunks(
     db.$client,
     (rows) => recomputeChunk(db, id, rows, wireTime(clock.now())) && performance.now() < until,
+    patienceMs,
   );
 }
 

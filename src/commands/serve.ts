@@ -27,7 +27,6 @@ Settings come from the environment and from a file .env in the working directory
     if (config.SMTP_URL === '')
       lines.push('No SMTP_URL: mail stays in the built-in outbox, nothing leaves this machine');
     console.log(lines.join('\n'));
-    server.keysShown();
     const stop = () => {
       server.close().then(
         () => process.exit(0),
@@ -39,5 +38,6 @@ Settings come from the environment and from a file .env in the working directory
     };
     process.once('SIGTERM', stop);
     process.once('SIGINT', stop);
+    await server.keysShown();
   },
 };

@@ -2,6 +2,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { letOthersWrite, othersWait, writesOver } from './turns.ts';
+import { isBusy } from './write-lock.ts';
 
 const TARGET_MS = 3;
 /** Fewer would not shorten a transaction: what is left then is the commit itself. */
@@ -12,13 +13,16 @@ const MOST_ROWS = 10_000;
 const COMPANY_MS = 250;
 /** After so much writing the lock is free for a moment all the same: other processes cannot announce theirs. */
 const UNBROKEN_MS = 10;
+/** Between two tries at a lock that another connection holds. */
+const LOOK_MS = 2;
 
 /**
  * Calls `write` with a number of rows, each time in one immediate transaction, until it says that nothing is left (false).
  * The number follows what 3 ms allow on this machine. Between two transactions announced writes of other threads get their turn;
- * while other connections write unannounced, the lock stays free for as long as it was held.
+ * while other connections write unannounced, the lock stays free for as long as it was held. Where the
+ * connection does not wait for a lock that another one holds, this waits `patienceMs` without blocking the thread, then throws SQLITE_BUSY.
  */
-export async function inChunks(client: Database, write: (rows: number) => boolean): Promise<void> {
+export async function inChunks(client: Database, write: (rows: number) => boolean, patienceMs = 0): Promise<void> {
   const transaction = client.transaction(write);
   // Changes with every commit of another connection.
   const others = client.prepare<[], number>('PRAGMA data_version').pluck();
@@ -27,9 +31,7 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
   let unbroken = 0;
   let rows = FEWEST_ROWS;
   for (;;) {
-    const started = performance.now();
-    const more = transaction.immediate(rows);
-    const held = performance.now() - started;
+    const { more, held } = await whenUnlocked(() => transaction.immediate(rows), patienceMs);
     if (!more) return;
     rows = Math.round(Math.min(MOST_ROWS, Math.max(FEWEST_ROWS, rows * Math.min(2, TARGET_MS / Math.max(held, 0.1)))));
     unbroken += held;
@@ -47,5 +49,20 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
       continue;
     }
     unbroken = 0;
+  }
+}
+
+/** What a transaction gave and how many milliseconds it took, tried again while another connection holds the lock. */
+async function whenUnlocked(write: () => boolean, patienceMs: number): Promise<{ more: boolean; held: number }> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const started = performance.now();
+    try {
+      const more = write();
+      return { more, held: performance.now() - started };
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= until) throw error;
+    }
+    await setTimeout(LOOK_MS);
   }
 }

@@ -14,6 +14,7 @@ import { PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
 import { previewOf } from '../delivery/preview.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, Failure, notFound } from '../failure.ts';
+import { retryable } from '../plugins/errors.ts';
 import { FORM_BYTES } from '../plugins/forms.ts';
 import { html } from './html.ts';
 import { page, READ, unknownLink } from './layout.ts';
@@ -53,7 +54,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     },
   );
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    if (error instanceof Failure) return reply.code(error.status).send({ problem: error.message });
+    if (error instanceof Failure) return retryable(reply, error).code(error.status).send({ problem: error.message });
     if (error instanceof ContentError) return reply.code(422).send({ problem: error.message });
     const status = error.statusCode ?? 500;
     if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, 'design page failed');
@@ -101,7 +102,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   app.post<Call>('/design/:token/preview', { onRequest }, async (request) => {
     const design = found(request.params.token);
     const { subject, preheader } = design;
-    const given = String(request.body?.email ?? '').trim();
+    const given = textOf(request.body?.email);
     const address = given === '' ? null : parseAddress(given);
     const person = given !== '' && address === null ? null : sampleValues(db, design, address);
     if (given !== '' && person === null) throw notFound(`No contact this mail is for has the address ${given}.`);
@@ -115,12 +116,17 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
 
   app.post<Call>('/design/:token/test', { onRequest }, async (request) => {
     const design = found(request.params.token);
-    const address = parseAddress(String(request.body?.email ?? '').trim());
+    const address = parseAddress(textOf(request.body?.email));
     if (address === null) throw conflict('That is not an e-mail address.');
     allowTest(db, design, address, clock.now());
     await queueTest(deps, design, [address]);
     return { message: `A test is on its way to ${address.address}` };
   });
+}
+
+/** A text of a JSON body without the spaces around it; anything else counts as none. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : '';
 }
 
 /** The template code in a request; an editor's markup becomes JSON, which keeps the head its editor does not know. */

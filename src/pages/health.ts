@@ -5,6 +5,8 @@ import type { Deps } from '../deps.ts';
 
 /** A probe writes to disk; many at once share one. */
 const PROBE_MS = 1000;
+/** How long a probe waits for the write lock before it says that nothing can be written. */
+const LOCK_PATIENCE_MS = 1500;
 
 interface Readiness {
   ready: boolean;
@@ -14,10 +16,10 @@ interface Readiness {
   held_reason: string | null;
 }
 
-export async function healthPages(app: FastifyInstance, { db, clock }: Deps): Promise<void> {
+export async function healthPages(app: FastifyInstance, { db, clock, lock }: Deps): Promise<void> {
   const client = db.$client;
   let probed = Number.NEGATIVE_INFINITY;
-  let last: Readiness | null = null;
+  let last: Promise<Readiness> | null = null;
 
   app.get('/healthz', async () => ({ alive: true }));
 
@@ -27,12 +29,13 @@ export async function healthPages(app: FastifyInstance, { db, clock }: Deps): Pr
       last = readiness();
       probed = now;
     }
-    return reply.code(last.ready ? 200 : 503).send(last);
+    const current = await last;
+    return reply.code(current.ready ? 200 : 503).send(current);
   });
 
-  function readiness(): Readiness {
+  async function readiness(): Promise<Readiness> {
     const now = clock.now().getTime();
-    const canWrite = write(String(now));
+    const canWrite = await write(String(now));
     const isRunning = Math.abs(now - lastSeen(client)) < STALLED_MS;
     // Held sending is the operator's decision to take: restarting or replacing the process would not help.
     const reason = heldReason(client);
@@ -45,13 +48,12 @@ export async function healthPages(app: FastifyInstance, { db, clock }: Deps): Pr
     };
   }
 
-  function write(value: string): boolean {
+  async function write(value: string): Promise<boolean> {
     try {
-      client
-        .prepare(
-          "INSERT INTO installation (name, value) VALUES ('probed', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        )
-        .run(value);
+      const probe = client.prepare(
+        "INSERT INTO installation (name, value) VALUES ('probed', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      );
+      await lock.write(() => probe.run(value), LOCK_PATIENCE_MS);
       return true;
     } catch (error) {
       app.log.error({ err: error }, 'the database cannot be written');

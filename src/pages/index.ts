@@ -1,8 +1,10 @@
 /** What recipients and owners open in a browser: no keys, no cookies, answers in HTML. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
+import { Failure } from '../failure.ts';
+import { retryable } from '../plugins/errors.ts';
 import { parseUrlencoded } from '../plugins/form-fields.ts';
-import { FORM_BYTES } from '../plugins/forms.ts';
+import { tooLarge } from '../plugins/forms.ts';
 import { assetPages } from './assets.ts';
 import { countriesPage } from './countries.ts';
 import { designPage } from './design.ts';
@@ -27,6 +29,10 @@ const HEADERS = Object.entries({
   'cache-control': 'no-store',
 });
 
+/** Far more than the forms of the pages hold; there is no key before them, so what they cost is bounded by this. */
+const FORM_BYTES = 64 * 1024;
+const MOST_FIELDS = 5000;
+
 /** The pages, outside the API's prefix. */
 export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   app.removeAllContentTypeParsers();
@@ -34,7 +40,9 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: FORM_BYTES },
     (_request, body, done) => {
-      done(null, parseUrlencoded(String(body)));
+      const fields = parseUrlencoded(String(body), MOST_FIELDS);
+      if (fields === null) done(tooLarge());
+      else done(null, fields);
     },
   );
   // A one-click request (RFC 8058) may come as multipart; nothing in any other body is needed to act on a link.
@@ -46,7 +54,15 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
     next();
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    const status = error.statusCode ?? 500;
+    if (error instanceof Failure) retryable(reply, error);
+    const status = error instanceof Failure ? error.status : (error.statusCode ?? 500);
+    if (status === 503) {
+      return page(
+        reply.code(503),
+        'Please try again in a moment',
+        html`<h1>Please try again in a moment</h1><p>The service is busy and could not save this yet.</p>`,
+      );
+    }
     if (status < 500) {
       return page(
         reply.code(status),

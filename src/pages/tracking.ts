@@ -1,5 +1,6 @@
 /** The open pixel and the tracked links. Whatever the token, the pixel is the same picture (trust 43); a HEAD counts nothing. */
 import type { FastifyInstance } from 'fastify';
+import { isBusy } from '../database/write-lock.ts';
 import { isMachineAgent } from '../delivery/machines.ts';
 import { mergeUrl } from '../delivery/merge.ts';
 import { valuesOfDelivery } from '../delivery/recipients.ts';
@@ -11,7 +12,7 @@ import { READ, unknownLink } from './layout.ts';
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const FLUSH_MS = 100;
 
-export async function trackingPages(app: FastifyInstance, { db, clock, tokens }: Deps): Promise<void> {
+export async function trackingPages(app: FastifyInstance, { db, clock, tokens, lock, config }: Deps): Promise<void> {
   const hits = new Hits(db.$client);
   const linkUrl = db.$client
     .prepare<[number, number, number], string>(
@@ -24,7 +25,8 @@ export async function trackingPages(app: FastifyInstance, { db, clock, tokens }:
   let timer = setTimeout(write, FLUSH_MS);
   app.addHook('onClose', async () => {
     clearTimeout(timer);
-    while (hits.flush(clock.now().getTime()));
+    const flush = () => hits.flush(clock.now().getTime());
+    while (await lock.write(flush, config.SHUTDOWN_SECONDS * 1000));
   });
 
   /** Batches with a breath between them, then a rest: other requests come first. */
@@ -33,7 +35,8 @@ export async function trackingPages(app: FastifyInstance, { db, clock, tokens }:
     try {
       isMore = hits.flush(clock.now().getTime());
     } catch (error) {
-      app.log.error({ err: error }, 'opens and clicks wait: they can not be written now');
+      // Another connection holds the lock: the hits wait for the next round.
+      if (!isBusy(error)) app.log.error({ err: error }, 'opens and clicks wait: they can not be written now');
     }
     timer = setTimeout(write, isMore ? 0 : FLUSH_MS);
   }

@@ -1,19 +1,32 @@
 /** Leaving: one click from the mail program (RFC 8058), and the preference page. A GET changes nothing: scanners click (trust 20). */
+import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RecipientIds } from '../delivery/tokens.ts';
 import type { Deps } from '../deps.ts';
+import { Failure, unavailable } from '../failure.ts';
+import { type FormBody, listOf, MALFORMED } from '../plugins/form-fields.ts';
 import { html } from './html.ts';
 import { page, READ, unknownLink } from './layout.ts';
 import { PreferenceBook, type Preferences } from './preferences.ts';
 
 interface Link {
   Params: { token: string };
-  Body: Record<string, unknown> | undefined;
+  Body: FormBody | undefined;
 }
 
-export async function unsubscribePage(app: FastifyInstance, { db, clock, tokens }: Deps): Promise<void> {
+/** After this time whoever clicked is told to try again; what they chose is still written once that is possible. */
+const ANSWER_MS = 30_000;
+const KEPT_MS = 60 * 60 * 1000;
+/** More choices than this are not kept in memory while the database is locked. */
+const MOST_KEPT = 10_000;
+
+export async function unsubscribePage(app: FastifyInstance, { db, lock, clock, config, tokens }: Deps): Promise<void> {
   const book = new PreferenceBook(db, clock);
+  const kept = new Set<Promise<unknown>>();
   const idsOf = (token: string) => tokens.readRecipient('unsubscribe', token);
+  app.addHook('onClose', () =>
+    Promise.race([Promise.allSettled(kept), setTimeout(config.SHUTDOWN_SECONDS * 1000, null, { ref: false })]),
+  );
 
   app.route({
     method: READ,
@@ -37,32 +50,75 @@ Please open the mail and use the link at its end, or the unsubscribe button of y
     },
   });
 
-  app.post<Link>('/u/:token', (request, reply) => {
+  app.post<Link>('/u/:token', async (request, reply) => {
     const ids = idsOf(request.params.token);
     if (ids === null) return unknownLink(reply);
-    const before = book.read(ids);
-    const body = request.body ?? {};
-    const listed = (name: string) => new Set([body[name] ?? []].flat().map(Number));
-    const notice = act(ids, before);
+    const choice = choiceOf(request.body);
+    // Answered as done only once it is on disk.
+    const notice = await keep(() => act(ids, book.read(ids), choice));
     return show(reply, book.read(ids), notice);
-
-    function act(ids: RecipientIds, before: Preferences): string {
-      switch (body.form) {
-        case 'groups':
-          book.choose(ids, before, listed('shown'), listed('on'));
-          return 'Your choices are saved.';
-        case 'none':
-          book.leave(ids, before, 0, 'page');
-          return 'You will get no more mail from us.';
-        case 'back':
-          book.comeBack(before);
-          return 'Welcome back. Please look at your choices below.';
-        default:
-          book.leave(ids, before, before.own, 'one-click');
-          return `You are unsubscribed${nameOf(before)}.`;
-      }
-    }
   });
+
+  /** Does the write as soon as the lock is free, even when nobody waits for it any more; throws 503 when that takes too long. */
+  async function keep<T>(write: () => T): Promise<T> {
+    if (kept.size >= MOST_KEPT) throw unavailable();
+    const written = lock.write(write, KEPT_MS);
+    const settled = written.then(
+      () => undefined,
+      (error) => app.log.error({ err: error }, 'a choice about mail could not be written'),
+    );
+    kept.add(settled);
+    void settled.then(() => kept.delete(settled));
+    const patience = new AbortController();
+    const late = setTimeout(ANSWER_MS, null, { signal: patience.signal, ref: false }).then(() => {
+      throw unavailable();
+    });
+    try {
+      return await Promise.race([written, late]);
+    } finally {
+      late.catch(() => undefined);
+      patience.abort();
+    }
+  }
+
+  /** Does what was chosen; gives what the page then says. */
+  function act(ids: RecipientIds, before: Preferences, { form, shown, on }: Choice): string {
+    switch (form) {
+      case 'groups':
+        book.choose(ids, before, shown, on);
+        return 'Your choices are saved.';
+      case 'none':
+        book.leave(ids, before, 0, 'page');
+        return 'You will get no more mail from us.';
+      case 'back':
+        book.comeBack(before);
+        return 'Welcome back. Please look at your choices below.';
+      default:
+        book.leave(ids, before, before.own, 'one-click');
+        return `You are unsubscribed${nameOf(before)}.`;
+    }
+  }
+}
+
+interface Choice {
+  /** Which form of the page was sent; null: a one-click request, which sends none of them. */
+  form: 'groups' | 'none' | 'back' | null;
+  /** The groups that were shown, and those of them that are wanted. */
+  shown: ReadonlySet<number>;
+  on: ReadonlySet<number>;
+}
+
+/** What a request asks for; throws the 422 where it is one of the page's forms but not as the page sends it. */
+function choiceOf(body: FormBody = Object.create(null)): Choice {
+  const { form = null } = body;
+  const faulty = new Failure(422, 'That is not a form of this page');
+  if (MALFORMED in body || (form !== null && form !== 'groups' && form !== 'none' && form !== 'back')) throw faulty;
+  const listed = (name: string) => {
+    const ids = listOf(body[name]);
+    if (ids === null) throw faulty;
+    return new Set(ids.map(Number));
+  };
+  return { form, shown: listed('shown'), on: listed('on') };
 }
 
 function nameOf({ groups, own }: Preferences): string {

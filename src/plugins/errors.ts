@@ -6,6 +6,7 @@ import { Failure, type FieldErrors } from '../failure.ts';
 const FRAMEWORK_TEXTS = new Map([
   [400, 'Malformed Request'],
   [404, 'Not Found'],
+  [405, 'Method Not Allowed'],
   [408, 'Request Timeout'],
   [413, 'Payload Too Large'],
   [414, 'URI Too Long'],
@@ -23,6 +24,11 @@ export function frameworkText(status: number): string {
   return FRAMEWORK_TEXTS.get(status) ?? 'Malformed Request';
 }
 
+/** The reply, told when to try again where the failure is one of the moment (RFC 9110 10.2.3). */
+export function retryable(reply: FastifyReply, { status }: Failure): FastifyReply {
+  return status === 503 ? reply.header('retry-after', '1') : reply;
+}
+
 /** Installs the error and not-found handlers. `STATUS_CODES=always-200` keeps the bodies and answers 200. */
 export function installErrors(app: FastifyInstance, { config }: { config: Config }): void {
   const fail = (reply: FastifyReply, status: number, content: string | FieldErrors) =>
@@ -32,7 +38,7 @@ export function installErrors(app: FastifyInstance, { config }: { config: Config
       .send(JSON.stringify(failedBody(content)));
 
   app.setErrorHandler((error: FastifyError | Failure, request: FastifyRequest, reply) => {
-    if (error instanceof Failure) return fail(reply, error.status, error.errors);
+    if (error instanceof Failure) return fail(retryable(reply, error), error.status, error.errors);
     const status = error.statusCode ?? 500;
     if (status >= 400 && status < 500) return fail(reply, status, frameworkText(status));
     request.log.error({ err: error, route: request.routeOptions.url }, 'request failed');

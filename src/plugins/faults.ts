@@ -61,16 +61,21 @@ export function check<T extends TObject>(
 /** Installs the step; register it after the key check, whose failures come first (decisions §1). */
 export function installFaults(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, next) => {
-    const collected = new Faults();
-    for (const fault of request.validationError?.validation ?? []) {
-      const field = fieldOf(fault);
-      collected.add(field, textFor(fault, field));
-    }
-    for (const field of malformedFields(request.body)) collected.add(field, texts.selected(field));
-    request.routeOptions.config.check?.(request, collected);
-    collected.throwIfAny();
+    refuseFaulty(request);
     next();
   });
+}
+
+/** Throws the 422 with every field error of a request, those that only the database can tell included. */
+export function refuseFaulty(request: FastifyRequest): void {
+  const collected = new Faults();
+  for (const fault of request.validationError?.validation ?? []) {
+    const field = fieldOf(fault);
+    collected.add(field, textFor(fault, field));
+  }
+  for (const field of malformedFields(request.body)) collected.add(field, texts.selected(field));
+  request.routeOptions.config.check?.(request, collected);
+  collected.throwIfAny();
 }
 
 function malformedFields(body: unknown): Iterable<string> {

@@ -56,7 +56,21 @@ function add(body: FormBody, field: string, key: string | undefined, value: stri
   return true;
 }
 
-/** The pairs of an application/x-www-form-urlencoded body (WHATWG URL, "application/x-www-form-urlencoded parsing"). */
-export function parseUrlencoded(body: string): FormBody {
+/** The texts of a field in whichever form an array comes: once, repeated, or under the indices 0, 1, …; null for other keys. */
+export function listOf(value: FormValue = []): string[] | null {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value;
+  const items: string[] = [];
+  for (let at = 0; Object.hasOwn(value, at); at++) items.push(value[at] ?? '');
+  return items.length === Object.keys(value).length ? items : null;
+}
+
+/**
+ * The pairs of an application/x-www-form-urlencoded body (WHATWG URL, "application/x-www-form-urlencoded parsing"), or null when
+ * there are more than `most`: they are counted before any of them is read.
+ */
+export function parseUrlencoded(body: string, most: number): FormBody | null {
+  let pairs = 1;
+  for (let at = body.indexOf('&'); at >= 0; at = body.indexOf('&', at + 1)) if (++pairs > most) return null;
   return assembleFields(new URLSearchParams(body));
 }

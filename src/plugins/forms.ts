@@ -1,7 +1,7 @@
 /** Reads form bodies, urlencoded and multipart, into the same objects that JSON gives. */
-import formbody from '@fastify/formbody';
 import multipart, { type FastifyMultipartOptions, type Multipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { hasMoreParts, isDeeper } from '../delivery/json-size.ts';
 import { Failure } from '../failure.ts';
 import { assembleFields, type FormBody, MALFORMED, parseUrlencoded } from './form-fields.ts';
 import { normalise } from './normalise.ts';
@@ -9,6 +9,9 @@ import { normalise } from './normalise.ts';
 /** Largest form of any encoding (decisions §1). */
 export const FORM_BYTES = 4 * 1024 * 1024;
 const MOST_PARTS = 20_000;
+/** Of JSON: room for two arrays of 10 000, and more levels than any parameter has. */
+const MOST_VALUES = 50_000;
+const MOST_LEVELS = 32;
 /**
  * Bytes. More than a socket gives at once: the parser stops for good when a part it skips (one without a usable name, before
  * the key check) does not fit its buffer in one piece, and the request would have no answer.
@@ -26,7 +29,13 @@ declare module 'fastify' {
 
 /** Installs the body readers and the step that brings every body and query to its schema's shape before validation. */
 export async function installForms(app: FastifyInstance): Promise<void> {
-  await app.register(formbody, { bodyLimit: FORM_BYTES, parser: parseUrlencoded });
+  // Fastify brings a reader of text/plain, which would pass a text where a form belongs.
+  app.removeContentTypeParser(['text/plain', 'application/json']);
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+    const fields = parseUrlencoded(String(body), MOST_PARTS);
+    if (fields === null) done(tooLarge());
+    else done(null, fields);
+  });
   await installMultipart(app, {
     throwFileSizeLimit: false,
     fileHwm: PART_BUFFER,
@@ -34,9 +43,9 @@ export async function installForms(app: FastifyInstance): Promise<void> {
   });
   // Clients that send a default content type with no body mean no body.
   const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
+    else if (hasMoreParts(String(body), MOST_VALUES) || isDeeper(String(body), MOST_LEVELS)) done(tooLarge());
     else parseJson(request, String(body), done);
   });
   app.addHook('preValidation', (request, _reply, next) => {

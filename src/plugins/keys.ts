@@ -1,5 +1,5 @@
 /** The key headers of every API request (interface "Authentication"; decisions §1). */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { accountOf } from '../database/accounts.ts';
@@ -17,7 +17,10 @@ declare module 'fastify' {
 const TRUSTED_MS = 1000;
 const MOST_TRUSTED = 1000;
 
-/** Installs the preHandler that settles `request.userId` or answers 401. */
+/**
+ * Installs the key check, which sets `request.userId` or answers 401. It runs before the body is read, so that a caller without
+ * keys costs no more than the headers, and as preHandler once more: a pair may be revoked while a long body arrives.
+ */
 export function installKeys(
   app: FastifyInstance,
   { db, config, clock }: { db: Db; config: Config; clock: Clock },
@@ -41,17 +44,23 @@ export function installKeys(
     return userId;
   }
 
-  app.decorateRequest('userId', 0);
-  app.addHook('preHandler', (request, _reply, next) => {
-    const publicKey = request.headers.publickey;
-    const secretKey = request.headers.secretkey;
+  /** The account of the two headers; throws the 401. */
+  function accountOfRequest({ headers }: FastifyRequest): number {
+    const { publickey: publicKey, secretkey: secretKey } = headers;
     const missing: FieldErrors = {};
     if (!publicKey) missing.PublicKey = [texts.required('PublicKey')];
     if (!secretKey) missing.SecretKey = [texts.required('SecretKey')];
     if (!publicKey || !secretKey) throw new Failure(401, missing);
     const userId = accountOfPair(String(publicKey), String(secretKey));
     if (userId === null) throw new Failure(401, 'Invalid public key or secret key');
-    request.userId = userId;
-    next();
-  });
+    return userId;
+  }
+
+  app.decorateRequest('userId', 0);
+  for (const hook of ['onRequest', 'preHandler'] as const) {
+    app.addHook(hook, (request: FastifyRequest, _reply: FastifyReply, next: () => void) => {
+      request.userId = accountOfRequest(request);
+      next();
+    });
+  }
 }

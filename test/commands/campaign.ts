@@ -5,6 +5,7 @@ import type { Service } from '../service.ts';
 export interface Counters {
   status: number;
   delivered: number;
+  unsubscribes: number;
 }
 
 /** Imports so many readers into a new contact type, which gets this id, and sends them a mail at once; gives how far it is. */

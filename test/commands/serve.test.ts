@@ -53,7 +53,7 @@ t.test('SIGTERM stops the hand-offs at once, though a request takes its time (tr
   const slow = connect(Number(port), hostname);
   slow.on('error', () => undefined);
   slow.write(
-    `POST /api/contacts-type/add HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n`,
+    `POST /api/contacts-type/add HTTP/1.1\r\nHost: ${hostname}\r\nPublicKey: pk_test_of_sendlark\r\nSecretKey: sk_test_of_sendlark\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n`,
   );
   await once(slow, 'data');
   const ended = service.end('SIGTERM');

@@ -350,3 +350,16 @@ t.test('markup and JSON tell the same', async (t) => {
     { numRuns: 100 },
   );
 });
+
+t.test('a body of other types than the page sends is a mistake, never a failure of ours', async (t) => {
+  const { app, path: link } = await withSchedule(t);
+  const values: unknown[] = [null, 1, true, [], {}, { toString: 1 }, [[{}]], '\u0000'];
+  for (const path of ['', '/preview', '/test']) {
+    for (const value of values) {
+      for (const json of [value, { email: value, mjml: value, html: value }]) {
+        const { status } = await app.page('POST', `${link}${path}`, { json });
+        t.ok(status < 500, `${path} ${JSON.stringify(json)}: ${status}`);
+      }
+    }
+  }
+});

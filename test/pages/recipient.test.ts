@@ -302,6 +302,45 @@ t.test('an owner who takes somebody off the list leaves the record of who left, 
   t.match(log(), [...before, { action: 'resubscribed', source: 'api' }]);
 });
 
+t.test('a form of the page in whatever shape is a choice or a mistake, never a failure of ours', async (t) => {
+  const { app, u } = await started(t);
+  const save = async (form: [string, string][]) => (await app.page('POST', u, { form })).status;
+  const shown: [string, string][] = [
+    ['form', 'groups'],
+    ['shown[0]', '1'],
+    ['shown[1]', '2'],
+  ];
+  t.equal(await save([...shown, ['on[0]', '1']]), 200);
+  t.strictSame(left(app), [2], 'indices are a list');
+  t.equal(await save([...shown, ['on[]', '1'], ['on[]', '2']]), 200);
+  t.strictSame(left(app), []);
+  const before = state(app);
+  const keys = ['on[x]', 'on[1]', 'on[0][0]', 'on[__proto__]', 'on[constructor]', 'form[x]', 'form[0]', '__proto__[x]'];
+  for (const key of keys) t.equal(await save([...shown.slice(0, 1), [key, '1']]), 422, key);
+  for (const form of ['', 'all', 'Groups', '[object Object]']) t.equal(await save([['form', form]]), 422, form);
+  t.equal(
+    await save([
+      ['form', 'none'],
+      ['form', 'none'],
+    ]),
+    422,
+    'a form sent twice',
+  );
+  t.equal(state(app), before, 'a mistake changes nothing');
+  const numbers = ['', 'x', '-1', '1e999', '9'.repeat(400), 'NaN'];
+  for (const id of numbers)
+    t.equal(
+      await save([
+        ['form', 'groups'],
+        ['shown', id],
+        ['on', id],
+      ]),
+      200,
+      id,
+    );
+  t.equal(state(app), before);
+});
+
 t.test('a body of megabytes or nonsense is refused in HTML', async (t) => {
   const { app, u } = await started(t);
   const { status, headers } = await app.page('POST', u, { form: { form: 'x'.repeat(5 * 1024 * 1024) } });

@@ -31,8 +31,8 @@ function settingsCheck(config: Config): Check {
   else if (config.PUBLIC_URL.startsWith('http:')) {
     advice.push('PUBLIC_URL is not https: one-click unsubscribing (RFC 8058) needs https.');
   }
-  if (config.PUBLIC_URL.startsWith('https:') && config.TRUST_PROXY === 'off') {
-    advice.push('PUBLIC_URL is https and TRUST_PROXY is off: turn it on when a reverse proxy ends TLS.');
+  if (config.PUBLIC_URL.startsWith('https:') && config.TRUST_PROXY.length === 0) {
+    advice.push('PUBLIC_URL is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.');
   }
   return advice.length === 0
     ? { name: 'Settings', state: 'ok', found: 'complete' }
