@@ -85,6 +85,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
 
 /** Which records `utr`, `id` and `strIds` mean, by the end of the path; the first that fits. */
 const NAMED_BY_PATH: [RegExp, string][] = [
+  [/design-links\/revoke$/, 'schedules'],
   [/schedule\/delete$/, 'schedules'],
   [/automations\/pause$/, 'liveAutomations'],
   [/\/automations/, 'automations'],
