@@ -9,17 +9,19 @@ const CELL = 'style="padding:12px 24px;font-family:Arial,Helvetica,sans-serif;fo
 const PROSE = 'Ordinary prose of the kind that newsletters hold, long enough to be read. ';
 const PLACES = ['first_name|Reader', 'last_name', 'full_name', 'city', 'country', 'email', 'state', 'postal_code'];
 
-/** HTML of about so many bytes once encoded, personalised in twelve places (the footer and the preferences are two of them). */
+/** HTML of about so many bytes once encoded, with three links, personalised in twelve places (the footer and the preferences are two of them). */
 export function sampleHtml(bytes: number): string {
   const row = `<tr><td align="left" ${CELL}>${PROSE}</td></tr>\n`;
   const rows = Array.from({ length: Math.max(10, Math.round(bytes / (row.length * 1.5))) }, (_, at) =>
     at < 10 ? row.replace('prose', `prose ((${PLACES[at % PLACES.length]}))`) : row,
   );
   return `<!doctype html><html><body><table role="presentation" width="600">${rows.join('')}</table>
+    <p><a href="https://shop.example/spring">Spring</a> <a href="https://shop.example/sale">Sale</a>
+    <a href="https://shop.example/?for=((first_name))">For you</a></p>
     <p>((sender_address)) <a href="((unsubscribe_preferences))">Preferences</a></p></body></html>`;
 }
 
-/** Brings the schema up, adds contacts reader0@… to reader(N−1)@… and a mailing to all of them that is to be laid out. */
+/** Brings the schema up, adds contacts reader0@… to reader(N−1)@… and a single send to all of them that is to be laid out. */
 export async function launchMailing(db: Db, people: number, html: string): Promise<void> {
   migrateAndSeed(db);
   const user = createAccount(db, { now: () => new Date(MOMENT), monotonic: () => 0 }, 'Main');
@@ -57,9 +59,24 @@ export async function launchMailing(db: Db, people: number, html: string): Promi
     sender_address: 'Example Ltd, 1 High Street, London',
     message_key: 'c0ffee',
   };
-  const layout = { targets: [{ table: 'contacts', id: 1 }], excluded: [], target: 0, after: 0 };
+  const targets = [{ table: 'contacts', id: '1' }];
   client
-    .prepare(`INSERT INTO mailings (user_id, owner_kind, owner_id, content, state, layout, created_at)
-      VALUES (?, 'test', 1, ?, 'layout', ?, ?)`)
-    .run(user, JSON.stringify(frozen), JSON.stringify(layout), MOMENT);
+    .prepare(`INSERT INTO senders (user_id, from_name, from_email, reply_to_email, country_id, company_address, nickname, is_verified,
+        utr, send_at, created_at, updated_at)
+      VALUES (?, 'Example', 'news@example.com', 'news@example.com', 1, 'Example Ltd, 1 High Street, London', 'e', 1, 'u', '', ?, ?)`)
+    .run(user, MOMENT, MOMENT);
+  client
+    .prepare(`INSERT INTO single_sends (user_id, template_id, recipient_id, exclude_specific_recipient_id, sender_id,
+        unsubscribe_group_id, single_send_name, from_sender, reply_to, subject, preheader, schedule_type, schedule_date, schedule_time,
+        status, utr, sent_at, starts_at, created_at, updated_at)
+      VALUES (?, 1, ?, '[]', 1, 0, 'News', '', '', '', '', 0, '', '', 2, 'u', '', 0, ?, ?)`)
+    .run(user, JSON.stringify(targets), MOMENT, MOMENT);
+  client
+    .prepare(`INSERT INTO mailings (user_id, owner_kind, owner_id, sender_id, content, state, layout, created_at)
+      VALUES (?, 'single', 1, 1, ?, 'layout', ?, ?)`)
+    .run(user, JSON.stringify(frozen), JSON.stringify({ targets, excluded: [], target: 0, after: 0 }), MOMENT);
+  const link = client.prepare('INSERT INTO links (mailing_id, number, url) VALUES (1, ?, ?)');
+  content.links.forEach((url, number) => {
+    link.run(number, url);
+  });
 }
