@@ -142,7 +142,7 @@ export class SmtpPool {
         route.stalled--;
         route.open++;
       }
-      if (outcome.kind !== 'held') route.worked();
+      if (!route.isForAnother(outcome)) route.worked();
     },
     deaf: (session) => {
       const route = this.#sessions.get(session);
@@ -243,14 +243,16 @@ export class SmtpPool {
     }
   }
 
-  /** Tells what became of a job; one whose sender is refused goes on to a relay that has not refused it yet. */
+  /** Tells what became of a job; one whose sender is refused, for good or for now, goes on to a relay that has not refused it yet. */
   #settle(route: Route | undefined, ticket: Ticket, outcome: Outcome | 'withdrawn'): void {
-    if (outcome === 'withdrawn' || outcome.kind !== 'held' || route === undefined) {
+    if (outcome === 'withdrawn' || route?.isForAnother(outcome) !== true) {
       ticket.resolve(outcome);
       return;
     }
     if (outcome.code > 0) route.refusedSender(outcome);
-    ticket.refusal ??= outcome;
+    // What may pass is tried again, so one such answer outweighs refusals for good.
+    if (ticket.refusal === null || (ticket.refusal.kind === 'held' && outcome.kind === 'deferred'))
+      ticket.refusal = outcome;
     ticket.refusedBy = [...ticket.refusedBy, route.relay];
     const queue = this.#queueFor(ticket);
     if (queue === null || this.#closing) {

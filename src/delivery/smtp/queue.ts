@@ -27,7 +27,7 @@ export type Ticket = {
   readonly reject: (error: unknown) => void;
   /** How often it went back to the queue because its connection was closed before its message. */
   moves: number;
-  /** The relays that refused its sender, and what the first of them said. */
+  /** The relays that refused its sender, and what the first of them said; the first 4xx, where there was one. */
   refusedBy: readonly Relay[];
   refusal: Outcome | null;
   next: Ticket | null;

@@ -123,6 +123,11 @@ export class Route {
     }
   }
 
+  /** Whether another relay is to be asked: this one took nothing of a message, be it for good or, where there is another, for now. */
+  isForAnother({ kind, stage }: Outcome): boolean {
+    return kind === 'held' || (kind === 'deferred' && stage === 'mail' && !this.#isAlone);
+  }
+
   /** It refused the sender of a message. */
   refusedSender(refusal: Outcome): void {
     this.#refusals++;

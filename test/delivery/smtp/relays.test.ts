@@ -208,6 +208,28 @@ t.test('a 5xx at MAIL from the first relay: the second is asked before anything 
 });
 
 t.test(
+  'a 4xx at MAIL from the first relay: the second takes the mail; where that one refuses too, it is deferred',
+  async (t) => {
+    const first = await startSink(t, { mail: '451 4.3.0 try later\r\n' });
+    const second = await startSink(t);
+    const third = await startSink(t, { mail: '550 5.7.1 not ours\r\n' });
+    const { sendMany } = openPool(t, [first, second]);
+    t.strictSame(kinds(await sendMany(200)), { 'accepted body': 200 });
+    const asked = first.commands.filter((line) => line.startsWith('MAIL')).length;
+    t.ok(asked <= 20, `the first was asked ${asked} times`);
+    for (const relays of [[first, third], [third, first], [first, first], [first]])
+      t.match(await openPool(t, relays).send(), { kind: 'deferred', stage: 'mail', code: 451 });
+  },
+);
+
+t.test('a relay that hangs up at MAIL has the next one asked at once', async (t) => {
+  const first = await startSink(t, { mail: '421 4.3.2 shutting down\r\n' });
+  const second = await startSink(t);
+  const { sendMany } = openPool(t, [first, second]);
+  t.strictSame(kinds(await sendMany(20)), { 'accepted body': 20 });
+});
+
+t.test(
   'held with the words of the first when every relay refuses the sender, deferred while one cannot be asked',
   async (t) => {
     const first = await startSink(t, { mail: '550 5.7.1 not ours\r\n' });
