@@ -73,6 +73,7 @@ export class Ledger {
   readonly #seen: Statement<[string, number]>;
   readonly #hold: Statement<[string, number]>;
   readonly #cancelled: Statement<[], number>;
+  readonly #bringForward: Statement<{ mailing: number; steady: number; end: string; limit: number }>;
   readonly #progress: Statement<[number], { sending: number; delivered: number }>;
 
   constructor(client: Database) {
@@ -120,6 +121,11 @@ export class Ledger {
     this.#hold = client.prepare(
       "UPDATE mailings SET state = 'held', seen_state = 'held', held_reason = ? WHERE id = ? AND state = 'sending'",
     );
+    this.#bringForward = client.prepare(`
+      UPDATE deliveries SET due_at = -1 WHERE id IN (
+        SELECT d.id FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN addresses a ON a.id = d.address_id
+        WHERE d.mailing_id = @mailing AND d.state = 0 AND d.due_at <= @steady AND substr(a.compared_email, -length(@end)) <> @end
+        LIMIT @limit)`);
     this.#progress = client.prepare(`
       SELECT delivered, (SELECT count(*) FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = mailings.id AND state = 1)
         AS sending FROM mailings WHERE id = ?`);
@@ -152,6 +158,14 @@ export class Ledger {
   /** How many recipients of a mailing are in hand-off, and how many were accepted. */
   progress(mailingId: number): { sending: number; delivered: number } {
     return this.#progress.get(mailingId) ?? { sending: 0, delivered: 0 };
+  }
+
+  /**
+   * Puts up to `limit` due recipients of a mailing whose address is of another domain than this first in its queue; gives how many
+   * there are. `steady` as in `claim`.
+   */
+  bringForward(mailing: number, domain: string, limit: number, steady: number): number {
+    return this.#bringForward.run({ mailing, steady, end: `@${domain}`, limit }).changes;
   }
 
   /** Runs several of the moves below as one transaction. */

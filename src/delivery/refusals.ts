@@ -4,10 +4,12 @@ import type { Outcome } from './courier.ts';
 import type { Claim, OpenMailing } from './ledger.ts';
 import { replyKind } from './reply-kind.ts';
 
-/** So many in a row that name us, of the same text, or of any text, without an acceptance between, hold a mailing. */
+/** So many recipients in a row that name us, of the same text, or of any text, without an acceptance between, hold a mailing. */
 const MOST_NAMED = 3;
 const MOST_SAME = 10;
 const MOST = 50;
+/** How often recipients of other domains are tried before a row of one domain holds the mailing all the same. */
+const MOST_ASKED = 4;
 
 /** Codes that speak of the sender or of us: RFC 3463 3.2 and 3.8, RFC 7372 3, RFC 7505 4.2. */
 const OUR_CODES = /^[45]\.(?:1\.[78]|7\.(?:[89]|2[0-7]))$/;
@@ -54,67 +56,153 @@ export interface Suspect {
   outcome: Outcome;
 }
 
-interface Run {
+/** The refusals of a mailing since it was last accepted for somebody; recipients who are tried again count once. */
+interface Row {
   waiting: Suspect[];
-  /** How many in a row: that name us, of the latest text, and all. */
-  named: number;
-  same: number;
-  all: number;
+  /** Delivery ids: of refusals that name us, of those with the latest text, and of all. */
+  named: Set<number>;
+  same: Set<number>;
+  all: Set<number>;
+  /** The latest text, without what differs from mail to mail. */
   kind: string;
+  domains: Set<string>;
+  /** How often recipients of other domains were asked for. */
+  asked: number;
 }
 
-/** The refusals of each mailing since it was last accepted for somebody. */
+/** What is known of a mailing. */
+interface Known {
+  row: Row;
+  /** Two of the domains that accepted it, and when the last did (steady epoch milliseconds). */
+  accepted: Set<string>;
+  acceptedAt: number;
+  /** Domains that refuse it while others accept it. */
+  refusing: Set<string>;
+}
+
+/** `hold` the mailing; `compare`: try recipients of other domains first; `theirs`: it is the recipients' domain that refuses. */
+export type Verdict = 'hold' | 'compare' | 'theirs' | null;
+
+/** The refusals of each mailing that may be about us. */
 export class Refusals {
-  readonly #runs = new Map<number, Run>();
+  readonly #known = new Map<number, Known>();
   /** How many were noted so far. */
   noted = 0;
 
-  /** Notes how a hand-off ended. True where the recipient waits for what becomes of the others. */
+  /** Notes a refusal. True where the recipient waits for what becomes of the others. */
   note(mailing: OpenMailing, claim: Claim, outcome: Outcome): boolean {
     const blame = blamed(outcome);
     if (blame === null) return false;
-    const run = this.#runs.get(mailing.id) ?? { waiting: [], named: 0, same: 0, all: 0, kind: '' };
-    this.#runs.set(mailing.id, run);
+    const { row, refusing } = this.#of(mailing.id);
+    const domain = domainOf(claim);
+    if (refusing.has(domain)) return false;
     const kind = replyKind(outcome.reply);
-    run.waiting.push({ mailing, claim, outcome });
-    run.named += blame === 'us' ? 1 : 0;
-    run.same = kind === run.kind ? run.same + 1 : 1;
-    run.kind = kind;
-    run.all++;
+    if (kind !== row.kind) row.same.clear();
+    row.kind = kind;
+    row.waiting.push({ mailing, claim, outcome });
+    row.domains.add(domain);
+    for (const set of [row.all, row.same, ...(blame === 'us' ? [row.named] : [])]) set.add(claim.id);
     this.noted++;
     return true;
   }
 
+  /** Notes that a recipient was accepted at `steady`, which ends the row. Gives those that waited, to be recorded. */
+  accepted(mailingId: number, claim: Claim, steady: number): Suspect[] {
+    const known = this.#of(mailingId);
+    const domain = domainOf(claim);
+    known.acceptedAt = steady;
+    if (known.accepted.size < 2) known.accepted.add(domain);
+    if (known.row.all.size === 0) return [];
+    if (known.row.asked > 0 && !known.row.domains.has(domain))
+      for (const one of known.row.domains) known.refusing.add(one);
+    return endRow(known);
+  }
+
+  /** When somebody was last accepted, steady epoch milliseconds; 0 where that is not known. */
+  acceptedAt(mailingId: number): number {
+    return this.#known.get(mailingId)?.acceptedAt ?? 0;
+  }
+
   /** The mailings with recipients that wait. */
   get waiting(): number[] {
-    return [...this.#runs].filter(([, run]) => run.waiting.length > 0).map(([id]) => id);
+    return [...this.#known].filter(([, { row }]) => row.waiting.length > 0).map(([id]) => id);
   }
 
-  /** How many recipients of a mailing wait. */
-  count(mailingId: number): number {
-    return this.#runs.get(mailingId)?.waiting.length ?? 0;
+  /** The recipients of a mailing that wait. */
+  suspects(mailingId: number): readonly Suspect[] {
+    return this.#known.get(mailingId)?.row.waiting ?? [];
   }
 
-  /** Why the mailing is to be held, in words for its owner, or null; `isFirst`: nobody of it has been accepted, and nobody is due. */
-  reasonToHold(mailingId: number, isFirst = false): string | null {
-    const run = this.#runs.get(mailingId);
-    const last = run?.waiting.at(-1);
-    if (run === undefined || last === undefined) return null;
-    const isNamed = run.named >= MOST_NAMED || (isFirst && run.named > 0);
-    if (!isNamed && run.same < MOST_SAME && run.all < MOST) return null;
-    const count = run.all === 1 ? 'one recipient' : `${run.all} recipients in a row`;
-    return `The relay refuses this sender or server, not the recipients (${count}, now back in the queue): ${last.outcome.reply}`;
+  /**
+   * What the row of a mailing means. One domain alone may refuse by a policy of its own, so recipients of others are tried first.
+   * `isLast`: there are no others to try. `isFirst`: nobody of the mailing has been accepted either.
+   */
+  verdict(mailingId: number, { isLast = false, isFirst = false } = {}): Verdict {
+    const known = this.#known.get(mailingId);
+    if (known === undefined || known.row.waiting.length === 0) return null;
+    const { row, accepted } = known;
+    if (isLast && isFirst && row.named.size > 0) return 'hold';
+    if (row.named.size < MOST_NAMED && row.same.size < MOST_SAME && row.all.size < MOST) return null;
+    if (row.domains.size > 1 || row.asked >= MOST_ASKED) return 'hold';
+    if (!isLast) return row.all.size >= row.asked * MOST ? 'compare' : null;
+    const isElsewhereAccepted = [...accepted].some((domain) => !row.domains.has(domain));
+    return row.named.size >= MOST_NAMED || !isElsewhereAccepted ? 'hold' : 'theirs';
+  }
+
+  /** The one domain a row to compare is of. Notes that recipients of others come next. */
+  compare(mailingId: number): string {
+    const { row } = this.#of(mailingId);
+    row.asked++;
+    const [domain = ''] = row.domains;
+    return domain;
+  }
+
+  /** Why the mailing is held, in words for its owner. */
+  reason(mailingId: number): string {
+    const { row } = this.#of(mailingId);
+    const count = row.all.size === 1 ? 'one recipient' : `${row.all.size} recipients in a row`;
+    return `The relay refuses this sender or server, not the recipients (${count}, now back in the queue): ${row.waiting.at(-1)?.outcome.reply}`;
   }
 
   /** Gives those that wait, who then wait no more. The row goes on until somebody is accepted. */
   take(mailingId: number): Suspect[] {
-    return this.#runs.get(mailingId)?.waiting.splice(0) ?? [];
+    return this.#known.get(mailingId)?.row.waiting.splice(0) ?? [];
   }
 
-  /** Somebody was accepted, or the mailing stopped: the row ends. Gives those that waited. */
+  /** It is their domain that refuses: ends the row and gives those that waited. More of that domain do not wait. */
+  blameDomain(mailingId: number): Suspect[] {
+    const known = this.#of(mailingId);
+    for (const one of known.row.domains) known.refusing.add(one);
+    return endRow(known);
+  }
+
+  /** The mailing stopped: forgets what is known of it and gives those that waited. */
   end(mailingId: number): Suspect[] {
     const waiting = this.take(mailingId);
-    this.#runs.delete(mailingId);
+    this.#known.delete(mailingId);
     return waiting;
   }
+
+  #of(mailingId: number): Known {
+    const known = this.#known.get(mailingId);
+    if (known !== undefined) return known;
+    const made: Known = { row: newRow(), accepted: new Set(), acceptedAt: 0, refusing: new Set() };
+    this.#known.set(mailingId, made);
+    return made;
+  }
+}
+
+function newRow(): Row {
+  return { waiting: [], named: new Set(), same: new Set(), all: new Set(), kind: '', domains: new Set(), asked: 0 };
+}
+
+function endRow(known: Known): Suspect[] {
+  const { waiting } = known.row;
+  known.row = newRow();
+  return waiting;
+}
+
+/** The recipient's domain in ASCII form. */
+export function domainOf({ compared_email: email }: Pick<Claim, 'compared_email'>): string {
+  return email.slice(email.lastIndexOf('@') + 1);
 }

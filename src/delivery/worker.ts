@@ -10,7 +10,7 @@ import { type Claim, Ledger, type OpenMailing, type Result } from './ledger.ts';
 import type { MailData } from './mail-data.ts';
 import type { Mailings, ReadyMailing } from './mailings.ts';
 import type { Rates } from './rates.ts';
-import { Refusals, type Suspect } from './refusals.ts';
+import { blamed, domainOf, Refusals, type Suspect, type Verdict } from './refusals.ts';
 
 /** Results wait at most this long for their transaction: the bound of what a crash can send twice (trust, the promise). */
 const RECORD_MS = 50;
@@ -18,6 +18,8 @@ const PAGE = 500;
 /** How many ineligible recipients of a mailing one transaction passes over to find eligible ones. */
 const MOST_INELIGIBLE = 500;
 const CANCEL_ROWS = 250;
+/** How many recipients of other domains are tried when one domain refuses. */
+const OTHERS = 10;
 
 export interface WorkerDeps {
   db: Db;
@@ -205,8 +207,7 @@ export class DeliveryWorker {
 
   /** Hands off now, or puts the claim back until its recipient domain has room. */
   #handOffInTurn(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
-    const domain = claim.compared_email.slice(claim.compared_email.lastIndexOf('@') + 1);
-    const wait = this.#deps.rates.waitFor(mailing.id, domain);
+    const wait = this.#deps.rates.waitFor(mailing.id, domainOf(claim));
     if (wait === 0) {
       this.#handOff(mailing, ready, claim);
     } else {
@@ -278,24 +279,57 @@ export class DeliveryWorker {
         this.#hold(mailing.id, `The relay refuses mail: ${outcome.reply}`);
       }
     } else if (this.#refusals.note(mailing, claim, outcome)) {
-      this.#holdIfRefused(mailing.id);
+      this.#judge(mailing.id, this.#refusals.verdict(mailing.id));
     } else {
       this.#results.push(this.#resultOf(mailing, claim, outcome));
-      if (outcome.kind === 'accepted') this.#recordSuspects(this.#refusals.end(mailing.id));
+      if (outcome.kind === 'accepted') this.#recordSuspects(this.#refusals.accepted(mailing.id, claim, this.#steady()));
     }
   }
 
-  /** Holds a mailing whose refusals are about us, and puts its recipients back. */
-  #holdIfRefused(mailingId: number, isFirst = false): void {
-    const reason = this.#refusals.reasonToHold(mailingId, isFirst);
-    if (reason !== null && !this.#stopped.has(mailingId)) this.#hold(mailingId, reason);
+  /** Does what a row of refusals means: holds the mailing and puts its recipients back, or finds out whose refusal it is. */
+  #judge(mailingId: number, verdict: Verdict): void {
+    const next =
+      verdict === 'compare' && !this.#hasOthers(mailingId)
+        ? this.#refusals.verdict(mailingId, { isLast: true })
+        : verdict;
+    if (next === 'hold' && !this.#stopped.has(mailingId)) this.#hold(mailingId, this.#refusals.reason(mailingId));
+    if (next === 'theirs') this.#recordSuspects(this.#refusals.blameDomain(mailingId));
     if (this.#stopped.has(mailingId)) {
       for (const { claim } of this.#refusals.end(mailingId)) this.#withdrawn.push({ claim, due_at: 0 });
     }
   }
 
-  #recordSuspects(suspects: readonly Suspect[]): void {
-    for (const { mailing, claim, outcome } of suspects) this.#results.push(this.#resultOf(mailing, claim, outcome));
+  /** Has recipients of other domains come next; false where there are none. */
+  #hasOthers(mailingId: number): boolean {
+    try {
+      const domain = this.#refusals.compare(mailingId);
+      return this.#ledger.bringForward(mailingId, domain, OTHERS, this.#steady()) > 0;
+    } catch (error) {
+      this.#deps.log({ mailing: mailingId, err: String(error) }, 'the queue of a mailing could not be changed');
+      return true;
+    }
+  }
+
+  /** Whether somebody of an automation was refused because of us for as long as a mail is tried, and nobody was accepted all the while. */
+  #isGivenUp({ id, owner_kind }: OpenMailing): boolean {
+    if (owner_kind !== 'schedule') return false;
+    const acceptedAt = this.#refusals.acceptedAt(id);
+    return this.#refusals
+      .suspects(id)
+      .some(
+        ({ claim, outcome }) =>
+          blamed(outcome) === 'us' && acceptedAt < claim.first_tried_at && this.#retryAt(claim) === null,
+      );
+  }
+
+  #recordSuspects(suspects: readonly Suspect[], isTriedAgain = false): void {
+    for (const { mailing, claim, outcome } of suspects)
+      this.#results.push(this.#resultOf(mailing, claim, outcome, isTriedAgain));
+  }
+
+  #retryAt(claim: Claim): number | null {
+    const now = this.#steady();
+    return retryAt(claim.attempt + 1, claim.first_tried_at || now, now);
   }
 
   /**
@@ -310,11 +344,14 @@ export class DeliveryWorker {
         continue;
       }
       const unrecorded = [...this.#results, ...this.#withdrawn.map(({ claim }) => claim)];
-      const landed = this.#refusals.count(id) + unrecorded.filter((one) => one.mailing_id === id).length;
+      const landed = this.#refusals.suspects(id).length + unrecorded.filter((one) => one.mailing_id === id).length;
       const { sending, delivered } = this.#ledger.progress(id);
       if (mailing.is_due === 1 || sending > landed) continue;
-      this.#holdIfRefused(id, delivered === 0);
-      this.#recordSuspects(this.#refusals.take(id));
+      const isFirst = delivered === 0 && this.#refusals.acceptedAt(id) === 0;
+      const verdict = this.#isGivenUp(mailing) ? 'hold' : this.#refusals.verdict(id, { isLast: true, isFirst });
+      this.#judge(id, verdict);
+      // An automation goes on: they are tried again, and judged with those that come later.
+      if (verdict === null) this.#recordSuspects(this.#refusals.take(id), mailing.owner_kind === 'schedule');
     }
   }
 
@@ -357,7 +394,8 @@ export class DeliveryWorker {
     return cancelled;
   }
 
-  #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome): Result {
+  /** What is recorded of a hand-off. A refusal that names us, or that `isTriedAgain`, is no verdict on the recipient. */
+  #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain = false): Result {
     const { reply } = outcome;
     const base = {
       id: claim.id,
@@ -370,11 +408,11 @@ export class DeliveryWorker {
       in_series: mailing.owner_kind === 'schedule',
     };
     if (outcome.kind === 'accepted') return { ...base, state: 'accepted' };
-    const verdict = outcome.kind === 'refused' ? classify(outcome) : null;
+    const isFinal = outcome.kind === 'refused' && !isTriedAgain && blamed(outcome) !== 'us';
+    const verdict = isFinal ? classify(outcome) : null;
     if (verdict?.kind === 'bounce') return { ...base, state: 'bounced', suppress: true };
     if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
-    const now = this.#steady();
-    const due_at = retryAt(claim.attempt + 1, claim.first_tried_at || now, now);
+    const due_at = this.#retryAt(claim);
     return due_at === null
       ? { ...base, state: 'failed', reply: `Given up after 4 days: ${reply}` }
       : { ...base, state: 'queued', due_at };

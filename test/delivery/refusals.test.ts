@@ -1,8 +1,8 @@
 /** A relay that refuses us, and not the recipients, holds the mailing; nobody of it fails. */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { blamed } from '../../src/delivery/refusals.ts';
 import { outcomeOf, type Stage } from '../../src/delivery/smtp/outcome.ts';
-import { launchToSink } from './rig.ts';
+import { ACCEPTED, launch, launchToSink, Relay } from './rig.ts';
 
 const WORDINGS: Record<'us' | 'unclear' | 'null', string[]> = {
   us: [
@@ -126,7 +126,7 @@ t.test('a relay that begins to refuse us in the middle holds the rest; who was a
 });
 
 t.test(
-  'refused among acceptances: that recipient failed, the address is not suppressed, the others go on',
+  'refused among acceptances: that recipient failed, or is tried again where we are named; the others go on',
   async (t) => {
     const { until, rows, mailing, suppressions } = await launchToSink(t, 200, {
       rcpt: ({ line }) => {
@@ -135,9 +135,9 @@ t.test(
         return line.includes('reader0000199') ? '554 5.7.1 Sender address rejected\r\n' : '250 ok\r\n';
       },
     });
-    await until(() => mailing().finished_at !== null);
-    t.match(mailing(), { state: 'done', delivered: 188, failed: 11, bounces: 1 });
-    t.equal(rows()[199]?.state, 4, 'the last one too');
+    await until(() => mailing().delivered === 188 && rows().every(({ state }) => state !== 1));
+    t.match(mailing(), { state: 'sending', delivered: 188, failed: 10, bounces: 1 });
+    t.equal(rows()[199]?.state, 0, 'the one whose refusal names us');
     t.equal(suppressions(), 1);
   },
 );
@@ -156,3 +156,103 @@ t.test('a single recipient refused by a policy fails; one refused for its sender
   await sender.until(() => sender.mailing().state === 'held');
   t.match(sender.mailing(), { failed: 0, held_reason: /one recipient.*Sender address rejected/ });
 });
+
+const NAMED = '554 5.7.1 <news@example.com>: Sender address rejected: Access denied';
+
+const HOUR = 3_600_000;
+
+/** A mailing of an automation: laid out, and each person due an hour after the one before. Everybody is refused once `refuse` was called. */
+async function sparse(t: Test, people: number) {
+  let answer = ACCEPTED;
+  const relay = new Relay(() => answer);
+  const room = relay.room.bind(relay);
+  relay.room = () => 0;
+  const { db, clock, background, mailing, rows } = await launch(t, people, relay);
+  db.$client.exec("UPDATE mailings SET owner_kind = 'schedule'");
+  while (rows().length < people || mailing().state !== 'sending') await background.step();
+  const later = db.$client.prepare('UPDATE deliveries SET due_at = ? WHERE id = ?');
+  for (const [at, { id }] of rows().entries()) later.run(clock.now().getTime() + at * HOUR, id);
+  relay.room = room;
+  await background.untilIdle();
+  return {
+    mailing,
+    rows,
+    refuse: () => {
+      answer = outcomeOf('rcpt', { code: 554, text: NAMED.slice(4) });
+    },
+    async pass(ms: number) {
+      clock.advance(ms);
+      await background.untilIdle();
+    },
+  };
+}
+
+t.test(
+  'an automation that was accepted before and is refused once an hour: nobody fails, the third holds it',
+  async (t) => {
+    const { mailing, rows, refuse, pass } = await sparse(t, 5);
+    const nobodyFailed = () => rows().every(({ state }, at) => state === (at === 0 ? 2 : 0));
+    refuse();
+    for (const refused of [1, 2]) {
+      await pass(HOUR);
+      await pass(HOUR / 100);
+      t.match(mailing(), { state: 'sending', delivered: 1, failed: 0 });
+      t.ok(nobodyFailed(), `after ${refused}`);
+    }
+    await pass(HOUR);
+    t.match(mailing(), { state: 'held', delivered: 1, failed: 0 });
+    t.ok(nobodyFailed());
+  },
+);
+
+t.test('one person of an automation whose refusals name us for four days: held, not failed', async (t) => {
+  const { mailing, rows, refuse, pass } = await sparse(t, 2);
+  refuse();
+  for (let hours = 0; hours < 130 && mailing().state !== 'held'; hours++) await pass(HOUR);
+  t.match(mailing(), { state: 'held', delivered: 1, failed: 0, held_reason: /one recipient/ });
+  t.equal(rows()[1]?.state, 0);
+});
+
+/** A send to 200 people, of whom those that `condition` names have addresses of a domain that refuses. */
+async function atBlockedDomain(t: Test, condition: string, reply: string) {
+  const sent = await launchToSink(t, 200, {
+    rcpt: ({ line }) => (line.includes('blocked.example') ? `${reply}\r\n` : '250 ok\r\n'),
+  });
+  for (const [table, column] of [
+    ['addresses', 'compared_email'],
+    ['contacts', 'email'],
+  ])
+    sent.db.$client.exec(
+      `UPDATE ${table} SET ${column} = replace(${column}, 'example.org', 'blocked.example') WHERE ${condition}`,
+    );
+  return sent;
+}
+
+for (const [place, condition] of [
+  ['first', 'id <= 120'],
+  ['last', 'id > 80'],
+  ['in the middle', 'id > 40 AND id <= 160'],
+] as const) {
+  t.test(
+    `a list sorted by domain, one of which refuses by policy, ${place}: it fails alone, nothing is held`,
+    async (t) => {
+      const { until, mailing } = await atBlockedDomain(t, condition, '550 5.7.1 blocked by policy');
+      await until(() => mailing().finished_at !== null || mailing().state === 'held');
+      t.match(mailing(), { state: 'done', delivered: 80, failed: 120 });
+    },
+  );
+}
+
+t.test(
+  'a list sorted by domain, the first of which refuses us by name: the others get it, those are tried again',
+  async (t) => {
+    const { until, mailing, rows } = await atBlockedDomain(
+      t,
+      'id <= 120',
+      '554 5.7.1 Client host blocked using zen.example',
+    );
+    await until(() => rows().filter(({ state }) => state === 2).length === 80 || mailing().state === 'held');
+    await until(() => rows().every(({ state, attempt }) => state === 2 || (state === 0 && attempt === 1)));
+    t.match(mailing(), { state: 'sending', delivered: 80, failed: 0 });
+  },
+);

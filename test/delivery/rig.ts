@@ -52,6 +52,7 @@ export class Relay implements Courier {
 }
 
 interface Row {
+  id: number;
   state: number;
   attempt: number;
   due_at: number;
@@ -92,7 +93,7 @@ export async function launch(
     clock,
     background,
     start,
-    rows: () => client.prepare<[], Row>('SELECT state, attempt, due_at, reply FROM deliveries ORDER BY id').all(),
+    rows: () => client.prepare<[], Row>('SELECT id, state, attempt, due_at, reply FROM deliveries ORDER BY id').all(),
     mailing: () => client.prepare<[], Record<string, unknown>>('SELECT * FROM mailings WHERE id = 1').get() ?? {},
     suppressions: () => Number(client.prepare('SELECT count(*) FROM suppressions').pluck().get()),
     async until(reached: () => boolean) {
