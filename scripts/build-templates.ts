@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import { type BuiltIn, listTemplates, templateFile } from '../src/database/templates.ts';
-import { mergeHtml, scan } from '../src/delivery/merge.ts';
-import { parseMjml, renderMjml } from '../src/delivery/mjml.ts';
+import { mergeHtml, scan } from '../src/delivery/content/merge.ts';
+import { parseMjml, renderMjml } from '../src/delivery/content/mjml.ts';
 
 const OUTPUT = new URL('../test/output/templates/', import.meta.url);
 /** Nothing external is contacted, by the browser itself neither. */

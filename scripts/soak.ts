@@ -13,7 +13,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Database } from 'better-sqlite3';
 import { connect } from '../src/database/open.ts';
-import { openTokens, type RecipientIds, type Tokens } from '../src/delivery/tokens.ts';
+import { openTokens, type RecipientIds, type Tokens } from '../src/delivery/links/tokens.ts';
 import { percentiles } from './bench/load.ts';
 import { inFolder, machine, madeDatabase, served } from './bench/measure.ts';
 import { Client, repeatedly } from './soak/client.ts';

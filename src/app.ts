@@ -8,19 +8,20 @@ import Fastify, {
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
-import { parseAddress } from './audience/addresses.ts';
+import { api } from './api/index.ts';
+import { parseAddress } from './audience/contacts/addresses.ts';
 import type { Config } from './config.ts';
+import { designPage } from './dashboard/design/design-page.ts';
 import type { Deps } from './deps.ts';
+import { installBodyLimits } from './http/bodies.ts';
+import { installConnectionLimits, REQUEST_TIMES } from './http/connections.ts';
+import { failedBody, frameworkText } from './http/errors.ts';
+import { FORM_BYTES } from './http/forms.ts';
+import { installLineEnd } from './http/line-end.ts';
+import { installLockWaits } from './http/lock-waits.ts';
+import { installOpenapi } from './http/openapi.ts';
+import { installTurns } from './http/write-turns.ts';
 import { pages } from './pages/index.ts';
-import { installBodyLimits } from './plugins/bodies.ts';
-import { installConnectionLimits, REQUEST_TIMES } from './plugins/connections.ts';
-import { failedBody, frameworkText } from './plugins/errors.ts';
-import { FORM_BYTES } from './plugins/forms.ts';
-import { installLineEnd } from './plugins/line-end.ts';
-import { installLockWaits } from './plugins/lock-waits.ts';
-import { installOpenapi } from './plugins/openapi.ts';
-import { installTurns } from './plugins/turns.ts';
-import { api } from './routes/index.ts';
 
 /** The statuses of what Node refuses by itself; anything else is malformed. */
 const CLIENT_ERRORS = new Map([
@@ -104,6 +105,9 @@ export async function buildApp(
   installTurns(app);
   installLockWaits(app, deps);
   await app.register((scope) => api(scope, deps), { prefix: '/api' });
-  await app.register(pages, deps);
+  await app.register(async (scope) => {
+    await pages(scope, deps);
+    await scope.register(designPage, deps);
+  });
   return app;
 }

@@ -1,10 +1,10 @@
 /** What the routes and pages are given to work with. */
-import type { ImportJob, ImportReport } from './audience/import.ts';
+import type { ImportJob, ImportReport } from './audience/import/import.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
 import type { WriteLock } from './database/write-lock.ts';
-import type { Tokens } from './delivery/tokens.ts';
+import type { Tokens } from './delivery/links/tokens.ts';
 
 export interface Deps {
   db: Db;

@@ -5,17 +5,18 @@ import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, logOptions } from './app.ts';
-import type { ImportJob, ImportReport } from './audience/import.ts';
-import { removeLeftUploads } from './audience/uploads.ts';
+import type { ImportJob, ImportReport } from './audience/import/import.ts';
+import { removeLeftUploads } from './audience/import/uploads.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
 import { WriteLock } from './database/write-lock.ts';
-import { continueFromCopy, isCopy } from './delivery/copies.ts';
-import { parseRelays } from './delivery/smtp/relay.ts';
-import { openTokens } from './delivery/tokens.ts';
-import { closeWithin } from './plugins/connections.ts';
+import { continueFromCopy, isCopy } from './delivery/links/copies.ts';
+import { openTokens } from './delivery/links/tokens.ts';
+import { parseRelays } from './delivery/transport/smtp/relay.ts';
+import { closeWithin } from './http/connections.ts';
+import { threadFile } from './thread-files.ts';
 
 export interface Server {
   /** `{base_url}` of the interface. */
@@ -103,7 +104,7 @@ async function serveFrom(
   publicUrl ||= origin;
   const keys = firstKeys(db, systemClock, config.PUBLIC_KEY !== '');
   const startBackground = () => {
-    const thread = new Worker(new URL('./background-thread.js', import.meta.url), {
+    const thread = new Worker(threadFile('background-thread'), {
       workerData: { config, publicUrl },
       resourceLimits: LIMITS,
     });
@@ -175,7 +176,7 @@ function importThread() {
   let thread: Worker | null = null;
   let last: Promise<unknown> = Promise.resolve();
   const runNow = async (job: ImportJob): Promise<ImportReport> => {
-    thread ??= new Worker(new URL('./import-thread.js', import.meta.url), {
+    thread ??= new Worker(threadFile('import-thread'), {
       resourceLimits: LIMITS,
     });
     const worker = thread;

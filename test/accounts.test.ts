@@ -6,7 +6,7 @@ import t from 'tap';
 import { systemClock } from '../src/clock.ts';
 import { accountOf, firstKeys, firstKeysShown } from '../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../src/database/open.ts';
-import { tokenSecrets } from '../src/delivery/tokens.ts';
+import { tokenSecrets } from '../src/delivery/links/tokens.ts';
 import { sendCampaign } from './campaign.ts';
 import { type Operation, operationsOf, readDocument } from './fuzz/operations.ts';
 import { GOOD, namesOf, requestOf } from './fuzz/requests.ts';

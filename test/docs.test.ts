@@ -4,7 +4,7 @@ import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { SETTINGS } from '../src/config.ts';
-import { operationOf } from '../src/plugins/operations.ts';
+import { operationOf } from '../src/http/operations.ts';
 import { blocksOf, commandsOf, inlineCodeOf, ROOT } from './docs/blocks.ts';
 import { checkCaddy, checkCron, checkLitestream, checkNginx, checkUnit } from './docs/files.ts';
 import { checkImage } from './docs/image.ts';

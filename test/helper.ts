@@ -7,17 +7,17 @@ import type { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Test } from 'tap';
 import { buildApp, logOptions } from '../src/app.ts';
-import { importContacts } from '../src/audience/import.ts';
-import { Background } from '../src/background.ts';
+import { importContacts } from '../src/audience/import/import.ts';
 import type { Clock } from '../src/clock.ts';
 import { readConfig } from '../src/config.ts';
 import { createAccount, createKeys } from '../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../src/database/open.ts';
 import { WriteLock } from '../src/database/write-lock.ts';
-import type { Courier } from '../src/delivery/courier.ts';
-import { OutboxCourier } from '../src/delivery/outbox.ts';
-import { openTokens, type Tokens } from '../src/delivery/tokens.ts';
+import { openTokens, type Tokens } from '../src/delivery/links/tokens.ts';
+import type { Courier } from '../src/delivery/transport/courier.ts';
+import { OutboxCourier } from '../src/delivery/transport/outbox.ts';
 import type { Deps } from '../src/deps.ts';
+import { Background } from '../src/threads/background.ts';
 
 export interface FilePart {
   filename: string;

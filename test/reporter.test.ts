@@ -38,7 +38,7 @@ t.test('a file that asserts nothing fails, unless it skips with a reason, which 
 });
 
 t.test('without Chromium and Postfix their test files are skipped with a sentence, and the run is green', async (t) => {
-  const files = ['test/browser.test.ts', 'test/delivery/smtp/postfix.test.ts'];
+  const files = ['test/browser.test.ts', 'test/delivery/transport/smtp/postfix.test.ts'];
   const run = (hidden: string) =>
     spawnSync('tap', ['--reporter=./test/reporter.js', ...files], {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, TEST_WITHOUT: hidden },

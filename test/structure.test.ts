@@ -1,63 +1,77 @@
-/** The layout of src: imports go downward only, and every source file opens with a sentence that says what it is. */
+/** The layout of the tree: which folder may import which, and that every file says what it is. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import t from 'tap';
 
-const SRC = resolve(import.meta.dirname, '../src');
-/** Rooms from the ground up; a file may import from its own room and from those below. Files of src itself are named. */
-const FLOORS = [
-  ['clock.ts', 'config.ts', 'failure.ts', 'schemas.ts', 'version.ts'],
+const ROOT = resolve(import.meta.dirname, '..');
+const SRC = join(ROOT, 'src');
+
+/** Layers from the ground up. A file may import from its own layer and from those below it. */
+const LAYERS = [
+  ['clock.ts', 'config.ts', 'failure.ts', 'thread-files.ts', 'version.ts'],
   ['database'],
   ['audience'],
   ['delivery'],
-  ['campaigns'],
-  ['deps.ts', 'plugins'],
-  ['routes', 'pages'],
-  ['app.ts', 'background.ts', 'import-thread.ts', 'background-thread.ts'],
-  ['server.ts', 'commands'],
-  ['command-line.ts'],
+  ['automations', 'single-sends'],
+  ['senders', 'designs'],
+  ['deps.ts', 'http'],
+  ['api', 'pages', 'dashboard'],
+  ['app.ts', 'threads'],
+  ['server.ts'],
+  ['commands', 'command-line.ts'],
   ['cli.ts'],
 ];
-const NO_HTTP = ['database', 'audience', 'delivery', 'campaigns'];
+/** Folders below HTTP: they can be used by a thread or a command without a web server. */
+const WITHOUT_HTTP = ['database', 'audience', 'delivery', 'automations', 'single-sends', 'senders', 'designs'];
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-const roomOf = (file: string) => file.split('/')[0] ?? file;
-const floorOf = (file: string) => FLOORS.findIndex((rooms) => rooms.includes(roomOf(file)));
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
+const topOf = (file: string) => file.split('/')[0] ?? file;
+const layerOf = (file: string) => LAYERS.findIndex((names) => names.includes(topOf(file)));
 
-t.test('every file belongs to a room', async (t) => {
-  for (const file of files) t.not(floorOf(file), -1, file);
+/** The files of src that a file imports. */
+function importsOf(file: string): string[] {
+  return [...textOf(file).matchAll(/^(?:import|export) [^;]*?from '(\.[^']+)';$/gm)].map((match) =>
+    relative(SRC, resolve(SRC, dirname(file), match[1] ?? '')),
+  );
+}
+
+t.test('every file belongs to a layer', async (t) => {
+  t.strictSame(
+    files.filter((file) => layerOf(file) === -1),
+    [],
+  );
 });
 
-t.test('imports go downward only, and rooms on one floor leave each other alone', async (t) => {
+t.test('imports go downward only', async (t) => {
   const wrong = files.flatMap((file) =>
     importsOf(file)
-      .filter((target) => target.startsWith('.'))
-      .map((target) => relative(SRC, resolve(SRC, dirname(file), target)))
-      .filter((target) => floorOf(target) > floorOf(file) || isNeighbour(file, target))
-      .map((target) => `${file} → ${target}`),
+      .filter((target) => layerOf(target) > layerOf(file))
+      .map((target) => `${file} imports ${target}`),
   );
+  t.strictSame(wrong, []);
+});
+
+t.test('the API, the pages and the dashboard do not import one another', async (t) => {
+  const peers = ['api', 'pages', 'dashboard'];
+  const wrong = files
+    .filter((file) => peers.includes(topOf(file)))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter((target) => peers.includes(topOf(target)) && topOf(target) !== topOf(file))
+        .map((target) => `${file} imports ${target}`),
+    );
   t.strictSame(wrong, []);
 });
 
 t.test('what is below HTTP does not know Fastify', async (t) => {
   const knowing = files.filter(
-    (file) => NO_HTTP.includes(roomOf(file)) && importsOf(file).some((target) => /fastify/.test(target)),
+    (file) => WITHOUT_HTTP.includes(topOf(file)) && /from '(@fastify\/|fastify)/.test(textOf(file)),
   );
   t.strictSame(knowing, []);
 });
 
-t.test('every file opens with a header comment', async (t) => {
-  const bare = files.filter((file) => !/^(#!.*\n)?(\/\*\*|\/\/)/.test(readFileSync(join(SRC, file), 'utf8')));
+t.test('every file opens with a comment that says what it is', async (t) => {
+  const bare = files.filter((file) => !/^(#!.*\n)?(\/\*\*|\/\/)/.test(textOf(file)));
   t.strictSame(bare, []);
 });
-
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(SRC, file), 'utf8');
-  return [...text.matchAll(/^(?:import|export) [^;]*?from '([^']+)';$/gm)].map((match) => match[1] ?? '');
-}
-
-/** Routes and pages share a floor and never import each other. */
-function isNeighbour(file: string, target: string): boolean {
-  const rooms = [roomOf(file), roomOf(target)].sort().join();
-  return rooms === 'pages,routes';
-}

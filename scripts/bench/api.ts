@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { connect } from '../../src/database/open.ts';
-import { openTokens } from '../../src/delivery/tokens.ts';
+import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { type Latencies, load, type Request } from './load.ts';
 import { launchMailing, sampleHtml } from './mailing.ts';
 import {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { parseStream } from 'fast-csv';
-import { readCsv } from '../../src/audience/csv.ts';
+import { readCsv } from '../../src/audience/import/csv.ts';
 
 const ROUNDS = 3;
 

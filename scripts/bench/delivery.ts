@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import nodemailer from 'nodemailer';
 import { connect, type Db } from '../../src/database/open.ts';
-import { MailData } from '../../src/delivery/mail-data.ts';
-import type * as poolModule from '../../src/delivery/smtp/pool.ts';
-import { parseRelays } from '../../src/delivery/smtp/relay.ts';
+import { MailData } from '../../src/delivery/mime/mail-data.ts';
+import type * as poolModule from '../../src/delivery/transport/smtp/pool.ts';
+import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
 import { launchMailing, sampleHtml } from './mailing.ts';
 import { inFolder, machine, ranApart, row, served, startedSink, type Taken, taken, takenBy } from './measure.ts';
 
@@ -74,7 +74,7 @@ async function floor(): Promise<Taken> {
   const message = MailData.of(prebuilt());
   // As built, like the service it stands beside: the loader of TypeScript costs every closure.
   const { SmtpPool }: typeof poolModule = await import(
-    new URL('../../dist/delivery/smtp/pool.js', import.meta.url).href
+    new URL('../../dist/delivery/transport/smtp/pool.js', import.meta.url).href
   );
   const pool = new SmtpPool(parseRelays(url), { connections: CONNECTIONS });
   const result = await taken(recipients, () =>

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { connect } from '../../src/database/open.ts';
+import { readPage, wireObject } from '../../src/database/record-json.ts';
 import { contacts } from '../../src/database/schema.ts';
-import { readPage, wireObject } from '../../src/database/wire.ts';
 import { inFolder, KEYS, machine, madeDatabase, ranApart, row, served, type Taken, taken, takenBy } from './measure.ts';
 
 const [given = '100000', part, path = ''] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 /** A database file with a launched mailing in it, for benches and the crash test: N contacts, the content compiled. */
 import { createAccount } from '../../src/database/accounts.ts';
 import { type Db, migrateAndSeed } from '../../src/database/open.ts';
-import { buildContent } from '../../src/delivery/build.ts';
-import type { FrozenContent } from '../../src/delivery/mailings.ts';
+import { buildContent } from '../../src/delivery/mime/build.ts';
+import type { FrozenContent } from '../../src/delivery/queue/mailings.ts';
 
 const MOMENT = '2026-01-01T00:00:00.000000Z';
 const CELL = 'style="padding:12px 24px;font-family:Arial,Helvetica,sans-serif;font-size:14px;color:#222222"';

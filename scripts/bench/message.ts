@@ -1,10 +1,10 @@
 /** What a personalised message costs: `render` beside nodemailer's MailComposer for the same content, and DKIM signatures. */
 import { cpus } from 'node:os';
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
-import { buildContent } from '../../src/delivery/build.ts';
-import { createDkimKey, createSigner, type KeyType } from '../../src/delivery/dkim.ts';
-import { CLICK_URL, mergeHtml, mergeLine, mergeText, OPEN_URL, PREFERENCES } from '../../src/delivery/merge.ts';
-import { prepare, type Recipient, render } from '../../src/delivery/message.ts';
+import { CLICK_URL, mergeHtml, mergeLine, mergeText, OPEN_URL, PREFERENCES } from '../../src/delivery/content/merge.ts';
+import { buildContent } from '../../src/delivery/mime/build.ts';
+import { createDkimKey, createSigner, type KeyType } from '../../src/delivery/mime/dkim.ts';
+import { prepare, type Recipient, render } from '../../src/delivery/mime/message.ts';
 
 const count = Number(process.argv[2] ?? 20_000);
 

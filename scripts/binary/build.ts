@@ -34,7 +34,8 @@ const BESIDE = [
   ...['package.json', 'dist/index.js'].map((name) => `node_modules/grapesjs-mjml/${name}`),
 ];
 const BUNDLE = { bundle: true, platform: 'node', target: 'node24', logLevel: 'warning' } as const;
-const THREADS = ['background-thread.ts', 'import-thread.ts', 'delivery/compile-thread.ts'];
+/** The program's entry points, by where they go: threads are looked for in `threads/`. */
+const ENTRIES = ['cli', 'threads/background-thread', 'threads/import-thread', 'threads/compile-thread'];
 
 if (!process.version.startsWith(NODE)) throw new Error(`Build the binary with Node 24; this is ${process.version}`);
 const folder = mkdtempSync(join(tmpdir(), 'sendlark-binary-'));
@@ -60,9 +61,8 @@ console.log(`Built ${relative(process.cwd(), OUTPUT)}`);
 async function bundle(outdir: string): Promise<void> {
   await build({
     ...BUNDLE,
-    entryPoints: ['cli.ts', ...THREADS].map((name) => join(ROOT, 'src', name)),
+    entryPoints: Object.fromEntries(ENTRIES.map((name) => [name, join(ROOT, 'src', `${name}.ts`)])),
     outdir,
-    entryNames: '[name]',
     chunkNames: '[name]-[hash]',
     splitting: true,
     format: 'esm',

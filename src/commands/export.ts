@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { exportContacts } from '../audience/export.ts';
+import { exportContacts } from '../audience/contacts/export.ts';
 import type { Db } from '../database/open.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { ownedType, typeOption } from './contact-type.ts';

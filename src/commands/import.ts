@@ -1,7 +1,7 @@
 /** `sendlark import`: contacts from a CSV file, as the upload of the API takes them. */
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { type ImportProgress, importContacts } from '../audience/import.ts';
+import { type ImportProgress, importContacts } from '../audience/import/import.ts';
 import { systemClock } from '../clock.ts';
 import { type Call, type Command, wordsOf } from './command.ts';
 import { ownedType, typeOption } from './contact-type.ts';

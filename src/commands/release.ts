@@ -1,6 +1,6 @@
 /** `sendlark release`: lets held sending go on (trust 11, 13). */
 import { systemClock } from '../clock.ts';
-import { heldReason, release as releaseSending } from '../delivery/hold.ts';
+import { heldReason, release as releaseSending } from '../delivery/queue/hold.ts';
 import { type Command, wordsOf } from './command.ts';
 import { withDatabase } from './database.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { connect, lockForServer, schemaState } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
-import { continueFromCopy, lastIds } from '../delivery/copies.ts';
+import { continueFromCopy, lastIds } from '../delivery/links/copies.ts';
 import { type Call, type Command, wordsOf } from './command.ts';
 import { integrityOf, settings } from './database.ts';
 import { startProgress } from './progress.ts';

@@ -1,8 +1,8 @@
 /** Large writes in short transactions, so that nobody else waits for the lock longer than a few milliseconds. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { letOthersWrite, othersWait, writesOver } from './turns.ts';
 import { isBusy } from './write-lock.ts';
+import { letOthersWrite, othersWait, writesOver } from './write-turns.ts';
 
 const TARGET_MS = 3;
 /** Fewer would not shorten a transaction: what is left then is the commit itself. */

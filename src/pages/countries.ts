@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { countries } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
-import { html } from './html.ts';
-import { page } from './layout.ts';
+import { html } from '../http/html.ts';
+import { page } from '../http/page-layout.ts';
 
 export async function countriesPage(app: FastifyInstance, { db }: Deps): Promise<void> {
   app.get('/docs/countries', (_request, reply) => {

@@ -1,13 +1,13 @@
 /** What a recipient may get and has left, read and changed by way of their unsubscribe link. Every change is one transaction. */
 import { and, asc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
-import type { Address } from '../audience/addresses.ts';
-import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribing.ts';
+import type { Address } from '../audience/contacts/addresses.ts';
+import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
 import type { Clock } from '../clock.ts';
 import { wireTime } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { mailings, unsubscribeGroups, unsubscribers } from '../database/schema.ts';
-import type { RecipientIds } from '../delivery/tokens.ts';
-import { countLeaving } from '../delivery/tracking.ts';
+import { countLeaving } from '../delivery/feedback/opens-and-clicks.ts';
+import type { RecipientIds } from '../delivery/links/tokens.ts';
 
 export interface Preferences {
   email: string;

@@ -1,8 +1,8 @@
 /** The page at `/`: what this service is and where to look next. It names nothing that a stranger may not know. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { html } from './html.ts';
-import { page, READ } from './layout.ts';
+import { html } from '../http/html.ts';
+import { page, READ } from '../http/page-layout.ts';
 
 export async function startPage(app: FastifyInstance, { config, publicUrl }: Deps): Promise<void> {
   app.route({

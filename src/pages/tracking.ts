@@ -1,13 +1,13 @@
 /** The open pixel and the tracked links. Whatever the token, the pixel is the same picture (trust 43); a HEAD counts nothing. */
 import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
-import { isMachineAgent } from '../delivery/machines.ts';
-import { mergeUrl } from '../delivery/merge.ts';
-import { valuesOfDelivery } from '../delivery/recipients.ts';
-import type { RecipientIds } from '../delivery/tokens.ts';
-import { Hits } from '../delivery/tracking.ts';
+import { mergeUrl } from '../delivery/content/merge.ts';
+import { isMachineAgent } from '../delivery/feedback/bots.ts';
+import { Hits } from '../delivery/feedback/opens-and-clicks.ts';
+import type { RecipientIds } from '../delivery/links/tokens.ts';
+import { valuesOfDelivery } from '../delivery/queue/recipients.ts';
 import type { Deps } from '../deps.ts';
-import { READ, unknownLink } from './layout.ts';
+import { READ, unknownLink } from '../http/page-layout.ts';
 
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const FLUSH_MS = 100;

@@ -1,12 +1,12 @@
 /** Leaving: one click from the mail program (RFC 8058), and the preference page. A GET changes nothing: scanners click (trust 20). */
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { RecipientIds } from '../delivery/tokens.ts';
+import type { RecipientIds } from '../delivery/links/tokens.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, unavailable } from '../failure.ts';
-import { type FormBody, listOf, MALFORMED } from '../plugins/form-fields.ts';
-import { html } from './html.ts';
-import { page, READ, unknownLink } from './layout.ts';
+import { type FormBody, listOf, MALFORMED } from '../http/form-fields.ts';
+import { html } from '../http/html.ts';
+import { page, READ, unknownLink } from '../http/page-layout.ts';
 import { PreferenceBook, type Preferences } from './preferences.ts';
 
 interface Link {

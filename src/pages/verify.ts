@@ -1,9 +1,9 @@
 /** Confirming a sender address: the link of the verification mail leads here, the button does the work. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { senderOfLink, verifySender } from '../campaigns/senders.ts';
 import type { Deps } from '../deps.ts';
-import { html } from './html.ts';
-import { page, READ } from './layout.ts';
+import { html } from '../http/html.ts';
+import { page, READ } from '../http/page-layout.ts';
+import { senderOfLink, verifySender } from '../senders/senders.ts';
 
 interface Link {
   Params: { token: string };

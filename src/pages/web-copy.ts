@@ -3,12 +3,12 @@
  * runs as ours.
  */
 import type { FastifyInstance } from 'fastify';
-import type { FrozenContent } from '../delivery/mailings.ts';
-import { mergeHtml, OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/merge.ts';
-import { valuesOfDelivery } from '../delivery/recipients.ts';
-import { untracked } from '../delivery/web-copy.ts';
+import { mergeHtml, OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
+import { untracked } from '../delivery/content/web-copy.ts';
+import type { FrozenContent } from '../delivery/queue/mailings.ts';
+import { valuesOfDelivery } from '../delivery/queue/recipients.ts';
 import type { Deps } from '../deps.ts';
-import { READ, unknownLink } from './layout.ts';
+import { READ, unknownLink } from '../http/page-layout.ts';
 
 /** No script, no form, an opaque origin; pictures and styles from where the mail has them; links open as links do. */
 const POLICY = [

@@ -17,7 +17,7 @@ import PostalMime from 'postal-mime';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
-import { listenForReturns } from '../../src/delivery/bounces/intake.ts';
+import { listenForReturns } from '../../src/delivery/feedback/bounces/intake.ts';
 import { Service, startSink } from '../service.ts';
 import { startCampaign, until } from './campaign.ts';
 import { sendlark } from './command-line.ts';

@@ -3,14 +3,15 @@
  *
  *   node test/crash/victim.ts STEP TIMES DATABASE SMTP_URL
  */
-import { Background } from '../../src/background.ts';
+
 import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { connect } from '../../src/database/open.ts';
-import { Ledger } from '../../src/delivery/ledger.ts';
-import { Wire } from '../../src/delivery/smtp/wire.ts';
-import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
-import { openTokens } from '../../src/delivery/tokens.ts';
+import { openTokens } from '../../src/delivery/links/tokens.ts';
+import { Ledger } from '../../src/delivery/queue/ledger.ts';
+import { Wire } from '../../src/delivery/transport/smtp/connection.ts';
+import { SmtpCourier } from '../../src/delivery/transport/smtp-courier.ts';
+import { Background } from '../../src/threads/background.ts';
 
 const [step = '', times = '1', path = '', url = ''] = process.argv.slice(2);
 const db = connect(path);

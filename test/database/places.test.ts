@@ -11,9 +11,9 @@ import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
 import t from 'tap';
 import { readReleased, writeFiles } from '../../scripts/places/files.ts';
 import { mergePlaces, type Places } from '../../scripts/places/merge.ts';
-import { countryId } from '../../src/audience/countries.ts';
+import { countryId } from '../../src/audience/contacts/countries.ts';
 import { seedPlaces } from '../../src/database/places.ts';
-import { type PlacesCoding, placesBody, placesEtag } from '../../src/database/places-body.ts';
+import { type PlacesCoding, placesBody, placesEtag } from '../../src/http/places-body.ts';
 
 function emptyTables(): Database.Database {
   const client = new Database(':memory:');

@@ -6,9 +6,9 @@ import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import mjml2html from 'mjml';
 import t, { type Test } from 'tap';
 import { type BuiltIn, listTemplates, seedTemplates, templateFile } from '../../src/database/templates.ts';
-import { buildContent } from '../../src/delivery/build.ts';
-import { mergeText, placeholderNames, scan } from '../../src/delivery/merge.ts';
-import { parseMjml, renderMjml } from '../../src/delivery/mjml.ts';
+import { mergeText, placeholderNames, scan } from '../../src/delivery/content/merge.ts';
+import { parseMjml, renderMjml } from '../../src/delivery/content/mjml.ts';
+import { buildContent } from '../../src/delivery/mime/build.ts';
 import { textColours } from './contrast.ts';
 
 const KNOWN: string[] = JSON.parse(readFileSync(new URL('../../data/dynamic-content.json', import.meta.url), 'utf8'));

@@ -2,7 +2,7 @@
 import { getEnvironmentData } from 'node:worker_threads';
 import t from 'tap';
 import { inChunks } from '../../src/database/bulk.ts';
-import { announced, letOthersWrite, othersWait, writesOver } from '../../src/database/turns.ts';
+import { announced, letOthersWrite, othersWait, writesOver } from '../../src/database/write-turns.ts';
 import { startApp } from '../helper.ts';
 
 /** What another thread sees and writes: the memory as `setEnvironmentData` hands it on. */

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { launchMailing } from '../../scripts/bench/mailing.ts';
-import { Background } from '../../src/background.ts';
 import { readConfig } from '../../src/config.ts';
 import { connect } from '../../src/database/open.ts';
-import type { Courier, Handoff, Outcome } from '../../src/delivery/courier.ts';
-import { SmtpCourier } from '../../src/delivery/smtp-courier.ts';
-import { openTokens } from '../../src/delivery/tokens.ts';
+import { openTokens } from '../../src/delivery/links/tokens.ts';
+import type { Courier, Handoff, Outcome } from '../../src/delivery/transport/courier.ts';
+import { SmtpCourier } from '../../src/delivery/transport/smtp-courier.ts';
+import { Background } from '../../src/threads/background.ts';
 import { FakeClock } from '../helper.ts';
 import { type Script, startSink } from './sink.ts';
 

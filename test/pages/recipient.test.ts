@@ -2,8 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import type { RecipientIds } from '../../src/delivery/tokens.ts';
-import { Hits } from '../../src/delivery/tracking.ts';
+import { Hits } from '../../src/delivery/feedback/opens-and-clicks.ts';
+import type { RecipientIds } from '../../src/delivery/links/tokens.ts';
 import { mustSucceed, readOutbox, sendCampaign } from '../campaign.ts';
 import { startApp, type TestApp } from '../helper.ts';
 

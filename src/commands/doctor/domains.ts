@@ -1,10 +1,10 @@
 /** The domains that senders write from, with their keys and return paths. */
 
-import { asciiDomain } from '../../audience/addresses.ts';
+import { asciiDomain } from '../../audience/contacts/addresses.ts';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
 import { dkimKeys, senders } from '../../database/schema.ts';
-import { dnsRecord } from '../../delivery/dkim.ts';
+import { dnsRecord } from '../../delivery/mime/dkim.ts';
 
 export interface SenderDomain {
   domain: string;

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { RELEASED } from '../../clock.ts';
 import { type Config, linksFault } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
-import { heldReason, latestSeen } from '../../delivery/hold.ts';
+import { heldReason, latestSeen } from '../../delivery/queue/hold.ts';
 import { integrityOf } from '../database.ts';
 import type { Check } from './check.ts';
 

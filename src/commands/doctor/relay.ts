@@ -4,10 +4,10 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { createInterface, type Interface } from 'node:readline';
 import { connect as connectTls } from 'node:tls';
 import type { Config } from '../../config.ts';
-import { handshake } from '../../delivery/smtp/handshake.ts';
-import { parseRelays, type Relay, relayName } from '../../delivery/smtp/relay.ts';
-import { RFC_TIMEOUTS } from '../../delivery/smtp/timeouts.ts';
-import { Wire } from '../../delivery/smtp/wire.ts';
+import { Wire } from '../../delivery/transport/smtp/connection.ts';
+import { handshake } from '../../delivery/transport/smtp/handshake.ts';
+import { parseRelays, type Relay, relayName } from '../../delivery/transport/smtp/relay.ts';
+import { RFC_TIMEOUTS } from '../../delivery/transport/smtp/timeouts.ts';
 import type { Check } from './check.ts';
 
 const PATIENCE_MS = 10_000;

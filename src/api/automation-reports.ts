@@ -1,0 +1,69 @@
+/** What an automation did and what it will do (additions, decisions §5). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import Type from 'typebox';
+import { automationOf } from '../automations/automations.ts';
+import { outlookOf } from '../automations/forecast.ts';
+import { reportOf } from '../automations/report.ts';
+import type { Deps } from '../deps.ts';
+import { carrying, choice, email, identifier, integer, nullable, wireTimestamp, zeroOrOne } from '../http/schemas.ts';
+
+const Report = Type.Object({
+  status: integer(),
+  held_reason: nullable(Type.String()),
+  people: Type.Array(Type.Object({ state: Type.String(), reason: nullable(Type.String()), count: integer() })),
+  mails: Type.Array(
+    Type.Object({
+      utr: nullable(Type.String()),
+      subject: Type.String(),
+      triggered: integer(),
+      delivered: integer(),
+      unique_opens: integer(),
+      total_opens: integer(),
+      bounces: integer(),
+      unsubscribes: integer(),
+      waiting: integer({ description: 'People whose next mail it is.' }),
+      tracking: nullable(zeroOrOne()),
+    }),
+  ),
+});
+
+const Preview = Type.Object({
+  state: choice('waiting', 'finished', 'left', 'outside'),
+  reason: nullable(Type.String()),
+  entered_at: nullable(wireTimestamp()),
+  mails: Type.Array(
+    Type.Object({
+      utr: Type.String(),
+      subject: Type.String(),
+      sent_at: nullable(wireTimestamp()),
+      due_at: nullable(wireTimestamp()),
+    }),
+  ),
+});
+
+const ByUtr = Type.Object({ utr: identifier('The automation.') });
+const ByPerson = Type.Object({ ...ByUtr.properties, email: email() });
+
+export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  app.get(
+    '/automations/report',
+    { schema: { querystring: ByUtr, response: carrying({ report: Report }) } },
+    async (request) => {
+      const automation = automationOf(db, request.userId, request.query.utr, 'Record not found');
+      return { status: 'success' as const, message: { report: reportOf(db, automation) } };
+    },
+  );
+
+  app.get(
+    '/automations/preview',
+    { schema: { querystring: ByPerson, response: carrying({ preview: Preview }) } },
+    async (request) => {
+      const { utr, email: address } = request.query;
+      const automation = automationOf(db, request.userId, utr, 'Record not found');
+      return {
+        status: 'success' as const,
+        message: { preview: outlookOf(db, automation, address, clock.now().getTime()) },
+      };
+    },
+  );
+};

@@ -1,0 +1,153 @@
+/** The mails of an automation (interface "Automations", schedule endpoints). */
+import { randomUUID } from 'node:crypto';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { automationOf } from '../automations/automations.ts';
+import { awaitAdded } from '../automations/enrolment.ts';
+import { deleteSchedule } from '../automations/schedule-deletion.ts';
+import { wireTime } from '../clock.ts';
+import { ownedRecord } from '../database/ownership.ts';
+import { bytesOf, wireObject } from '../database/record-json.ts';
+import { automationSchedules, designTemplates, senders } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { designToken } from '../designs/designs.ts';
+import { sendList } from '../http/list-response.ts';
+import {
+  carrying,
+  choice,
+  done,
+  identifier,
+  integer,
+  line,
+  listQuery,
+  reference,
+  stamps,
+  TEMPLATE_MAXIMUM,
+  text,
+  trackingFlag,
+} from '../http/schemas.ts';
+import { check } from '../http/validation.ts';
+import { templateFaults } from '../single-sends/single-sends.ts';
+
+const WAITING_TYPES = choice('instantly', 'days', 'hours');
+const LONGEST_WAIT = 10_000;
+
+const Schedule = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  automation_id: integer(),
+  sender_id: integer(),
+  subject: Type.String(),
+  waiting_period: integer(),
+  waiting_type: WAITING_TYPES,
+  utr: Type.String(),
+  template_id: integer(),
+  preview_img: Type.String(),
+  template_json: Type.String(),
+  template_html: Type.String(),
+  ...stamps,
+  design_url: Type.String(),
+  image: Type.String(),
+});
+
+const ScheduleBody = Type.Object({
+  utr: identifier('The automation.'),
+  sender_id: reference(),
+  subject: line(),
+  waiting_period: integer({ maximum: LONGEST_WAIT, description: 'Days or hours to wait; 1 for an instant mail.' }),
+  waiting_type: WAITING_TYPES,
+  template_id: reference(),
+  preview_img: line({ description: "The template's preview_image." }),
+  template_json: Type.Optional(text({ maxLength: TEMPLATE_MAXIMUM })),
+  template_html: Type.Optional(text({ maxLength: TEMPLATE_MAXIMUM })),
+  tracking: trackingFlag(),
+});
+
+export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
+  app,
+  { db, clock, tokens, publicUrl, wake },
+) => {
+  db.$client.function('design_token', (utr) => designToken(tokens, 'schedule', String(utr), clock.now()));
+
+  app.get(
+    '/automations/schedule',
+    {
+      schema: {
+        querystring: Type.Object({ utr: identifier('The automation.'), ...listQuery.properties }),
+        response: carrying({ automation_schedules: Type.Array(Schedule) }),
+      },
+    },
+    (request, reply) => {
+      const automation = automationOf(db, request.userId, request.query.utr, 'Record not found');
+      const record = wireObject(Schedule, automationSchedules, {
+        design_url: sql`${`${publicUrl()}/design/`} || design_token(${automationSchedules.utr})`,
+        image: sql`${`${publicUrl()}/images/templates/`} || ${automationSchedules.preview_img}`,
+      });
+      const where = eq(automationSchedules.automation_id, automation.id);
+      const bytes = bytesOf(automationSchedules.template_json, automationSchedules.template_html);
+      const source = { record, from: sql`${automationSchedules}`, where, id: automationSchedules.id, bytes };
+      sendList(reply, db, 'automation_schedules', source, request.query);
+    },
+  );
+
+  app.post(
+    '/automations/schedule/create',
+    {
+      schema: { body: ScheduleBody, response: done },
+      config: {
+        check: check(ScheduleBody, (body, faults, { userId }) => {
+          const { sender_id, template_id } = body;
+          if (sender_id !== undefined) {
+            const where = ownedRecord(senders, sender_id, userId);
+            faults.reference(
+              'sender_id',
+              () => db.select({ id: senders.id }).from(senders).where(where).get() !== undefined,
+            );
+          }
+          if (template_id !== undefined) {
+            const where = eq(designTemplates.id, template_id);
+            const template = db.select({ id: designTemplates.id }).from(designTemplates).where(where).get();
+            faults.reference('template_id', () => template !== undefined);
+          }
+          for (const [field, problem] of templateFaults(body)) if (!faults.has(field)) faults.add(field, problem);
+        }),
+      },
+    },
+    async (request) => {
+      const { utr, template_json = '', template_html = '', ...given } = request.body;
+      const automation = automationOf(db, request.userId, utr, 'Record not found');
+      const now = wireTime(clock.now());
+      db.transaction(
+        (tx) => {
+          const { id } = tx
+            .insert(automationSchedules)
+            .values({
+              ...given,
+              template_json,
+              template_html,
+              user_id: request.userId,
+              automation_id: automation.id,
+              utr: randomUUID(),
+              created_at: now,
+              updated_at: now,
+            })
+            .returning({ id: automationSchedules.id })
+            .get();
+          awaitAdded(db.$client, automation.id, id);
+        },
+        { behavior: 'immediate' },
+      );
+      return { status: 'success' as const, message: 'Schedule Added' };
+    },
+  );
+
+  app.delete(
+    '/automations/schedule/delete',
+    { schema: { querystring: Type.Object({ utr: identifier('The schedule.') }), response: done } },
+    async (request) => {
+      await deleteSchedule({ db, wake }, request.userId, request.query.utr);
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+};

@@ -1,0 +1,185 @@
+/** Automations (interface "Automations"); their mails are in automation-schedules.ts. */
+import { randomUUID } from 'node:crypto';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { ownedTargets } from '../audience/segments/targets.ts';
+import {
+  automationOf,
+  automationsOf,
+  deleteAutomations,
+  duplicateAutomation,
+  pauseAutomation,
+  setLive,
+} from '../automations/automations.ts';
+import { wireTime } from '../clock.ts';
+import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
+import { readRecord, wireObject } from '../database/record-json.ts';
+import { automations, unsubscribeGroups } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
+import { sendList, sendRecord } from '../http/list-response.ts';
+import {
+  carrying,
+  choice,
+  done,
+  flag,
+  identifier,
+  identifiers,
+  integer,
+  line,
+  listQuery,
+  nullable,
+  softStamps,
+} from '../http/schemas.ts';
+import { check } from '../http/validation.ts';
+
+const Automation = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  automation_for: integer(),
+  automation_for_table: Type.String(),
+  automation_name: Type.String(),
+  exit_criteria: integer(),
+  unsubscribe_group_id: Type.String(),
+  automation_type: integer(),
+  utr: Type.String(),
+  status: integer(),
+  live_at: nullable(Type.String()),
+  total_triggered: integer(),
+  total_delivered: integer(),
+  total_unique_opens: integer(),
+  total_opens: integer(),
+  total_bounces: integer(),
+  total_unsubscribe: integer(),
+  ...softStamps,
+});
+const ListedAutomation = Type.Object({ ...Automation.properties, automation_schedule_count: integer() });
+
+const AutomationBody = Type.Object({
+  type: choice('welcome', 'custom'),
+  automation_for: Type.Optional(line({ description: 'contacts_<contact type id> or segments_<segment id>' })),
+  automation_name: line(),
+  unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
+  exit_criteria: Type.Optional(
+    Type.Unsafe<0 | 1>({
+      ...flag('Addition. 0: ends after its last mail, 1: also when the contact leaves the target.'),
+      empty: 0,
+    }),
+  ),
+});
+const ByUtr = Type.Object({ utr: identifier('The automation.') });
+
+export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const { db, clock } = deps;
+  const total = (counter: string) =>
+    sql`(SELECT ifnull(sum(${sql.raw(counter)}), 0) FROM mailings WHERE automation_id = ${automations.id})`;
+  const computed = {
+    total_triggered: total('triggered'),
+    total_delivered: total('delivered'),
+    total_unique_opens: total('unique_opens'),
+    total_opens: total('total_opens'),
+    total_bounces: total('bounces'),
+    total_unsubscribe: total('unsubscribes'),
+    automation_schedule_count: sql`(SELECT count(*) FROM automation_schedules WHERE automation_id = ${automations.id})`,
+  };
+  const from = sql`${automations}`;
+
+  app.get(
+    '/automations',
+    { schema: { querystring: listQuery, response: carrying({ automations: Type.Array(ListedAutomation) }) } },
+    (request, reply) => {
+      const record = wireObject(ListedAutomation, automations, computed);
+      const source = { record, from, where: ownedBy(automations, request.userId), id: automations.id };
+      sendList(reply, db, 'automations', source, request.query);
+    },
+  );
+
+  const groupExists = (id: number, userId: number) =>
+    db
+      .select({ id: unsubscribeGroups.id })
+      .from(unsubscribeGroups)
+      .where(ownedRecord(unsubscribeGroups, id, userId))
+      .get() !== undefined;
+
+  app.post(
+    '/automations/create',
+    {
+      schema: { body: AutomationBody, response: carrying({ utr: Type.String() }) },
+      config: {
+        check: check(AutomationBody, ({ automation_for, unsubscribe_group_id }, faults, { userId }) => {
+          if (automation_for)
+            faults.reference('automation_for', () => ownedTargets(db, userId, [automation_for]) !== null);
+          if (unsubscribe_group_id)
+            faults.reference('unsubscribe_group_id', () => groupExists(unsubscribe_group_id, userId));
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { type, automation_for, automation_name, unsubscribe_group_id, exit_criteria } = request.body;
+      const [target] = ownedTargets(db, request.userId, automation_for ? [automation_for] : []) ?? [];
+      const now = wireTime(clock.now());
+      const utr = randomUUID();
+      db.insert(automations)
+        .values({
+          user_id: request.userId,
+          automation_for: Number(target?.id ?? 0),
+          automation_for_table: target?.table ?? '',
+          automation_name,
+          exit_criteria: exit_criteria ?? 0,
+          unsubscribe_group_id: String(unsubscribe_group_id),
+          automation_type: type === 'welcome' ? 1 : 2,
+          utr,
+          created_at: now,
+          updated_at: now,
+        })
+        .run();
+      reply.header('location', `/api/automations/details?utr=${utr}`);
+      return { status: 'success' as const, message: { utr } };
+    },
+  );
+
+  app.get(
+    '/automations/duplicate',
+    { schema: { querystring: ByUtr, response: carrying({ utr: Type.String() }) } },
+    async (request) => {
+      const utr = duplicateAutomation(deps, request.userId, request.query.utr);
+      return { status: 'success' as const, message: { utr } };
+    },
+  );
+
+  app.get(
+    '/automations/details',
+    { schema: { querystring: ByUtr, response: carrying({ automation: Automation }) } },
+    (request, reply) => {
+      const where = and(ownedBy(automations, request.userId), eq(automations.utr, recordUtr(request.query.utr)));
+      const json = readRecord(db, wireObject(Automation, automations, computed), from, where);
+      if (json === undefined) throw notFound();
+      sendRecord(reply, 'automation', json);
+    },
+  );
+
+  app.get('/automations/pause', { schema: { querystring: ByUtr, response: done } }, async (request) => {
+    await pauseAutomation(deps, request.userId, request.query.utr);
+    return { status: 'success' as const, message: 'Automation Paused Successfully' };
+  });
+
+  app.get('/automations/set-live', { schema: { querystring: ByUtr, response: done } }, async (request) => {
+    await setLive(deps, request.userId, request.query.utr);
+    return { status: 'success' as const, message: 'Automation has been set live' };
+  });
+
+  app.delete('/automations/delete', { schema: { querystring: ByUtr, response: done } }, async (request) => {
+    await deleteAutomations(deps, [automationOf(db, request.userId, request.query.utr, 'Record not found')]);
+    return { status: 'success' as const, message: 'Deleted Successfully' };
+  });
+
+  app.post(
+    '/automations/bulk-delete',
+    { schema: { body: Type.Object({ strIds: identifiers('Ids or utrs of automations.') }), response: done } },
+    async (request) => {
+      await deleteAutomations(deps, automationsOf(db, request.userId, request.body.strIds));
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+};

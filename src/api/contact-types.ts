@@ -1,0 +1,113 @@
+/** Contact types: named contact lists (interface "Contact types"). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { markForRecompute, recomputeSoon } from '../audience/segments/recompute.ts';
+import { wireTime } from '../clock.ts';
+import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
+import { readRecord, wireObject } from '../database/record-json.ts';
+import { contactTypes } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
+import { sendList, sendRecord } from '../http/list-response.ts';
+import { carrying, done, doneInErrors, identifier, integer, line, listQuery, softStamps } from '../http/schemas.ts';
+import { releaseTarget } from '../senders/hold-campaigns.ts';
+
+export const ContactType = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  name: Type.String(),
+  ...softStamps,
+});
+const ListedContactType = Type.Object({ ...ContactType.properties, contacts_count: integer() });
+const Name = line({ minLength: 2 });
+const ById = Type.Object({ contact_type_id: identifier('The contact type.') });
+
+export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
+  const record = wireObject(ContactType, contactTypes);
+  const listed = wireObject(ListedContactType, contactTypes);
+  const from = sql`${contactTypes}`;
+
+  const insertion = db
+    .insert(contactTypes)
+    .values({
+      user_id: sql.placeholder('user_id'),
+      name: sql.placeholder('name'),
+      created_at: sql.placeholder('now'),
+      updated_at: sql.placeholder('now'),
+    })
+    .returning({ id: contactTypes.id })
+    .prepare();
+
+  app.get(
+    '/contacts-type',
+    { schema: { querystring: listQuery, response: carrying({ contactTypes: Type.Array(ListedContactType) }) } },
+    (request, reply) => {
+      const where = ownedBy(contactTypes, request.userId);
+      sendList(reply, db, 'contactTypes', { record: listed, from, where, id: contactTypes.id }, request.query);
+    },
+  );
+
+  app.post(
+    '/contacts-type/add',
+    { schema: { body: Type.Object({ name: Name }), response: done } },
+    async (request, reply) => {
+      const now = wireTime(clock.now());
+      const { id } = insertion.get({ user_id: request.userId, name: request.body.name, now });
+      reply.header('location', `/api/contacts-type/view?contact_type_id=${id}`);
+      return { status: 'success' as const, message: 'Added Successfully' };
+    },
+  );
+
+  app.get(
+    '/contacts-type/view',
+    { schema: { querystring: ById, response: carrying({ contactType: ContactType }) } },
+    (request, reply) => {
+      const where = ownedRecord(contactTypes, request.query.contact_type_id, request.userId);
+      const json = readRecord(db, record, from, where);
+      if (json === undefined) throw notFound();
+      sendRecord(reply, 'contactType', json);
+    },
+  );
+
+  app.post(
+    '/contacts-type/update',
+    {
+      schema: {
+        body: Type.Object({ id: identifier('The contact type.'), name: Name }),
+        response: done,
+      },
+    },
+    async (request) => {
+      const { changes } = db
+        .update(contactTypes)
+        .set({ name: request.body.name, updated_at: wireTime(clock.now()) })
+        .where(ownedRecord(contactTypes, request.body.id, request.userId))
+        .run();
+      if (changes === 0) throw notFound();
+      return { status: 'success' as const, message: 'Updated Successfully' };
+    },
+  );
+
+  // Contacts of a deleted type are deleted with it: every contact query asks for a type that is not.
+  app.delete('/contacts-type/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
+    const id = recordId(request.query.contact_type_id);
+    const now = wireTime(clock.now());
+    const affected = db.transaction(
+      (tx) => {
+        const { changes } = tx
+          .update(contactTypes)
+          .set({ deleted_at: now })
+          .where(ownedRecord(contactTypes, id, request.userId))
+          .run();
+        if (changes === 0) throw notFound();
+        releaseTarget(db, 'contacts', id, now);
+        return markForRecompute(db, sql`contact_type_id = ${id}`);
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+    await recomputeSoon(db, affected, clock);
+    return { status: 'success' as const, errors: 'Deleted Successfully' };
+  });
+};

@@ -1,0 +1,194 @@
+/** Contacts as CSV files: the sample, the upload, and what uploads did (interface "Contacts"; decisions §2). */
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { sql } from 'drizzle-orm';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { isOwnedType } from '../audience/contacts/contacts.ts';
+import { customFieldsOf, RESERVED_FIELDS } from '../audience/contacts/custom-fields.ts';
+import { exportContacts } from '../audience/contacts/export.ts';
+import { csvWriter } from '../audience/import/csv-write.ts';
+import { makeUploadFolder } from '../audience/import/uploads.ts';
+import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
+import { bytesOf, readRecord, wireObject } from '../database/record-json.ts';
+import { contactImports } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { Failure, notFound, texts } from '../failure.ts';
+import { codingFor, encoded } from '../http/content-encoding.ts';
+import { assembleFields } from '../http/form-fields.ts';
+import { asFailure, fieldText, partsOf } from '../http/forms.ts';
+import { sendList, sendRecord } from '../http/list-response.ts';
+import { carrying, done, identifier, integer, listQuery, wireTimestamp } from '../http/schemas.ts';
+import { Faults } from '../http/validation.ts';
+
+const ContactImport = Type.Object({
+  id: integer(),
+  contact_type_id: integer(),
+  file_name: Type.String(),
+  rows: integer(),
+  created: integer(),
+  updated: integer(),
+  failed: integer(),
+  notes: Type.Array(Type.String()),
+  errors: Type.Array(Type.Object({ line: integer(), field: Type.String(), text: Type.String() })),
+  created_at: wireTimestamp(),
+});
+
+const UploadBody = Type.Object({
+  contact_type_id: integer(),
+  file: Type.String({ format: 'binary', description: 'A file whose name ends in .csv.' }),
+});
+
+const SAMPLE: Record<string, string> = {
+  first_name: 'Zoë',
+  last_name: 'Müller',
+  email: 'zoe@example.com',
+  alt_email: 'zoe.mueller@example.org',
+  country: 'Germany',
+  state: 'Bavaria',
+  city: 'Munich',
+  address_line1: 'Lindenstr. 4',
+  address_line2: '',
+  state_province_region: 'Upper Bavaria',
+  postal_code: '80331',
+};
+const SAMPLE_VALUES: Record<string, string> = { text: 'text', number: '42', 'datetime-local': '2026-01-31T09:30' };
+
+interface Upload {
+  path: string;
+  fileName: string;
+  typeId: number;
+}
+
+export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, importContacts }) => {
+  const csvFile = {
+    200: {
+      description: 'The file',
+      content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+    },
+  };
+  app.get('/contacts/csv-sample/download', { schema: { response: csvFile } }, async (request, reply) => {
+    const own = customFieldsOf(db, request.userId);
+    const header = [...RESERVED_FIELDS, ...own.map((field) => field.field_name)];
+    const row = [
+      ...RESERVED_FIELDS.map((field) => SAMPLE[field] ?? ''),
+      ...own.map((field) => SAMPLE_VALUES[field.field_type] ?? ''),
+    ];
+    reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="contacts-sample.csv"');
+    const csv = csvWriter(header);
+    csv.end(row);
+    return reply.send(csv);
+  });
+
+  app.get(
+    '/contacts/export',
+    { schema: { querystring: Type.Object({ contact_type_id: identifier('The contact type.') }), response: csvFile } },
+    async (request, reply) => {
+      const { contact_type_id } = request.query;
+      if (!isOwnedType(db, request.userId, contact_type_id)) throw notFound();
+      const contacts = exportContacts(db, request.userId, recordId(contact_type_id));
+      const coding = codingFor(request.headers['accept-encoding']);
+      if (coding !== 'identity') reply.header('content-encoding', coding);
+      reply.headers({
+        'content-type': 'text/csv; charset=utf-8',
+        'content-disposition': 'attachment; filename="contacts.csv"',
+        vary: 'Accept-Encoding',
+      });
+      return reply.send(encoded(contacts, coding));
+    },
+  );
+
+  app.post(
+    '/contacts/upload-csv',
+    {
+      schema: { body: UploadBody, consumes: ['multipart/form-data'], response: done },
+      // The body is read below, after the keys; its schema is for the document.
+      validatorCompiler: () => () => true,
+      config: { upload: true },
+    },
+    async (request, reply) => {
+      const folder = await makeUploadFolder(config.DATABASE_PATH);
+      try {
+        const { path, fileName, typeId } = await readUpload(request, join(folder, 'contacts.csv'));
+        const job = { databasePath: config.DATABASE_PATH, userId: request.userId, typeId, path, fileName };
+        const report = await importContacts(job);
+        if (report.id === 0) {
+          const first = report.errors.slice(0, 3).map(({ line, text }) => `Line ${line}: ${text}`);
+          throw new Failure(422, { file: ['The file has no valid row.', ...report.notes, ...first] });
+        }
+        reply.header('location', `/api/contacts/imports/details?id=${report.id}`);
+        return { status: 'success' as const, message: 'Imported Successfully' };
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  );
+
+  /** Reads the parts after the key check, the file straight to disk. The type may come before or after it. */
+  async function readUpload(request: FastifyRequest, path: string): Promise<Upload> {
+    const faults = new Faults();
+    const pairs: [string, string][] = [];
+    let fileName: string | undefined;
+    let isTooLarge = false;
+    if (request.isMultipart()) {
+      const limits = { fileSize: config.MAX_UPLOAD_BYTES, files: 1 };
+      for await (const part of partsOf(request, config.MAX_UPLOAD_BYTES + 64 * 1024, { limits })) {
+        if (part.type === 'field') pairs.push([part.fieldname, fieldText(part.value)]);
+        else if (part.fieldname !== 'file') part.file.resume();
+        else {
+          fileName = part.filename;
+          await pipeline(part.file, createWriteStream(path)).catch((error) => {
+            throw asFailure(error);
+          });
+          isTooLarge = part.file.truncated;
+        }
+      }
+    }
+    if (isTooLarge)
+      throw new Failure(413, { file: [`The file may not be greater than ${config.MAX_UPLOAD_BYTES} bytes.`] });
+    const given = assembleFields(pairs).contact_type_id;
+    if (given === undefined || (typeof given === 'string' && given.trim() === ''))
+      faults.add('contact_type_id', texts.required('contact_type_id'));
+    else if (typeof given !== 'string' || !/^\d{1,16}$/.test(given))
+      faults.add('contact_type_id', texts.integer('contact_type_id'));
+    else faults.reference('contact_type_id', () => isOwnedType(db, request.userId, given));
+    if (fileName === undefined || fileName === '') faults.add('file', texts.required('file'));
+    else if (!/\.csv$/i.test(fileName)) faults.add('file', 'The file must be a file of type: csv.');
+    faults.throwIfAny();
+    return { path, fileName: (fileName ?? '').slice(0, 255), typeId: recordId(given) };
+  }
+
+  const record = wireObject(ContactImport, contactImports, {
+    notes: sql`json(${contactImports.notes})`,
+    errors: sql`json(${contactImports.errors})`,
+  });
+  const from = sql`${contactImports}`;
+
+  app.get(
+    '/contacts/imports',
+    { schema: { querystring: listQuery, response: carrying({ imports: Type.Array(ContactImport) }) } },
+    (request, reply) => {
+      const bytes = bytesOf(contactImports.notes, contactImports.errors);
+      const source = { record, from, where: ownedBy(contactImports, request.userId), id: contactImports.id, bytes };
+      sendList(reply, db, 'imports', source, request.query);
+    },
+  );
+
+  app.get(
+    '/contacts/imports/details',
+    {
+      schema: {
+        querystring: Type.Object({ id: identifier('The import.') }),
+        response: carrying({ import: ContactImport }),
+      },
+    },
+    (request, reply) => {
+      const json = readRecord(db, record, from, ownedRecord(contactImports, request.query.id, request.userId));
+      if (json === undefined) throw notFound();
+      sendRecord(reply, 'import', json);
+    },
+  );
+};

@@ -1,0 +1,206 @@
+/** Contacts (interface "Contacts"); CSV files are in contacts-files.ts. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import {
+  addContact,
+  type ContactInput,
+  contactFaults,
+  deleteContacts,
+  hasEmail,
+  ownedContacts,
+} from '../audience/contacts/contacts.ts';
+import {
+  customFieldRecord,
+  customFieldsOf,
+  installFieldTitle,
+  storedFieldRecord,
+} from '../audience/contacts/custom-fields.ts';
+import { correctContact } from '../automations/address-correction.ts';
+import { wireTime } from '../clock.ts';
+import { ownedIds, recordId } from '../database/ownership.ts';
+import { bytesOf, recordReader, wireObject } from '../database/record-json.ts';
+import { contacts, contactTypes } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { notFound, texts } from '../failure.ts';
+import { sendList, sendRecord } from '../http/list-response.ts';
+import {
+  carrying,
+  done,
+  email,
+  identifier,
+  identifiers,
+  integer,
+  line,
+  listQuery,
+  nullable,
+  reference,
+  softStamps,
+} from '../http/schemas.ts';
+import { check, type Faults } from '../http/validation.ts';
+import { ContactType } from './contact-types.ts';
+
+const Contact = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  contact_type_id: integer(),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  email: Type.String(),
+  alt_email: nullable(Type.String()),
+  country: Type.String(),
+  state: Type.String(),
+  city: Type.String(),
+  address_line1: Type.String(),
+  address_line2: Type.String(),
+  state_province_region: Type.String(),
+  postal_code: Type.String(),
+  custom_field: nullable(
+    Type.Record(Type.String(), Type.Object({ field_name: Type.String(), field_value: nullable(Type.String()) })),
+  ),
+  ...softStamps,
+  fullname: Type.String(),
+});
+const ListedContact = Type.Object({ ...Contact.properties, contact_type: ContactType });
+
+const optionalLine = () => Type.Optional(line());
+const ContactBody = Type.Object({
+  contact_type_id: reference(),
+  first_name: optionalLine(),
+  last_name: optionalLine(),
+  email: email(),
+  alt_email: Type.Optional(Type.String({ format: 'email-address-or-empty', description: 'Addition.' })),
+  country: reference(),
+  state: optionalLine(),
+  city: optionalLine(),
+  address_line1: optionalLine(),
+  address_line2: optionalLine(),
+  state_province_region: optionalLine(),
+  postal_code: optionalLine(),
+  custom_field: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Addition: values by custom field name.' }),
+  ),
+});
+const ContactUpdateBody = Type.Object({ contact_id: identifier('The contact.'), ...ContactBody.properties });
+const ContactListQuery = Type.Object({
+  ...listQuery.properties,
+  contact_type_id: identifier('Addition: only contacts of this type.'),
+  search: Type.Optional(line({ description: 'Addition: part of an e-mail address or a name.' })),
+});
+
+/** Up to so many, contacts are small, and weighing each for its page would take a third of the list's time. */
+const FEW_FIELDS = 20;
+
+export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  const fullname = sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`;
+  const countryName = sql`ifnull((SELECT name FROM countries WHERE id = ${contacts.country_id}), '')`;
+  const countryId = sql`ifnull(CAST(${contacts.country_id} AS TEXT), '')`;
+  // CROSS JOIN keeps the contacts outermost, so that a page is a range of their index.
+  const from = sql`${contacts} CROSS JOIN ${contactTypes} ON ${contactTypes.id} = ${contacts.contact_type_id}`;
+
+  /** The address may be that of the contact `exceptId` itself. */
+  function checkContact(userId: number, exceptId: number, body: Partial<ContactInput>, faults: Faults): void {
+    for (const [field, text] of contactFaults(db, userId, body)) faults.add(field, text);
+    if (body.email === undefined || body.contact_type_id === undefined || faults.has('contact_type_id')) return;
+    if (hasEmail(db, userId, body.contact_type_id, body.email, exceptId)) faults.add('email', texts.taken('email'));
+  }
+
+  installFieldTitle(db);
+  const detailsOf = recordReader(
+    db,
+    wireObject(Contact, contacts, { country: countryId, fullname, custom_field: storedFieldRecord() }),
+    sql`${contacts}`,
+    and(eq(contacts.id, sql.placeholder('id')), ownedContacts(sql.placeholder('userId'))),
+  );
+
+  app.get(
+    '/contacts/list',
+    { schema: { querystring: ContactListQuery, response: carrying({ contacts: Type.Array(ListedContact) }) } },
+    (request, reply) => {
+      const { contact_type_id, search } = request.query;
+      const fields = customFieldsOf(db, request.userId);
+      const record = wireObject(ListedContact, contacts, {
+        country: countryName,
+        fullname,
+        custom_field: customFieldRecord(fields),
+        contact_type: wireObject(ContactType, contactTypes),
+      });
+      const where = and(
+        ownedContacts(request.userId),
+        contact_type_id === undefined ? undefined : eq(contacts.contact_type_id, recordId(contact_type_id)),
+        search === undefined
+          ? undefined
+          : sql`instr(fold(${contacts.email} || ' ' || ${fullname}), fold(${search})) > 0`,
+      );
+      const bytes =
+        fields.length > FEW_FIELDS ? sql`${bytesOf(contacts.custom_values)} + ${60 * fields.length}` : undefined;
+      sendList(reply, db, 'contacts', { record, from, where, id: contacts.id, bytes }, request.query);
+    },
+  );
+
+  app.post(
+    '/contacts/add',
+    {
+      schema: { body: ContactBody, response: done },
+      config: {
+        check: check(ContactBody, (body, faults, { userId }) => checkContact(userId, 0, body, faults)),
+      },
+    },
+    async (request, reply) => {
+      const id = addContact(db, request.userId, request.body, wireTime(clock.now()));
+      reply.header('location', `/api/contacts/details?contact_id=${id}`);
+      return { status: 'success' as const, message: 'Contact Added Successfully' };
+    },
+  );
+
+  app.get(
+    '/contacts/details',
+    {
+      schema: {
+        querystring: Type.Object({ contact_id: identifier('The contact.') }),
+        response: carrying({ contact: Contact }),
+      },
+    },
+    (request, reply) => {
+      const json = detailsOf({ id: recordId(request.query.contact_id), userId: request.userId });
+      if (json === undefined) throw notFound();
+      sendRecord(reply, 'contact', json);
+    },
+  );
+
+  app.post(
+    '/contacts/update',
+    {
+      schema: { body: ContactUpdateBody, response: done },
+      config: {
+        check: check(ContactUpdateBody, (body, faults, { userId }) =>
+          checkContact(userId, recordId(body.contact_id), body, faults),
+        ),
+      },
+    },
+    async (request) => {
+      correctContact(db, request.userId, request.body.contact_id, request.body, wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Contact Updated Successfully' };
+    },
+  );
+
+  app.delete(
+    '/contacts/delete',
+    { schema: { querystring: Type.Object({ contact_id: identifier('The contact.') }), response: done } },
+    async (request) => {
+      const ids = ownedIds(db, contacts, [request.query.contact_id], ownedContacts(request.userId), notFound());
+      deleteContacts(db, ids, wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+
+  app.post(
+    '/contacts/bulk-delete',
+    { schema: { body: Type.Object({ strIds: identifiers('Contact ids.') }), response: done } },
+    async (request) => {
+      const ids = ownedIds(db, contacts, request.body.strIds, ownedContacts(request.userId), notFound());
+      deleteContacts(db, ids, wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+};

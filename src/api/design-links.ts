@@ -1,0 +1,18 @@
+/** Links to design pages (additions): they need no key, so whoever gave one away can take it back. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import Type from 'typebox';
+import { recordUtr } from '../database/ownership.ts';
+import type { Deps } from '../deps.ts';
+import { revokeDesignLinks } from '../designs/designs.ts';
+import { notFound } from '../failure.ts';
+import { done, identifier } from '../http/schemas.ts';
+
+const Revoked = Type.Object({ utr: identifier('The single send, or the schedule of an automation.') });
+
+export const designLinkRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  app.post('/design-links/revoke', { schema: { body: Revoked, response: done } }, async (request) => {
+    const revoked = revokeDesignLinks(db, { userId: request.userId, utr: recordUtr(request.body.utr) }, clock.now());
+    if (revoked === 0) throw notFound('Record not found');
+    return { status: 'success' as const, message: 'Revoked Successfully' };
+  });
+};

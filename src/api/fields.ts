@@ -1,0 +1,148 @@
+/** Reserved and custom contact fields, and the names usable as placeholders (interface "Fields and dynamic content"). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, asc, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { customFieldsOf, isRefusedName, RESERVED_FIELDS } from '../audience/contacts/custom-fields.ts';
+import { reviveSegments, segmentsWithField } from '../audience/segments/broken-rules.ts';
+import { markForRecompute, recomputeSoon } from '../audience/segments/recompute.ts';
+import { wireTime } from '../clock.ts';
+import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
+import { wireObject } from '../database/record-json.ts';
+import { customFields, dynamicContents } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { notFound, texts } from '../failure.ts';
+import { sendList } from '../http/list-response.ts';
+import {
+  carrying,
+  choice,
+  done,
+  identifier,
+  integer,
+  listQuery,
+  nullable,
+  wireTimestamp,
+  zeroOrOne,
+} from '../http/schemas.ts';
+import { check } from '../http/validation.ts';
+import { holdForBrokenRules } from '../senders/hold-campaigns.ts';
+
+const FieldDefinition = Type.Object({
+  id: integer(),
+  user_id: nullable(integer()),
+  field_name: Type.String(),
+  field_type: choice('text', 'number', 'datetime-local'),
+  is_reserved: zeroOrOne(),
+  created_at: nullable(wireTimestamp()),
+  updated_at: nullable(wireTimestamp()),
+});
+
+const CustomFieldBody = Type.Object({
+  field_name: Type.String({ pattern: '^[A-Za-z0-9_]+$', maxLength: 255 }),
+  field_type: choice('text', 'number', 'datetime-local'),
+});
+
+export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
+  const reservedFields = RESERVED_FIELDS.map((field_name, at) => ({
+    id: at + 1,
+    user_id: null,
+    field_name,
+    field_type: 'text' as const,
+    is_reserved: 1 as const,
+    created_at: null,
+    updated_at: null,
+  }));
+
+  app.get(
+    '/reserve-fields',
+    { schema: { response: carrying({ reservedFields: Type.Array(FieldDefinition) }) } },
+    async () => ({ status: 'success' as const, message: { reservedFields } }),
+  );
+
+  const record = wireObject(FieldDefinition, customFields, { is_reserved: sql`0` });
+  app.get(
+    '/custom-fields',
+    { schema: { querystring: listQuery, response: carrying({ customFields: Type.Array(FieldDefinition) }) } },
+    (request, reply) => {
+      const where = ownedBy(customFields, request.userId);
+      const source = { record, from: sql`${customFields}`, where, id: customFields.id };
+      sendList(reply, db, 'customFields', source, request.query);
+    },
+  );
+
+  const isTaken = (name: string, userId: number) =>
+    db
+      .select({ id: customFields.id })
+      .from(customFields)
+      .where(and(eq(customFields.user_id, userId), sql`lower(${customFields.field_name}) = ${name.toLowerCase()}`))
+      .get() !== undefined;
+
+  app.post(
+    '/custom-fields/save',
+    {
+      schema: { body: CustomFieldBody, response: done },
+      config: {
+        check: check(CustomFieldBody, ({ field_name }, faults, { userId }) => {
+          if (field_name === undefined) return;
+          if (isRefusedName(field_name) || isTaken(field_name, userId))
+            faults.add('field_name', texts.taken('field_name'));
+        }),
+      },
+    },
+    async (request) => {
+      const now = wireTime(clock.now());
+      const revived = db.transaction(
+        (tx) => {
+          tx.insert(customFields)
+            .values({ ...request.body, user_id: request.userId, created_at: now, updated_at: now })
+            .run();
+          const ids = reviveSegments(db, request.userId, request.body);
+          markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+          return ids;
+        },
+        { behavior: 'immediate' },
+      );
+      await recomputeSoon(db, revived, clock);
+      wake();
+      return { status: 'success' as const, message: 'Added Successfully' };
+    },
+  );
+
+  // The field's values are keyed by its id, which is never used again: they are out of reach with it. Segments whose rules name it
+  // keep their members.
+  app.delete(
+    '/custom-fields/delete',
+    { schema: { querystring: Type.Object({ id: identifier('The custom field.') }), response: done } },
+    async (request) => {
+      const id = recordId(request.query.id);
+      const now = wireTime(clock.now());
+      db.transaction(
+        (tx) => {
+          const { changes } = tx
+            .delete(customFields)
+            .where(ownedRecord(customFields, id, request.userId))
+            .run();
+          if (changes === 0) throw notFound();
+          holdForBrokenRules(db, segmentsWithField(db, request.userId, id), now);
+        },
+        { behavior: 'immediate' },
+      );
+      wake();
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+
+  app.get(
+    '/get-dynamic/content',
+    { schema: { response: carrying({ contents: Type.Array(Type.String()) }) } },
+    async (request) => {
+      const builtIn = db
+        .select({ name: dynamicContents.name })
+        .from(dynamicContents)
+        .orderBy(asc(dynamicContents.id))
+        .all();
+      const own = customFieldsOf(db, request.userId).map((field) => field.field_name);
+      const contents = [...new Set([...builtIn.map((content) => content.name), ...own])];
+      return { status: 'success' as const, message: { contents } };
+    },
+  );
+};

@@ -1,0 +1,67 @@
+/** The global unsubscribe list (interface "Global unsubscribes"): the entries tied to no group (decisions §2). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, isNull, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
+import { wireTime } from '../clock.ts';
+import { ownedBy, ownedIds } from '../database/ownership.ts';
+import { wireObject } from '../database/record-json.ts';
+import { unsubscribers } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
+import { sendList } from '../http/list-response.ts';
+import { carrying, done, identifier, identifiers, listQuery } from '../http/schemas.ts';
+import { check } from '../http/validation.ts';
+import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
+import { Unsubscriber } from './unsubscribe-groups.ts';
+
+const ListBody = Type.Object({ email_address: AddressList });
+
+export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  const record = wireObject(Unsubscriber, unsubscribers);
+  const inGlobalList = (userId: number) =>
+    and(ownedBy(unsubscribers, userId), isNull(unsubscribers.unsubscribe_groups_id));
+
+  app.get(
+    '/global-unsubscribes',
+    { schema: { querystring: listQuery, response: carrying({ unSubscribers: Type.Array(Unsubscriber) }) } },
+    (request, reply) => {
+      const where = inGlobalList(request.userId);
+      const source = { record, from: sql`${unsubscribers}`, where, id: unsubscribers.id };
+      sendList(reply, db, 'unSubscribers', source, request.query);
+    },
+  );
+
+  app.post(
+    '/global-unsubscribes/save',
+    {
+      schema: { body: ListBody, response: done },
+      config: { check: check(ListBody, (body, faults) => checkAddressList(body.email_address, faults)) },
+    },
+    async (request) => {
+      const change = { userId: request.userId, groupId: null, source: 'api' as const, now: wireTime(clock.now()) };
+      addUnsubscribers(db, change, readAddressList(request.body.email_address));
+      return { status: 'success' as const, message: 'Added Successfully' };
+    },
+  );
+
+  app.delete(
+    '/global-unsubscribes/delete',
+    { schema: { querystring: Type.Object({ id: identifier('The entry.') }), response: done } },
+    async (request) => {
+      const ids = ownedIds(db, unsubscribers, [request.query.id], inGlobalList(request.userId), notFound());
+      removeUnsubscribers(db, ids, 'api', wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+
+  app.post(
+    '/global-unsubscribes/bulk-delete',
+    { schema: { body: Type.Object({ strIds: identifiers('Entry ids.') }), response: done } },
+    async (request) => {
+      const ids = ownedIds(db, unsubscribers, request.body.strIds, inGlobalList(request.userId), notFound());
+      removeUnsubscribers(db, ids, 'api', wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+};

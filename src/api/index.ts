@@ -1,0 +1,62 @@
+/** The table of contents of the interface: the conventions, then one file per resource. */
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { installErrors } from '../http/errors.ts';
+import { installForms } from '../http/forms.ts';
+import { installKeys } from '../http/keys.ts';
+import { installFaults } from '../http/validation.ts';
+import { automationReportRoutes } from './automation-reports.ts';
+import { automationScheduleRoutes } from './automation-schedules.ts';
+import { automationRoutes } from './automations.ts';
+import { contactTypeRoutes } from './contact-types.ts';
+import { contactRoutes } from './contacts.ts';
+import { contactFileRoutes } from './contacts-files.ts';
+import { designLinkRoutes } from './design-links.ts';
+import { fieldRoutes } from './fields.ts';
+import { globalUnsubscribeRoutes } from './global-unsubscribes.ts';
+import { outboxRoutes } from './outbox.ts';
+import { placeRoutes } from './places.ts';
+import { segmentRoutes } from './segments.ts';
+import { senderRoutes } from './senders.ts';
+import { singleSendActionRoutes } from './single-send-actions.ts';
+import { singleSendReportRoutes } from './single-send-reports.ts';
+import { singleSendRoutes } from './single-sends.ts';
+import { suppressionRoutes } from './suppressions.ts';
+import { templateRoutes } from './templates.ts';
+import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
+
+/** The authenticated API under its prefix. */
+export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    // Validation is attached and answered after the keys: a caller without keys learns nothing about fields.
+    route.attachValidation = true;
+  });
+  app.addHook('onSend', (_request, reply, _payload, next) => {
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+    next();
+  });
+  installErrors(app, deps);
+  await installForms(app);
+  installKeys(app, deps);
+  installFaults(app);
+
+  await app.register(globalUnsubscribeRoutes, deps);
+  await app.register(unsubscribeGroupRoutes, deps);
+  await app.register(segmentRoutes, deps);
+  await app.register(contactTypeRoutes, deps);
+  await app.register(contactRoutes, deps);
+  await app.register(contactFileRoutes, deps);
+  await app.register(fieldRoutes, deps);
+  await app.register(templateRoutes, deps);
+  await app.register(singleSendRoutes, deps);
+  await app.register(singleSendActionRoutes, deps);
+  await app.register(singleSendReportRoutes, deps);
+  await app.register(automationRoutes, deps);
+  await app.register(automationScheduleRoutes, deps);
+  await app.register(automationReportRoutes, deps);
+  await app.register(designLinkRoutes, deps);
+  await app.register(placeRoutes);
+  await app.register(senderRoutes, deps);
+  await app.register(suppressionRoutes, deps);
+  await app.register(outboxRoutes, deps);
+}

@@ -1,0 +1,39 @@
+/** Countries, states and cities (interface "Senders and reference data"): one finished answer, compressed beforehand. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import { codingFor } from '../http/content-encoding.ts';
+import { placesBody, placesEtag } from '../http/places-body.ts';
+import { carrying, integer, nullable } from '../http/schemas.ts';
+
+const Country = Type.Object({ id: integer(), name: Type.String(), iso2: Type.String() });
+const State = Type.Object({ id: integer(), country_id: integer(), name: Type.String(), code: Type.String() });
+const City = Type.Object({ id: integer(), country_id: integer(), state_id: nullable(integer()), name: Type.String() });
+
+export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '/get/country-state-city',
+    {
+      schema: {
+        response: carrying({ countries: Type.Array(Country), states: Type.Array(State), cities: Type.Array(City) }),
+      },
+    },
+    (request, reply: FastifyReply) => {
+      const coding = codingFor(request.headers['accept-encoding']);
+      const etag = placesEtag(coding);
+      reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': 'private, max-age=86400' });
+      if (isKnown(request.headers['if-none-match'], etag)) {
+        reply.code(304).send();
+        return;
+      }
+      const { content, length } = placesBody(coding);
+      if (coding !== 'identity') reply.header('content-encoding', coding);
+      reply.type('application/json; charset=utf-8').header('content-length', length).send(content);
+    },
+  );
+};
+
+/** If-None-Match, compared weakly (RFC 9110 13.1.2). */
+function isKnown(given: string | undefined, etag: string): boolean {
+  return (given ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,245 @@
+/** Segments and their recipients (interface "Segments"; decisions §3). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { parseAddress } from '../audience/contacts/addresses.ts';
+import { isOwnedType } from '../audience/contacts/contacts.ts';
+import { customFieldsOf } from '../audience/contacts/custom-fields.ts';
+import { segmentProblem } from '../audience/segments/broken-rules.ts';
+import { type GivenRules, MOST_RULES, parseRules } from '../audience/segments/rules.ts';
+import { addRecipient, createSegment, removeRecipient, updateSegment } from '../audience/segments/segments.ts';
+import { isOwnedSegment } from '../audience/segments/targets.ts';
+import { wireTime } from '../clock.ts';
+import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
+import { readRecord, wireObject } from '../database/record-json.ts';
+import { contacts, segmentRecipients, segments } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { invalid, notFound, texts as wording } from '../failure.ts';
+import { sendList, sendRecord } from '../http/list-response.ts';
+import {
+  carrying,
+  done,
+  doneInErrors,
+  email,
+  identifier,
+  integer,
+  line,
+  listQuery,
+  nullable,
+  reference,
+  softStamps,
+  stamps,
+  texts,
+} from '../http/schemas.ts';
+import { check, type Faults } from '../http/validation.ts';
+import { releaseTarget } from '../senders/hold-campaigns.ts';
+
+const Segment = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  contact_type_id: integer(),
+  segment_name: Type.String(),
+  select_field: Type.Array(Type.String()),
+  select_operator: Type.Array(Type.String()),
+  value: Type.Array(Type.String()),
+  query_type: nullable(Type.String()),
+  ...softStamps,
+  segment_emails_count: integer(),
+});
+/** Why the members do not follow the rules (an addition beside the record). */
+const Problem = nullable(
+  Type.String({ description: 'Why the members stay as they are: a rule names a custom field that was deleted.' }),
+);
+const SegmentRecipient = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  segment_id: integer(),
+  contact_id: nullable(integer()),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  email: Type.String(),
+  country: nullable(Type.String()),
+  state: nullable(Type.String()),
+  city: nullable(Type.String()),
+  address_line1: nullable(Type.String()),
+  ...stamps,
+  fullname: Type.String(),
+});
+
+const SegmentBody = Type.Object({
+  segment_name: line(),
+  contact_type_id: reference(),
+  select_field: texts({
+    minItems: 1,
+    maxItems: MOST_RULES,
+    description: 'Reserved or custom field names, created_at.',
+  }),
+  select_operator: texts({ minItems: 1, maxItems: MOST_RULES, description: 'One operator for each field.' }),
+  value: Type.Optional(
+    texts({ maxItems: 2 * MOST_RULES, description: 'Operands; each operator takes its own, left to right.' }),
+  ),
+  query_type: Type.Optional(
+    Type.Unsafe<'and' | 'or' | ''>({ type: 'string', enum: ['and', 'or', ''], description: 'Empty: and.' }),
+  ),
+});
+const SegmentUpdateBody = Type.Object({ segment_id: identifier('The segment.'), ...SegmentBody.properties });
+const RecipientBody = Type.Object({
+  segment_id: reference(),
+  first_name: line(),
+  last_name: line(),
+  email: email(),
+});
+const ById = Type.Object({ segment_id: identifier('The segment.') });
+
+export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
+  const record = wireObject(Segment, segments, {
+    select_field: sql`json(${segments.select_field})`,
+    select_operator: sql`json(${segments.select_operator})`,
+    value: sql`json(${segments.value})`,
+  });
+  const from = sql`${segments}`;
+
+  app.get(
+    '/segment/list',
+    { schema: { querystring: listQuery, response: carrying({ segments: Type.Array(Segment) }) } },
+    (request, reply) => {
+      const source = { record, from, where: ownedBy(segments, request.userId), id: segments.id };
+      sendList(reply, db, 'segments', source, request.query);
+    },
+  );
+
+  const checkSegment = (body: GivenRules & { contact_type_id?: number }, faults: Faults, userId: number) => {
+    if (body.contact_type_id !== undefined)
+      faults.reference('contact_type_id', () => isOwnedType(db, userId, body.contact_type_id));
+    if (faults.has('value')) return;
+    for (const [field, text] of parseRules(customFieldsOf(db, userId), body).faults) faults.add(field, text);
+  };
+
+  app.post(
+    '/segment/store',
+    {
+      schema: { body: SegmentBody, response: done },
+      config: { check: check(SegmentBody, (body, faults, { userId }) => checkSegment(body, faults, userId)) },
+    },
+    async (request, reply) => {
+      const id = await createSegment(db, clock, request.userId, request.body);
+      wake();
+      reply.header('location', `/api/segment/details?segment_id=${id}`);
+      return { status: 'success' as const, message: 'Added Successfully' };
+    },
+  );
+
+  app.post(
+    '/segment/update',
+    {
+      schema: { body: SegmentUpdateBody, response: done },
+      config: { check: check(SegmentUpdateBody, (body, faults, { userId }) => checkSegment(body, faults, userId)) },
+    },
+    async (request, reply) => {
+      const id = await updateSegment(db, clock, request.userId, request.body.segment_id, request.body);
+      wake();
+      reply.header('location', `/api/segment/details?segment_id=${id}`);
+      return { status: 'success' as const, message: 'Updated Successfully' };
+    },
+  );
+
+  app.get(
+    '/segment/details',
+    { schema: { querystring: ById, response: carrying({ segment: Segment, problem: Problem }) } },
+    (request, reply) => {
+      const json = readRecord(db, record, from, ownedRecord(segments, request.query.segment_id, request.userId));
+      if (json === undefined) throw notFound();
+      const problem = segmentProblem(db, recordId(request.query.segment_id));
+      sendRecord(reply, 'segment', json, { problem });
+    },
+  );
+
+  app.delete('/segment/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
+    const id = recordId(request.query.segment_id);
+    const now = wireTime(clock.now());
+    db.transaction(
+      (tx) => {
+        const deleted = { deleted_at: now, recompute_after: null, check_at: null };
+        const { changes } = tx
+          .update(segments)
+          .set(deleted)
+          .where(ownedRecord(segments, id, request.userId))
+          .run();
+        if (changes === 0) throw notFound();
+        releaseTarget(db, 'segments', id, now);
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+    return { status: 'success' as const, errors: 'Deleted Successfully' };
+  });
+
+  // A contact's own values win over those given by hand.
+  const name = (column: 'first_name' | 'last_name' | 'email') =>
+    sql`ifnull(${contacts[column]}, ${segmentRecipients[column]})`;
+  const recipient = wireObject(SegmentRecipient, segmentRecipients, {
+    first_name: name('first_name'),
+    last_name: name('last_name'),
+    email: name('email'),
+    country: sql`(SELECT name FROM countries WHERE id = ${contacts.country_id})`,
+    state: sql`${contacts.state}`,
+    city: sql`${contacts.city}`,
+    address_line1: sql`${contacts.address_line1}`,
+    fullname: sql`trim(${name('first_name')} || ' ' || ${name('last_name')})`,
+  });
+
+  app.get(
+    '/segment/email/list',
+    {
+      schema: {
+        querystring: Type.Object({ segment_id: identifier('The segment.'), ...listQuery.properties }),
+        response: carrying({ contactEmails: Type.Array(SegmentRecipient) }),
+      },
+    },
+    (request, reply) => {
+      const id = recordId(request.query.segment_id);
+      if (!isOwnedSegment(db, request.userId, id)) throw notFound('Record not found');
+      const source = {
+        record: recipient,
+        from: sql`${segmentRecipients} INDEXED BY segment_recipients_listed LEFT JOIN ${contacts} ON ${contacts.id} = ${segmentRecipients.contact_id}`,
+        where: and(eq(segmentRecipients.segment_id, id), sql`${segmentRecipients.is_removed} = 0`),
+        id: segmentRecipients.id,
+      };
+      sendList(reply, db, 'contactEmails', source, request.query);
+    },
+  );
+
+  app.post(
+    '/segment/email/store',
+    {
+      schema: { body: RecipientBody, response: done },
+      config: {
+        check: check(RecipientBody, (body, faults, { userId }) => {
+          if (body.segment_id !== undefined)
+            faults.reference('segment_id', () => isOwnedSegment(db, userId, body.segment_id));
+        }),
+      },
+    },
+    async (request) => {
+      const { segment_id, first_name, last_name, email: given } = request.body;
+      const address = parseAddress(given);
+      if (address === null) throw invalid('email', wording.email('email'));
+      addRecipient(db, request.userId, segment_id, { first_name, last_name, address }, wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Added Successfully' };
+    },
+  );
+
+  app.delete(
+    '/segment/email/delete',
+    {
+      schema: {
+        querystring: Type.Object({ segment_recipient_id: identifier('The segment recipient.') }),
+        response: done,
+      },
+    },
+    async (request) => {
+      removeRecipient(db, request.userId, request.query.segment_recipient_id, wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+};

@@ -1,0 +1,226 @@
+/** Senders (interface "Senders and reference data"). */
+import { randomUUID } from 'node:crypto';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { NO_TIME, wireTime } from '../clock.ts';
+import { ownedBy, ownedRecord } from '../database/ownership.ts';
+import { readRecord, wireObject } from '../database/record-json.ts';
+import { cities, countries, senders, states } from '../database/schema.ts';
+import { acknowledged } from '../delivery/queue/control.ts';
+import { stateName } from '../delivery/reporting/mailing-report.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
+import { sendList, sendRecord } from '../http/list-response.ts';
+import {
+  carrying,
+  DeliveryState,
+  done,
+  doneInErrors,
+  email,
+  identifier,
+  integer,
+  line,
+  listQuery,
+  nullable,
+  optionalReference,
+  reference,
+  softStamps,
+  wireTimestamp,
+  zeroOrOne,
+} from '../http/schemas.ts';
+import { check } from '../http/validation.ts';
+import { lastVerification, releaseSender, sendVerification } from '../senders/senders.ts';
+
+const Sender = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  from_name: Type.String(),
+  from_email: Type.String(),
+  reply_to_email: Type.String(),
+  country_id: integer(),
+  state_id: integer(),
+  city_id: integer(),
+  zip_code: Type.String(),
+  company_address: Type.String(),
+  company_address2: Type.String(),
+  nickname: Type.String(),
+  is_verified: zeroOrOne(),
+  utr: Type.String(),
+  send_at: Type.String(),
+  ...softStamps,
+});
+
+/** Addition: where the verification mail is, since a sender's own record has no place for it. */
+const Verification = Type.Object({
+  is_verified: zeroOrOne(),
+  sent_at: nullable(wireTimestamp()),
+  state: nullable(DeliveryState),
+  attempts: integer(),
+  reply: nullable(Type.String()),
+  held_reason: nullable(Type.String()),
+});
+
+const SenderBody = Type.Object({
+  from_name: line(),
+  from_email: email(),
+  reply_to_email: email(),
+  country_id: reference(),
+  state_id: optionalReference(),
+  city_id: optionalReference(),
+  zip_code: Type.Optional(line()),
+  company_address: line(),
+  company_address2: Type.Optional(line()),
+  nickname: line(),
+});
+const SenderUpdateBody = Type.Object({ sender_id: identifier('The sender.'), ...SenderBody.properties });
+const ById = Type.Object({ sender_id: identifier('The sender.') });
+
+export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, tokens, publicUrl, wake }) => {
+  const record = wireObject(Sender, senders);
+  const from = sql`${senders}`;
+  const mail = { db, tokens, publicUrl };
+
+  const exists = (table: typeof countries | typeof states | typeof cities, id: number) =>
+    db.select({ id: table.id }).from(table).where(eq(table.id, id)).get() !== undefined;
+  const checkPlaces = check(SenderBody, ({ country_id, state_id, city_id }, faults) => {
+    if (country_id !== undefined) faults.reference('country_id', () => exists(countries, country_id));
+    if (state_id) faults.reference('state_id', () => exists(states, state_id));
+    if (city_id) faults.reference('city_id', () => exists(cities, city_id));
+  });
+
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/senders',
+    schema: { response: carrying({ senders: Type.Array(Sender) }), querystring: listQuery },
+    handler: (request, reply) => {
+      const source = { record, from, where: ownedBy(senders, request.userId), id: senders.id };
+      sendList(reply, db, 'senders', source, request.query);
+    },
+  });
+
+  app.post(
+    '/sender/save',
+    { schema: { body: SenderBody, response: done }, config: { check: checkPlaces } },
+    async (request, reply) => {
+      const now = clock.now();
+      const stamp = wireTime(now);
+      const id = db.transaction(
+        (tx) => {
+          const sender = tx
+            .insert(senders)
+            .values({
+              ...request.body,
+              user_id: request.userId,
+              utr: randomUUID(),
+              send_at: NO_TIME,
+              created_at: stamp,
+              updated_at: stamp,
+            })
+            .returning()
+            .get();
+          sendVerification(mail, sender, now);
+          return sender.id;
+        },
+        { behavior: 'immediate' },
+      );
+      wake();
+      reply.header('location', `/api/sender/details?sender_id=${id}`);
+      return { status: 'success' as const, message: 'Added Successfully' };
+    },
+  );
+
+  app.get(
+    '/sender/details',
+    { schema: { querystring: ById, response: carrying({ sender: Sender }) } },
+    (request, reply) => {
+      const json = readRecord(db, record, from, ownedRecord(senders, request.query.sender_id, request.userId));
+      if (json === undefined) throw notFound();
+      sendRecord(reply, 'sender', json);
+    },
+  );
+
+  app.post(
+    '/sender/update',
+    { schema: { body: SenderUpdateBody, response: done }, config: { check: checkPlaces } },
+    async (request) => {
+      const { sender_id, ...given } = request.body;
+      const now = clock.now();
+      db.transaction(
+        (tx) => {
+          const before = tx
+            .select()
+            .from(senders)
+            .where(ownedRecord(senders, sender_id, request.userId))
+            .get();
+          if (before === undefined) throw notFound();
+          const isMoved = before.from_email !== given.from_email;
+          const after = tx
+            .update(senders)
+            .set({ ...given, ...(isMoved && { is_verified: 0 }), updated_at: wireTime(now) })
+            .where(eq(senders.id, before.id))
+            .returning()
+            .get();
+          if (isMoved) sendVerification(mail, after, now);
+        },
+        { behavior: 'immediate' },
+      );
+      wake();
+      return { status: 'success' as const, message: 'Updated Successfully' };
+    },
+  );
+
+  app.delete('/sender/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
+    const now = wireTime(clock.now());
+    const stopped = db.transaction(
+      (tx) => {
+        const sender = tx
+          .update(senders)
+          .set({ deleted_at: now })
+          .where(ownedRecord(senders, request.query.sender_id, request.userId))
+          .returning({ id: senders.id })
+          .get();
+        if (sender === undefined) throw notFound();
+        return releaseSender(db, sender.id, now);
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+    for (const id of stopped) await acknowledged(db.$client, id);
+    return { status: 'success' as const, errors: 'Deleted Successfully' };
+  });
+
+  app.get(
+    '/sender/report',
+    { schema: { querystring: ById, response: carrying({ report: Verification }) } },
+    async (request) => {
+      const sender = db
+        .select()
+        .from(senders)
+        .where(ownedRecord(senders, request.query.sender_id, request.userId))
+        .get();
+      if (sender === undefined) throw notFound();
+      const none = { sent_at: null, attempts: 0, reply: null, held_reason: null };
+      const { state, ...mail } = { ...none, ...lastVerification(db, sender) };
+      const report = { is_verified: sender.is_verified, ...mail, state: state === undefined ? null : stateName(state) };
+      return { status: 'success' as const, message: { report } };
+    },
+  );
+
+  app.get('/sender/resend-mail', { schema: { querystring: ById, response: done } }, async (request) => {
+    db.transaction(
+      (tx) => {
+        const sender = tx
+          .select()
+          .from(senders)
+          .where(ownedRecord(senders, request.query.sender_id, request.userId))
+          .get();
+        if (sender === undefined) throw notFound();
+        sendVerification(mail, sender, clock.now());
+      },
+      { behavior: 'immediate' },
+    );
+    wake();
+    return { status: 'success' as const, message: 'Verification Mail Send' };
+  });
+};

@@ -1,0 +1,137 @@
+/** What became of a single send, as a whole and for each recipient, and a test of it (additions, decisions §4). */
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { parseAddress } from '../audience/contacts/addresses.ts';
+import { wireObject } from '../database/record-json.ts';
+import { deliveries } from '../database/schema.ts';
+import { heldReason } from '../delivery/queue/hold.ts';
+import { State } from '../delivery/queue/ledger.ts';
+import { readReport } from '../delivery/reporting/mailing-report.ts';
+import type { Deps } from '../deps.ts';
+import { designToken } from '../designs/designs.ts';
+import { texts } from '../failure.ts';
+import { sendList } from '../http/list-response.ts';
+import {
+  carrying,
+  choice,
+  DeliveryState,
+  done,
+  identifier,
+  integer,
+  line,
+  listQuery,
+  nullable,
+  zeroOrOne,
+} from '../http/schemas.ts';
+import { check } from '../http/validation.ts';
+import { mailingOf, singleSendOf } from '../single-sends/actions.ts';
+import { sendTestMail } from '../single-sends/test-mail.ts';
+import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
+
+const TESTS_AT_MOST = 10;
+const ByUtr = Type.Object({ utr: identifier('The single send.') });
+const TestBody = Type.Object({ utr: identifier('The single send.'), email_address: AddressList });
+
+const stateNames = Object.entries(State).map(([name, state]) => sql`WHEN ${state} THEN ${name}`);
+const Recipient = Type.Object({
+  id: integer(),
+  email: Type.String(),
+  contact_id: nullable(integer()),
+  state: DeliveryState,
+  attempts: integer(),
+  reply: nullable(Type.String()),
+  opens: integer(),
+  updated_at: nullable(Type.String()),
+});
+
+const Hourly = Type.Array(Type.Object({ hour: Type.String(), count: integer() }));
+const Report = Type.Object({
+  status: integer(),
+  held_reason: nullable(Type.String()),
+  courier: choice('smtp', 'outbox'),
+  tracking: zeroOrOne(),
+  states: Type.Record(Type.String(), integer()),
+  reasons: Type.Array(Type.Object({ state: Type.String(), reason: Type.String(), count: integer() })),
+  opens_by_hour: Hourly,
+  clicks_by_hour: Hourly,
+  top_links: Type.Array(Type.Object({ url: Type.String(), clicks: integer() })),
+  machine_opens: integer(),
+  machine_clicks: integer(),
+  design_url: Type.String(),
+});
+
+export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const { db, config, clock, tokens, publicUrl } = deps;
+
+  app.get(
+    '/single-send/report',
+    { schema: { querystring: ByUtr, response: carrying({ report: Report }) } },
+    async (request) => {
+      const send = singleSendOf(db, request.userId, request.query.utr);
+      const mailing = mailingOf(db, send);
+      const isUnderWay = send.status === 1 || send.status === 2;
+      const report = {
+        status: send.status,
+        held_reason: mailing?.held_reason ?? send.held_reason ?? (isUnderWay ? heldReason(db.$client) : null),
+        courier: config.SMTP_URL === '' ? ('outbox' as const) : ('smtp' as const),
+        tracking: send.tracking,
+        ...(await readReport(db.$client, mailing?.id ?? 0)),
+        design_url: `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, clock.now())}`,
+      };
+      return { status: 'success' as const, message: { report } };
+    },
+  );
+
+  const record = wireObject(Recipient, deliveries, {
+    email: sql`ifnull((SELECT email FROM contacts WHERE id = ${deliveries.contact_id} AND address_id = ${deliveries.address_id}), compared_email)`,
+    state: sql`CASE ${deliveries.state} ${sql.join(stateNames, sql` `)} END`,
+    attempts: sql`${deliveries.attempt}`,
+    updated_at: sql`iif(${deliveries.updated_at} = 0, NULL, strftime('%Y-%m-%dT%H:%M:%S', ${deliveries.updated_at} / 1000, 'unixepoch') || '.000000Z')`,
+  });
+
+  app.get(
+    '/single-send/recipients',
+    {
+      schema: {
+        querystring: Type.Object({
+          ...ByUtr.properties,
+          email: Type.Optional(line({ description: 'Only this address.' })),
+          ...listQuery.properties,
+        }),
+        response: carrying({ recipients: Type.Array(Recipient) }),
+      },
+    },
+    (request, reply) => {
+      const { utr, email } = request.query;
+      const mailing = mailingOf(db, singleSendOf(db, request.userId, utr));
+      const where = and(
+        eq(deliveries.mailing_id, mailing?.id ?? 0),
+        email === undefined ? undefined : sql`compared_email = ${parseAddress(email)?.compared ?? ''}`,
+      );
+      const from = sql`${deliveries} CROSS JOIN addresses ON addresses.id = ${deliveries.address_id}`;
+      sendList(reply, db, 'recipients', { record, from, where, id: deliveries.id }, request.query);
+    },
+  );
+
+  app.post(
+    '/single/send/test',
+    {
+      schema: { body: TestBody, response: done },
+      config: {
+        check: check(TestBody, ({ email_address }, faults) => {
+          checkAddressList(email_address, faults);
+          if (email_address === undefined || faults.has('email_address')) return;
+          if (readAddressList(email_address).length > TESTS_AT_MOST)
+            faults.add('email_address', texts.items('email_address', TESTS_AT_MOST));
+        }),
+      },
+    },
+    async (request) => {
+      const { utr, email_address } = request.body;
+      await sendTestMail(deps, request.userId, utr, readAddressList(email_address));
+      return { status: 'success' as const, message: 'Test Mail Sent Successfully' };
+    },
+  );
+};

@@ -1,0 +1,207 @@
+/** Single sends: create, update, list, details (interface "Single sends"); the operations on one are in single-send-actions.ts. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { ownedBy, recordUtr } from '../database/ownership.ts';
+import { bytesOf, readRecord, wireObject } from '../database/record-json.ts';
+import { singleSends } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
+import { sendList, sendRecord } from '../http/list-response.ts';
+import {
+  carrying,
+  flag,
+  identifier,
+  integer,
+  line,
+  listQuery,
+  nullable,
+  reference,
+  stamps,
+  TEMPLATE_MAXIMUM,
+  text,
+  texts,
+  trackingFlag,
+} from '../http/schemas.ts';
+import { check } from '../http/validation.ts';
+import { previewSingleSend } from '../single-sends/preview.ts';
+import {
+  createSingleSend,
+  type SingleSendInput,
+  singleSendFaults,
+  updateSingleSend,
+} from '../single-sends/single-sends.ts';
+
+const Targets = Type.Array(Type.Object({ id: Type.String(), table: Type.String() }));
+
+/** The record of the interface; its counters are the mailing's. */
+export const SingleSend = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  template_id: integer(),
+  recipient_id: Targets,
+  exclude_specific_recipient_id: Targets,
+  sender_id: integer(),
+  unsubscribe_group_id: integer(),
+  single_send_name: Type.String(),
+  from_sender: Type.String(),
+  reply_to: Type.String(),
+  sender_name: nullable(Type.String()),
+  sender_address: nullable(Type.String()),
+  subject: Type.String(),
+  preheader: Type.String(),
+  schedule_type: integer(),
+  schedule_date: Type.String(),
+  schedule_time: Type.String(),
+  status: integer(),
+  utr: Type.String(),
+  template_json: nullable(Type.String()),
+  template_html: nullable(Type.String()),
+  triggered: integer(),
+  delivered: integer(),
+  unique_opens: integer(),
+  total_opens: integer(),
+  bounces: integer(),
+  unsubscribes: integer(),
+  unique_open_token: Type.Record(Type.String(), Type.String()),
+  sent_at: Type.String(),
+  ...stamps,
+});
+
+const template = (description: string) => Type.Optional(text({ maxLength: TEMPLATE_MAXIMUM, description }));
+
+/** The body of create; update adds `utr`. */
+export const SingleSendBody = Type.Object({
+  template_id: reference(),
+  template_json: template("MJML's JSON form; template_html is then left empty."),
+  template_html: template('HTML; template_json is then left empty.'),
+  sender_id: reference(),
+  unsubscribe_group_id: reference(),
+  single_send_name: line(),
+  subject: line(),
+  preheader: line(),
+  recipient_id: texts({ minItems: 1, description: 'Targets: contacts_<contact type id> or segments_<segment id>.' }),
+  exclude_specific_recipient_id: Type.Optional(
+    Type.Unsafe<string[]>({ ...texts({ description: 'Targets to avoid.' }), empty: [] }),
+  ),
+  schedule_type: flag('0: at once, 1: at schedule_date and schedule_time.'),
+  schedule_date: Type.Optional(line({ description: 'y-m-d' })),
+  schedule_time: Type.Optional(line({ description: 'HH:MM[:SS]' })),
+  tracking: trackingFlag(),
+});
+const SingleSendUpdateBody = Type.Object({ utr: identifier('The single send.'), ...SingleSendBody.properties });
+/** The addition `preview` (decisions §4). */
+const Preview = Type.Object({
+  audience: Type.Object({
+    recipients: integer(),
+    left_out: Type.Array(Type.Object({ reason: Type.String(), count: integer() })),
+  }),
+  mail: nullable(
+    Type.Object({ contact_id: nullable(integer()), subject: Type.String(), html: Type.String(), text: Type.String() }),
+  ),
+  problem: nullable(Type.String()),
+  placeholders_without_value: Type.Array(Type.String()),
+});
+const Utr = carrying({ utr: Type.String() });
+
+export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const { db, wake, tokens } = deps;
+  db.$client.function(
+    'open_token',
+    { deterministic: true },
+    (delivery, mailing, address, group, user, email) =>
+      tokens.recipient({
+        delivery: Number(delivery),
+        mailing: Number(mailing),
+        address: Number(address),
+        group: Number(group),
+        user: Number(user),
+        email: String(email),
+      }).open,
+  );
+  const counter = (name: string) => sql`ifnull(${sql.raw(`mailings.${name}`)}, 0)`;
+  const from = sql`${singleSends} LEFT JOIN mailings ON mailings.owner_kind = 'single' AND mailings.owner_id = ${singleSends.id}`;
+  const record = wireObject(SingleSend, singleSends, {
+    recipient_id: sql`json(${singleSends.recipient_id})`,
+    exclude_specific_recipient_id: sql`json(${singleSends.exclude_specific_recipient_id})`,
+    triggered: counter('triggered'),
+    delivered: counter('delivered'),
+    unique_opens: counter('unique_opens'),
+    total_opens: counter('total_opens'),
+    bounces: counter('bounces'),
+    unsubscribes: counter('unsubscribes'),
+    // A subquery's JSON is text to the object around it, unless it is marked as JSON again.
+    unique_open_token: sql`json((SELECT json_group_object(CAST(id AS TEXT), token) FROM (
+      SELECT id, open_token(id, mailing_id, address_id, ${singleSends.unsubscribe_group_id}, ${singleSends.user_id},
+        (SELECT compared_email FROM addresses WHERE addresses.id = address_id)) AS token
+      FROM deliveries WHERE mailing_id = mailings.id AND opened_at IS NOT NULL ORDER BY opened_at DESC, id DESC LIMIT 1000)))`,
+  });
+
+  const columns = bytesOf(singleSends.template_json, singleSends.template_html, singleSends.recipient_id);
+  // An open token has some 60 characters.
+  const bytes = sql`${columns} + 60 * min(1000, ${counter('unique_opens')})`;
+
+  app.get(
+    '/single-send/list',
+    { schema: { querystring: listQuery, response: carrying({ singleSends: Type.Array(SingleSend) }) } },
+    (request, reply) => {
+      const source = { record, from, where: ownedBy(singleSends, request.userId), id: singleSends.id, bytes };
+      sendList(reply, db, 'singleSends', source, request.query);
+    },
+  );
+
+  const location = (utr: string) => `/api/single-send/details?utr=${utr}`;
+  const checkFields = check(SingleSendBody, (body, faults, { userId }) => {
+    for (const [field, problem] of singleSendFaults(deps, userId, body))
+      if (!faults.has(field)) faults.add(field, problem);
+  });
+
+  app.post(
+    '/single/send/create',
+    { schema: { body: SingleSendBody, response: Utr }, config: { check: checkFields } },
+    async (request, reply) => {
+      const input: SingleSendInput = request.body;
+      const utr = createSingleSend(deps, request.userId, input);
+      wake();
+      reply.header('location', location(utr));
+      return { status: 'success' as const, message: { utr } };
+    },
+  );
+
+  app.post(
+    '/single/send/preview',
+    { schema: { body: SingleSendBody, response: carrying({ preview: Preview }) }, config: { check: checkFields } },
+    async (request) => {
+      const preview = await previewSingleSend(deps, request.userId, request.body);
+      return { status: 'success' as const, message: { preview } };
+    },
+  );
+
+  app.get(
+    '/single-send/details',
+    {
+      schema: {
+        querystring: Type.Object({ utr: identifier('The single send.') }),
+        response: carrying({ singleSend: Type.Array(SingleSend) }),
+      },
+    },
+    (request, reply) => {
+      const where = and(ownedBy(singleSends, request.userId), eq(singleSends.utr, recordUtr(request.query.utr)));
+      const json = readRecord(db, record, from, where);
+      if (json === undefined) throw notFound('Record not found');
+      sendRecord(reply, 'singleSend', `[${json}]`);
+    },
+  );
+
+  app.post(
+    '/single/send/update',
+    { schema: { body: SingleSendUpdateBody, response: Utr }, config: { check: checkFields } },
+    async (request, reply) => {
+      const { utr: given, ...input } = request.body;
+      const utr = updateSingleSend(deps, request.userId, given, input);
+      wake();
+      reply.header('location', location(utr));
+      return { status: 'success' as const, message: { utr } };
+    },
+  );
+};

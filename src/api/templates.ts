@@ -1,0 +1,33 @@
+/** The built-in design templates (interface "Design templates"). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { wireObject } from '../database/record-json.ts';
+import { designTemplates } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { sendList } from '../http/list-response.ts';
+import { carrying, integer, listQuery, nullable, wireTimestamp, zeroOrOne } from '../http/schemas.ts';
+
+const DesignTemplate = Type.Object({
+  id: integer(),
+  template_name: Type.String(),
+  preview_image: Type.String(),
+  json_code: Type.String(),
+  html_code: Type.String(),
+  is_blank: zeroOrOne(),
+  created_at: nullable(wireTimestamp()),
+  updated_at: nullable(wireTimestamp()),
+});
+
+export const templateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db }) => {
+  const record = wireObject(DesignTemplate, designTemplates);
+
+  app.get(
+    '/get-design/template',
+    { schema: { querystring: listQuery, response: carrying({ templates: Type.Array(DesignTemplate) }) } },
+    (request, reply) => {
+      const source = { record, from: sql`${designTemplates}`, where: sql`true`, id: designTemplates.id };
+      sendList(reply, db, 'templates', source, request.query);
+    },
+  );
+};

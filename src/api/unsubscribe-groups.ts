@@ -1,0 +1,181 @@
+/** Unsubscribe groups and their recipients (interface "Unsubscribe groups"). */
+import { randomInt } from 'node:crypto';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, eq, isNotNull, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
+import { wireTime } from '../clock.ts';
+import { ownedBy, ownedIds, ownedRecord } from '../database/ownership.ts';
+import { bytesOf, readRecord, wireObject } from '../database/record-json.ts';
+import { unsubscribeGroups, unsubscribers } from '../database/schema.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
+import { sendList, sendRecord } from '../http/list-response.ts';
+import {
+  carrying,
+  done,
+  flag,
+  identifier,
+  identifiers,
+  integer,
+  line,
+  listQuery,
+  nullable,
+  reference,
+  stamps,
+  text,
+  zeroOrOne,
+} from '../http/schemas.ts';
+import { check } from '../http/validation.ts';
+import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
+
+const UnsubscribeGroup = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  rand_id: Type.String(),
+  group_name: Type.String(),
+  description: Type.String(),
+  is_display: zeroOrOne(),
+  ...stamps,
+});
+const ListedGroup = Type.Object({ ...UnsubscribeGroup.properties, unsubscribe_clients_count: integer() });
+
+/** One entry of a group or of the global list. */
+export const Unsubscriber = Type.Object({
+  id: integer(),
+  user_id: integer(),
+  unsubscribe_groups_id: nullable(integer()),
+  email_address: Type.String(),
+  ...stamps,
+});
+
+const GroupBody = Type.Object({
+  group_name: line(),
+  description: text(),
+  is_display: flag('1: shown on the preference page.'),
+});
+const ById = Type.Object({ id: identifier('The unsubscribe group.') });
+
+export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  const record = wireObject(UnsubscribeGroup, unsubscribeGroups);
+  const listed = wireObject(ListedGroup, unsubscribeGroups);
+  const recipient = wireObject(Unsubscriber, unsubscribers);
+  const isOwnedGroup = (id: number | undefined, userId: number) =>
+    db
+      .select({ id: unsubscribeGroups.id })
+      .from(unsubscribeGroups)
+      .where(ownedRecord(unsubscribeGroups, id, userId))
+      .get() !== undefined;
+
+  app.get(
+    '/unsubscribes-groups',
+    { schema: { querystring: listQuery, response: carrying({ unsubscribesGroups: Type.Array(ListedGroup) }) } },
+    (request, reply) => {
+      const where = ownedBy(unsubscribeGroups, request.userId);
+      const bytes = bytesOf(unsubscribeGroups.description);
+      const source = { record: listed, from: sql`${unsubscribeGroups}`, where, id: unsubscribeGroups.id, bytes };
+      sendList(reply, db, 'unsubscribesGroups', source, request.query);
+    },
+  );
+
+  app.post('/unsubscribes-groups/save', { schema: { body: GroupBody, response: done } }, async (request, reply) => {
+    const now = wireTime(clock.now());
+    const rand_id = String(randomInt(1_000_000_000, 10_000_000_000));
+    const { id } = db
+      .insert(unsubscribeGroups)
+      .values({ ...request.body, user_id: request.userId, rand_id, created_at: now, updated_at: now })
+      .returning({ id: unsubscribeGroups.id })
+      .get();
+    reply.header('location', `/api/unsubscribes-groups/details?id=${id}`);
+    return { status: 'success' as const, message: 'Saved Successfully' };
+  });
+
+  app.get(
+    '/unsubscribes-groups/details',
+    { schema: { querystring: ById, response: carrying({ unsubscribesGroup: UnsubscribeGroup }) } },
+    (request, reply) => {
+      const where = ownedRecord(unsubscribeGroups, request.query.id, request.userId);
+      const json = readRecord(db, record, sql`${unsubscribeGroups}`, where);
+      if (json === undefined) throw notFound();
+      sendRecord(reply, 'unsubscribesGroup', json);
+    },
+  );
+
+  app.post(
+    '/unsubscribes-groups/update',
+    { schema: { querystring: ById, body: GroupBody, response: done } },
+    async (request) => {
+      const { changes } = db
+        .update(unsubscribeGroups)
+        .set({ ...request.body, updated_at: wireTime(clock.now()) })
+        .where(ownedRecord(unsubscribeGroups, request.query.id, request.userId))
+        .run();
+      if (changes === 0) throw notFound();
+      return { status: 'success' as const, message: 'Updated Successfully' };
+    },
+  );
+
+  const ManualBody = Type.Object({ unsubscribe_groups_id: reference(), email_address: AddressList });
+  app.post(
+    '/unsubscribes-groups/manually-add',
+    {
+      schema: { body: ManualBody, response: done },
+      config: {
+        check: check(ManualBody, (body, faults, { userId }) => {
+          checkAddressList(body.email_address, faults);
+          faults.reference('unsubscribe_groups_id', () => isOwnedGroup(body.unsubscribe_groups_id, userId));
+        }),
+      },
+    },
+    async (request) => {
+      const { unsubscribe_groups_id: groupId, email_address } = request.body;
+      const change = { userId: request.userId, groupId, source: 'api' as const, now: wireTime(clock.now()) };
+      addUnsubscribers(db, change, readAddressList(email_address));
+      return { status: 'success' as const, message: 'Added Successfully' };
+    },
+  );
+
+  app.get(
+    '/unsubscribes-groups/recipients-list',
+    {
+      schema: {
+        querystring: Type.Object({ groupId: identifier('The unsubscribe group.'), ...listQuery.properties }),
+        response: carrying({ recipients: Type.Array(Unsubscriber) }),
+      },
+    },
+    (request, reply) => {
+      const group = db
+        .select({ id: unsubscribeGroups.id })
+        .from(unsubscribeGroups)
+        .where(ownedRecord(unsubscribeGroups, request.query.groupId, request.userId))
+        .get();
+      if (group === undefined) throw notFound();
+      const where = and(eq(unsubscribers.user_id, request.userId), eq(unsubscribers.unsubscribe_groups_id, group.id));
+      const source = { record: recipient, from: sql`${unsubscribers}`, where, id: unsubscribers.id };
+      sendList(reply, db, 'recipients', source, request.query);
+    },
+  );
+
+  const inGroup = (userId: number) =>
+    and(ownedBy(unsubscribers, userId), isNotNull(unsubscribers.unsubscribe_groups_id));
+
+  app.delete(
+    '/unsubscribes-groups/recipients-delete',
+    { schema: { querystring: Type.Object({ id: identifier('The recipient.') }), response: done } },
+    async (request) => {
+      const ids = ownedIds(db, unsubscribers, [request.query.id], inGroup(request.userId), notFound());
+      removeUnsubscribers(db, ids, 'api', wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+
+  app.post(
+    '/unsubscribes-groups/recipients-bulk-delete',
+    { schema: { body: Type.Object({ strIds: identifiers('Recipient ids.') }), response: done } },
+    async (request) => {
+      const ids = ownedIds(db, unsubscribers, request.body.strIds, inGroup(request.userId), notFound());
+      removeUnsubscribers(db, ids, 'api', wireTime(clock.now()));
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+};

@@ -1,0 +1,236 @@
+/** Contacts: what a valid one is, and every write of a single one. The import writes many at once. */
+import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
+import type { Db } from '../../database/open.ts';
+import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { contacts, contactTypes, countries } from '../../database/schema.ts';
+import { invalid, notFound, texts } from '../../failure.ts';
+import { peopleChanged, readdressRecipients, recordChange } from '../segments/membership.ts';
+import { personId } from './address-rows.ts';
+import { type Address, parseAddress } from './addresses.ts';
+import { type CustomField, customFieldsOf, isValueOf, TEXT_COLUMNS } from './custom-fields.ts';
+
+/** What a contact can be given; absent means: leave as it is. */
+export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[number], string>> {
+  contact_type_id: number;
+  email: string;
+  alt_email?: string;
+  country: number;
+  custom_field?: Record<string, string>;
+}
+
+/** The condition for contacts that are the account's, of a type that is not deleted. */
+export function ownedContacts(userId: number | Placeholder): SQL | undefined {
+  // Looked up by id: a list of the account's types would be made for each single contact.
+  const hasLiveType = sql`EXISTS (SELECT 1 FROM contact_types AS live_type
+    WHERE live_type.id = ${contacts.contact_type_id} AND live_type.user_id = ${contacts.user_id} AND live_type.deleted_at IS NULL)`;
+  return and(ownedBy(contacts, userId), hasLiveType);
+}
+
+/** The condition for the one of them with this identifier. */
+export function ownedContact(userId: number, id: unknown): SQL | undefined {
+  return and(eq(contacts.id, recordId(id)), ownedContacts(userId));
+}
+
+/** Whether this contact type exists for the account. */
+export function isOwnedType(db: Db, userId: number, id: unknown): boolean {
+  return (
+    db
+      .select({ id: contactTypes.id })
+      .from(contactTypes)
+      .where(ownedRecord(contactTypes, id, userId))
+      .get() !== undefined
+  );
+}
+
+/** The field errors of a contact that only the database can tell, as field and text. */
+export function contactFaults(db: Db, userId: number, input: Partial<ContactInput>): [string, string][] {
+  const faults: [string, string][] = [];
+  const { contact_type_id, country, custom_field } = input;
+  if (contact_type_id !== undefined && !isOwnedType(db, userId, contact_type_id)) {
+    faults.push(['contact_type_id', texts.selected('contact_type_id')]);
+  }
+  if (country !== undefined && !countryExists(db, country)) faults.push(['country', texts.selected('country')]);
+  if (custom_field !== undefined) {
+    const fields = customFieldsOf(db, userId);
+    for (const [name, value] of Object.entries(custom_field)) {
+      const field = fields.find((candidate) => candidate.field_name === name);
+      if (field === undefined || (value !== '' && !isValueOf(field.field_type, value))) {
+        faults.push(['custom_field', texts.selected(name)]);
+      }
+    }
+  }
+  return faults;
+}
+
+function countryExists(db: Db, id: number): boolean {
+  return db.select({ id: countries.id }).from(countries).where(eq(countries.id, id)).get() !== undefined;
+}
+
+/** Whether a contact other than `exceptId` has this address within the type. */
+export function hasEmail(db: Db, userId: number, typeId: number, email: string, exceptId: number): boolean {
+  const compared = parseAddress(email)?.compared ?? '';
+  return (
+    db.get(sql`
+      SELECT 1 FROM addresses JOIN contacts ON contacts.address_id = addresses.id
+      WHERE addresses.user_id = ${userId} AND compared_email = ${compared}
+        AND contact_type_id = ${typeId} AND deleted_at IS NULL AND contacts.id <> ${exceptId}`) !== undefined
+  );
+}
+
+/** Adds a contact that has passed `contactFaults` and `hasEmail`; gives its id. */
+export function addContact(db: Db, userId: number, input: ContactInput, now: string): number {
+  return db.transaction(
+    (tx) => {
+      const values = columnsOf(input, customFieldsOf(db, userId), {});
+      const address_id = personId(db, userId, addressOf(input.email));
+      const { id } = tx
+        .insert(contacts)
+        .values({
+          ...values,
+          user_id: userId,
+          contact_type_id: input.contact_type_id,
+          email: input.email,
+          address_id,
+          created_at: now,
+          updated_at: now,
+        })
+        .returning({ id: contacts.id })
+        .get();
+      contactMoved(db, userId, null, { id, type: input.contact_type_id, person: address_id }, input.email, now);
+      return id;
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** A contact whose address was changed: the ids of both. */
+export interface Readdressed {
+  contact: number;
+  from: number;
+  to: number;
+}
+
+/**
+ * Changes a contact that has passed `contactFaults`; gives what changed of its address, null where it kept it. Throws the record
+ * failure, or the field error when the address is taken.
+ */
+export function changeContact(
+  db: Db,
+  userId: number,
+  id: unknown,
+  input: ContactInput,
+  now: string,
+): Readdressed | null {
+  return db.transaction(
+    (tx) => {
+      const before = tx.select().from(contacts).where(ownedContact(userId, id)).get();
+      if (before === undefined) throw notFound();
+      if (hasEmail(db, userId, input.contact_type_id, input.email, before.id))
+        throw invalid('email', texts.taken('email'));
+      const address_id = personId(db, userId, addressOf(input.email));
+      tx.update(contacts)
+        .set({
+          ...columnsOf(input, customFieldsOf(db, userId), before.custom_values ?? {}),
+          contact_type_id: input.contact_type_id,
+          email: input.email,
+          address_id,
+          updated_at: now,
+        })
+        .where(eq(contacts.id, before.id))
+        .run();
+      const from = { id: before.id, type: before.contact_type_id, person: before.address_id };
+      contactMoved(
+        db,
+        userId,
+        from,
+        { id: before.id, type: input.contact_type_id, person: address_id },
+        input.email,
+        now,
+      );
+      return from.person === address_id ? null : { contact: before.id, from: from.person, to: address_id };
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+interface Place {
+  id: number;
+  type: number;
+  /** Address id. */
+  person: number;
+}
+
+/**
+ * Tells memberships that a contact is new, was changed or came into another type. A person whose address was corrected is the same
+ * person: they join and leave nothing by that, but the rules of segments may have them join or leave.
+ */
+function contactMoved(db: Db, userId: number, from: Place | null, to: Place, email: string, now: string): void {
+  const people = sql`SELECT ${to.person} AS address_id, ${to.id} AS contact_id`;
+  const everybody = from === null || from.person === to.person ? [to.person] : [from.person, to.person];
+  if (from !== null && from.person !== to.person) {
+    readdressRecipients(db, { id: to.id, type: from.type, email, from: from.person, to: to.person }, now);
+  }
+  if (from !== null && from.type !== to.type) {
+    recordChange(db, { userId, table: 'contacts', id: from.type }, 'left', people, now);
+    peopleChanged(db, from.type, everybody, now);
+  }
+  if (from?.type !== to.type) recordChange(db, { userId, table: 'contacts', id: to.type }, 'joined', people, now);
+  peopleChanged(db, to.type, everybody, now);
+}
+
+/** Deletes contacts softly. The caller has checked that they are the account's. */
+export function deleteContacts(db: Db, ids: readonly number[], now: string): void {
+  db.transaction(
+    (tx) => {
+      const given = sql`${contacts.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+      const gone = tx
+        .update(contacts)
+        .set({ deleted_at: now })
+        .where(and(given, isNull(contacts.deleted_at)))
+        .returning({
+          userId: contacts.user_id,
+          type: contacts.contact_type_id,
+          id: contacts.id,
+          person: contacts.address_id,
+        })
+        .all();
+      for (const [type, userId] of new Map(gone.map((contact) => [contact.type, contact.userId]))) {
+        const ofType = gone.filter((contact) => contact.type === type);
+        const people = sql`
+          SELECT value ->> 'person' AS address_id, value ->> 'id' AS contact_id FROM json_each(${JSON.stringify(ofType)})`;
+        recordChange(db, { userId, table: 'contacts', id: type }, 'left', people, now);
+        const addresses = ofType.map(({ person }) => person);
+        peopleChanged(db, type, addresses, now);
+      }
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+function addressOf(email: string): Address {
+  const address = parseAddress(email);
+  if (address === null) throw new Error('an address reached the database unchecked');
+  return address;
+}
+
+/** The columns a given contact sets; an absent field is left out, an empty one clears. */
+function columnsOf(input: ContactInput, fields: readonly CustomField[], present: Record<string, string>) {
+  const values: Partial<typeof contacts.$inferInsert> = { country_id: input.country };
+  for (const column of TEXT_COLUMNS) {
+    const value = input[column];
+    if (value !== undefined) values[column] = value;
+  }
+  if (input.alt_email !== undefined) values.alt_email = input.alt_email === '' ? null : input.alt_email;
+  if (input.custom_field !== undefined) values.custom_values = withCustom(input.custom_field, fields, present);
+  return values;
+}
+
+function withCustom(given: Record<string, string>, fields: readonly CustomField[], present: Record<string, string>) {
+  const merged = { ...present };
+  for (const { id, field_name } of fields) {
+    const value = given[field_name];
+    if (value === '') delete merged[id];
+    else if (value !== undefined) merged[id] = value;
+  }
+  return merged;
+}

@@ -1,0 +1,121 @@
+/** Contact fields: the reserved ones, an account's custom ones, and what a custom value may be (decisions §2). */
+import { asc, eq, type SQL, sql } from 'drizzle-orm';
+import type { Db } from '../../database/open.ts';
+import { contacts, customFields } from '../../database/schema.ts';
+
+/** The reserved fields in the order of their ids, from 1. */
+export const RESERVED_FIELDS = [
+  'first_name',
+  'last_name',
+  'email',
+  'alt_email',
+  'country',
+  'state',
+  'city',
+  'address_line1',
+  'address_line2',
+  'state_province_region',
+  'postal_code',
+] as const;
+
+/** The contact columns that hold free text. */
+export const TEXT_COLUMNS = [
+  'first_name',
+  'last_name',
+  'state',
+  'city',
+  'address_line1',
+  'address_line2',
+  'state_province_region',
+  'postal_code',
+] as const;
+
+const REFUSED_NAMES = new Set<string>([
+  ...RESERVED_FIELDS,
+  'full_name',
+  'sender_name',
+  'sender_address',
+  'unsubscribe_preferences',
+  'web_copy',
+  '__proto__',
+  'constructor',
+  'prototype',
+]);
+
+export type FieldType = 'text' | 'number' | 'datetime-local';
+export type CustomField = typeof customFields.$inferSelect;
+
+/** Whether a custom field may not have this name, whatever its case. */
+export function isRefusedName(name: string): boolean {
+  return REFUSED_NAMES.has(name.toLowerCase());
+}
+
+const readers = new WeakMap<Db, (userId: number) => CustomField[]>();
+
+/** The account's custom fields, ascending by id. */
+export function customFieldsOf(db: Db, userId: number): CustomField[] {
+  const reader = readers.get(db) ?? customFieldsReader(db);
+  readers.set(db, reader);
+  return reader(userId);
+}
+
+/** Prepared once: every request about contacts asks. */
+function customFieldsReader(db: Db): (userId: number) => CustomField[] {
+  const statement = db
+    .select()
+    .from(customFields)
+    .where(eq(customFields.user_id, sql.placeholder('userId')))
+    .orderBy(asc(customFields.id))
+    .prepare();
+  return (userId) => statement.all({ userId });
+}
+
+/** The display label of a field: underscores as spaces, in title case. */
+export function fieldTitle(name: string): string {
+  return name.replaceAll('_', ' ').replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+/** Where a custom field's value stands in `contacts.custom_values`. */
+export function customValuePath(fieldId: number): string {
+  return `$."${fieldId}"`;
+}
+
+/** SQLite takes 1,000 arguments in a call, two of them for a field. */
+const MOST_INLINE = 300;
+
+/** Teaches the connection the function that `storedFieldRecord` calls. */
+export function installFieldTitle({ $client }: Db): void {
+  $client.function('field_title', { deterministic: true }, (name) => fieldTitle(String(name)));
+}
+
+/** The SQL of a contact's `custom_field`: null without definitions, else every defined field by name (decisions §2). */
+export function customFieldRecord(fields: readonly CustomField[]): SQL {
+  if (fields.length === 0) return sql`NULL`;
+  if (fields.length > MOST_INLINE) return storedFieldRecord();
+  const pairs = fields.map(
+    ({ id, field_name }) =>
+      sql`${field_name}, json_object('field_name', ${fieldTitle(field_name)}, 'field_value', ${contacts.custom_values} ->> ${customValuePath(id)})`,
+  );
+  return sql`json_object(${sql.join(pairs, sql`, `)})`;
+}
+
+/** The same for any number of fields, read from their table for each contact: one statement for all accounts. */
+export function storedFieldRecord(): SQL {
+  return sql`json((SELECT nullif(json_group_object(field_name, json_object(
+      'field_name', field_title(field_name), 'field_value', ${contacts.custom_values} ->> ('$."' || field_id || '"'))), '{}')
+    FROM (SELECT id AS field_id, field_name FROM custom_fields WHERE user_id = ${contacts.user_id} ORDER BY id)))`;
+}
+
+const NUMBER = /^[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})$/;
+const MOMENT = /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/;
+
+/** Whether a text is a value of this type: numbers in decimal notation, dates as `YYYY-MM-DD` with an optional `THH:MM`. */
+export function isValueOf(type: string, value: string): boolean {
+  if (type === 'number') return NUMBER.test(value);
+  if (type !== 'datetime-local') return value.length <= 65_535;
+  const parts = MOMENT.exec(value);
+  if (parts === null) return false;
+  const [year, month, day] = parts.slice(1, 4).map(Number);
+  const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
+  return date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
+}

@@ -1,0 +1,147 @@
+/** What a CSV row must be to become a contact. */
+import { fieldLabel, texts } from '../../failure.ts';
+import { parseAddress } from '../contacts/addresses.ts';
+import { countryId } from '../contacts/countries.ts';
+import { type CustomField, isValueOf, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
+import type { RowError } from './import.ts';
+
+/** A staged row: its line, the compared address, then a value for each of `RowReader.columns`; an e-mail written like its compared form is null. */
+export type Staged = (string | number | null)[];
+
+type Column = { field: string; custom: CustomField | null } | null;
+
+export interface Header {
+  /** What each cell of a row is; null: not known. */
+  columns: Column[];
+  unknown: string[];
+}
+
+const MAXIMUM = 255;
+/** The fields of a postal address. */
+const ADDRESS_FIELDS: ReadonlySet<string> = new Set([
+  'address_line1',
+  'address_line2',
+  'city',
+  'state',
+  'state_province_region',
+  'postal_code',
+]);
+const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/** Reads the header row: reserved or custom names, case-insensitive, spaces as underscores; the first of two equal ones counts. */
+export function headerOf(cells: readonly string[], customFields: readonly CustomField[]): Header {
+  const seen = new Set<string>();
+  const unknown: string[] = [];
+  const columns = cells.map((cell): Column => {
+    const name = cell.trim().toLowerCase().replace(/\s+/g, '_');
+    const custom = customFields.find((field) => field.field_name.toLowerCase() === name) ?? null;
+    const isKnown = custom !== null || RESERVED_FIELDS.some((field) => field === name);
+    if (!isKnown || seen.has(name)) {
+      unknown.push(cell.trim().slice(0, MAXIMUM));
+      return null;
+    }
+    seen.add(name);
+    return { field: name, custom };
+  });
+  return { columns, unknown };
+}
+
+/** Turns rows into what is staged, or says what is wrong with them. */
+export class RowReader {
+  /** The contact columns this file sets. */
+  readonly columns: string[];
+  /** How many cells were written in several lines and became one. */
+  folded = 0;
+  /** The columns of the file that fill them, in that order; the custom ones become one JSON value at the end. */
+  readonly #plain: { at: number; field: string }[] = [];
+  readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
+  readonly #countries = new Map<string, number | null>();
+
+  constructor({ columns }: Header) {
+    columns.forEach((column, at) => {
+      if (column === null) return;
+      if (column.custom === null) this.#plain.push({ at, field: column.field });
+      else
+        this.#custom.push({
+          at,
+          custom: column.custom,
+          key: `${this.#custom.length > 0 ? ',' : ''}"${column.custom.id}":`,
+        });
+    });
+    this.columns = this.#plain.map(({ field }) => (field === 'country' ? 'country_id' : field));
+    if (this.#custom.length > 0) this.columns.push('custom_values');
+  }
+
+  read(line: number, cells: readonly string[]): { row: Staged | null; errors: RowError[] } {
+    const errors: RowError[] = [];
+    const row: Staged = [line, null];
+    let email = '';
+    let emailAt = 0;
+    for (const { at, field } of this.#plain) {
+      const value = this.#valueOf(field, (cells[at] ?? '').trim());
+      if (field === 'email') {
+        email = value;
+        emailAt = row.push(value) - 1;
+        continue;
+      }
+      const problem = value === '' ? null : this.#problem(field, value);
+      if (problem !== null) errors.push({ line, field, text: problem });
+      row.push(this.#stored(field, value));
+    }
+    const compared = parseAddress(email)?.compared;
+    if (compared === undefined) {
+      errors.push({ line, field: 'email', text: email === '' ? texts.required('email') : texts.email('email') });
+    } else {
+      row[1] = compared;
+      if (compared === email) row[emailAt] = null;
+    }
+    if (this.#custom.length > 0) row.push(this.#customValues(line, cells, errors));
+    return errors.length > 0 ? { row: null, errors } : { row, errors };
+  }
+
+  /** A cell's value; an address that a spreadsheet wrote in several lines becomes one line, since the field has one. */
+  #valueOf(field: string, cell: string): string {
+    if (!ADDRESS_FIELDS.has(field) || !LINE_BREAKS.test(cell)) return cell;
+    this.folded++;
+    return cell
+      .split(LINE_BREAKS)
+      .map((part) => part.trim())
+      .join(' ');
+  }
+
+  #problem(field: string, value: string): string | null {
+    if (field === 'alt_email') return parseAddress(value) === null ? texts.email(field) : null;
+    if (field === 'country') return this.#countryId(value) === null ? texts.selected(field) : null;
+    if (value.length > MAXIMUM) return texts.maximum(field, MAXIMUM);
+    return CONTROL.test(value) ? `The ${fieldLabel(field)} may not contain line breaks or control characters.` : null;
+  }
+
+  #stored(field: string, value: string): string | number | null {
+    if (field === 'country') return value === '' ? null : this.#countryId(value);
+    return field === 'alt_email' && value === '' ? null : value;
+  }
+
+  /** JSON keyed by custom field id; an empty value is null, which removes the key. */
+  #customValues(line: number, cells: readonly string[], errors: RowError[]): string {
+    let json = '';
+    for (const { at, custom, key } of this.#custom) {
+      const value = (cells[at] ?? '').trim();
+      if (value !== '' && !isValueOf(custom.field_type, value)) {
+        const field = custom.field_name.toLowerCase();
+        errors.push({ line, field, text: texts.selected(field) });
+      }
+      json += key + (value === '' ? 'null' : JSON.stringify(value));
+    }
+    return `{${json}}`;
+  }
+
+  #countryId(value: string): number | null {
+    const given = value.toLowerCase();
+    const known = this.#countries.get(given);
+    if (known !== undefined) return known;
+    const id = countryId(given);
+    this.#countries.set(given, id);
+    return id;
+  }
+}

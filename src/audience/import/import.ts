@@ -1,0 +1,211 @@
+/**
+ * Importing contacts from a CSV file (decisions §2). Rows are checked into a staging table of this connection's own temporary
+ * database, then written sorted by address in short transactions: sorted writes keep the cost per row from growing with the
+ * table, and other threads never wait long. Killed half-way, the same file can be imported again.
+ */
+import { createReadStream, statSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import { sql } from 'drizzle-orm';
+import type { Clock } from '../../clock.ts';
+import { systemClock, wireTime } from '../../clock.ts';
+import { inChunks } from '../../database/bulk.ts';
+import type { Db } from '../../database/open.ts';
+import { contactImports } from '../../database/schema.ts';
+import { customFieldsOf } from '../contacts/custom-fields.ts';
+import { peopleChanged, recordChange } from '../segments/membership.ts';
+import { readCsv } from './csv.ts';
+import { CsvError } from './csv-parse.ts';
+import { headerOf, RowReader, type Staged } from './import-rows.ts';
+
+export interface ImportJob {
+  databasePath: string;
+  userId: number;
+  typeId: number;
+  /** Where the uploaded bytes are. */
+  path: string;
+  fileName: string;
+}
+
+export interface RowError {
+  line: number;
+  field: string;
+  text: string;
+}
+
+export interface ImportReport {
+  /** The id of the stored report; 0 when the file could not be imported at all. */
+  id: number;
+  created: number;
+  updated: number;
+  rows: number;
+  failed: number;
+  notes: string[];
+  errors: RowError[];
+}
+
+/** Hears how far an import is: first bytes of the file that are read and checked, then people who are written. */
+export interface ImportProgress {
+  read(bytes: number, whole: number): void;
+  wrote(people: number, whole: number): void;
+}
+
+const ERRORS_KEPT = 1000;
+
+/** Imports the file and stores what happened. A file without a single valid row changes nothing and gets id 0. */
+export async function importContacts(
+  db: Db,
+  job: ImportJob,
+  clock: Clock = systemClock,
+  progress?: ImportProgress,
+): Promise<ImportReport> {
+  const client = db.$client;
+  const report: ImportReport = { id: 0, created: 0, updated: 0, rows: 0, failed: 0, notes: [], errors: [] };
+  try {
+    const columns = await stage(db, job, report, progress);
+    if (report.rows === report.failed) return report;
+    sortStaged(client);
+    // No chunk is promised to anybody: the stored report, in a transaction that waits for the disk, makes all of them last.
+    client.pragma('synchronous = NORMAL');
+    await write(db, job, columns, wireTime(clock.now()), report, progress);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return { ...report, notes: [...report.notes, error.message] };
+  } finally {
+    client.pragma('synchronous = FULL');
+    client.exec('DROP TABLE IF EXISTS temp.staged; DROP TABLE IF EXISTS temp.sorted');
+  }
+  const { created, updated, rows, failed, notes, errors } = report;
+  const stored = db
+    .insert(contactImports)
+    .values({
+      user_id: job.userId,
+      contact_type_id: job.typeId,
+      file_name: job.fileName,
+      created,
+      updated,
+      rows,
+      failed,
+      notes,
+      errors,
+      created_at: wireTime(clock.now()),
+    })
+    .returning({ id: contactImports.id })
+    .get();
+  return { ...report, id: stored.id };
+}
+
+/** Reads and checks every row; gives the contact columns the file has. */
+async function stage(
+  db: Db,
+  job: ImportJob,
+  report: ImportReport,
+  progress: ImportProgress | undefined,
+): Promise<string[]> {
+  const client = db.$client;
+  const size = statSync(job.path).size;
+  let bytesRead = () => 0;
+  const csv = await readCsv(() => {
+    const file = createReadStream(job.path);
+    bytesRead = () => file.bytesRead;
+    return file;
+  });
+  const header = headerOf(csv.header, customFieldsOf(db, job.userId));
+  report.notes.push(...csv.notes, ...header.unknown.map((name) => `Column not known: ${name}`));
+  const reader = new RowReader(header);
+  const staged = ['compared', ...reader.columns];
+  client.exec(`CREATE TEMP TABLE staged (line INTEGER PRIMARY KEY, ${staged.join(', ')})`);
+  const insert = client.prepare<Staged>(`INSERT INTO staged VALUES (?, ${staged.map(() => '?').join(', ')})`);
+  const refuse = (errors: readonly RowError[]) => {
+    report.failed++;
+    if (report.errors.length < ERRORS_KEPT) report.errors.push(...errors);
+  };
+  client.exec('BEGIN');
+  try {
+    for await (const { rows, lines, malformed } of csv.batches()) {
+      rows.forEach((cells, at) => {
+        if (cells.every((cell) => cell === '')) return;
+        report.rows++;
+        const { row, errors } = reader.read(lines[at] ?? 0, cells);
+        if (row !== null) insert.run(...row);
+        else refuse(errors);
+      });
+      for (const line of malformed) {
+        report.rows++;
+        refuse([{ line, field: '', text: 'Text follows a closing quote.' }]);
+      }
+      progress?.read(bytesRead(), size);
+    }
+  } finally {
+    client.exec('COMMIT');
+  }
+  if (reader.folded > 0) report.notes.push(`Address cells of several lines, joined into one: ${reader.folded}`);
+  return reader.columns;
+}
+
+/** The last of two rows with one address wins; the rest is laid out in the order of the unique key. */
+function sortStaged(client: Database): void {
+  client.exec(
+    'CREATE TEMP TABLE sorted AS SELECT *, max(line) AS last_line FROM staged GROUP BY compared ORDER BY compared',
+  );
+}
+
+async function write(
+  db: Db,
+  job: ImportJob,
+  columns: string[],
+  now: string,
+  report: ImportReport,
+  progress: ImportProgress | undefined,
+): Promise<void> {
+  const client = db.$client;
+  const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
+  const people = client.prepare(`
+    INSERT INTO addresses (user_id, compared_email) SELECT @user, compared FROM sorted WHERE ${range} ON CONFLICT DO NOTHING`);
+  const kept = columns.filter((column) => column !== 'custom_values');
+  const list = columns.join(', ');
+  const updates = [
+    ...kept.map((column) => `${column} = excluded.${column}`),
+    ...(columns.includes('custom_values')
+      ? ["custom_values = json_patch(ifnull(contacts.custom_values, '{}'), excluded.custom_values)"]
+      : []),
+  ];
+  // CROSS JOIN keeps the chunk outermost: the planner would read all contacts of the type for every chunk.
+  const upsert = client.prepare(`
+    INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
+    SELECT @user, @type, a.id, ${columns.map((column) => (column === 'email' ? 'ifnull(sorted.email, compared)' : `sorted.${column}`)).join(', ')}, @now, @now
+    FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range} ORDER BY sorted.rowid
+    ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET ${updates.join(', ')}, updated_at = @now`);
+  const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
+  // The plus keeps the planner on the range of new ids.
+  const countNew = client
+    .prepare<[number, number], number>('SELECT count(*) FROM contacts WHERE id > ? AND +contact_type_id = ?')
+    .pluck();
+  const hasSegments = client
+    .prepare<[number], number>(
+      'SELECT EXISTS (SELECT 1 FROM segments WHERE contact_type_id = ? AND deleted_at IS NULL)',
+    )
+    .pluck();
+  const written = client
+    .prepare<Record<string, number>, number>(
+      `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range}`,
+    )
+    .pluck();
+  const { userId: user, typeId: type } = job;
+  const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
+  let after = 0;
+  await inChunks(client, (rows) => {
+    const chunk = { user, after, until: after + rows };
+    people.run(chunk);
+    const before = last.get() ?? 0;
+    const { changes } = upsert.run({ ...chunk, type, now });
+    const created = countNew.get(before, type) ?? 0;
+    const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
+    recordChange(db, { userId: user, table: 'contacts', id: type }, 'joined', joined, now);
+    if (hasSegments.get(type) === 1) peopleChanged(db, type, written.all(chunk), now);
+    report.created += created;
+    report.updated += changes - created;
+    after = chunk.until;
+    progress?.wrote(Math.min(after, whole), whole);
+    return changes === rows;
+  });
+}

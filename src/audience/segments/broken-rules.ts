@@ -1,0 +1,73 @@
+/**
+ * Segments whose rules name a custom field that was deleted. Such a rule is true of nobody and false of nobody, so the segment keeps
+ * the members it has, and nothing is sent to it until the rules are changed or the field is made again.
+ */
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import type { Db } from '../../database/open.ts';
+import { type SegmentRule, segments, type WireTarget } from '../../database/schema.ts';
+import { type CustomField, customFieldsOf } from '../contacts/custom-fields.ts';
+import { parseRules } from './rules.ts';
+
+/** The first rule whose custom field is not among these, or null. */
+export function brokenRule(rules: readonly SegmentRule[], liveFields: ReadonlySet<number>): SegmentRule | null {
+  return rules.find(({ customId }) => customId !== null && !liveFields.has(customId)) ?? null;
+}
+
+/** Why the members of a segment stay as they are, in a sentence for its owner; null when they follow its rules. */
+export function segmentProblem(db: Db, segmentId: number): string | null {
+  const segment = db.select().from(segments).where(eq(segments.id, segmentId)).get();
+  if (segment === undefined) return null;
+  const fields = customFieldsOf(db, segment.user_id);
+  const rule = brokenRule(segment.rules, new Set(fields.map(({ id }) => id)));
+  if (rule === null) return null;
+  const successor = fields.find((field) => hasName(field, rule.field));
+  return successor === undefined
+    ? `A rule of the segment "${segment.segment_name}" names the custom field ${rule.field}, which was deleted`
+    : `A rule of the segment "${segment.segment_name}" does not suit the custom field ${rule.field}, which is of type ${successor.field_type} now`;
+}
+
+/** The problem of the first of these targets that is a segment with one, or null. */
+export function targetProblem(db: Db, targets: readonly WireTarget[]): string | null {
+  for (const { table, id } of targets) {
+    const problem = table === 'segments' ? segmentProblem(db, Number(id)) : null;
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+/** The segments of an account whose rules name this custom field. */
+export function segmentsWithField(db: Db, userId: number, fieldId: number): number[] {
+  return db
+    .all<{ id: number }>(sql`
+      SELECT id FROM segments WHERE user_id = ${userId} AND deleted_at IS NULL
+        AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value ->> 'customId' = ${fieldId}) ORDER BY id`)
+    .map(({ id }) => id);
+}
+
+/**
+ * Lets the rules that named an earlier field of this name mean the new one, where they suit its type; gives the ids of the segments
+ * that follow their rules again. Call inside the transaction that makes the field.
+ */
+export function reviveSegments(db: Db, userId: number, made: Pick<CustomField, 'field_name'>): number[] {
+  const fields = customFieldsOf(db, userId);
+  const liveFields = new Set(fields.map(({ id }) => id));
+  const revived: number[] = [];
+  const all = db
+    .select()
+    .from(segments)
+    .where(and(eq(segments.user_id, userId), isNull(segments.deleted_at)))
+    .all();
+  for (const segment of all) {
+    const isAbout = segment.rules.some(({ field }) => hasName(made, field));
+    if (!isAbout || brokenRule(segment.rules, liveFields) === null) continue;
+    const { rules, faults } = parseRules(fields, segment);
+    if (faults.length > 0) continue;
+    db.update(segments).set({ rules }).where(eq(segments.id, segment.id)).run();
+    revived.push(segment.id);
+  }
+  return revived;
+}
+
+function hasName({ field_name }: Pick<CustomField, 'field_name'>, name: string): boolean {
+  return field_name.toLowerCase() === name.toLowerCase();
+}

@@ -1,0 +1,183 @@
+/**
+ * Who is in what, kept true: after every write to contacts their people are settled in the segments of their type, in the same
+ * transaction and at a cost that follows the change. Who joined or left the target of an automation is recorded.
+ */
+import type { Database, Statement } from 'better-sqlite3';
+import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import type { Db } from '../../database/open.ts';
+import { segments, type WireTarget } from '../../database/schema.ts';
+import { customFieldsOf } from '../contacts/custom-fields.ts';
+import { brokenRule } from './broken-rules.ts';
+import { type Condition, ruleCondition } from './rule-sql.ts';
+
+export type Segment = typeof segments.$inferSelect;
+
+interface Membership {
+  userId: number;
+  table: WireTarget['table'];
+  /** Contact type or segment. */
+  id: number;
+}
+
+/**
+ * Settles people, by address id, in every segment of a contact type. Call after the contacts have been written, inside that
+ * write's transaction; `now` is wire time.
+ */
+export function peopleChanged(db: Db, typeId: number, people: readonly number[], now: string): void {
+  const affected = db
+    .select()
+    .from(segments)
+    .where(and(eq(segments.contact_type_id, typeId), isNull(segments.deleted_at)))
+    .orderBy(asc(segments.id))
+    .all();
+  const [first] = affected;
+  if (first === undefined) return;
+  const facts = settlingFacts(db, first);
+  for (const segment of affected) settleWith(db, segment, people, now, facts);
+}
+
+/**
+ * Gives a contact's rows in the segments of its type to its new address, marks of a removal by hand among them: a person whose
+ * address was corrected neither leaves nor joins. Where the new address is in a segment already, that row stays alone. Call before
+ * `peopleChanged`, inside the transaction of the change; `now` is wire time.
+ */
+export function readdressRecipients(
+  db: Db,
+  contact: { id: number; type: number; email: string; from: number; to: number },
+  now: string,
+): void {
+  const theirs = sql`contact_id = ${contact.id} AND address_id = ${contact.from}
+    AND segment_id IN (SELECT id FROM segments WHERE contact_type_id = ${contact.type})`;
+  db.run(sql`
+    UPDATE OR IGNORE segment_recipients SET address_id = ${contact.to}, email = ${contact.email}, updated_at = ${now}
+    WHERE ${theirs}`);
+  db.run(sql`DELETE FROM segment_recipients WHERE ${theirs}`);
+}
+
+/**
+ * Makes the recipients of a segment what its rules say, for these people only (address ids). Who was added by hand stays, who was
+ * removed by hand stays out. Call inside a transaction.
+ */
+export function settle(db: Db, segment: Segment, people: readonly number[], now: string): void {
+  settleWith(db, segment, people, now, settlingFacts(db, segment));
+}
+
+/** What settling needs to know of a contact type and its account, read once for all its segments: statements cost more than rows. */
+interface Facts {
+  isLiveType: boolean;
+  liveFields: ReadonlySet<number>;
+  /** The segments that an automation watches. */
+  watched: ReadonlySet<number>;
+}
+
+function settlingFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
+  const type = db.get(sql`SELECT 1 FROM contact_types WHERE id = ${contact_type_id} AND deleted_at IS NULL`);
+  const watched = db.all<{ id: number }>(sql`
+    SELECT automation_for AS id FROM automations
+    WHERE (status = 1 OR exit_criteria = 1) AND deleted_at IS NULL AND automation_for_table = 'segments' AND user_id = ${user_id}`);
+  return {
+    isLiveType: type !== undefined,
+    liveFields: new Set(customFieldsOf(db, user_id).map((field) => field.id)),
+    watched: new Set(watched.map(({ id }) => id)),
+  };
+}
+
+const NOBODY: Condition = { text: 'false', values: {} };
+
+function settleWith(db: Db, segment: Segment, people: readonly number[], now: string, facts: Facts): void {
+  const { id, user_id, contact_type_id } = segment;
+  const isWatched = facts.watched.has(id);
+  const membership: Membership = { userId: user_id, table: 'segments', id };
+  // While a rule's field is gone nobody joins by the rules, and nobody who is in leaves by them.
+  const isBroken = brokenRule(segment.rules, facts.liveFields) !== null;
+  const matches = isBroken ? NOBODY : ruleCondition(segment.rules, segment.query_type, now);
+  const stays = isBroken ? 'true' : matches.text;
+  const bound = {
+    ...matches.values,
+    people: JSON.stringify(people),
+    segment: id,
+    user: user_id,
+    type: contact_type_id,
+    now,
+  };
+  const run = (text: string) => statement(db.$client, text).run(bound);
+  // Contacts of a deleted type are deleted with it.
+  const isLive = facts.isLiveType ? 'c.deleted_at IS NULL' : 'false';
+  const theirs = `c.contact_type_id = @type AND c.address_id = segment_recipients.address_id AND ${isLive}`;
+
+  const gone = `
+    segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people)) AND by_hand = 0 AND is_removed = 0
+      AND NOT EXISTS (SELECT 1 FROM contacts c WHERE ${theirs} AND ${stays})`;
+  const before = isWatched ? lastRecipient(db) : 0;
+  if (isWatched) {
+    const left = statement(db.$client, `SELECT address_id, contact_id FROM segment_recipients WHERE ${gone}`).all(
+      bound,
+    );
+    recordChange(db, membership, 'left', rowsOf(left), now);
+  }
+  run(`DELETE FROM segment_recipients WHERE ${gone}`);
+  run(`
+    INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, email, created_at, updated_at)
+    SELECT @user, @segment, c.address_id, c.id, c.email, @now, @now
+    FROM json_each(@people) p CROSS JOIN contacts c
+      ON c.contact_type_id = @type AND c.address_id = p.value AND ${isLive}
+    WHERE ${matches.text}
+    ON CONFLICT DO NOTHING`);
+  if (isWatched) {
+    // The plus keeps the planner on the range of new ids.
+    const joined = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id > ${before} AND +segment_id = ${id}`;
+    recordChange(db, membership, 'joined', joined, now);
+  }
+  run(`
+    UPDATE segment_recipients SET contact_id = (SELECT c.id FROM contacts c WHERE ${theirs}), updated_at = @now
+    WHERE segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people))
+      AND contact_id IS NOT (SELECT c.id FROM contacts c WHERE ${theirs})`);
+}
+
+const MOST_STATEMENTS = 300;
+const statements = new WeakMap<Database, Map<string, Statement>>();
+
+/** A statement by its text, kept prepared: an import settles the same segments for every chunk, and preparing costs more than running. */
+function statement(client: Database, text: string): Statement {
+  const kept = statements.get(client) ?? new Map<string, Statement>();
+  statements.set(client, kept);
+  const present = kept.get(text);
+  if (present !== undefined) return present;
+  if (kept.size >= MOST_STATEMENTS) kept.clear();
+  const made = client.prepare(text);
+  kept.set(text, made);
+  return made;
+}
+
+/** Rows as the SELECT that `recordChange` takes. */
+function rowsOf(rows: readonly unknown[]): SQL {
+  return sql`SELECT value ->> 'address_id' AS address_id, value ->> 'contact_id' AS contact_id FROM json_each(${JSON.stringify(rows)})`;
+}
+
+function lastRecipient(db: Db): number {
+  return db.get<{ last: number }>(sql`SELECT ifnull(max(id), 0) AS last FROM segment_recipients`).last;
+}
+
+/** The automations (`au`) that a change of membership concerns: a join those that are live, a leave those that end with it, live or paused. */
+const CONCERNED = {
+  joined: sql`au.status = 1 AND au.deleted_at IS NULL`,
+  left: sql`au.exit_criteria = 1 AND au.deleted_at IS NULL`,
+};
+
+/**
+ * Records that people joined or left a target for each automation it concerns at this moment (decisions §5 "Entry"). `people` is
+ * a SELECT of address_id and contact_id. Call inside the transaction of the change; `now` is wire time.
+ */
+export function recordChange(
+  db: Db,
+  { userId, table, id }: Membership,
+  change: 'joined' | 'left',
+  people: SQL,
+  now: string,
+): void {
+  db.run(sql`
+    INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
+    SELECT ${userId}, au.id, p.address_id, p.contact_id, ${change}, ${Date.parse(now)}
+    FROM automations au CROSS JOIN (${people}) p
+    WHERE au.automation_for_table = ${table} AND au.automation_for = ${id} AND ${CONCERNED[change]}`);
+}

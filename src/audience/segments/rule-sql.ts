@@ -1,0 +1,136 @@
+/** Segment rules as bound SQL over a contact `c`. Nothing from outside becomes SQL text: fields and operators are of an allow-list. */
+import { fold } from '../../database/fold.ts';
+import type { SegmentRule } from '../../database/schema.ts';
+import { customValuePath } from '../contacts/custom-fields.ts';
+
+const DAY = 86_400_000;
+
+const RESERVED: Readonly<Record<string, string>> = {
+  first_name: 'c.first_name',
+  last_name: 'c.last_name',
+  email: 'c.email',
+  alt_email: "ifnull(c.alt_email, '')",
+  country: "ifnull((SELECT name FROM countries WHERE id = c.country_id), '')",
+  state: 'c.state',
+  city: 'c.city',
+  address_line1: 'c.address_line1',
+  address_line2: 'c.address_line2',
+  state_province_region: 'c.state_province_region',
+  postal_code: 'c.postal_code',
+  created_at: 'c.created_at',
+};
+
+const NEGATED: Readonly<Record<string, string>> = {
+  'is not': 'is',
+  'does not contain': 'contains',
+  'does not start with': 'starts with',
+  'does not end with': 'ends with',
+  'is not blank': 'is blank',
+  'is not between': 'is between',
+  'is not on': 'is on',
+  'is not within': 'is within',
+};
+
+/** SQL text, the same for the same rules, and what is bound to its named parameters. */
+export interface Condition {
+  text: string;
+  values: Record<string, string>;
+}
+
+/** Binds a value and gives the parameter that stands for it. */
+type Bind = (value: string) => string;
+
+/**
+ * The condition that contact `c` matches, 0 or 1 and never null. The custom fields of the rules exist. A field that is unset has the
+ * value ''; a positive operator never holds for it and a negated one always does (decisions §3).
+ * @param now wire time, for the operators that look at the clock. Moments are UTC, to the minute.
+ */
+export function ruleCondition(rules: readonly SegmentRule[], queryType: 'and' | 'or' | null, now: string): Condition {
+  const values: Record<string, string> = {};
+  const bind: Bind = (value) => {
+    const name = `rule${Object.keys(values).length}`;
+    values[name] = value;
+    return `@${name}`;
+  };
+  const conditions = rules.map((rule) => {
+    const positive = NEGATED[rule.operator];
+    const value = fieldValue(rule);
+    const holds = positiveHolds(rule, positive ?? rule.operator, value, now, bind);
+    return positive === undefined ? `(${holds})` : `NOT (${holds})`;
+  });
+  return { text: `(${conditions.join(queryType === 'or' ? ' OR ' : ' AND ')})`, values };
+}
+
+function fieldValue({ field, customId }: SegmentRule): string {
+  if (customId !== null) return `ifnull(c.custom_values ->> '${customValuePath(customId)}', '')`;
+  const reserved = RESERVED[field];
+  if (reserved === undefined) throw new Error(`a rule names the unknown field ${field}`);
+  return reserved;
+}
+
+function positiveHolds(rule: SegmentRule, operator: string, value: string, now: string, bind: Bind): string {
+  if (operator === 'is blank') return `${value} = ''`;
+  const [first = '', second = ''] = rule.operands;
+  switch (rule.type) {
+    case 'text':
+      return textHolds(operator, `fold(${value})`, bind(fold(first)));
+    case 'number':
+      return `${value} <> '' AND ${numberHolds(operator, `CAST(${value} AS REAL)`, rule.operands, bind)}`;
+    case 'datetime-local':
+      return `${value} <> '' AND ${momentHolds(operator, `substr(${value} || 'T00:00', 1, 16)`, first, second, now, bind)}`;
+  }
+}
+
+function textHolds(operator: string, value: string, operand: string): string {
+  switch (operator) {
+    case 'is':
+      return `${value} = ${operand}`;
+    case 'contains':
+      return `instr(${value}, ${operand}) > 0`;
+    case 'starts with':
+      return `substr(${value}, 1, length(${operand})) = ${operand}`;
+    case 'ends with':
+      return `substr(${value}, -length(${operand})) = ${operand}`;
+    default:
+      throw new Error(`unknown text operator ${operator}`);
+  }
+}
+
+const COMPARISONS: Readonly<Record<string, string>> = {
+  is: '=',
+  'is greater than': '>',
+  'is less than': '<',
+  'is equal or greater than': '>=',
+  'is equal or less than': '<=',
+};
+
+/** Both sides are read by the same CAST, so that equal texts are equal numbers to the last bit. */
+function numberHolds(operator: string, value: string, operands: readonly string[], bind: Bind): string {
+  const [first, second] = operands.map((operand) => `CAST(${bind(operand)} AS REAL)`);
+  if (operator === 'is between') return `${value} BETWEEN ${first} AND ${second}`;
+  const comparison = COMPARISONS[operator];
+  if (comparison === undefined) throw new Error(`unknown number operator ${operator}`);
+  return `${value} ${comparison} ${first}`;
+}
+
+/** An operand that is a day stands for all of it: it begins at 00:00 and ends at 23:59. A value that is a day is its 00:00. */
+function momentHolds(operator: string, value: string, first: string, second: string, now: string, bind: Bind): string {
+  const begin = (operand: string) => bind(`${operand}T00:00`.slice(0, 16));
+  const end = (operand: string) => bind(`${operand}T23:59`.slice(0, 16));
+  switch (operator) {
+    case 'is on':
+      return `substr(${value}, 1, 10) = ${bind(first.slice(0, 10))}`;
+    case 'is before':
+      return `${value} < ${begin(first)}`;
+    case 'is after':
+      return `${value} > ${end(first)}`;
+    case 'is between':
+      return `${value} BETWEEN ${begin(first)} AND ${end(second)}`;
+    case 'is within': {
+      const since = new Date(Date.parse(now) - Number(first) * DAY).toISOString().slice(0, 16);
+      return `${value} BETWEEN ${bind(since)} AND ${bind(now.slice(0, 16))}`;
+    }
+    default:
+      throw new Error(`unknown date operator ${operator}`);
+  }
+}

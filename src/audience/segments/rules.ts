@@ -1,0 +1,117 @@
+/** Segment rules as they are written: which operators a field has, how many operands each takes, what an operand may be (decisions §3). */
+import type { SegmentRule } from '../../database/schema.ts';
+import { texts } from '../../failure.ts';
+import { type CustomField, type FieldType, isValueOf, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
+
+/** Rules of one segment; each is a condition in one statement, and SQLite bounds how deep those nest. */
+export const MOST_RULES = 100;
+
+/** The operators by field type, each with the number of operands it takes. */
+export const OPERATORS: Readonly<Record<FieldType, Readonly<Record<string, number>>>> = {
+  text: {
+    is: 1,
+    'is not': 1,
+    contains: 1,
+    'does not contain': 1,
+    'starts with': 1,
+    'does not start with': 1,
+    'ends with': 1,
+    'does not end with': 1,
+    'is blank': 0,
+    'is not blank': 0,
+  },
+  number: {
+    is: 1,
+    'is not': 1,
+    'is greater than': 1,
+    'is less than': 1,
+    'is equal or greater than': 1,
+    'is equal or less than': 1,
+    'is between': 2,
+    'is not between': 2,
+    'is blank': 0,
+    'is not blank': 0,
+  },
+  'datetime-local': {
+    'is on': 1,
+    'is not on': 1,
+    'is before': 1,
+    'is after': 1,
+    'is between': 2,
+    'is not between': 2,
+    'is within': 1,
+    'is not within': 1,
+    'is blank': 0,
+    'is not blank': 0,
+  },
+};
+
+/** The longest "last N days". */
+const MOST_DAYS = 36_500;
+const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?$/;
+
+export interface GivenRules {
+  select_field?: readonly string[];
+  select_operator?: readonly string[];
+  value?: readonly string[];
+}
+
+/**
+ * Reads the three arrays of a segment. Each operator takes its operands from `value`, left to right; whatever is lacking, left
+ * over or of the wrong type is a field error, given as field and text. An array that is absent is taken to be judged already.
+ */
+export function parseRules(
+  fields: readonly CustomField[],
+  { select_field, select_operator, value = [] }: GivenRules,
+): { rules: SegmentRule[]; faults: [string, string][] } {
+  const rules: SegmentRule[] = [];
+  const faults: [string, string][] = [];
+  const known = (select_field ?? []).map((name) => fieldOf(fields, name));
+  if (known.includes(null)) faults.push(['select_field', texts.selected('select_field')]);
+  if (select_field === undefined || select_operator === undefined || faults.length > 0) return { rules, faults };
+  if (select_operator.length < known.length) faults.push(['select_operator', texts.required('select_operator')]);
+  let taken = 0;
+  select_operator.forEach((given, at) => {
+    const field = known[at];
+    const operator = given.toLowerCase().replace(/\s+/g, ' ');
+    const count = field && Object.hasOwn(OPERATORS[field.type], operator) ? OPERATORS[field.type][operator] : undefined;
+    if (!field || count === undefined) {
+      faults.push(['select_operator', texts.selected('select_operator')]);
+      return;
+    }
+    const operands = value.slice(taken, taken + count);
+    taken += count;
+    if (operands.length < count || operands.includes('')) faults.push(['value', texts.required('value')]);
+    else if (!operands.every((operand) => isOperandOf(field.type, operator, operand)))
+      faults.push(['value', texts.selected('value')]);
+    rules.push({ ...field, operator, operands });
+  });
+  if (taken < value.length && faults.length === 0) faults.push(['value', texts.selected('value')]);
+  return { rules, faults };
+}
+
+/** Whether people come and go by these rules as time passes. */
+export function dependOnTime(rules: readonly SegmentRule[]): boolean {
+  return rules.some(({ operator }) => operator === 'is within' || operator === 'is not within');
+}
+
+function fieldOf(
+  fields: readonly CustomField[],
+  given: string,
+): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
+  const name = given.toLowerCase();
+  if (RESERVED_FIELDS.some((field) => field === name)) return { field: name, customId: null, type: 'text' };
+  if (name === 'created_at') return { field: name, customId: null, type: 'datetime-local' };
+  const custom = fields.find(({ field_name }) => field_name.toLowerCase() === name);
+  const type = typeOf(custom?.field_type);
+  return custom === undefined || type === null ? null : { field: custom.field_name, customId: custom.id, type };
+}
+
+function typeOf(stored: string | undefined): FieldType | null {
+  return stored === 'text' || stored === 'number' || stored === 'datetime-local' ? stored : null;
+}
+
+function isOperandOf(type: FieldType, operator: string, operand: string): boolean {
+  if (operator.endsWith('within')) return /^\d{1,5}$/.test(operand) && Number(operand) <= MOST_DAYS;
+  return isValueOf(type, operand) && (type !== 'datetime-local' || MOMENT.test(operand));
+}

@@ -1,0 +1,130 @@
+/** Segments as records: creating and changing one, and who is added and removed by hand. */
+import { and, eq, sql } from 'drizzle-orm';
+import type { Clock } from '../../clock.ts';
+import { wireTime } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { ownedRecord } from '../../database/ownership.ts';
+import { type SegmentRule, segmentRecipients, segments } from '../../database/schema.ts';
+import { notFound } from '../../failure.ts';
+import { personId } from '../contacts/address-rows.ts';
+import type { Address } from '../contacts/addresses.ts';
+import { customFieldsOf } from '../contacts/custom-fields.ts';
+import { recordChange, settle } from './membership.ts';
+import { nextCheck, recomputeSoon } from './recompute.ts';
+import { dependOnTime, parseRules } from './rules.ts';
+
+/** A segment that has passed its field errors. */
+export interface SegmentInput {
+  segment_name: string;
+  contact_type_id: number;
+  select_field: string[];
+  select_operator: string[];
+  value?: string[];
+  /** '' and absent mean `and`; on update, absent keeps what it was. */
+  query_type?: 'and' | 'or' | '';
+}
+
+/** Stores a segment and recomputes it, a large one in the background; gives its id. */
+export async function createSegment(db: Db, clock: Clock, userId: number, input: SegmentInput): Promise<number> {
+  const now = wireTime(clock.now());
+  const { id } = db
+    .insert(segments)
+    .values({ ...columnsOf(db, clock, userId, input), user_id: userId, created_at: now, updated_at: now })
+    .returning({ id: segments.id })
+    .get();
+  await recomputeSoon(db, [id], clock);
+  return id;
+}
+
+/** Changes a segment and recomputes it, a large one in the background; throws the record failure. */
+export async function updateSegment(
+  db: Db,
+  clock: Clock,
+  userId: number,
+  given: unknown,
+  input: SegmentInput,
+): Promise<number> {
+  const changed = db
+    .update(segments)
+    .set({ ...columnsOf(db, clock, userId, input), updated_at: wireTime(clock.now()) })
+    .where(ownedRecord(segments, given, userId))
+    .returning({ id: segments.id })
+    .get();
+  if (changed === undefined) throw notFound();
+  await recomputeSoon(db, [changed.id], clock);
+  return changed.id;
+}
+
+function columnsOf(db: Db, clock: Clock, userId: number, input: SegmentInput) {
+  const { rules } = parseRules(customFieldsOf(db, userId), input);
+  return {
+    segment_name: input.segment_name,
+    contact_type_id: input.contact_type_id,
+    select_field: rules.map((rule) => rule.field),
+    select_operator: rules.map((rule) => rule.operator),
+    value: rules.flatMap((rule: SegmentRule) => rule.operands),
+    ...(input.query_type !== undefined && { query_type: input.query_type || null }),
+    rules,
+    recompute_after: 0,
+    check_at: dependOnTime(rules) ? nextCheck(clock) : null,
+  };
+}
+
+export interface HandAddition {
+  first_name: string;
+  last_name: string;
+  address: Address;
+}
+
+/** Adds a person by hand, who stays whatever the rules say; someone already there is not added again. The segment is the account's. */
+export function addRecipient(db: Db, userId: number, segmentId: number, given: HandAddition, now: string): void {
+  const { first_name, last_name, address } = given;
+  db.transaction(
+    (tx) => {
+      const segment = tx
+        .select()
+        .from(segments)
+        .where(ownedRecord(segments, segmentId, userId))
+        .get();
+      if (segment === undefined) return;
+      const address_id = personId(db, userId, address);
+      const person = and(eq(segmentRecipients.segment_id, segmentId), eq(segmentRecipients.address_id, address_id));
+      const before = tx.select().from(segmentRecipients).where(person).get();
+      const set = { first_name, last_name, email: address.address, by_hand: 1, is_removed: 0, updated_at: now };
+      tx.insert(segmentRecipients)
+        .values({ ...set, user_id: userId, segment_id: segmentId, address_id, created_at: now })
+        .onConflictDoUpdate({ target: [segmentRecipients.segment_id, segmentRecipients.address_id], set })
+        .run();
+      settle(db, segment, [address_id], now);
+      if (before?.is_removed === 0) return;
+      const joined = sql`
+        SELECT address_id, contact_id FROM segment_recipients WHERE segment_id = ${segmentId} AND address_id = ${address_id}`;
+      recordChange(db, { userId, table: 'segments', id: segmentId }, 'joined', joined, now);
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** Removes a recipient by hand: a mark stays that keeps the person out whatever the rules say. Throws the record failure. */
+export function removeRecipient(db: Db, userId: number, given: unknown, now: string): void {
+  db.transaction(
+    (tx) => {
+      const removed = tx
+        .update(segmentRecipients)
+        .set({ is_removed: 1, by_hand: 0, updated_at: now })
+        .where(
+          and(
+            ownedRecord(segmentRecipients, given, userId),
+            eq(segmentRecipients.is_removed, 0),
+            sql`segment_id IN (SELECT id FROM segments WHERE deleted_at IS NULL)`,
+          ),
+        )
+        .returning({ id: segmentRecipients.id, segmentId: segmentRecipients.segment_id })
+        .get();
+      if (removed === undefined) throw notFound();
+      const left = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id = ${removed.id}`;
+      recordChange(db, { userId, table: 'segments', id: removed.segmentId }, 'left', left, now);
+    },
+    { behavior: 'immediate' },
+  );
+}

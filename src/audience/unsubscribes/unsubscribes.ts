@@ -1,0 +1,57 @@
+/** Putting people on and off the global list and the groups; every change leaves a line in the consent log (trust 27). */
+import { sql } from 'drizzle-orm';
+import type { Db } from '../../database/open.ts';
+import { addPeople } from '../contacts/address-rows.ts';
+import type { Address } from '../contacts/addresses.ts';
+
+export interface ListChange {
+  userId: number;
+  /** Null: the global list. */
+  groupId: number | null;
+  source: 'api' | 'one-click' | 'page' | 'complaint';
+  /** The mailing whose link was used, if one was. */
+  mailingId?: number | null;
+  /** Wire time. */
+  now: string;
+}
+
+/** Adds addresses to a list; one already there is left as it is. One transaction: all or nothing. */
+export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly Address[]): void {
+  const { userId, groupId, source, mailingId = null, now } = change;
+  const given = JSON.stringify(addresses);
+  // Spelled out, or neither of the partial indexes would be used.
+  const onList = groupId === null ? sql`unsubscribe_groups_id IS NULL` : sql`unsubscribe_groups_id = ${groupId}`;
+  db.transaction(
+    (tx) => {
+      addPeople(db, userId, addresses);
+      tx.run(sql`
+        INSERT INTO consent_log (user_id, address_id, unsubscribe_groups_id, action, source, mailing_id, created_at)
+        SELECT DISTINCT ${userId}, addresses.id, ${groupId}, 'unsubscribed', ${source}, ${mailingId}, ${now}
+        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${userId} AND compared_email = value ->> 'compared'
+        WHERE NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = addresses.id
+          AND ${onList})`);
+      tx.run(sql`
+        INSERT INTO unsubscribers (user_id, unsubscribe_groups_id, address_id, email_address, created_at, updated_at)
+        SELECT ${userId}, ${groupId}, addresses.id, value ->> 'address', ${now}, ${now}
+        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${userId} AND compared_email = value ->> 'compared'
+        WHERE true ORDER BY key
+        ON CONFLICT DO NOTHING`);
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** Takes entries off their list by id, in one transaction with their lines in the log. The caller has checked that they are the account's. */
+export function removeUnsubscribers(db: Db, ids: readonly number[], source: 'api' | 'page', now: string): void {
+  const given = JSON.stringify(ids);
+  db.transaction(
+    (tx) => {
+      tx.run(sql`
+        INSERT INTO consent_log (user_id, address_id, unsubscribe_groups_id, action, source, mailing_id, created_at)
+        SELECT user_id, address_id, unsubscribe_groups_id, 'resubscribed', ${source}, NULL, ${now}
+        FROM unsubscribers WHERE id IN (SELECT value FROM json_each(${given}))`);
+      tx.run(sql`DELETE FROM unsubscribers WHERE id IN (SELECT value FROM json_each(${given}))`);
+    },
+    { behavior: 'immediate' },
+  );
+}

@@ -1,0 +1,212 @@
+/** Automations as records, and their moves between draft and live (decisions §5). */
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { and, asc, eq, sql } from 'drizzle-orm';
+import { segmentProblem } from '../audience/segments/broken-rules.ts';
+import { type Clock, plainTime, wireTime } from '../clock.ts';
+import { type Config, verificationRequired } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
+import { automationSchedules, automations, mailings, senders } from '../database/schema.ts';
+import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
+import { acknowledged, command } from '../delivery/queue/control.ts';
+import { conflict, notFound } from '../failure.ts';
+import { openMailing } from './schedule-mailings.ts';
+
+export type Automation = typeof automations.$inferSelect;
+export type Schedule = typeof automationSchedules.$inferSelect;
+
+export interface AutomationDeps {
+  db: Db;
+  clock: Clock;
+  config: Config;
+}
+
+export interface MoveDeps extends AutomationDeps {
+  wake(): void;
+}
+
+/** The account's automation with this utr; throws the record failure with the endpoint's text. */
+export function automationOf(db: Db, userId: number, utr: unknown, text: string): Automation {
+  const where = and(ownedBy(automations, userId), eq(automations.utr, recordUtr(utr)));
+  const automation = db.select().from(automations).where(where).get();
+  if (automation === undefined) throw notFound(text);
+  return automation;
+}
+
+/** An automation's mails in their order. */
+export function schedulesOf(db: Db, automationId: number): Schedule[] {
+  return db
+    .select()
+    .from(automationSchedules)
+    .where(eq(automationSchedules.automation_id, automationId))
+    .orderBy(asc(automationSchedules.id))
+    .all();
+}
+
+/** Copies an automation: `Copy of <name>`, draft, with its mails under new utrs, nobody enrolled; gives the new utr. */
+export function duplicateAutomation({ db, clock }: AutomationDeps, userId: number, given: unknown): string {
+  const now = wireTime(clock.now());
+  const { id: sourceId, ...source } = automationOf(db, userId, given, 'Record not found');
+  const utr = randomUUID();
+  db.transaction(
+    (tx) => {
+      const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
+      const draft = { status: 0, live_at: null, held_reason: null, created_at: now, updated_at: now };
+      const { id } = tx
+        .insert(automations)
+        .values({ ...source, ...draft, automation_name, utr })
+        .returning({ id: automations.id })
+        .get();
+      for (const { id: _id, ...schedule } of schedulesOf(db, sourceId)) {
+        tx.insert(automationSchedules)
+          .values({ ...schedule, automation_id: id, utr: randomUUID(), created_at: now, updated_at: now })
+          .run();
+      }
+    },
+    { behavior: 'immediate' },
+  );
+  return utr;
+}
+
+/** Draft → live: freezes every mail; throws 409 with what stands in the way. A live automation stays as it is. */
+export async function setLive(deps: MoveDeps, userId: number, utr: unknown): Promise<void> {
+  // Freezing takes a while, in which anything may change: then what was frozen is not what the owner sees.
+  for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, userId, utr);
+  deps.wake();
+}
+
+/** What an automation would go live with; throws what stands in the way, but for the content of its mails. */
+function readiness(db: Db, userId: number, utr: unknown) {
+  const automation = automationOf(db, userId, utr, 'Record not found');
+  if (automation.unsubscribe_group_id === '0') throw conflict('Unsubscribe group require to live automation');
+  if (automation.automation_for === 0 || !targetExists(db, automation))
+    throw conflict('A target is required to live automation');
+  const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
+  if (broken !== null) throw conflict(`The automation can not go live: ${broken}`);
+  const mails = schedulesOf(db, automation.id).map((schedule) => ({
+    schedule,
+    sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),
+  }));
+  if (mails.length === 0) throw conflict('At least one mail is required to live automation');
+  return { automation, mails };
+}
+
+/** Gives false when something changed while the mails were frozen. */
+async function trySetLive(deps: MoveDeps, userId: number, utr: unknown): Promise<boolean> {
+  const { db, clock } = deps;
+  if (automationOf(db, userId, utr, 'Record not found').status === 1) return true;
+  const before = readiness(db, userId, utr);
+  const { automation } = before;
+  const frozen = new Map<Schedule, Frozen>();
+  for (const { schedule } of before.mails) {
+    const result = await freezeSchedule(deps, schedule);
+    if ('problem' in result) throw conflict(`The mail "${schedule.subject}" can not go live: ${result.problem}`);
+    frozen.set(schedule, result);
+  }
+  const now = clock.now();
+  return db.transaction(
+    (tx) => {
+      if (!isDeepStrictEqual(readiness(db, userId, utr), before)) return false;
+      for (const [schedule, content] of frozen) openMailing(db, automation, schedule, content, wireTime(now));
+      tx.update(automations)
+        .set({ status: 1, live_at: plainTime(now), held_reason: null, updated_at: wireTime(now) })
+        .where(eq(automations.id, automation.id))
+        .run();
+      for (const { id } of mailingsOf(db, automation.id, 'paused')) command(db.$client, id, 'resume');
+      return true;
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** What a mail of an automation says, or the problem an owner must mend first. */
+export async function freezeSchedule(
+  { db, config }: AutomationDeps,
+  schedule: Schedule,
+): Promise<Frozen | { problem: string }> {
+  const sender = db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get();
+  if (sender === undefined || sender.deleted_at !== null) return { problem: 'its sender was deleted' };
+  if (sender.is_verified === 0 && verificationRequired(config)) return { problem: 'its sender is not verified yet' };
+  return freezeContent(db, config, { ...schedule, preheader: '' }, sender);
+}
+
+function targetExists(db: Db, { user_id, automation_for, automation_for_table }: Automation): boolean {
+  const table = sql.raw(automation_for_table === 'segments' ? 'segments' : 'contact_types');
+  return (
+    db.get(sql`SELECT 1 FROM ${table} WHERE id = ${automation_for} AND user_id = ${user_id} AND deleted_at IS NULL`) !==
+    undefined
+  );
+}
+
+function mailingsOf(db: Db, automationId: number, state: 'sending' | 'paused' | 'held'): { id: number }[] {
+  const where = and(eq(mailings.automation_id, automationId), eq(mailings.state, state));
+  return db.select({ id: mailings.id }).from(mailings).where(where).all();
+}
+
+/** Live → draft: people keep their place. Resolves once nothing of it starts any more; throws the record failure when it is not live. */
+export async function pauseAutomation(deps: MoveDeps, userId: number, utr: unknown): Promise<void> {
+  const automation = automationOf(deps.db, userId, utr, 'Record not found');
+  if (automation.status !== 1) throw notFound('Record not found');
+  await stop(deps, [automation], 'pause');
+}
+
+/** Deletes automations softly, and ends what they still had to send. */
+export async function deleteAutomations(deps: MoveDeps, given: readonly Automation[]): Promise<void> {
+  await stop(deps, given, 'cancel');
+}
+
+async function stop(
+  { db, clock, wake }: MoveDeps,
+  given: readonly Automation[],
+  what: 'pause' | 'cancel',
+): Promise<void> {
+  const now = wireTime(clock.now());
+  const stopped = db.transaction(
+    (tx) => {
+      const ids: number[] = [];
+      for (const { id: automationId } of given) {
+        tx.update(automations)
+          .set({ status: 0, live_at: null, updated_at: now, ...(what === 'cancel' && { deleted_at: now }) })
+          .where(eq(automations.id, automationId))
+          .run();
+        const states = what === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
+        for (const state of states) {
+          for (const { id } of mailingsOf(db, automationId, state)) if (command(db.$client, id, what)) ids.push(id);
+        }
+      }
+      return ids;
+    },
+    { behavior: 'immediate' },
+  );
+  wake();
+  for (const id of stopped) await acknowledged(db.$client, id);
+}
+
+/** Takes live automations that can't go on back to draft with a reason. `condition` is SQL over `automations`. */
+export function holdAutomations(db: Db, condition: ReturnType<typeof sql>, reason: string, now: string): void {
+  db.run(sql`
+    UPDATE mailings SET state = 'paused' WHERE state IN ('sending', 'held') AND automation_id IN
+      (SELECT id FROM automations WHERE status = 1 AND deleted_at IS NULL AND ${condition})`);
+  db.run(sql`
+    UPDATE automations SET status = 0, live_at = NULL, held_reason = ${reason}, updated_at = ${now}
+    WHERE status = 1 AND deleted_at IS NULL AND ${condition}`);
+}
+
+/** The automations behind `strIds`, numeric ids or utrs; throws the record failure unless all are the account's. */
+export function automationsOf(db: Db, userId: number, given: readonly unknown[] = []): Automation[] {
+  const found = new Map<number, Automation>();
+  for (const id of given) {
+    const utr = recordUtr(id);
+    const matches = utr === '' ? eq(automations.id, recordId(id)) : eq(automations.utr, utr);
+    const automation = db
+      .select()
+      .from(automations)
+      .where(and(ownedBy(automations, userId), matches))
+      .get();
+    if (automation === undefined) throw notFound('Record not found');
+    found.set(automation.id, automation);
+  }
+  if (found.size === 0) throw notFound('Record not found');
+  return [...found.values()];
+}

@@ -1,0 +1,179 @@
+/** A look ahead: what one person receives from an automation and when, or why nothing more comes (decisions §5). */
+import type { Database } from 'better-sqlite3';
+import { parseAddress } from '../audience/contacts/addresses.ts';
+import { wireTime } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { leftOut } from '../delivery/queue/eligibility.ts';
+import { State } from '../delivery/queue/ledger.ts';
+import { type Automation, type Schedule, schedulesOf } from './automations.ts';
+import { OBSTACLE, PERSON } from './enrolment.ts';
+
+const HOUR = 3_600_000;
+const NOT_LIVE = 'the automation is not live';
+
+export interface Outlook {
+  /** waiting: in it, with mails to come; finished and left: no more; outside: never entered. */
+  state: 'waiting' | 'finished' | 'left' | 'outside';
+  /** Why they left, would leave at the next mail, or are outside; null when nothing stands in the way. */
+  reason: string | null;
+  entered_at: string | null;
+  /** Every mail in order: when it went, or when it is due as things are; both null when it will not go, or nobody knows when: while not live. */
+  mails: { utr: string; subject: string; sent_at: string | null; due_at: string | null }[];
+}
+
+interface Enrolment {
+  id: number;
+  state: 'active' | 'finished' | 'left';
+  reason: string | null;
+  entered_at: number;
+  schedule_id: number;
+  waiting_since: number;
+  contact_id: number | null;
+  /** The change it is still to come from; 0 once it is there. */
+  change_id: number;
+}
+
+/** What the person of this address receives and when. Someone outside is told what would come if they joined at `now`. */
+export function outlookOf(db: Db, automation: Automation, email: string, now: number): Outlook {
+  const client = db.$client;
+  const isLive = automation.status === 1;
+  const addressId = client
+    .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND compared_email = ?')
+    .pluck()
+    .get(automation.user_id, parseAddress(email)?.compared ?? '');
+  const schedules = schedulesOf(db, automation.id);
+  const enrolment =
+    addressId === undefined
+      ? undefined
+      : (enrolmentOf(client, automation, addressId) ?? joinOf(client, automation, addressId));
+  const obstacle = addressId === undefined ? null : obstacleFor(client, automation, addressId, enrolment);
+  const isMember = addressId !== undefined && isInTarget(client, automation, addressId);
+  if (enrolment === undefined) {
+    const reason = obstacle ?? (isMember ? 'joined before it went live, or while it was paused' : 'not in the target');
+    const wouldEnter = isLive && obstacle === null && !isMember;
+    const due = wouldEnter ? now + waitOf(schedules[0]) : null;
+    return { state: 'outside', reason, entered_at: null, mails: planned(schedules, 0, due, new Map()) };
+  }
+  const isActive = enrolment.state === 'active';
+  const hasLeft =
+    automation.exit_criteria === 1 && (!isMember || leavesSoon(client, automation, addressId ?? 0, enrolment));
+  const leaves = hasLeft ? 'left the target' : obstacle;
+  const goesOn = isActive && leaves === null && isLive;
+  const taken = takenBy(client, enrolment.id);
+  const next = schedules.find(({ id }) => id > enrolment.schedule_id);
+  const due = taken.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
+  return {
+    state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
+    reason: isActive ? (leaves ?? (isLive ? null : NOT_LIVE)) : enrolment.reason,
+    entered_at: wireTime(new Date(enrolment.entered_at)),
+    mails: planned(schedules, enrolment.schedule_id, goesOn ? Math.max(now, due) : null, taken),
+  };
+}
+
+function enrolmentOf(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
+  return client
+    .prepare<[number, number], Enrolment>(
+      'SELECT *, 0 AS change_id FROM enrolments WHERE automation_id = ? AND address_id = ?',
+    )
+    .get(id, addressId);
+}
+
+/** The enrolment that a join brings which the background has not come to yet. */
+function joinOf(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
+  return client
+    .prepare<[number, number], Enrolment>(`
+      SELECT 0 AS id, id AS change_id, contact_id, 'active' AS state, NULL AS reason, happened_at AS entered_at, 0 AS schedule_id,
+        happened_at AS waiting_since
+      FROM membership_changes WHERE automation_id = ? AND address_id = ? AND change = 'joined' ORDER BY id LIMIT 1`)
+    .get(id, addressId);
+}
+
+/** Whether they have left the target, and perhaps come back, since they joined, without the background having come to it. */
+function leavesSoon(client: Database, { id }: Automation, addressId: number, { change_id }: Enrolment): boolean {
+  return (
+    client
+      .prepare(
+        "SELECT 1 FROM membership_changes WHERE automation_id = ? AND address_id = ? AND change = 'left' AND id > ?",
+      )
+      .get(id, addressId, change_id) !== undefined
+  );
+}
+
+function dueAt({ waiting_since, schedule_id }: Enrolment, schedules: readonly Schedule[]): number {
+  return waiting_since + waitOf(schedules.find(({ id }) => id > schedule_id));
+}
+
+/** Mails up to the place passed with what became of them; the others from `due` on, each waiting from the one before it. */
+function planned(
+  schedules: readonly Schedule[],
+  passed: number,
+  due: number | null,
+  taken: ReadonlyMap<number, Taken>,
+): Outlook['mails'] {
+  let next = due;
+  return schedules.map((schedule, at) => {
+    const mail = taken.get(schedule.id);
+    const dueAt = schedule.id > passed ? next : (mail?.due_at ?? null);
+    if (schedule.id > passed && next !== null) next += waitOf(schedules[at + 1]);
+    const timed = (moment: number | null | undefined) =>
+      moment === null || moment === undefined ? null : wireTime(new Date(moment));
+    return { utr: schedule.utr, subject: schedule.subject, sent_at: timed(mail?.sent_at), due_at: timed(dueAt) };
+  });
+}
+
+function waitOf(schedule: Schedule | undefined): number {
+  if (schedule === undefined || schedule.waiting_type === 'instantly') return 0;
+  return schedule.waiting_period * (schedule.waiting_type === 'days' ? 24 * HOUR : HOUR);
+}
+
+interface Taken {
+  schedule_id: number;
+  sent_at: number | null;
+  due_at: number | null;
+}
+
+/** What became of the mails of an enrolment: sent when it was accepted, also if it was returned later; due while it is on its way. */
+function takenBy(client: Database, enrolmentId: number): Map<number, Taken> {
+  const steps = client
+    .prepare<[number], Taken>(`
+      SELECT t.schedule_id, CASE d.state WHEN ${State.accepted} THEN d.updated_at WHEN ${State.bounced} THEN t.taken_at END AS sent_at,
+        iif(d.state IN (${State.queued}, ${State.sending}), max(d.due_at, t.taken_at), NULL) AS due_at
+      FROM steps t LEFT JOIN deliveries d ON d.id = t.delivery_id WHERE t.enrolment_id = ?`)
+    .all(enrolmentId);
+  return new Map(steps.map((taken) => [taken.schedule_id, taken]));
+}
+
+/** Why the next mail would not go to this person, apart from the target. */
+function obstacleFor(
+  client: Database,
+  automation: Automation,
+  addressId: number,
+  enrolment: Enrolment | undefined,
+): string | null {
+  const reason = client
+    .prepare<Record<string, number | null>, string | null>(`
+      SELECT ${enrolment === undefined ? leftOut('e') : OBSTACLE} FROM automations au
+        CROSS JOIN (SELECT @address AS address_id, @contact AS contact_id) e
+        CROSS JOIN (SELECT @group AS unsubscribe_group_id, 'schedule' AS owner_kind) m ${PERSON}
+      WHERE au.id = @automation`)
+    .pluck()
+    .get({
+      automation: automation.id,
+      group: Number(automation.unsubscribe_group_id),
+      address: addressId,
+      contact: enrolment?.contact_id ?? null,
+    });
+  return reason ?? null;
+}
+
+function isInTarget(
+  client: Database,
+  { automation_for, automation_for_table }: Automation,
+  addressId: number,
+): boolean {
+  const members =
+    automation_for_table === 'segments'
+      ? 'SELECT 1 FROM segment_recipients WHERE segment_id = ? AND address_id = ? AND is_removed = 0'
+      : 'SELECT 1 FROM contacts WHERE contact_type_id = ? AND address_id = ? AND deleted_at IS NULL';
+  return client.prepare(members).get(automation_for, addressId) !== undefined;
+}

@@ -1,0 +1,59 @@
+/** The mailing behind a schedule: one per design; a changed one opens a new revision (house, "The tables behind the nouns"). */
+import { and, desc, eq } from 'drizzle-orm';
+import type { Db } from '../database/open.ts';
+import { links, mailings } from '../database/schema.ts';
+import type { Frozen } from '../delivery/content/freeze.ts';
+import type { FrozenContent } from '../delivery/queue/mailings.ts';
+import type { Automation, Schedule } from './automations.ts';
+
+/** The newest mailing of a schedule, or null. */
+export function mailingOfSchedule(
+  db: Db,
+  scheduleId: number,
+): { id: number; revision: number; content: string } | null {
+  return (
+    db
+      .select({ id: mailings.id, revision: mailings.revision, content: mailings.content })
+      .from(mailings)
+      .where(and(eq(mailings.owner_kind, 'schedule'), eq(mailings.owner_id, scheduleId)))
+      .orderBy(desc(mailings.revision))
+      .limit(1)
+      .get() ?? null
+  );
+}
+
+/** Opens a mailing for what a schedule says now, unless the newest one says just that. Call inside a transaction. */
+export function openMailing(
+  db: Db,
+  automation: Automation,
+  schedule: Schedule,
+  { frozen, links: urls }: Frozen,
+  now: string,
+): void {
+  const newest = mailingOfSchedule(db, schedule.id);
+  if (newest !== null && sameContent(JSON.parse(newest.content), frozen)) return;
+  const { id } = db
+    .insert(mailings)
+    .values({
+      user_id: schedule.user_id,
+      owner_kind: 'schedule',
+      owner_id: schedule.id,
+      automation_id: automation.id,
+      revision: (newest?.revision ?? 0) + 1,
+      unsubscribe_group_id: Number(automation.unsubscribe_group_id),
+      sender_id: schedule.sender_id,
+      content: JSON.stringify(frozen),
+      state: 'sending',
+      created_at: now,
+    })
+    .returning({ id: mailings.id })
+    .get();
+  urls.forEach((url, number) => {
+    db.insert(links).values({ mailing_id: id, number, url }).run();
+  });
+}
+
+/** The sender is not part of it: what it is now goes on every mail, whenever the content was frozen. */
+function sameContent(a: FrozenContent, b: FrozenContent): boolean {
+  return JSON.stringify(a.content) === JSON.stringify(b.content);
+}

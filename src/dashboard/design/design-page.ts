@@ -1,0 +1,182 @@
+/** The design page: a mail is laid out, looked at and tried there by whoever holds its signed link. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import { customFieldsOf } from '../../audience/contacts/custom-fields.ts';
+import type { Db } from '../../database/open.ts';
+import { dynamicContents } from '../../database/schema.ts';
+import { compileContent, editTemplate, viewTemplate } from '../../delivery/content/compile.ts';
+import { ContentError } from '../../delivery/content/compiled-content.ts';
+import { hasMoreParts } from '../../delivery/content/json-size.ts';
+import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
+import { previewOf } from '../../delivery/content/preview.ts';
+import type { Deps } from '../../deps.ts';
+import { allowTest, sampleValues } from '../../designs/design-people.ts';
+import { type Design, designOfLink, saveDesign, senderValues, type TemplateCode } from '../../designs/designs.ts';
+import { conflict, Failure, notFound } from '../../failure.ts';
+import { retryable } from '../../http/errors.ts';
+import { FORM_BYTES } from '../../http/forms.ts';
+import { html } from '../../http/html.ts';
+import { page, READ, unknownLink } from '../../http/page-layout.ts';
+import { queueTest } from '../../single-sends/test-mail.ts';
+
+/** Only our own scripts run and only we are asked; pictures come from where the mail has them. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  'img-src https: http: data: blob:',
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const GONE = 410;
+const TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
+/** What a body holds: a few texts by name. */
+const MOST_PARTS = 10;
+
+interface Call {
+  Params: { token: string };
+  Body: { mjml?: unknown; html?: unknown; email?: unknown } | undefined;
+}
+
+export async function designPage(app: FastifyInstance, deps: Deps): Promise<void> {
+  const { db, tokens, clock, publicUrl } = deps;
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string', bodyLimit: FORM_BYTES },
+    (request, body: string, done) => {
+      if (hasMoreParts(body, MOST_PARTS)) done(new Failure(400, 'That is not what this page sends.'));
+      else parseJson(request, body, done);
+    },
+  );
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    if (error instanceof Failure) return retryable(reply, error).code(error.status).send({ problem: error.message });
+    if (error instanceof ContentError) return reply.code(422).send({ problem: error.message });
+    const status = error.statusCode ?? 500;
+    if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, 'design page failed');
+    return reply
+      .code(status)
+      .send({ problem: status < 500 ? error.message : 'Something went wrong. Please try again.' });
+  });
+  const found = (token: string): Design => {
+    const design = designOfLink(db, tokens, token, clock.now(), 'usable');
+    if (design === null) throw notFound('This link does not work any more.');
+    if (design === 'expired')
+      throw new Failure(GONE, 'This link has expired. Copy what you changed and open a new one.');
+    return design;
+  };
+
+  /** A link that is not ours costs nothing but its signature: its body is not read. */
+  const onRequest = async ({ params }: FastifyRequest<Call>) => {
+    found(params.token);
+  };
+
+  app.route<Call>({
+    method: READ,
+    url: '/design/:token',
+    handler: (request, reply) => {
+      const design = designOfLink(db, tokens, request.params.token, clock.now(), 'opening');
+      if (design === null) return unknownLink(reply);
+      if (design === 'expired') return expired(reply);
+      return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(frame(design));
+    },
+  });
+
+  app.get<Call>('/design/:token/content', async (request) => {
+    const design = found(request.params.token);
+    const fields = mergeFields(db, design.user_id);
+    if (design.template_html !== '' && design.template_json === '') return { html: design.template_html, fields };
+    return { ...(await viewTemplate(design.template_json)), fields };
+  });
+
+  app.post<Call>('/design/:token', { onRequest }, async (request) => {
+    const design = found(request.params.token);
+    await saveDesign(deps, design, await codeOf(design, request.body));
+    return { message: 'Saved' };
+  });
+
+  app.post<Call>('/design/:token/preview', { onRequest }, async (request) => {
+    const design = found(request.params.token);
+    const { subject, preheader } = design;
+    const given = textOf(request.body?.email);
+    const address = given === '' ? null : parseAddress(given);
+    const person = given !== '' && address === null ? null : sampleValues(db, design, address);
+    if (given !== '' && person === null) throw notFound(`No contact this mail is for has the address ${given}.`);
+    const code = await codeOf(design, request.body);
+    const content = await compileContent({ ...code, subject, preheader, tracking: false, footer: true });
+    const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
+    const values = { ...person, ...senderValues(db, design), ...sample };
+    const shown = previewOf(content, values);
+    return { html: shown.html, subject: shown.subject, email: person?.email ?? '' };
+  });
+
+  app.post<Call>('/design/:token/test', { onRequest }, async (request) => {
+    const design = found(request.params.token);
+    const address = parseAddress(textOf(request.body?.email));
+    if (address === null) throw conflict('That is not an e-mail address.');
+    allowTest(db, design, address, clock.now());
+    await queueTest(deps, design, [address]);
+    return { message: `A test is on its way to ${address.address}` };
+  });
+}
+
+/** A text of a JSON body without the spaces around it; anything else counts as none. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** The template code in a request; an editor's markup becomes JSON, which keeps the head its editor does not know. */
+async function codeOf(design: Design, body: Call['Body']): Promise<TemplateCode> {
+  const { mjml, html: source } = body ?? {};
+  if (typeof source === 'string' && source.trim() !== '' && source.length <= TEMPLATE_CHARACTERS) {
+    return { template_json: '', template_html: source };
+  }
+  if (typeof mjml !== 'string' || mjml.length > TEMPLATE_CHARACTERS)
+    throw new ContentError('There is no design to save.');
+  return { template_json: await editTemplate(mjml, design.template_json), template_html: '' };
+}
+
+/** Every name that may stand in ((…)): the built-in list with our addition, then the account's own fields. */
+function mergeFields(db: Db, userId: number): string[] {
+  const own = customFieldsOf(db, userId).map(({ field_name }) => field_name);
+  const listed = db.select({ name: dynamicContents.name }).from(dynamicContents).all();
+  return [...new Set([...listed.map(({ name }) => name), WEB_COPY, ...own])];
+}
+
+function expired(reply: FastifyReply): FastifyReply {
+  return page(
+    reply.code(GONE),
+    'This link has expired',
+    html`<h1>This link has expired</h1>
+<p>A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails, and you get a new link.</p>`,
+  );
+}
+
+function frame({ title, subject, locked }: Design): string {
+  return html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<title>Design: ${subject}</title><link rel="icon" href="data:,">
+<link rel="stylesheet" href="../assets/grapes.css"><link rel="stylesheet" href="../assets/design.css">
+<script defer src="../assets/grapes.js"></script><script defer src="../assets/grapes-mjml.js"></script><script type="module" src="../assets/design.js"></script></head>
+<body data-locked="${locked ?? ''}">
+<header><div class="what"><h1>${subject}</h1><p>${title}</p></div>
+<p id="status" role="status">${locked ?? 'Loading …'}</p>
+<div class="actions"><button id="preview" class="plain" type="button">Preview</button><button id="test" class="plain" type="button">Send test mail</button><button id="save" type="button">Save</button></div></header>
+<main id="editor"></main>
+<dialog id="preview-dialog" aria-label="Preview"><form method="dialog" class="bar">
+<fieldset><legend>Width</legend><label><input type="radio" name="width" value="desk" checked> Desk</label><label><input type="radio" name="width" value="phone"> Phone</label></fieldset>
+<label>As contact <input id="contact" type="email" placeholder="somebody it is for" autocomplete="off"></label>
+<button id="refresh" class="plain" type="button">Show</button><button>Close</button></form>
+<p id="subject"></p><iframe id="mail" title="The mail" sandbox="" class="desk"></iframe></dialog>
+<dialog id="test-dialog" aria-label="Send test mail"><form class="bar" id="test-form"><label>Send a test to <input id="address" type="email" required autocomplete="email" aria-describedby="who"></label>
+<button>Save and send</button><button class="plain" type="button" id="test-cancel">Cancel</button></form>
+<p id="who">Tests go to the addresses of your senders and contacts, ten from one link.</p></dialog>
+<noscript>This page needs JavaScript.</noscript>
+</body></html>
+`.text;
+}

@@ -1,0 +1,48 @@
+/** The footer of a mail whose template forgot it, in the template's own ground colour and with text that is legible on it. */
+
+import type { Region } from './html-regions.ts';
+import { PREFERENCES } from './merge.ts';
+
+const WHITE = '#ffffff';
+/** From soft to hard; one of the last two is legible on any ground. */
+const TEXTS = ['#595959', '#c8ccd1', '#000000', WHITE];
+const HEX = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
+
+/**
+ * The footer with postal address and preference link (decisions §6) of a document with these regions. It carries its ground
+ * itself: what a mail program's dark mode does to the page does not leave its text behind.
+ */
+export function footerFor(regions: readonly Region[]): string {
+  const ground = bodyGround(regions);
+  const color = TEXTS.find((text) => contrast(text, ground) >= 4.5) ?? '#000000';
+  return (
+    `<div style="padding:16px;text-align:center;font:12px/18px Arial,Helvetica,sans-serif;background-color:${ground};color:${color}">` +
+    `((sender_address))<br><a href="((${PREFERENCES}))" style="color:${color}">Unsubscribe or change preferences</a></div>`
+  );
+}
+
+/** The body's ground where it is given as a hexadecimal colour, else white. */
+function bodyGround(regions: readonly Region[]): string {
+  const given = (attribute: string) =>
+    regions.find((region) => region.tag === 'body' && region.attribute === attribute)?.value ?? '';
+  const declared = given('style').matchAll(
+    /(?:^|;)[ \t]{0,8}background(?:-color)?[ \t]{0,8}:[ \t]{0,8}(#[0-9a-f]{3,6})/gi,
+  );
+  const colours = [given('bgcolor').trim(), ...[...declared].map(([, colour = '']) => colour)];
+  return colours.findLast((colour) => HEX.test(colour)) ?? WHITE;
+}
+
+/** The contrast ratio of WCAG 2.2, 1 to 21. */
+function contrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(hex: string): number {
+  const digits = hex.length === 4 ? hex.slice(1).replace(/./g, '$&$&') : hex.slice(1);
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
+    const value = Number.parseInt(digits.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,79 @@
+/** Freezes what a campaign says: its template compiled, once. Its sender is kept with it as it was then, for the pages behind its links. */
+import { randomBytes } from 'node:crypto';
+import { eq } from 'drizzle-orm';
+import type { Config } from '../../config.ts';
+import type { Db } from '../../database/open.ts';
+import { cities, countries, designTemplates, type senders } from '../../database/schema.ts';
+import type { FrozenContent } from '../queue/mailings.ts';
+import { addressLine } from '../queue/sender.ts';
+import { compileContent } from './compile.ts';
+import { ContentError } from './compiled-content.ts';
+
+type Sender = typeof senders.$inferSelect;
+
+/** What a campaign gives to be frozen: a single send's or a schedule's fields. */
+export interface Source {
+  template_id: number;
+  template_json: string | null;
+  template_html: string | null;
+  subject: string;
+  preheader: string;
+  /** 0: neither opens nor clicks are counted. */
+  tracking: number;
+}
+
+export interface Frozen {
+  frozen: FrozenContent;
+  /** Destinations of tracked links by number. */
+  links: readonly string[];
+}
+
+/** The frozen content, or the problem an owner must mend first. */
+export async function freezeContent(
+  db: Db,
+  config: Config,
+  source: Source,
+  sender: Sender,
+): Promise<Frozen | { problem: string }> {
+  const code = templateOf(db, source);
+  if (code === null) return { problem: 'It has no content: the blank template needs template code' };
+  try {
+    const content = await compileContent({
+      ...code,
+      subject: source.subject,
+      preheader: source.preheader,
+      tracking: config.TRACKING === 'on' && source.tracking === 1,
+      footer: true,
+    });
+    return {
+      links: content.links,
+      frozen: {
+        content,
+        from_email: sender.from_email,
+        reply_to: sender.reply_to_email,
+        sender_name: sender.from_name,
+        sender_address: senderAddress(db, sender),
+        message_key: randomBytes(9).toString('hex'),
+      },
+    };
+  } catch (error) {
+    if (error instanceof ContentError) return { problem: `Its content does not compile: ${error.message}` };
+    throw error;
+  }
+}
+
+/** The template code given with the campaign, else the built-in template's; null when that is the blank one. */
+function templateOf(db: Db, { template_id, template_json, template_html }: Source) {
+  if (template_json || template_html)
+    return { template_json: template_json || null, template_html: template_html || null };
+  const template = db.select().from(designTemplates).where(eq(designTemplates.id, template_id)).get();
+  if (template === undefined || template.is_blank === 1) return null;
+  return { template_json: null, template_html: template.html_code };
+}
+
+/** What `((sender_address))` becomes for a sender. */
+export function senderAddress(db: Db, sender: Sender): string {
+  const city = db.select({ name: cities.name }).from(cities).where(eq(cities.id, sender.city_id)).get();
+  const country = db.select({ name: countries.name }).from(countries).where(eq(countries.id, sender.country_id)).get();
+  return addressLine({ ...sender, city: city?.name ?? null, country: country?.name ?? null });
+}

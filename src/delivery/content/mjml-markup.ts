@@ -1,0 +1,86 @@
+/** MJML between its JSON form, which is stored, and its markup, which editors speak. */
+import { Parser } from 'htmlparser2';
+import { ContentError } from './compiled-content.ts';
+import { escapeHtml } from './merge.ts';
+import { checkCount, checkDepth, type MjmlNode } from './mjml.ts';
+
+/** Elements whose inside is HTML or text, not MJML. */
+const VERBATIM = new Set([
+  'mj-accordion-text',
+  'mj-accordion-title',
+  'mj-button',
+  'mj-html-attribute',
+  'mj-navbar-link',
+  'mj-preview',
+  'mj-raw',
+  'mj-social-element',
+  'mj-style',
+  'mj-table',
+  'mj-text',
+  'mj-title',
+]);
+
+const MOST_INSIDE = 500;
+
+/** The markup of a document. */
+export function toMarkup({ tagName, attributes, children = [], content }: MjmlNode): string {
+  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeHtml(value)}"`);
+  return `<${tagName}${written.join('')}>${content ?? children.map(toMarkup).join('')}</${tagName}>`;
+}
+
+/**
+ * The document a markup writes; text between MJML elements is dropped.
+ * @throws ContentError when it is not one mjml element, or is larger or deeper than a template may be: the parser's work grows with the
+ * square of the depth.
+ */
+export function fromMarkup(markup: string): MjmlNode {
+  const top: Building = { tagName: '', attributes: {}, children: [] };
+  const open: Building[] = [top];
+  let elements = 0;
+  /** HTML elements open within an element's content; those it is not told of closing are closed with the content. */
+  let inside = 0;
+  let verbatim: { node: Building; from: number; depth: number } | null = null;
+  const parser = new Parser(
+    {
+      onopentag(tagName, attributes) {
+        if (verbatim !== null) {
+          if (++inside > MOST_INSIDE)
+            throw new ContentError(`The design's HTML is nested more than ${MOST_INSIDE} levels deep.`);
+          if (tagName === verbatim.node.tagName) verbatim.depth++;
+          return;
+        }
+        checkCount(++elements);
+        checkDepth(open.length - 1);
+        const node: Building = { tagName, attributes, children: [] };
+        open.at(-1)?.children.push(node);
+        if (VERBATIM.has(tagName)) verbatim = { node, from: parser.endIndex + 1, depth: 0 };
+        else open.push(node);
+      },
+      onclosetag(tagName) {
+        if (verbatim === null) {
+          if (open.length > 1) open.pop();
+          return;
+        }
+        inside--;
+        if (tagName === verbatim.node.tagName && verbatim.depth-- === 0) {
+          const { node, from } = verbatim;
+          if (parser.startIndex > from) node.content = markup.slice(from, parser.startIndex).trim();
+          verbatim = null;
+          inside = 0;
+        }
+      },
+    },
+    { recognizeSelfClosing: true },
+  );
+  parser.end(markup);
+  const [root] = top.children;
+  if (root?.tagName !== 'mjml') throw new ContentError('The design is not an MJML document.');
+  return root;
+}
+
+interface Building {
+  tagName: string;
+  attributes: Record<string, string>;
+  children: Building[];
+  content?: string;
+}

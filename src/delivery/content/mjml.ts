@@ -1,0 +1,121 @@
+/** Templates in MJML's JSON form: checked and rebuilt node by node, then rendered to HTML without a look at the file system. */
+import { ContentError } from './compiled-content.ts';
+import { hasMoreParts } from './json-size.ts';
+
+export interface MjmlNode {
+  readonly tagName: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children?: readonly MjmlNode[];
+  readonly content?: string;
+}
+
+/** Levels of elements within each other, the outermost counted as 0. */
+const MOST_DEPTH = 50;
+/** Elements of a template; a long newsletter has some 300. */
+const MOST_ELEMENTS = 5000;
+/** Elements, attributes and lists of a template's JSON: parsing as many takes a few milliseconds. */
+const MOST_PARTS = 30_000;
+
+/** Counts the elements of one template. */
+interface Count {
+  elements: number;
+}
+
+/**
+ * Reads a template in MJML's JSON form (decisions §4) and keeps nothing of it but tags, attributes and content.
+ * @throws ContentError with a text for the owner.
+ */
+export function parseMjml(json: string): MjmlNode {
+  if (hasMoreParts(json, MOST_PARTS)) throw new ContentError(`The template has more than ${MOST_PARTS} parts.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new ContentError('The template is not valid JSON.');
+  }
+  if (!isObject(value) || value.tagName !== 'mjml') {
+    throw new ContentError('The template is not an MJML document: an object whose tagName is mjml.');
+  }
+  const root = node(value, 0, { elements: 0 });
+  if (!root.children?.some((child) => child.tagName === 'mj-body')) {
+    throw new ContentError('The template has no mj-body.');
+  }
+  return root;
+}
+
+/**
+ * Renders an MJML document to HTML. Fonts come from nowhere but the template's own mj-font elements.
+ * @param preview whether mj-preview stays; it gives way to the mail's own preheader.
+ * @throws ContentError with a text for the owner.
+ */
+export async function renderMjml(root: MjmlNode, preview: boolean): Promise<string> {
+  const document = preview ? root : without(root, 'mj-preview');
+  const { default: mjml2html } = await import('mjml');
+  const { html, errors } = await mjml2html(document as Parameters<typeof mjml2html>[0], {
+    fonts: {},
+    ignoreIncludes: true,
+    validationLevel: 'soft',
+  });
+  // Whatever else the validator finds is still shown; an unknown element would vanish from the mail.
+  const unknown = errors.find((error) => /^Element \S+ doesn't exist/.test(error.message));
+  if (unknown) throw unknownElement(unknown.tagName);
+  return html;
+}
+
+/** Throws ContentError for an element too deep within others. */
+export function checkDepth(depth: number): void {
+  if (depth > MOST_DEPTH) throw new ContentError(`The template is nested more than ${MOST_DEPTH} levels deep.`);
+}
+
+/** Throws ContentError for one element too many. */
+export function checkCount(elements: number): void {
+  if (elements > MOST_ELEMENTS) throw new ContentError(`The template has more than ${MOST_ELEMENTS} elements.`);
+}
+
+function node(value: unknown, depth: number, count: Count): MjmlNode {
+  checkDepth(depth);
+  checkCount(++count.elements);
+  if (!isObject(value) || typeof value.tagName !== 'string') {
+    throw new ContentError('The template has an element without a tagName.');
+  }
+  const { tagName, attributes = {}, children, content } = value;
+  if (!/^mj(?:ml|-[a-z-]+)$/.test(tagName)) throw unknownElement(tagName);
+  if (!isObject(attributes)) throw new ContentError(`The template's ${tagName} has attributes that are not an object.`);
+  if (children !== undefined && !Array.isArray(children)) {
+    throw new ContentError(`The template's ${tagName} has children that are not a list.`);
+  }
+  if (content !== undefined && typeof content !== 'string') {
+    throw new ContentError(`The template's ${tagName} has content that is not a text.`);
+  }
+  if (tagName === 'mj-include' || (content && /<mj-include\b/i.test(content))) {
+    throw new ContentError(
+      'The template uses mj-include, which has no meaning here: put the included part in its place.',
+    );
+  }
+  const given = Object.entries(attributes).filter(([, text]) => text !== null);
+  const own = given.map(([name, text]) => [name, String(text)]);
+  const clean = { tagName, attributes: Object.fromEntries(own) as Record<string, string> };
+  // MJML makes a regular expression of it.
+  if (tagName === 'mj-font' && !/^[\w -]*$/.test(clean.attributes.name ?? '')) {
+    throw new ContentError('The template names a font with characters other than letters, digits, spaces and hyphens.');
+  }
+  return {
+    ...clean,
+    ...(children && { children: children.map((child) => node(child, depth + 1, count)) }),
+    ...(content !== undefined && { content }),
+  };
+}
+
+function unknownElement(tagName: string): ContentError {
+  return new ContentError(`The template uses an element MJML does not have: ${tagName.slice(0, 40)}.`);
+}
+
+function without(parent: MjmlNode, tagName: string): MjmlNode {
+  if (!parent.children) return parent;
+  const kept = parent.children.filter((child) => child.tagName !== tagName);
+  return { ...parent, children: kept.map((child) => without(child, tagName)) };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,55 @@
+/** What placeholders become for a person (decisions §6): reserved fields, then the account's custom ones. */
+import type { Database } from 'better-sqlite3';
+import { RESERVED_FIELDS } from '../../audience/contacts/custom-fields.ts';
+
+const PERSON_FIELDS = [...RESERVED_FIELDS, 'custom_values'] as const;
+
+/** What is known of a person; all null for someone of whom only the address is. `custom_values` is JSON keyed by custom field id. */
+export type Person = Record<(typeof PERSON_FIELDS)[number], string | null>;
+
+/** The part of a person that a mail names: its placeholders, and what the To field takes. */
+export function personFields(placeholders: readonly string[], names: readonly CustomName[]): readonly (keyof Person)[] {
+  const named = new Set<string>([...placeholders, 'email', 'first_name', 'last_name']);
+  if (names.some(({ field_name }) => named.has(field_name))) named.add('custom_values');
+  return PERSON_FIELDS.filter((field) => named.has(field));
+}
+
+/** A custom field's id and name. */
+export interface CustomName {
+  id: number;
+  field_name: string;
+}
+
+/** The contact with this id, for merging, deleted or not; undefined when it is gone. */
+export function personOf(client: Database, contactId: number): Person | undefined {
+  return client
+    .prepare<[number], Person>(`
+      SELECT email, alt_email, first_name, last_name, countries.name AS country, state, city, address_line1, address_line2,
+        state_province_region, postal_code, custom_values
+      FROM contacts LEFT JOIN countries ON countries.id = contacts.country_id WHERE contacts.id = ?`)
+    .get(contactId);
+}
+
+/** Values by placeholder name; `email` where the person has none. What was not read of a person is empty. */
+export function valuesOf(person: Partial<Person>, names: readonly CustomName[], email: string): Record<string, string> {
+  const first = person.first_name ?? '';
+  const last = person.last_name ?? '';
+  const values: Record<string, string> = {
+    first_name: first,
+    last_name: last,
+    full_name: `${first} ${last}`.trim(),
+    email: person.email ?? email,
+    alt_email: person.alt_email ?? '',
+    country: person.country ?? '',
+    state: person.state ?? '',
+    city: person.city ?? '',
+    address_line1: person.address_line1 ?? '',
+    address_line2: person.address_line2 ?? '',
+    state_province_region: person.state_province_region ?? '',
+    postal_code: person.postal_code ?? '',
+  };
+  if (!person.custom_values) return values;
+  const own: Record<string, string> = JSON.parse(person.custom_values);
+  for (const { id, field_name } of names) values[field_name] = own[id] ?? '';
+  return values;
+}

@@ -1,0 +1,143 @@
+/** Builds content: HTML from a template, completed with preheader, footer and pixel, cut into merge templates. */
+import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
+import { footerFor } from '../content/footer.ts';
+import { checkHtmlDepth } from '../content/html-depth.ts';
+import { decodeText, outline, type Region } from '../content/html-regions.ts';
+import {
+  CLICK_URL,
+  escapeHtml,
+  OPEN_URL,
+  PREFERENCES,
+  placeholderNames,
+  type Slot,
+  scan,
+  type Template,
+  WEB_COPY,
+} from '../content/merge.ts';
+import { parseMjml, renderMjml } from '../content/mjml.ts';
+import { plainText } from '../content/plain-text.ts';
+
+/**
+ * Compiles content in this thread. Templates are their owners' and may be huge or hostile: `compileContent` does it
+ * apart, with a limit.
+ * @throws ContentError
+ */
+export async function buildContent(source: ContentSource): Promise<Content> {
+  const html = completed(tidy(await sourceHtml(source)), source);
+  checkHtmlDepth(html);
+  const links = new Map<string, number>();
+
+  /** The slot and number that stand for a tracked link; null for a link that is left alone. */
+  function tracked(url: string): Template | null {
+    const target = url.replace(/[\t\n]/g, '').trim();
+    if (!source.tracking || !/^https?:\/\//i.test(target)) return null;
+    if (placeholderNames([scan(target)]).some((name) => name === PREFERENCES || name === WEB_COPY)) return null;
+    const number = links.get(target) ?? links.size;
+    links.set(target, number);
+    return [internal(CLICK_URL), String(number)];
+  }
+
+  const htmlTemplate = compacted(htmlPieces(html, tracked));
+  const textTemplate = compacted(plainText(html, (url) => tracked(url) ?? scan(url, 'url')));
+  const slots = [...htmlTemplate, ...textTemplate].filter((piece) => typeof piece !== 'string').length;
+  if (slots > MOST_SLOTS) throw new ContentError(`The mail has more than ${MOST_SLOTS} placeholders and links.`);
+  const targets = [...links.keys()];
+  const placeholders = placeholderNames([
+    scan(source.subject),
+    htmlTemplate,
+    textTemplate,
+    ...targets.map((url) => scan(url)),
+  ]);
+  return {
+    subject: source.subject,
+    html: htmlTemplate,
+    text: textTemplate,
+    links: targets,
+    placeholders: placeholders.filter((name) => name !== CLICK_URL && name !== OPEN_URL),
+  };
+}
+
+/** Placeholders and tracked links of both parts: each is filled in for every recipient. */
+const MOST_SLOTS = 10_000;
+
+async function sourceHtml(source: ContentSource): Promise<string> {
+  if (source.template_json) return renderMjml(parseMjml(source.template_json), source.preheader === '');
+  if (!source.template_html?.trim()) throw new ContentError('The mail has no content.');
+  return source.template_html;
+}
+
+// Drops what HTML does not allow (so that our own marks are unmistakable) and indentation, which is a fifth of many
+// templates, unless the page may show it.
+function tidy(html: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  const clean = html.replace(/\r\n?/g, '\n').replace(/[\0-\x08\v\f\x0e-\x1f\ufdd0-\ufdef\ufeff]/g, '');
+  if (/<pre|<textarea|white-space/i.test(clean)) return clean;
+  return clean.replace(/^[ \t]+/gm, '').replace(/\n{2,}/g, '\n');
+}
+
+const pixelMark = '\ufdd2';
+const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="display:block;border:0">`;
+
+function completed(html: string, source: ContentSource): string {
+  const { regions, bodyStart, bodyEnd } = outline(html);
+  const seen = regions.filter((region) => region.visible && (!region.attribute || isLink(region)));
+  const shown = placeholderNames(seen.map(({ value }) => scan(value)));
+  const complete = shown.includes(PREFERENCES) && shown.includes('sender_address');
+  const preheader =
+    source.preheader &&
+    `<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${escapeHtml(source.preheader)}</div>`;
+  return [
+    html.slice(0, bodyStart),
+    preheader,
+    html.slice(bodyStart, bodyEnd),
+    source.footer && !complete ? footerFor(regions) : '',
+    source.tracking ? pixel : '',
+    html.slice(bodyEnd),
+    html.endsWith('\n') ? '' : '\n',
+  ].join('');
+}
+
+const urlAttributes = new Set(['href', 'src', 'background', 'action']);
+
+function htmlPieces(html: string, tracked: (url: string) => Template | null): Template {
+  const pieces: (string | Slot)[] = [];
+  let from = 0;
+  for (const region of outline(html).regions) {
+    const raw = html.slice(region.start, region.end);
+    const slots =
+      raw === pixelMark ? [internal(OPEN_URL)] : (isLink(region) && tracked(region.value)) || placeholders(region, raw);
+    if (!slots) continue;
+    pieces.push(html.slice(from, region.start), ...(region.attribute && !region.quoted ? quoted(slots) : slots));
+    from = region.end;
+  }
+  return [...pieces, html.slice(from)];
+}
+
+function placeholders(region: Region, raw: string): Template | null {
+  if (!raw.includes('((')) return null;
+  return scan(raw, region.attribute && urlAttributes.has(region.attribute) ? 'url' : 'text', decodeText);
+}
+
+// A merged value may hold spaces, which end an attribute without quotes.
+function quoted(slots: Template): Template {
+  return ['"', ...slots.map((piece) => (typeof piece === 'string' ? piece.replaceAll('"', '&quot;') : piece)), '"'];
+}
+
+// Outlook's own shapes (v:*) link like anchors.
+function isLink({ tag, attribute }: Region): boolean {
+  return attribute === 'href' && (tag === 'a' || tag === 'area' || tag.startsWith('v:'));
+}
+
+function internal(name: string): Slot {
+  return { name, fallback: '', place: 'url-start' };
+}
+
+function compacted(template: Template): Template {
+  const pieces: (string | Slot)[] = [];
+  for (const piece of template) {
+    const last = pieces.at(-1);
+    if (typeof piece === 'string' && typeof last === 'string') pieces[pieces.length - 1] = last + piece;
+    else if (piece !== '') pieces.push(piece);
+  }
+  return pieces;
+}

@@ -1,0 +1,90 @@
+/** Header fields: folding, addresses (RFC 5322) and encoded words (RFC 2047). Every function gives a whole field with its CRLF. */
+import { asciiAddress } from '../../audience/contacts/addresses.ts';
+
+// RFC 5322 §2.1.1; RFC 2047 §2 allows a line with encoded words two characters less.
+const lineLength = 78;
+const encodedLineLength = 76;
+// What `=?UTF-8?B?` and `?=` take, and the most bytes whose base64 then fits into 75 characters.
+const wordFrame = 12;
+const wordBytes = 45;
+
+const printable = /^[ -~]*$/;
+const atoms = /^[\w !#$%&'*+/=?^`{|}~-]*$/;
+const plainAddress = /^[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+$/;
+
+/** A field of plain text such as Subject. The text is one line without control characters (`oneLine`). */
+export function textField(name: string, text: string): string {
+  if (printable.test(text) && !text.includes('=?')) {
+    const folded = fold(`${name}: ${text}`, name.length + 2);
+    if (folded) return folded;
+  }
+  return `${name}: ${encodedWords(text, name.length + 2)}\r\n`;
+}
+
+/**
+ * A field whose value stands as it is, such as Message-ID.
+ * @throws TypeError for a value with anything but printable ASCII: a line break in it would begin another field.
+ */
+export function plainField(name: string, value: string): string {
+  if (!printable.test(value)) throw new TypeError(`not a value for the field ${name}`);
+  return `${name}: ${value}\r\n`;
+}
+
+/**
+ * A field that names one mailbox, such as From. The display name is one line without control characters, or empty.
+ * @throws TypeError for anything but one plain address; an international domain is turned into its ASCII form.
+ */
+export function mailboxField(name: string, displayName: string, address: string): string {
+  const ascii = requireAscii(address);
+  if (displayName === '') return `${name}: ${ascii}\r\n`;
+  const words = phrase(displayName, name.length + 2);
+  const lastLine = words.length - (words.lastIndexOf('\n') + 1);
+  const before = words.includes('\n') ? lastLine : name.length + 2 + lastLine;
+  return `${name}: ${words}${before + ascii.length + 3 > lineLength ? '\r\n' : ''} <${ascii}>\r\n`;
+}
+
+/** The Date field, in UTC. */
+export function dateField(date: Date): string {
+  return `Date: ${date.toUTCString().replace('GMT', '+0000')}\r\n`;
+}
+
+function requireAscii(address: string): string {
+  const ascii = plainAddress.test(address) ? address : asciiAddress(address);
+  if (ascii === null) throw new TypeError('not a plain e-mail address');
+  return ascii;
+}
+
+function phrase(text: string, indent: number): string {
+  const short = indent + text.length < lineLength - 10 && !text.includes('=?');
+  if (short && atoms.test(text)) return text;
+  if (short && printable.test(text)) return `"${text.replace(/["\\]/g, '\\$&')}"`;
+  return encodedWords(text, indent);
+}
+
+// Breaks a line at its spaces behind `indent`; null when a word is longer than a line.
+function fold(line: string, indent: number): string | null {
+  let rest = line;
+  let lines = '';
+  for (let least = indent; rest.length > lineLength; least = 1) {
+    const at = rest.lastIndexOf(' ', lineLength);
+    if (at < least || rest.slice(0, at).trim() === '') return null;
+    lines += `${rest.slice(0, at)}\r\n`;
+    rest = rest.slice(at);
+  }
+  return `${lines}${rest}\r\n`;
+}
+
+function encodedWords(text: string, indent: number): string {
+  const bytes = Buffer.from(text);
+  const words: string[] = [];
+  let room = Math.floor((encodedLineLength - indent - wordFrame) / 4) * 3;
+  for (let from = 0; from < bytes.length; ) {
+    let to = Math.min(from + room, bytes.length);
+    // A word ends where a character ends.
+    while (to < bytes.length && (bytes.readUInt8(to) & 0xc0) === 0x80) to--;
+    words.push(`=?UTF-8?B?${bytes.toString('base64', from, to)}?=`);
+    from = to;
+    room = wordBytes;
+  }
+  return words.join('\r\n ');
+}

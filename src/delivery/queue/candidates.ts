@@ -1,0 +1,62 @@
+/** The recipients of a mailing who are due, each with what their mail is merged from and whether they may get it at this moment. */
+import type { Database, Statement } from 'better-sqlite3';
+import type { Person } from '../content/values.ts';
+import { CLAIM_REASON, IS_LOST, LostPeople, PERSON } from './eligibility.ts';
+import type { Claim } from './ledger.ts';
+
+export interface Candidate extends Claim {
+  /** Why they get nothing; null: they get it. */
+  left_out: string | null;
+  is_lost: 0 | 1;
+}
+
+/** Where a person's fields are read from: the contact, or who was added by hand. */
+const READ: Partial<Record<keyof Person, string>> = {
+  email: 'ifnull(c.email, r.email) AS email',
+  first_name: 'ifnull(c.first_name, r.first_name) AS first_name',
+  last_name: 'ifnull(c.last_name, r.last_name) AS last_name',
+  country: 'co.name AS country',
+};
+
+export class Candidates {
+  readonly #client: Database;
+  readonly #lost: LostPeople;
+  /** By the fields they read: each field costs. */
+  readonly #statements = new Map<string, Statement<[number, number, number], Candidate>>();
+
+  constructor(client: Database) {
+    this.#client = client;
+    this.#lost = new LostPeople(client);
+  }
+
+  /**
+   * Up to `limit` recipients of a mailing who are due at `steady` (epoch milliseconds), with these fields. Those whose contact was
+   * deleted or given another address since are found again first: what they are now decides. Call inside the claim's transaction.
+   */
+  due(mailingId: number, fields: readonly (keyof Person)[], limit: number, steady: number): Candidate[] {
+    const statement = this.#statementWith(fields);
+    const candidates = statement.all(mailingId, steady, limit);
+    const lost = candidates.flatMap(({ id, is_lost }) => (is_lost === 1 ? [id] : []));
+    if (lost.length === 0) return candidates;
+    this.#lost.find(mailingId, lost);
+    return statement.all(mailingId, steady, limit);
+  }
+
+  #statementWith(fields: readonly (keyof Person)[]): Statement<[number, number, number], Candidate> {
+    const key = fields.join();
+    const known = this.#statements.get(key);
+    if (known !== undefined) return known;
+    const made = this.#client.prepare<[number, number, number], Candidate>(`
+      SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
+        d.contact_id, ${fields.map((field) => READ[field] ?? `c.${field}`).join(', ')}, ${CLAIM_REASON} AS left_out, ${IS_LOST} AS is_lost
+      FROM deliveries d INDEXED BY deliveries_queue
+        CROSS JOIN mailings m ON m.id = d.mailing_id
+        CROSS JOIN addresses a ON a.id = d.address_id
+        ${PERSON}
+        LEFT JOIN countries co ON co.id = c.country_id
+      WHERE d.mailing_id = ? AND d.state = 0 AND d.due_at <= ? AND m.state = 'sending'
+      ORDER BY d.due_at, d.id LIMIT ?`);
+    this.#statements.set(key, made);
+    return made;
+  }
+}

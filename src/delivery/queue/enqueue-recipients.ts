@@ -1,0 +1,234 @@
+/** Laying out an audience: a ledger row for every person a mailing is meant for, and for those left out, why. */
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import { inChunks } from '../../database/bulk.ts';
+import type { WireTarget } from '../../database/schema.ts';
+import { isInTargets, leftOut } from './eligibility.ts';
+import { State } from './ledger.ts';
+
+/** What `mailings.layout` holds while people are laid out: who is meant, and how far it has come. */
+export interface Layout {
+  targets: WireTarget[];
+  excluded: WireTarget[];
+  /** Index of the target being laid out. */
+  target: number;
+  /** The last address laid out of it. */
+  after: number;
+}
+
+/**
+ * People of target @target after address @after by the target's table, in the order of the index that holds them, each with their
+ * contact and their row in the segment. Whether the contact is still there is looked at when the mail is claimed.
+ */
+const MEMBERS = {
+  contacts: `
+  SELECT p.address_id, p.id AS contact_id, NULL AS segment_recipient_id
+  FROM contacts p INDEXED BY contacts_person
+  WHERE p.contact_type_id = @target AND p.deleted_at IS NULL AND p.address_id > @after`,
+  segments: `
+  SELECT p.address_id, p.contact_id, p.id AS segment_recipient_id
+  FROM segment_recipients p INDEXED BY segment_recipients_person
+  WHERE p.segment_id = @target AND p.is_removed = 0 AND p.address_id > @after`,
+};
+
+/** Those of a page who may have to be left out: to look at everybody's unsubscribes one by one costs a third of the layout. */
+const SUSPECTS = [
+  'unsubscribers WHERE unsubscribe_groups_id IS NULL',
+  'unsubscribers WHERE unsubscribe_groups_id IS NOT NULL',
+  'suppressions WHERE true',
+]
+  .map((source) => `SELECT address_id FROM ${source} AND address_id > @after AND address_id <= @last`)
+  .join(' UNION ALL ');
+
+/** Mailings with people still to lay out, in an order by chance: a small one does not wait for a large one that came first. Those cancelled meanwhile are among them: everyone they were meant for gets a final state. */
+export function mailingsToLayOut(client: Database): { id: number; state: 'layout' | 'cancelled' }[] {
+  return client
+    .prepare<[], { id: number; state: 'layout' | 'cancelled' }>(`
+      SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('layout', 'cancelled') AND layout IS NOT NULL
+      ORDER BY random()`)
+    .all();
+}
+
+/**
+ * Adds ledger rows for the audience in short transactions while `goesOn` says so; the next call, after a kill too, goes on from
+ * there. Then the mailing may be sent. Of a cancelled one the worker cancels them as it does the rest. Gives whether there was
+ * anything to do.
+ */
+export async function layOut(
+  client: Database,
+  mailingId: number,
+  goesOn: () => boolean = () => true,
+): Promise<boolean> {
+  let didWork = false;
+  const read = client.prepare<[number], { layout: string }>(
+    "SELECT layout FROM mailings WHERE id = ? AND state IN ('layout', 'cancelled') AND layout IS NOT NULL",
+  );
+  const statements = { contacts: layoutOf(client, MEMBERS.contacts), segments: layoutOf(client, MEMBERS.segments) };
+  const newest = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM deliveries').pluck();
+  const leftOutSince = client
+    .prepare<[number], number>(`SELECT count(*) FROM deliveries WHERE id > ? AND state = ${State.suppressed}`)
+    .pluck();
+  const save = client.prepare('UPDATE mailings SET layout = ?, suppressed = suppressed + ? WHERE id = ?');
+  const end = client.prepare(
+    "UPDATE mailings SET layout = NULL, state = iif(state = 'layout', 'sending', state) WHERE id = ?",
+  );
+
+  await inChunks(client, (rows) => {
+    const stored = read.get(mailingId);
+    if (stored === undefined) return false;
+    didWork = true;
+    const layout: Layout = JSON.parse(stored.layout);
+    const target = layout.targets[layout.target];
+    if (target === undefined) {
+      end.run(mailingId);
+      return false;
+    }
+    const range = { target: target.id, after: layout.after, rows };
+    const { reached, insert } = statements[target.table];
+    const last = reached.get(range);
+    if (last === null || last === undefined) {
+      save.run(JSON.stringify({ ...layout, target: layout.target + 1, after: 0 }), 0, mailingId);
+      return goesOn();
+    }
+    const before = newest.get() ?? 0;
+    insert.run({
+      target: target.id,
+      after: layout.after,
+      last,
+      mailing: mailingId,
+      excluded: JSON.stringify(layout.excluded),
+    });
+    save.run(JSON.stringify({ ...layout, after: last }), leftOutSince.get(before) ?? 0, mailingId);
+    return goesOn();
+  });
+  return didWork;
+}
+
+/** The statements that lay out one page of a target: the last address on it, and its ledger rows. */
+function layoutOf(client: Database, members: string) {
+  return {
+    reached: client
+      .prepare<Record<string, unknown>, number | null>(
+        `SELECT max(address_id) FROM (${members} ORDER BY p.address_id LIMIT @rows)`,
+      )
+      .pluck(),
+    insert: client.prepare(`
+      INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id, state, reply)
+      SELECT @mailing, address_id, contact_id, segment_recipient_id, iif(reason IS NULL, ${State.queued}, ${State.suppressed}), reason
+      FROM (SELECT c.*, CASE
+          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'c.address_id')} THEN 'excluded from this send'
+          WHEN c.address_id IN (${SUSPECTS}) THEN ${leftOut('c')}
+          END AS reason
+        FROM mailings m CROSS JOIN (${members} AND p.address_id <= @last) c WHERE m.id = @mailing)
+      WHERE true ORDER BY address_id
+      ON CONFLICT DO NOTHING`),
+  };
+}
+
+/** Whether anyone at all would get a mail of this kind now: the first person not left out ends the search. */
+export function hasAudience(client: Database, userId: number, groupId: number, layout: Layout): boolean {
+  const statement = client.prepare(`
+    SELECT 1 FROM (
+        SELECT c.address_id FROM json_each(@targets) t CROSS JOIN contacts c
+          INDEXED BY contacts_person ON c.contact_type_id = t.value ->> 'id' AND c.deleted_at IS NULL
+        WHERE t.value ->> 'table' = 'contacts'
+        UNION ALL
+        SELECT r.address_id FROM json_each(@targets) t CROSS JOIN segment_recipients r
+          INDEXED BY segment_recipients_person ON r.segment_id = t.value ->> 'id' AND r.is_removed = 0
+        WHERE t.value ->> 'table' = 'segments') p
+      CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
+    WHERE NOT ${isInTargets('@excluded', 'p.address_id')}
+      AND ${leftOut('p')} IS NULL LIMIT 1`);
+  return (
+    statement.get({
+      targets: JSON.stringify(layout.targets),
+      excluded: JSON.stringify(layout.excluded),
+      user: userId,
+      group: groupId,
+    }) !== undefined
+  );
+}
+
+/** People looked at for a sample: of an audience that is excluded but for a few, none may be found. */
+const SAMPLED = 1000;
+
+/**
+ * A contact of the audience who is not excluded from it: the one with this address, or for null any. Null where there is none, or
+ * not among the first people of each kind of target.
+ */
+export function contactOfAudience(
+  client: Database,
+  { targets, excluded }: Pick<Layout, 'targets' | 'excluded'>,
+  addressId: number | null,
+): number | null {
+  const who = addressId === null ? '' : 'AND p.address_id = @address';
+  const statement = client
+    .prepare<Record<string, unknown>, number>(`
+      SELECT p.contact_id FROM (
+        SELECT * FROM (SELECT p.address_id, p.id AS contact_id FROM json_each(@targets) t CROSS JOIN contacts p
+          INDEXED BY contacts_person ON p.contact_type_id = t.value ->> 'id' AND p.deleted_at IS NULL ${who}
+          WHERE t.value ->> 'table' = 'contacts' LIMIT ${SAMPLED})
+        UNION ALL
+        SELECT * FROM (SELECT p.address_id, p.contact_id FROM json_each(@targets) t CROSS JOIN segment_recipients p
+          INDEXED BY segment_recipients_person ON p.segment_id = t.value ->> 'id' AND p.is_removed = 0 ${who}
+          CROSS JOIN contacts c ON c.id = p.contact_id AND c.deleted_at IS NULL
+          WHERE t.value ->> 'table' = 'segments' LIMIT ${SAMPLED})) p
+      WHERE NOT ${isInTargets('@excluded', 'p.address_id')} LIMIT 1`)
+    .pluck();
+  const bound = { targets: JSON.stringify(targets), excluded: JSON.stringify(excluded) };
+  return statement.get({ ...bound, ...(addressId !== null && { address: addressId }) }) ?? null;
+}
+
+const COUNTED_AT_ONCE = 1000;
+
+/** An audience in numbers, and one person of it. */
+export interface AudienceCount {
+  recipients: number;
+  left_out: { reason: string; count: number }[];
+  /** A contact who would get the mail; null when only people added by hand would. */
+  contact_id: number | null;
+}
+
+/** Counts exactly who would get a mail now and who would not, why. Reads page by page, so that it holds nothing up. */
+export async function countAudience(
+  client: Database,
+  userId: number,
+  groupId: number,
+  layout: Layout,
+): Promise<AudienceCount> {
+  const reasons = new Map<string, number>();
+  let recipients = 0;
+  let contact_id: number | null = null;
+  for (const [at, target] of layout.targets.entries()) {
+    const page = client.prepare<
+      Record<string, unknown>,
+      { address_id: number; contact_id: number | null; reason: string | null }
+    >(`
+      SELECT d.address_id, d.contact_id, iif(${isInTargets('@earlier', 'd.address_id')}, '', iif(${isInTargets('@excluded', 'd.address_id')}, 'excluded from this send', ${leftOut('d')})) AS reason
+      FROM (SELECT address_id, contact_id FROM (${MEMBERS[target.table]}) ORDER BY address_id LIMIT ${COUNTED_AT_ONCE}) d
+        CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
+      ORDER BY d.address_id`);
+    const bounds = {
+      user: userId,
+      group: groupId,
+      target: target.id,
+      excluded: JSON.stringify(layout.excluded),
+      earlier: JSON.stringify(layout.targets.slice(0, at)),
+    };
+    for (let after = 0, more = true; more; ) {
+      const people = page.all({ ...bounds, after });
+      for (const person of people) {
+        if (person.reason === null) {
+          recipients++;
+          contact_id ??= person.contact_id;
+        } else if (person.reason !== '') {
+          reasons.set(person.reason, (reasons.get(person.reason) ?? 0) + 1);
+        }
+      }
+      after = people.at(-1)?.address_id ?? after;
+      more = people.length === COUNTED_AT_ONCE;
+      await setImmediate();
+    }
+  }
+  return { recipients, left_out: [...reasons].map(([reason, count]) => ({ reason, count })), contact_id };
+}

@@ -1,0 +1,310 @@
+/**
+ * The ledger: one row per recipient of a mailing, and the only code that moves its state. Every move is one short immediate
+ * transaction together with the mailing's counters, so the counters always equal the rows.
+ */
+import type { Database, Statement } from 'better-sqlite3';
+import type { Person } from '../content/values.ts';
+import { LONGEST_WAIT } from './backoff.ts';
+import { type Candidate, Candidates } from './candidates.ts';
+import { moveOn } from './series.ts';
+
+/** States of a delivery. From `accepted` on they are final. */
+export const State = {
+  queued: 0,
+  sending: 1,
+  accepted: 2,
+  bounced: 3,
+  failed: 4,
+  suppressed: 5,
+  cancelled: 6,
+} as const;
+export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
+
+/** A recipient claimed for hand-off, with what its mail is merged from. */
+export interface Claim extends Partial<Person> {
+  id: number;
+  mailing_id: number;
+  address_id: number;
+  attempt: number;
+  first_tried_at: number;
+  compared_email: string;
+  /** Null for someone added by hand. */
+  contact_id: number | null;
+}
+
+/** How a hand-off ended: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
+export interface Result {
+  id: number;
+  mailing_id: number;
+  address_id: number;
+  user_id: number;
+  state: FinalState | 'queued';
+  reply: string;
+  due_at: number;
+  /** Whether the address is dead and no later mailing may try it. */
+  suppress: boolean;
+  /** Whether it is a mail of an automation, whose next one waits for it. */
+  in_series: boolean;
+}
+
+export interface OpenMailing {
+  id: number;
+  user_id: number;
+  unsubscribe_group_id: number | null;
+  owner_kind: 'single' | 'schedule' | 'test' | 'system';
+  /** Whether anybody of it is due. */
+  is_due: 0 | 1;
+}
+
+export class Ledger {
+  readonly #client: Database;
+  readonly #open: Statement<[number], OpenMailing>;
+  readonly #candidates: Candidates;
+  readonly #take: Statement<{ now: number; steady: number; ids: string }>;
+  readonly #triggered: Statement<[number, number]>;
+  readonly #leaveOut: Statement<[string, number, number]>;
+  readonly #finish: Statement<[number, string, number, number, number]>;
+  readonly #suppress: Statement<[number, number, string, string]>;
+  readonly #counters: Statement<Record<string, number>>;
+  readonly #settle: Statement<{ now: string; mailing: number }>;
+  readonly #putBack: Statement<[number, number]>;
+  readonly #cancel: Statement<[number, number, number], number>;
+  readonly #unseen: Statement<[], { id: number; state: string }>;
+  readonly #seen: Statement<[string, number]>;
+  readonly #hold: Statement<[string, number]>;
+  readonly #cancelled: Statement<[], number>;
+  readonly #bringForward: Statement<{ mailing: number; steady: number; end: string; limit: number }>;
+  readonly #progress: Statement<[number], { sending: number; delivered: number }>;
+
+  constructor(client: Database) {
+    this.#client = client;
+    this.#open = client.prepare(`
+      SELECT id, user_id, unsubscribe_group_id, owner_kind, EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_queue
+        WHERE d.mailing_id = mailings.id AND d.state = 0 AND d.due_at <= ?) AS is_due
+      FROM mailings WHERE finished_at IS NULL AND state = 'sending' ORDER BY id`);
+    this.#take = client.prepare(`
+      UPDATE deliveries SET state = 1, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @steady), updated_at = @now
+      WHERE id IN (SELECT value FROM json_each(@ids))`);
+    this.#triggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
+    this.#leaveOut = client.prepare(
+      `UPDATE deliveries SET state = ${State.suppressed}, reply = ?, updated_at = ? WHERE id = ?`,
+    );
+    this.#finish = client.prepare(
+      `UPDATE deliveries SET state = ?, reply = ?, due_at = ?, updated_at = ? WHERE id = ? AND state = ${State.sending}`,
+    );
+    this.#suppress = client.prepare(`
+      INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at) VALUES (?, ?, 'bounce', ?, ?)
+      ON CONFLICT DO NOTHING`);
+    this.#counters = client.prepare(`
+      UPDATE mailings SET delivered = delivered + @accepted, bounces = bounces + @bounced, failed = failed + @failed,
+        suppressed = suppressed + @suppressed, cancelled = cancelled + @cancelled WHERE id = @mailing`);
+    this.#settle = client.prepare(`
+      UPDATE mailings SET state = iif(state = 'cancelled', state, 'done'), finished_at = @now
+      WHERE id = @mailing AND finished_at IS NULL AND state IN ('sending', 'cancelled') AND layout IS NULL
+        AND (owner_kind <> 'schedule' OR state = 'cancelled' OR EXISTS (SELECT 1 FROM mailings newer
+          WHERE newer.owner_kind IN ('single', 'schedule') AND newer.owner_kind = mailings.owner_kind AND newer.owner_id = mailings.owner_id AND newer.revision > mailings.revision))
+        AND NOT EXISTS (SELECT 1 FROM deliveries WHERE mailing_id = @mailing AND state = 0)
+        AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = @mailing AND state = 1)`);
+    this.#putBack = client.prepare(
+      `UPDATE deliveries SET state = ${State.queued}, attempt = attempt - 1, due_at = ?,
+        first_tried_at = iif(attempt = 1, NULL, first_tried_at) WHERE id = ? AND state = ${State.sending}`,
+    );
+    this.#cancel = client
+      .prepare<[number, number, number], number>(`
+        UPDATE deliveries SET state = ${State.cancelled}, reply = 'the mailing was cancelled', updated_at = ?
+        WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = 0 LIMIT ?)
+        RETURNING id`)
+      .pluck();
+    this.#candidates = new Candidates(client);
+    this.#unseen = client.prepare('SELECT id, state FROM mailings WHERE seen_state <> state');
+    this.#seen = client.prepare('UPDATE mailings SET seen_state = ? WHERE id = ?');
+    this.#hold = client.prepare(
+      "UPDATE mailings SET state = 'held', seen_state = 'held', held_reason = ? WHERE id = ? AND state = 'sending'",
+    );
+    this.#bringForward = client.prepare(`
+      UPDATE deliveries SET due_at = -1 WHERE id IN (
+        SELECT d.id FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN addresses a ON a.id = d.address_id
+        WHERE d.mailing_id = @mailing AND d.state = 0 AND d.due_at <= @steady AND substr(a.compared_email, -length(@end)) <> @end
+        LIMIT @limit)`);
+    this.#progress = client.prepare(`
+      SELECT delivered, (SELECT count(*) FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = mailings.id AND state = 1)
+        AS sending FROM mailings WHERE id = ?`);
+    this.#cancelled = client
+      .prepare<[], number>("SELECT id FROM mailings WHERE finished_at IS NULL AND state = 'cancelled'")
+      .pluck();
+  }
+
+  /**
+   * At start: whatever is in hand-off belongs to an earlier boot and goes back to the queue, under its old Message-ID; what
+   * the relay's refusal held is tried again, since a restart is how settings change. What waits for a moment no wait leads to,
+   * as the clock was ahead when it was put off, is due at `now`, epoch milliseconds.
+   */
+  recover(now: number): number {
+    return this.#client
+      .transaction(() => {
+        this.#client
+          .prepare(`
+            UPDATE deliveries INDEXED BY deliveries_queue SET due_at = @now, first_tried_at = min(first_tried_at, @now)
+            WHERE state = 0 AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest`)
+          .run({ now, longest: LONGEST_WAIT });
+        this.#client.exec(
+          "UPDATE mailings SET state = 'sending', held_reason = NULL WHERE finished_at IS NULL AND state = 'held'",
+        );
+        return this.#client.prepare('UPDATE deliveries SET state = 0 WHERE state = 1').run().changes;
+      })
+      .immediate();
+  }
+
+  /** How many recipients of a mailing are in hand-off, and how many were accepted. */
+  progress(mailingId: number): { sending: number; delivered: number } {
+    return this.#progress.get(mailingId) ?? { sending: 0, delivered: 0 };
+  }
+
+  /**
+   * Puts up to `limit` due recipients of a mailing whose address is of another domain than this first in its queue; gives how many
+   * there are. `steady` as in `claim`.
+   */
+  bringForward(mailing: number, domain: string, limit: number, steady: number): number {
+    return this.#bringForward.run({ mailing, steady, end: `@${domain}`, limit }).changes;
+  }
+
+  /** Runs several of the moves below as one transaction. */
+  together<T>(moves: () => T): T {
+    return this.#client.transaction(moves).immediate();
+  }
+
+  /** Mailings whose state another thread has changed since it was last marked seen. */
+  unseen(): { id: number; state: string }[] {
+    return this.#unseen.all();
+  }
+
+  /** Acknowledges a state. */
+  markSeen(mailingId: number, state: string): void {
+    this.#seen.run(state, mailingId);
+  }
+
+  /** Stops a mailing with a reason: the relay refuses the sender or us, nobody's address is at fault (trust 5). */
+  hold(mailingId: number, reason: string): void {
+    this.#hold.run(reason, mailingId);
+  }
+
+  /** Cancelled mailings with recipients that are not in a final state yet. */
+  cancelledMailings(): number[] {
+    return this.#cancelled.all();
+  }
+
+  /** The mailings that may be sent now; `steady` as in `claim`. */
+  openMailings(steady: number): OpenMailing[] {
+    return this.#open.all(steady);
+  }
+
+  /**
+   * Takes up to `limit` due recipients of a mailing into hand-off and gives them with these fields of theirs: each field
+   * costs. Who has left, is suppressed or was deleted by now is put into that final state instead, in the same transaction;
+   * `examined` counts them too, so that a batch in which nobody is eligible is told from an empty queue. Waits are measured by `steady`, stamps say
+   * `now`; both are epoch milliseconds.
+   */
+  claim(
+    mailingId: number,
+    fields: readonly (keyof Person)[],
+    limit: number,
+    steady: number,
+    now: number,
+  ): { claims: Claim[]; examined: number } {
+    return this.#client
+      .transaction(() => {
+        const candidates = this.#candidates.due(mailingId, fields, limit, steady);
+        if (candidates.length === 0) return { claims: [], examined: 0 };
+        const claims = candidates.filter((candidate) => candidate.left_out === null);
+        if (claims.length > 0) {
+          this.#take.run({ now, steady, ids: JSON.stringify(claims.map((claim) => claim.id)) });
+          this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
+        }
+        this.#suppressAll(
+          mailingId,
+          candidates.filter((candidate) => candidate.left_out !== null),
+          now,
+        );
+        return { claims, examined: candidates.length };
+      })
+      .immediate();
+  }
+
+  /** Puts results on disk, one transaction; `wireNow` stamps what bounces suppress. */
+  record(results: readonly Result[], now: number, wireNow: string): void {
+    if (results.length === 0) return;
+    this.#client
+      .transaction(() => {
+        const counts = new Map<number, Partial<Record<FinalState, number>>>();
+        const series = new Map<number, number[]>();
+        for (const result of results) {
+          const { changes } = this.#finish.run(State[result.state], result.reply, result.due_at, now, result.id);
+          if (result.suppress) this.#suppress.run(result.user_id, result.address_id, result.reply, wireNow);
+          if (changes === 0 || result.state === 'queued') continue;
+          if (result.in_series) {
+            const theirs = series.get(result.mailing_id) ?? [];
+            theirs.push(result.id);
+            series.set(result.mailing_id, theirs);
+          }
+          const count = counts.get(result.mailing_id) ?? {};
+          count[result.state] = (count[result.state] ?? 0) + 1;
+          counts.set(result.mailing_id, count);
+        }
+        for (const [mailingId, count] of counts) this.#count(mailingId, count);
+        for (const [mailingId, ids] of series) moveOn(this.#client, mailingId, ids, 'through', now);
+      })
+      .immediate();
+  }
+
+  /** Takes claims that were never started back into the queue, as if they had not been claimed, due at their moment. */
+  putBack(claims: readonly { claim: Claim; due_at: number }[]): void {
+    if (claims.length === 0) return;
+    this.#client
+      .transaction(() => {
+        for (const { claim, due_at } of claims) {
+          const { id, mailing_id, attempt } = claim;
+          if (this.#putBack.run(due_at, id).changes > 0 && attempt === 0) this.#triggered.run(-1, mailing_id);
+        }
+      })
+      .immediate();
+  }
+
+  /** Cancels up to `limit` recipients of a cancelled mailing that are still queued; gives how many. */
+  cancelQueued(mailingId: number, limit: number, now: number): number {
+    return this.#client
+      .transaction(() => {
+        const cancelled = this.#cancel.all(now, mailingId, limit);
+        if (cancelled.length === 0) return 0;
+        this.#count(mailingId, { cancelled: cancelled.length });
+        moveOn(this.#client, mailingId, cancelled, 'cancelled', now);
+        return cancelled.length;
+      })
+      .immediate();
+  }
+
+  /**
+   * Finishes a mailing when every recipient is in a final state; true when it just became so. A schedule's goes on for those who
+   * come later, until it is cancelled or a newer revision takes its place.
+   */
+  settle(mailingId: number, wireNow: string): boolean {
+    return this.#settle.run({ now: wireNow, mailing: mailingId }).changes > 0;
+  }
+
+  /** Puts people who may not get their mail into that final state, each with the reason. */
+  #suppressAll(mailingId: number, people: readonly Candidate[], now: number): void {
+    if (people.length === 0) return;
+    for (const { id, left_out } of people) this.#leaveOut.run(left_out ?? '', now, id);
+    this.#count(mailingId, { suppressed: people.length });
+    moveOn(
+      this.#client,
+      mailingId,
+      people.map(({ id }) => id),
+      'suppressed',
+      now,
+    );
+  }
+
+  #count(mailing: number, count: Partial<Record<FinalState, number>>): void {
+    this.#counters.run({ accepted: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0, ...count, mailing });
+  }
+}

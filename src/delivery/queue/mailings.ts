@@ -1,0 +1,193 @@
+/** Mailings as the worker needs them: their frozen content prepared once, then a handful of joins per recipient. */
+
+import { asciiAddress } from '../../audience/contacts/addresses.ts';
+import { customFieldsOf } from '../../audience/contacts/custom-fields.ts';
+import type { Clock } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import type { Content } from '../content/compiled-content.ts';
+import { type Person, personFields, valuesOf } from '../content/values.ts';
+import { returnPath } from '../links/return-paths.ts';
+import { type Tokens, tokenSecrets } from '../links/tokens.ts';
+import { DkimKeys } from '../mime/dkim-keys.ts';
+import type { MailData } from '../mime/mail-data.ts';
+import { type Prepared, prepare, render } from '../mime/message.ts';
+import type { Claim } from './ledger.ts';
+import { type SenderFacts, Senders } from './sender.ts';
+
+/** What `mailings.content` holds, as JSON. */
+export interface FrozenContent extends SenderFacts {
+  content: Content;
+  /** Random part of the mailing's Message-IDs: with the delivery's id it stays the same over retries and restarts. */
+  message_key: string;
+}
+
+interface MailingDeps {
+  clock: Clock;
+  tokens: Tokens;
+  publicUrl: string;
+  /** Domain of return paths; '' when mail comes back to the sender itself. */
+  bounceDomain: string;
+  /** Whether only a verified sender may send. */
+  mustBeVerified: boolean;
+}
+
+/** One mailing, ready to render. */
+export interface ReadyMailing {
+  /** What of a person its mails need. */
+  readonly fields: readonly (keyof Person)[];
+  envelopeFrom(claim: Claim): string;
+  /** The whole message for a claimed recipient, in this memory if it is large enough. */
+  render(claim: Claim, to: string, memory?: Buffer): MailData;
+  /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
+  renderSigned(claim: Claim, to: string): Promise<MailData> | null;
+  /** Looks for a newer key. */
+  refresh(): void;
+}
+
+interface MailingRow {
+  id: number;
+  user_id: number;
+  unsubscribe_group_id: number | null;
+  owner_kind: string;
+  sender_id: number | null;
+  content: string;
+}
+
+/** A mailing as it was last prepared. */
+interface Kept {
+  ready: ReadyMailing;
+  senderId: number | null;
+  /** Its sender then, as JSON. */
+  facts: string;
+}
+
+/** Prepares mailings at first use and keeps them until they are done. */
+export class Mailings {
+  readonly #db: Db;
+  readonly #facts: MailingDeps;
+  readonly #keys: DkimKeys;
+  readonly #senders: Senders;
+  readonly #kept = new Map<number, Kept>();
+
+  constructor(db: Db, facts: MailingDeps) {
+    this.#db = db;
+    this.#facts = facts;
+    this.#keys = new DkimKeys(db.$client);
+    this.#senders = new Senders(db.$client, facts.mustBeVerified);
+  }
+
+  /**
+   * The mailing with this id, from its sender as it is now and signing with the newest key, or why nothing of it may leave. To be
+   * asked for once a batch: it is prepared anew only when the sender has changed.
+   */
+  get(id: number): ReadyMailing | { problem: string } {
+    const kept = this.#kept.get(id);
+    const row = kept === undefined ? this.#read(id) : null;
+    const senderId = kept?.senderId ?? row?.sender_id ?? null;
+    const sender = senderId === null ? null : this.#senders.get(senderId);
+    if (sender !== null && 'problem' in sender) return sender;
+    const facts = JSON.stringify(sender);
+    if (kept?.facts === facts) {
+      kept.ready.refresh();
+      return kept.ready;
+    }
+    const ready = readyMailing(this.#db, this.#facts, this.#keys, row ?? this.#read(id), sender);
+    this.#kept.set(id, { ready, senderId, facts });
+    return ready;
+  }
+
+  forget(id: number): void {
+    this.#kept.delete(id);
+  }
+
+  #read(id: number): MailingRow {
+    const row = this.#db.$client
+      .prepare<[number], MailingRow>(
+        'SELECT id, user_id, unsubscribe_group_id, owner_kind, sender_id, content FROM mailings WHERE id = ?',
+      )
+      .get(id);
+    if (row === undefined) throw new Error(`mailing ${id} does not exist`);
+    return row;
+  }
+}
+
+function readyMailing(
+  db: Db,
+  { clock, tokens, publicUrl, bounceDomain }: MailingDeps,
+  keys: DkimKeys,
+  row: MailingRow,
+  sender: SenderFacts | null,
+): ReadyMailing {
+  const frozen: FrozenContent = JSON.parse(row.content);
+  const { from_email, reply_to, sender_name, sender_address } = sender ?? frozen;
+  const [secret = ''] = tokenSecrets(db.$client);
+  const isCampaign = row.owner_kind !== 'system';
+  // As it is shown, the domain may be international; whatever the mail and its envelope hold is ASCII.
+  const from = asciiAddress(from_email);
+  if (from === null) throw new Error('its sender has no valid address');
+  const domain = domainOf(from);
+  // A mail that is tried again keeps its Message-ID, whatever has become of the sender meanwhile.
+  const idDomain = domainOf(asciiAddress(frozen.from_email) ?? from);
+  const names = customFieldsOf(db, row.user_id);
+  const prepared: Prepared = prepare(frozen.content, {
+    from: { name: sender_name, address: from },
+    replyTo: reply_to === from_email ? null : reply_to,
+    constants: { sender_name, sender_address },
+    bulk: isCampaign
+      ? {
+          listId: `${row.unsubscribe_group_id ?? 0}.${row.user_id}.${domain}`,
+          feedbackId: `${row.id}:${row.user_id}:sendlark`,
+        }
+      : null,
+  });
+  const signingDomain = domain;
+  let signer = keys.signerOf(signingDomain);
+  const ready: ReadyMailing = {
+    fields: personFields(frozen.content.placeholders, names),
+    refresh() {
+      signer = keys.signerOf(signingDomain);
+    },
+    envelopeFrom: ({ id, compared_email: email }) =>
+      bounceDomain === '' ? from : returnPath(secret, { id, email }, bounceDomain),
+    renderSigned(claim, to) {
+      if (signer === null) return null;
+      const message = ready.render(claim, to);
+      return signer.signAside(message.bytes, clock.now()).then((field) => message.withField(field));
+    },
+    render: (claim, to, memory) => {
+      const own = tokens.recipient({
+        delivery: claim.id,
+        mailing: row.id,
+        address: claim.address_id,
+        group: row.unsubscribe_group_id ?? 0,
+        user: row.user_id,
+        email: claim.compared_email,
+      });
+      const preferences = `${publicUrl}/u/${own.unsubscribe}`;
+      const values = valuesOf(claim, names, to);
+      return render(
+        prepared,
+        {
+          address: to,
+          name: values.full_name ?? '',
+          values,
+          messageId: `${frozen.message_key}.${claim.id}@${idDomain}`,
+          date: clock.now(),
+          urls: {
+            preferences,
+            oneClick: preferences,
+            webCopy: `${publicUrl}/w/${own.web}`,
+            open: `${publicUrl}/o/${own.open}.gif`,
+            click: `${publicUrl}/c/${own.click}/`,
+          },
+        },
+        memory,
+      );
+    },
+  };
+  return ready;
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}

@@ -1,0 +1,80 @@
+/** How fast mail may leave: in all, and to one recipient domain (settings SEND_RATE, SEND_RATE_PER_DOMAIN; mails a second). */
+import type { Clock } from '../../clock.ts';
+
+const SECOND = 1000;
+
+const MOST_DOMAINS = 10_000;
+
+/** Monotonic milliseconds by recipient domain. */
+type DomainTimes = Map<string, number>;
+
+/** Spreads hand-offs over time. A rate of 0 is no limit. */
+export class Rates {
+  readonly #clock: Clock;
+  readonly #perSecond: number;
+  readonly #perDomain: number;
+  #tokens: number;
+  #filledAt: number;
+  /** When the next mail to a domain may go. */
+  readonly #next: DomainTimes = new Map();
+  /** By mailing: when the last of those who wait is to ask again, and a place more. */
+  readonly #tails = new Map<number, DomainTimes>();
+
+  constructor(clock: Clock, { perSecond, perDomain }: { perSecond: number; perDomain: number }) {
+    this.#clock = clock;
+    this.#perSecond = perSecond;
+    this.#perDomain = perDomain;
+    this.#tokens = perSecond;
+    this.#filledAt = clock.monotonic();
+  }
+
+  /** How many of `wanted` may go now. What is given is used up. */
+  take(wanted: number): number {
+    if (this.#perSecond === 0) return wanted;
+    const now = this.#clock.monotonic();
+    const gained = ((now - this.#filledAt) * this.#perSecond) / SECOND;
+    this.#tokens = Math.min(this.#perSecond, this.#tokens + gained);
+    this.#filledAt = now;
+    const given = Math.min(wanted, Math.floor(this.#tokens));
+    this.#tokens -= given;
+    return given;
+  }
+
+  /** Gives back what was taken and not used. */
+  giveBack(count: number): void {
+    this.#tokens += count;
+  }
+
+  /**
+   * Asks for a mail of a mailing to this domain: 0, it goes now; else the milliseconds after which to ask again. Those who wait
+   * are spread over time but hold no place, so that a stop in between lets no flood through later; up to a second of places not
+   * used is made up for, since the worker does not look at every one of them. Each mailing spreads its own, so that nobody stands
+   * behind people of one that was cancelled.
+   */
+  waitFor(mailingId: number, domain: string): number {
+    if (this.#perDomain === 0) return 0;
+    const now = this.#clock.monotonic();
+    const interval = SECOND / this.#perDomain;
+    const next = this.#next.get(domain) ?? now;
+    if (next <= now) {
+      this.#next.set(domain, Math.max(next, now - SECOND) + interval);
+      forgetPast(this.#next, now - SECOND);
+      return 0;
+    }
+    const tails: DomainTimes = this.#tails.get(mailingId) ?? new Map();
+    const place = Math.max(next, tails.get(domain) ?? 0);
+    this.#tails.set(mailingId, tails.set(domain, place + interval));
+    forgetPast(tails, now);
+    return Math.ceil(place - now);
+  }
+
+  /** Forgets who of a mailing waits: it is done, or it was stopped. */
+  forget(mailingId: number): void {
+    this.#tails.delete(mailingId);
+  }
+}
+
+function forgetPast(times: DomainTimes, before: number): void {
+  if (times.size < MOST_DOMAINS) return;
+  for (const [domain, time] of times) if (time <= before) times.delete(domain);
+}

@@ -1,0 +1,426 @@
+/** Hands claimed recipients to a courier and puts on the ledger what became of them. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../clock.ts';
+import { steadyTime, wireTime } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { classify } from '../feedback/bounces/classify.ts';
+import type { MailData } from '../mime/mail-data.ts';
+import type { Courier, Outcome } from '../transport/courier.ts';
+import { retryAt } from './backoff.ts';
+import { type Claim, Ledger, type OpenMailing, type Result } from './ledger.ts';
+import type { Mailings, ReadyMailing } from './mailings.ts';
+import type { Rates } from './rates.ts';
+import { blamed, domainOf, Refusals, type Suspect, type Verdict } from './refusals.ts';
+
+/** Results wait at most this long for their transaction: the bound of what a crash can send twice (trust, the promise). */
+const RECORD_MS = 50;
+const PAGE = 500;
+/** How many ineligible recipients of a mailing one transaction passes over to find eligible ones. */
+const MOST_INELIGIBLE = 500;
+const CANCEL_ROWS = 250;
+/** How many recipients of other domains are tried when one domain refuses. */
+const OTHERS = 10;
+
+export interface WorkerDeps {
+  db: Db;
+  clock: Clock;
+  courier: Courier;
+  mailings: Mailings;
+  rates: Rates;
+  log(fields: object, text: string): void;
+}
+
+interface Batch {
+  mailing: OpenMailing;
+  ready: ReadyMailing;
+  claims: Claim[];
+}
+
+export class DeliveryWorker {
+  readonly #deps: WorkerDeps;
+  readonly #ledger: Ledger;
+  /** What retries and other waits are measured by. */
+  readonly #steady: () => number;
+  /** What has landed and is not on disk yet. */
+  #results: Result[] = [];
+  /** Claims that were withdrawn before they started. */
+  #withdrawn: { claim: Claim; due_at: number }[] = [];
+  /** Recipients whose refusal may be about us. */
+  readonly #refusals = new Refusals();
+  /** Mailings of which nothing may start. */
+  readonly #stopped = new Set<number>();
+  #isStopping = false;
+  #flights = 0;
+  /** Recipients that the last round put into a final state without a hand-off. */
+  #ineligible = 0;
+  /** Those in flight that wait for their signature. */
+  #signing = 0;
+  #landed: () => void = () => undefined;
+  #turn = 0;
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps;
+    this.#ledger = new Ledger(deps.db.$client);
+    this.#steady = steadyTime(deps.clock);
+    const recovered = this.#ledger.recover(this.#steady());
+    if (recovered > 0) deps.log({ recovered }, 'hand-offs of an earlier run go back to the queue');
+  }
+
+  /**
+   * One round: record what has landed and claim what fits, in one transaction; hand it over; wait until half of it has landed
+   * or results are due. Gives whether there is anything left to do now. While all sending is held nothing is claimed.
+   */
+  async step(isHeld = false): Promise<boolean> {
+    this.acknowledge();
+    const landed = this.#results.length + this.#withdrawn.length;
+    const { noted } = this.#refusals;
+    const batches = this.#recordAndClaim(!isHeld && !this.#isStopping);
+    for (const { mailing, ready, claims } of batches) {
+      for (const claim of claims) this.#handOffInTurn(mailing, ready, claim);
+    }
+    if (this.#flights > 0) await this.#landing();
+    const cancelled = this.#sweepCancelled();
+    // A new suspect is looked at in the next round; one that waits for others is no work by itself.
+    const isJudging = this.#refusals.noted !== noted;
+    const waiting = this.#flights + this.#results.length + this.#withdrawn.length + (isJudging ? 1 : 0);
+    return landed > 0 || batches.length > 0 || this.#ineligible > 0 || cancelled > 0 || waiting > 0;
+  }
+
+  /** Takes note of mailings whose state another thread has changed. Nothing a stop forbids starts after this returns. */
+  acknowledge(): void {
+    for (const { id, state } of this.#ledger.unseen()) {
+      if (state === 'sending') {
+        this.#stopped.delete(id);
+      } else {
+        this.#stopped.add(id);
+        this.#deps.rates.forget(id);
+      }
+      this.#ledger.markSeen(id, state);
+    }
+  }
+
+  /** Starts nothing any more. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Waits for what is in flight and puts it on the ledger. The courier is to be closed first. */
+  async finish(): Promise<void> {
+    while (this.#flights > 0) {
+      await this.#landing();
+      this.#recordSafely();
+    }
+    this.#recordAndClaim(false);
+  }
+
+  /** As `record`; what a full disk refuses is tried again with what lands next. */
+  #recordSafely(): void {
+    try {
+      this.record();
+    } catch (error) {
+      this.#deps.log({ err: String(error) }, 'what has landed could not be recorded');
+    }
+  }
+
+  /** Puts what has landed on disk; the worker's own rounds do so too, but other work may come between them. */
+  record(): void {
+    if (this.#results.length + this.#withdrawn.length === 0) return;
+    this.#ledger.together(() => this.#record(this.#ledger.openMailings(this.#steady())));
+    this.#results = [];
+    this.#withdrawn = [];
+  }
+
+  /**
+   * One commit for both, since each waits for the disk. A failed write, a full disk say, throws and leaves what has landed for
+   * the next round: what was handed off is not forgotten.
+   */
+  #recordAndClaim(mayClaim: boolean): Batch[] {
+    const open = this.#ledger.openMailings(this.#steady());
+    this.#ineligible = 0;
+    this.#judgeSuspects(open, mayClaim);
+    if (open.length + this.#results.length + this.#withdrawn.length === 0) return [];
+    const batches = this.#ledger.together(() => {
+      this.#record(open);
+      return mayClaim ? this.#claimAll(open.filter(({ is_due }) => is_due === 1)) : [];
+    });
+    this.#results = [];
+    this.#withdrawn = [];
+    return batches;
+  }
+
+  /** Claims for every mailing with people due its share of the room; the turn goes round so that a small one never waits for a large one. */
+  #claimAll(due: readonly OpenMailing[]): Batch[] {
+    const now = this.#deps.clock.now().getTime();
+    const batches: Batch[] = [];
+    let claimed = 0;
+    for (let at = 0; at < due.length; at++) {
+      const mailing = due[(this.#turn + at) % due.length];
+      const room = this.#deps.courier.room() - this.#signing - claimed;
+      if (mailing === undefined || room <= 0) break;
+      const share = this.#deps.rates.take(Math.min(PAGE, Math.ceil(room / (due.length - at))));
+      if (share === 0) break;
+      const ready = this.#ready(mailing);
+      const claims = ready === null ? [] : this.#claim(mailing.id, ready, share, now);
+      this.#deps.rates.giveBack(share - claims.length);
+      if (ready !== null && claims.length > 0) batches.push({ mailing, ready, claims });
+      claimed += claims.length;
+    }
+    this.#turn++;
+    return batches;
+  }
+
+  /**
+   * Claims up to `share` recipients of a mailing. Ineligible ones do not use up the share: thousands who unsubscribed would
+   * otherwise keep the relay idle while they are worked off a share at a time.
+   */
+  #claim(mailingId: number, { fields }: ReadyMailing, share: number, now: number): Claim[] {
+    const claims: Claim[] = [];
+    let ineligible = 0;
+    let isMore = true;
+    while (isMore && claims.length < share && ineligible < MOST_INELIGIBLE) {
+      const wanted = share - claims.length;
+      const found = this.#ledger.claim(mailingId, fields, wanted, this.#steady(), now);
+      claims.push(...found.claims);
+      ineligible += found.examined - found.claims.length;
+      isMore = found.examined === wanted;
+    }
+    this.#ineligible += ineligible;
+    return claims;
+  }
+
+  /** The mailing prepared; one that can't be, or may not be sent, is held, so that nobody of it is claimed. */
+  #ready(mailing: OpenMailing): ReadyMailing | null {
+    const ready = this.#prepared(mailing);
+    if (!('problem' in ready)) return ready;
+    this.#ledger.hold(mailing.id, ready.problem);
+    this.#deps.log({ mailing: mailing.id, reason: ready.problem }, 'mailing held');
+    return null;
+  }
+
+  #prepared(mailing: OpenMailing): ReadyMailing | { problem: string } {
+    try {
+      return this.#deps.mailings.get(mailing.id);
+    } catch (error) {
+      return { problem: `The mailing could not be prepared: ${error instanceof Error ? error.message : error}` };
+    }
+  }
+
+  /** Hands off now, or puts the claim back until its recipient domain has room. */
+  #handOffInTurn(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
+    const wait = this.#deps.rates.waitFor(mailing.id, domainOf(claim));
+    if (wait === 0) {
+      this.#handOff(mailing, ready, claim);
+    } else {
+      this.#deps.rates.giveBack(1);
+      this.#withdrawn.push({ claim, due_at: this.#steady() + wait });
+    }
+  }
+
+  #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
+    this.#flights++;
+    const landed = (outcome: Outcome | 'withdrawn') => {
+      this.#flights--;
+      this.#land(mailing, claim, outcome);
+      this.#landed();
+    };
+    this.#outcomeOf(mailing, ready, claim).then(landed, (error: unknown) => landed(this.#unbuilt(claim, error)));
+  }
+
+  async #outcomeOf(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
+    const to = envelopeAddress(claim);
+    const mayGo = () => !this.#isStopping && !this.#stopped.has(mailing.id);
+    const hand = (message: (memory?: Buffer) => MailData) =>
+      this.#deps.courier.send({
+        mailingId: mailing.id,
+        userId: mailing.user_id,
+        from: ready.envelopeFrom(claim),
+        to,
+        dotless: true,
+        start: (memory) => (mayGo() ? message(memory) : null),
+        mayGo,
+      });
+    const signed = ready.renderSigned(claim, to);
+    return signed === null ? hand((memory) => ready.render(claim, to, memory)) : this.#afterSigning(signed, hand);
+  }
+
+  /** A mail that can't be built is a bug of ours or of the data: this recipient fails, the others go on. */
+  #unbuilt(claim: Claim, error: unknown): Outcome {
+    this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
+    return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: 'The mail could not be built' };
+  }
+
+  /** Hands a mail over once it is signed; until then it counts against the courier's room here. */
+  async #afterSigning(
+    signed: Promise<MailData>,
+    hand: (message: (memory?: Buffer) => MailData) => Promise<Outcome | 'withdrawn'>,
+  ): Promise<Outcome | 'withdrawn'> {
+    this.#signing++;
+    const message = await signed.finally(() => this.#signing--);
+    return hand(() => message);
+  }
+
+  /** Holds a mailing; where that can't be written now, the next hand-off of it tries again. */
+  #hold(mailingId: number, reason: string): void {
+    try {
+      this.#ledger.hold(mailingId, reason);
+      this.#stopped.add(mailingId);
+      this.#deps.log({ mailing: mailingId, reason }, 'mailing held');
+    } catch (error) {
+      this.#deps.log({ mailing: mailingId, err: String(error) }, 'a mailing could not be held');
+    }
+  }
+
+  #land(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
+    if (outcome === 'withdrawn') {
+      this.#withdrawn.push({ claim, due_at: 0 });
+    } else if (outcome.kind === 'held') {
+      this.#withdrawn.push({ claim, due_at: 0 });
+      if (!this.#stopped.has(mailing.id)) {
+        this.#hold(mailing.id, `The relay refuses mail: ${outcome.reply}`);
+      }
+    } else if (this.#refusals.note(mailing, claim, outcome)) {
+      this.#judge(mailing.id, this.#refusals.verdict(mailing.id));
+    } else {
+      this.#results.push(this.#resultOf(mailing, claim, outcome));
+      if (outcome.kind === 'accepted') this.#recordSuspects(this.#refusals.accepted(mailing.id, claim, this.#steady()));
+    }
+  }
+
+  /** Does what a row of refusals means: holds the mailing and puts its recipients back, or finds out whose refusal it is. */
+  #judge(mailingId: number, verdict: Verdict): void {
+    const next =
+      verdict === 'compare' && !this.#hasOthers(mailingId)
+        ? this.#refusals.verdict(mailingId, { isLast: true })
+        : verdict;
+    if (next === 'hold' && !this.#stopped.has(mailingId)) this.#hold(mailingId, this.#refusals.reason(mailingId));
+    if (next === 'theirs') this.#recordSuspects(this.#refusals.blameDomain(mailingId));
+    if (this.#stopped.has(mailingId)) {
+      for (const { claim } of this.#refusals.end(mailingId)) this.#withdrawn.push({ claim, due_at: 0 });
+    }
+  }
+
+  /** Has recipients of other domains come next; false where there are none. */
+  #hasOthers(mailingId: number): boolean {
+    try {
+      const domain = this.#refusals.compare(mailingId);
+      return this.#ledger.bringForward(mailingId, domain, OTHERS, this.#steady()) > 0;
+    } catch (error) {
+      this.#deps.log({ mailing: mailingId, err: String(error) }, 'the queue of a mailing could not be changed');
+      return true;
+    }
+  }
+
+  /** Whether somebody of an automation was refused because of us for as long as a mail is tried, and nobody was accepted all the while. */
+  #isGivenUp({ id, owner_kind }: OpenMailing): boolean {
+    if (owner_kind !== 'schedule') return false;
+    const acceptedAt = this.#refusals.acceptedAt(id);
+    return this.#refusals
+      .suspects(id)
+      .some(
+        ({ claim, outcome }) =>
+          blamed(outcome) === 'us' && acceptedAt < claim.first_tried_at && this.#retryAt(claim) === null,
+      );
+  }
+
+  #recordSuspects(suspects: readonly Suspect[], isTriedAgain = false): void {
+    for (const { mailing, claim, outcome } of suspects)
+      this.#results.push(this.#resultOf(mailing, claim, outcome, isTriedAgain));
+  }
+
+  #retryAt(claim: Claim): number | null {
+    const now = this.#steady();
+    return retryAt(claim.attempt + 1, claim.first_tried_at || now, now);
+  }
+
+  /**
+   * Judges refusals that nothing more will be learned about: nobody else of the mailing is due or in flight. What was stopped, or
+   * may not go on, goes back to the queue.
+   */
+  #judgeSuspects(open: readonly OpenMailing[], mayClaim: boolean): void {
+    for (const id of this.#refusals.waiting) {
+      const mailing = open.find((one) => one.id === id);
+      if (mailing === undefined || !mayClaim) {
+        for (const { claim } of this.#refusals.end(id)) this.#withdrawn.push({ claim, due_at: 0 });
+        continue;
+      }
+      const unrecorded = [...this.#results, ...this.#withdrawn.map(({ claim }) => claim)];
+      const landed = this.#refusals.suspects(id).length + unrecorded.filter((one) => one.mailing_id === id).length;
+      const { sending, delivered } = this.#ledger.progress(id);
+      if (mailing.is_due === 1 || sending > landed) continue;
+      const isFirst = delivered === 0 && this.#refusals.acceptedAt(id) === 0;
+      const verdict = this.#isGivenUp(mailing) ? 'hold' : this.#refusals.verdict(id, { isLast: true, isFirst });
+      this.#judge(id, verdict);
+      // An automation goes on: they are tried again, and judged with those that come later.
+      if (verdict === null) this.#recordSuspects(this.#refusals.take(id), mailing.owner_kind === 'schedule');
+    }
+  }
+
+  /** Resolves when half of what is in flight has landed, but never later than results are due on disk. */
+  async #landing(): Promise<void> {
+    const enough = this.#flights / 2;
+    const half = new Promise<void>((resolve) => {
+      this.#landed = () => {
+        if (this.#flights <= enough) resolve();
+      };
+    });
+    const timer = new AbortController();
+    await Promise.race([half, pause(RECORD_MS, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    timer.abort();
+  }
+
+  /** Puts what has landed on the ledger and finishes mailings that are through. */
+  #record(open: readonly OpenMailing[]): void {
+    const moment = this.#deps.clock.now();
+    this.#ledger.record(this.#results, moment.getTime(), wireTime(moment));
+    this.#ledger.putBack(this.#withdrawn);
+    for (const { id } of open) this.#settle(id, moment);
+  }
+
+  /** Finishes a mailing that is through. */
+  #settle(mailingId: number, moment: Date): void {
+    if (!this.#ledger.settle(mailingId, wireTime(moment))) return;
+    this.#deps.mailings.forget(mailingId);
+    this.#deps.rates.forget(mailingId);
+    this.#refusals.end(mailingId);
+  }
+
+  #sweepCancelled(): number {
+    const moment = this.#deps.clock.now();
+    let cancelled = 0;
+    for (const id of this.#ledger.cancelledMailings()) {
+      cancelled += this.#ledger.cancelQueued(id, CANCEL_ROWS, moment.getTime());
+      this.#settle(id, moment);
+    }
+    return cancelled;
+  }
+
+  /** What is recorded of a hand-off. A refusal that names us, or that `isTriedAgain`, is no verdict on the recipient. */
+  #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain = false): Result {
+    const { reply } = outcome;
+    const base = {
+      id: claim.id,
+      mailing_id: mailing.id,
+      address_id: claim.address_id,
+      user_id: mailing.user_id,
+      reply,
+      due_at: 0,
+      suppress: false,
+      in_series: mailing.owner_kind === 'schedule',
+    };
+    if (outcome.kind === 'accepted') return { ...base, state: 'accepted' };
+    const isFinal = outcome.kind === 'refused' && !isTriedAgain && blamed(outcome) !== 'us';
+    const verdict = isFinal ? classify(outcome) : null;
+    if (verdict?.kind === 'bounce') return { ...base, state: 'bounced', suppress: true };
+    if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
+    const due_at = this.#retryAt(claim);
+    return due_at === null
+      ? { ...base, state: 'failed', reply: `Given up after 4 days: ${reply}` }
+      : { ...base, state: 'queued', due_at };
+  }
+}
+
+/** The address as the envelope needs it: the local part as given, the domain in ASCII form. */
+function envelopeAddress({ email, compared_email: compared }: Claim): string {
+  const given = email ?? compared;
+  return given.slice(0, given.lastIndexOf('@')) + compared.slice(compared.lastIndexOf('@'));
+}

@@ -1,0 +1,35 @@
+/** The sending side in figures, for watching it from outside (trust 50). */
+import type { Database } from 'better-sqlite3';
+import { type FinalState, State } from '../queue/ledger.ts';
+
+export interface Gauges {
+  /** Recipients that wait for their hand-off. */
+  queued: number;
+  /** Epoch milliseconds since when the oldest hand-off has been under way, or null when there is none. */
+  oldestSending: number | null;
+  /** Recipients in each final state, since the installation began. */
+  results: Record<FinalState, number>;
+  /** Mailings that wait for a person: paused, or held with a reason. */
+  waitingMailings: number;
+}
+
+/** Reads the figures: two partial indexes and the mailings' counters, never the whole ledger. */
+export function readGauges(client: Database): Gauges {
+  const { queued, ...results } = client
+    .prepare<[], Record<FinalState | 'queued', number>>(`
+      SELECT (SELECT count(*) FROM deliveries INDEXED BY deliveries_queue WHERE state = ${State.queued}) AS queued,
+        ifnull(sum(delivered), 0) AS accepted, ifnull(sum(bounces), 0) AS bounced, ifnull(sum(failed), 0) AS failed,
+        ifnull(sum(suppressed), 0) AS suppressed, ifnull(sum(cancelled), 0) AS cancelled FROM mailings`)
+    .get() ?? { queued: 0, accepted: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0 };
+  const oldestSending = client
+    .prepare<[], number | null>(
+      `SELECT min(updated_at) FROM deliveries INDEXED BY deliveries_sending WHERE state = ${State.sending}`,
+    )
+    .pluck()
+    .get();
+  const waitingMailings = client
+    .prepare<[], number>("SELECT count(*) FROM mailings WHERE finished_at IS NULL AND state IN ('paused', 'held')")
+    .pluck()
+    .get();
+  return { queued, oldestSending: oldestSending ?? null, results, waitingMailings: waitingMailings ?? 0 };
+}

@@ -1,0 +1,107 @@
+/** The built-in courier: mails stay in the database, the newest 1 000, for the owner to look at. Nothing leaves the machine. */
+import { lte, sql } from 'drizzle-orm';
+import { decodeWords } from 'postal-mime';
+import type { Clock } from '../../clock.ts';
+import { wireTime } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { outbox } from '../../database/schema.ts';
+import type { Courier, Handoff, Outcome } from './courier.ts';
+
+const KEPT = 1000;
+const BATCH = 200;
+
+const ACCEPTED: Outcome = {
+  kind: 'accepted',
+  stage: 'body',
+  code: 250,
+  enhanced: '2.0.0',
+  reply: '250 kept in the outbox',
+};
+
+interface Waiting {
+  handoff: Handoff;
+  resolve(outcome: Outcome | 'withdrawn'): void;
+  reject(error: unknown): void;
+}
+
+/** A courier that stores each mail; those handed over together are written in one transaction. */
+export class OutboxCourier implements Courier {
+  readonly #db: Db;
+  readonly #clock: Clock;
+  #waiting: Waiting[] = [];
+
+  constructor(db: Db, clock: Clock) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  room(): number {
+    return BATCH - this.#waiting.length;
+  }
+
+  send(handoff: Handoff): Promise<Outcome | 'withdrawn'> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ handoff, resolve, reject }) === 1) setImmediate(() => this.#store());
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#store();
+  }
+
+  /** One transaction for all that waits. A mail that can't be built fails alone; a failed write puts all of them off. */
+  #store(): void {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    const created_at = wireTime(this.#clock.now());
+    const built = batch.map((waiting) => ({ ...waiting, raw: rawOf(waiting) })).filter(({ raw }) => raw !== null);
+    try {
+      this.#db.transaction(
+        (tx) => {
+          for (const { handoff, raw } of built) {
+            if (raw === null) continue;
+            const mail = {
+              user_id: handoff.userId,
+              mailing_id: handoff.mailingId,
+              envelope_from: handoff.from,
+              envelope_to: handoff.to,
+            };
+            tx.insert(outbox)
+              .values({ ...mail, ...shownFields(raw), raw, created_at })
+              .run();
+          }
+          tx.delete(outbox)
+            .where(lte(outbox.id, sql`(SELECT max(id) - ${KEPT} FROM outbox)`))
+            .run();
+        },
+        { behavior: 'immediate' },
+      );
+      for (const { resolve } of built) resolve(ACCEPTED);
+    } catch (error) {
+      const reply = `The outbox could not be written: ${error instanceof Error ? error.message : error}`;
+      for (const { resolve } of built) resolve({ kind: 'deferred', stage: 'body', code: 0, enhanced: null, reply });
+    }
+  }
+}
+
+/** The mail, or null when it was withdrawn or can't be built; its sender is told so here. */
+function rawOf({ handoff, resolve, reject }: Waiting): Buffer | null {
+  try {
+    const mail = handoff.start();
+    if (mail === null) resolve('withdrawn');
+    return mail?.bytes ?? null;
+  } catch (error) {
+    reject(error);
+    return null;
+  }
+}
+
+/** Who a mail says it is from and to, and its subject, with encoded words (RFC 2047) decoded: for finding it in the list. */
+function shownFields(raw: Buffer): { from: string; to: string; subject: string } {
+  const head = raw.toString('latin1', 0, Math.max(0, raw.indexOf('\r\n\r\n')));
+  const field = (name: string) => {
+    const value = new RegExp(`^${name}: (.*(?:\\r\\n[ \\t].*)*)`, 'im').exec(head)?.[1] ?? '';
+    return decodeWords(value.replace(/\r\n/g, ''));
+  };
+  return { from: field('From'), to: field('To'), subject: field('Subject') };
+}

@@ -1,0 +1,66 @@
+/** Whom the holder of a link to a design page can look at and write to: people of the mail, never others. */
+import { and, eq, isNull } from 'drizzle-orm';
+import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
+import type { Db } from '../database/open.ts';
+import { senders } from '../database/schema.ts';
+import type { Values } from '../delivery/content/merge.ts';
+import { contactOfAudience } from '../delivery/queue/enqueue-recipients.ts';
+import { valuesOfContact } from '../delivery/queue/recipients.ts';
+import { conflict, Failure } from '../failure.ts';
+import { type Design, LINK_MS } from './designs.ts';
+
+/** Tests that one link sends, asked-for ones that are refused included, so that it does not tell who is a contact. */
+const MOST_TESTS = 10;
+const TOO_MANY_REQUESTS = 429;
+
+/**
+ * Lets a holder of the link send a test to this address: an address of one of the account's senders or contacts, a few times. Throws
+ * 429 when the link has sent its number of tests, and 409 for an address of a stranger.
+ */
+export function allowTest(db: Db, { utr, until, user_id }: Design, { compared, address }: Address, now: Date): void {
+  const forget = db.$client.prepare('DELETE FROM design_tests WHERE until < ?');
+  const count = db.$client.prepare(`
+    INSERT INTO design_tests (utr, until, tests) VALUES (?, ?, 1)
+    ON CONFLICT DO UPDATE SET tests = tests + 1 WHERE tests < ${MOST_TESTS}`);
+  const isCounted = db.$client.transaction(() => {
+    forget.run(now.getTime() - LINK_MS);
+    return count.run(utr, until).changes > 0;
+  });
+  if (!isCounted.immediate())
+    throw new Failure(TOO_MANY_REQUESTS, `This link has sent its ${MOST_TESTS} test mails. A new link sends more.`);
+  if (!isContact(db, user_id, compared) && !isSender(db, user_id, compared))
+    throw conflict(`Tests go to addresses of your senders and contacts only; ${address} is none of them.`);
+}
+
+function isContact({ $client }: Db, userId: number, compared: string): boolean {
+  const found = $client.prepare(`
+    SELECT 1 FROM addresses a CROSS JOIN contacts c ON c.address_id = a.id AND c.deleted_at IS NULL
+    WHERE a.user_id = ? AND a.compared_email = ? LIMIT 1`);
+  return found.get(userId, compared) !== undefined;
+}
+
+function isSender(db: Db, userId: number, compared: string): boolean {
+  return db
+    .select({ from: senders.from_email, replyTo: senders.reply_to_email })
+    .from(senders)
+    .where(and(eq(senders.user_id, userId), isNull(senders.deleted_at)))
+    .all()
+    .some(({ from, replyTo }) => [from, replyTo].some((own) => parseAddress(own)?.compared === compared));
+}
+
+/**
+ * What placeholders become in a design's preview for a contact of its audience: the one with this address, or for null any. Null when
+ * there is none.
+ */
+export function sampleValues(db: Db, design: Design, address: Address | null): Values | null {
+  const addressId =
+    address === null
+      ? null
+      : db.$client
+          .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND compared_email = ?')
+          .pluck()
+          .get(design.user_id, address.compared);
+  if (addressId === undefined) return null;
+  const contactId = contactOfAudience(db.$client, design, addressId) ?? undefined;
+  return valuesOfContact(db, design.user_id, contactId);
+}

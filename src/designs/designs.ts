@@ -1,0 +1,216 @@
+/** What a design page edits: the content of a schedule or of a single send, named by the text of its signed link. */
+import { eq } from 'drizzle-orm';
+import { freezeSchedule } from '../automations/automations.ts';
+import { openMailing } from '../automations/schedule-mailings.ts';
+import { wireTime } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { recordUtr } from '../database/ownership.ts';
+import {
+  automationSchedules,
+  automations,
+  designRevocations,
+  designTemplates,
+  senders,
+  singleSends,
+  type WireTarget,
+} from '../database/schema.ts';
+import { senderAddress } from '../delivery/content/freeze.ts';
+import type { Tokens } from '../delivery/links/tokens.ts';
+import { conflict, notFound } from '../failure.ts';
+import type { MoveDeps } from '../single-sends/actions.ts';
+
+const PURPOSE = 'design';
+/** How long a link opens the page, and then again how long the page it opened can be used. */
+export const LINK_MS = 24 * 60 * 60 * 1000;
+
+/** Template code as it is stored: one of the two, the other empty. */
+export interface TemplateCode {
+  template_json: string;
+  template_html: string;
+}
+
+export interface Design extends TemplateCode {
+  kind: 'single' | 'schedule';
+  id: number;
+  utr: string;
+  user_id: number;
+  title: string;
+  subject: string;
+  preheader: string;
+  sender_id: number;
+  template_id: number;
+  unsubscribe_group_id: number;
+  tracking: number;
+  /** Who it is for, and whom of them not. */
+  targets: WireTarget[];
+  excluded: WireTarget[];
+  /** Why it can not be changed any more, or null. */
+  locked: string | null;
+  /** Until when the link opens, epoch milliseconds. */
+  until: number;
+}
+
+/** The token of a single send's or schedule's design page; it opens the page for 24 hours from `now`. */
+export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, now: Date): string {
+  return tokens.sign(PURPOSE, `${kind}:${utr}:${now.getTime() + LINK_MS}`);
+}
+
+/**
+ * What a design link is for, with the built-in template's code where nothing was designed yet; null when it is not ours or
+ * gone, `expired` when it is too old or was revoked. What was opened in time stays `usable` for as long again, so that a page left open overnight can be saved.
+ */
+export function designOfLink(
+  db: Db,
+  tokens: Tokens,
+  token: string,
+  now: Date,
+  what: 'opening' | 'usable',
+): Design | 'expired' | null {
+  const [kind = '', given = '', end = ''] = tokens.read(PURPOSE, token)?.split(':') ?? [];
+  const until = Number(end);
+  const utr = recordUtr(given);
+  if (kind !== '' && now.getTime() > until + (what === 'usable' ? LINK_MS : 0)) return 'expired';
+  if (kind !== '' && until - LINK_MS <= revokedAt(db, utr)) return 'expired';
+  if (kind === 'schedule') {
+    const found = db
+      .select()
+      .from(automationSchedules)
+      .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
+      .where(eq(automationSchedules.utr, utr))
+      .get();
+    if (found === undefined || found.automations.deleted_at !== null) return null;
+    const { automation_schedules: schedule, automations: automation } = found;
+    return {
+      ...schedule,
+      ...codeOf(db, schedule),
+      kind,
+      title: automation.automation_name,
+      preheader: '',
+      unsubscribe_group_id: Number(automation.unsubscribe_group_id),
+      targets: targetOf(automation),
+      excluded: [],
+      locked: null,
+      until,
+    };
+  }
+  const send = kind === 'single' ? db.select().from(singleSends).where(eq(singleSends.utr, utr)).get() : undefined;
+  if (send === undefined) return null;
+  const locked = send.status > 1 ? 'It is running or sent: its content is what its recipients get.' : null;
+  return {
+    ...send,
+    ...codeOf(db, send),
+    kind: 'single',
+    title: send.single_send_name,
+    targets: send.recipient_id,
+    excluded: send.exclude_specific_recipient_id,
+    locked,
+    until,
+  };
+}
+
+function targetOf({ automation_for: id, automation_for_table: table }: typeof automations.$inferSelect): WireTarget[] {
+  return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
+}
+
+/** When the links of this mail were last revoked, epoch milliseconds; 0: never. */
+function revokedAt(db: Db, utr: string): number {
+  const found = db.select().from(designRevocations).where(eq(designRevocations.utr, utr)).get();
+  return found?.revoked_at ?? 0;
+}
+
+/**
+ * Revokes the links made so far to the design pages of mails, each named by the utr of its single send or schedule: of this one, for
+ * null of all, and of this account, for null of all. Gives how many mails that were.
+ */
+export function revokeDesignLinks(
+  db: Db,
+  { userId, utr }: { userId: number | null; utr: string | null },
+  now: Date,
+): number {
+  return db.$client
+    .prepare(`
+      INSERT INTO design_revocations (utr, revoked_at)
+      SELECT utr, @now FROM (SELECT user_id, utr FROM single_sends UNION ALL SELECT user_id, utr FROM automation_schedules)
+      WHERE (@user IS NULL OR user_id = @user) AND (@utr IS NULL OR utr = @utr)
+      ON CONFLICT DO UPDATE SET revoked_at = excluded.revoked_at`)
+    .run({ user: userId, utr: utr?.toLowerCase() ?? null, now: now.getTime() }).changes;
+}
+
+function codeOf(
+  db: Db,
+  {
+    template_id,
+    template_json,
+    template_html,
+  }: { template_id: number } & { [Name in keyof TemplateCode]: string | null },
+): TemplateCode {
+  if (template_json || template_html) return { template_json: template_json ?? '', template_html: template_html ?? '' };
+  const template = db.select().from(designTemplates).where(eq(designTemplates.id, template_id)).get();
+  const isMjml = template?.json_code.includes('"mjml"') ?? false;
+  return {
+    template_json: isMjml ? (template?.json_code ?? '') : '',
+    template_html: isMjml ? '' : (template?.html_code ?? ''),
+  };
+}
+
+/** What `((sender_name))` and `((sender_address))` become in a design. */
+export function senderValues(db: Db, { sender_id }: Design): Record<string, string> {
+  const sender = db.select().from(senders).where(eq(senders.id, sender_id)).get();
+  return sender === undefined ? {} : { sender_name: sender.from_name, sender_address: senderAddress(db, sender) };
+}
+
+/**
+ * Stores new template code. A mail of a live automation opens a new revision of its mailing with it; a queued single send
+ * stays queued and goes with it. Throws 409 when it can not be changed any more, or can not be sent from a live automation.
+ */
+export async function saveDesign(deps: MoveDeps, design: Design, code: TemplateCode): Promise<void> {
+  if (design.kind === 'single') saveSingleSend(deps, design.id, code);
+  else await saveSchedule(deps, design.id, code);
+  deps.wake();
+}
+
+function saveSingleSend({ db, clock }: MoveDeps, id: number, code: TemplateCode): void {
+  db.transaction(
+    (tx) => {
+      const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
+      if (send === undefined) throw notFound('Record not found');
+      if (send.status > 1) throw conflict('A single send that is running or completed can not be changed');
+      tx.update(singleSends)
+        .set({
+          template_json: code.template_json || null,
+          template_html: code.template_html || null,
+          updated_at: wireTime(clock.now()),
+        })
+        .where(eq(singleSends.id, id))
+        .run();
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+async function saveSchedule(deps: MoveDeps, id: number, code: TemplateCode): Promise<void> {
+  const { db, clock } = deps;
+  const read = () => {
+    const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
+    if (schedule === undefined) throw notFound('Record not found');
+    return schedule;
+  };
+  const schedule = { ...read(), ...code };
+  const frozen = await freezeSchedule(deps, schedule);
+  const now = wireTime(clock.now());
+  db.transaction(
+    (tx) => {
+      const before = read();
+      const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
+      if (automation?.status === 1) {
+        if ('problem' in frozen) throw conflict(`The automation is live and can not send this: ${frozen.problem}`);
+        openMailing(db, automation, schedule, frozen, now);
+      }
+      tx.update(automationSchedules)
+        .set({ ...code, updated_at: now })
+        .where(eq(automationSchedules.id, id))
+        .run();
+    },
+    { behavior: 'immediate' },
+  );
+}

@@ -1,0 +1,63 @@
+/** Whether the service is alive (`/healthz`) and whether it can do its work (`/readyz`), for supervisors (trust 50). */
+import type { FastifyInstance } from 'fastify';
+import { heldReason, lastSeen, STALLED_MS } from '../delivery/queue/hold.ts';
+import type { Deps } from '../deps.ts';
+
+/** A probe writes to disk; many at once share one. */
+const PROBE_MS = 1000;
+/** How long a probe waits for the write lock before it says that nothing can be written. */
+const LOCK_PATIENCE_MS = 1500;
+
+interface Readiness {
+  ready: boolean;
+  can_write: boolean;
+  background: 'running' | 'stalled';
+  sending: 'on' | 'held';
+  held_reason: string | null;
+}
+
+export async function healthPages(app: FastifyInstance, { db, clock, lock }: Deps): Promise<void> {
+  const client = db.$client;
+  let probed = Number.NEGATIVE_INFINITY;
+  let last: Promise<Readiness> | null = null;
+
+  app.get('/healthz', async () => ({ alive: true }));
+
+  app.get('/readyz', async (_request, reply) => {
+    const now = clock.monotonic();
+    if (last === null || now - probed >= PROBE_MS) {
+      last = readiness();
+      probed = now;
+    }
+    const current = await last;
+    return reply.code(current.ready ? 200 : 503).send(current);
+  });
+
+  async function readiness(): Promise<Readiness> {
+    const now = clock.now().getTime();
+    const canWrite = await write(String(now));
+    const isRunning = Math.abs(now - lastSeen(client)) < STALLED_MS;
+    // Held sending is the operator's decision to take: restarting or replacing the process would not help.
+    const reason = heldReason(client);
+    return {
+      ready: canWrite && isRunning,
+      can_write: canWrite,
+      background: isRunning ? 'running' : 'stalled',
+      sending: reason === null ? 'on' : 'held',
+      held_reason: reason,
+    };
+  }
+
+  async function write(value: string): Promise<boolean> {
+    try {
+      const probe = client.prepare(
+        "INSERT INTO installation (name, value) VALUES ('probed', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      );
+      await lock.write(() => probe.run(value), LOCK_PATIENCE_MS);
+      return true;
+    } catch (error) {
+      app.log.error({ err: error }, 'the database cannot be written');
+      return false;
+    }
+  }
+}

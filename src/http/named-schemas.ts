@@ -1,0 +1,103 @@
+/** Gives the schemas of the OpenAPI document names of their own, so that generated clients have a class for each record. */
+import { descriptionOf } from './descriptions.ts';
+import { exampleOfSchema } from './examples.ts';
+
+type Json = Record<string, unknown>;
+
+/** Records by the key that carries them in an answer, or by path and key where a key carries several kinds. */
+const RECORDS: Record<string, string> = {
+  automation: 'Automation',
+  automations: 'ListedAutomation',
+  automation_schedules: 'AutomationSchedule',
+  cities: 'City',
+  contact: 'Contact',
+  contactEmails: 'SegmentRecipient',
+  contactType: 'ContactType',
+  contactTypes: 'ListedContactType',
+  contacts: 'ListedContact',
+  countries: 'Country',
+  customFields: 'CustomField',
+  import: 'Import',
+  imports: 'Import',
+  mail: 'OutboxMail',
+  mails: 'ListedOutboxMail',
+  reservedFields: 'ReservedField',
+  segment: 'Segment',
+  segments: 'ListedSegment',
+  sender: 'Sender',
+  senders: 'Sender',
+  singleSend: 'SingleSend',
+  singleSends: 'SingleSend',
+  states: 'State',
+  suppressions: 'Suppression',
+  templates: 'DesignTemplate',
+  unSubscribers: 'Unsubscriber',
+  unsubscribesGroup: 'UnsubscribeGroup',
+  unsubscribesGroups: 'ListedUnsubscribeGroup',
+  '/automations/preview preview': 'AutomationPreview',
+  '/automations/report report': 'AutomationReport',
+  '/sender/report report': 'SenderReport',
+  '/single-send/recipients recipients': 'SingleSendRecipient',
+  '/single-send/report report': 'SingleSendReport',
+  '/single/send/preview preview': 'SingleSendPreview',
+  '/unsubscribes-groups/recipients-list recipients': 'GroupRecipient',
+};
+
+/** The named schemas collected from the operations of a document. */
+export class NamedSchemas {
+  readonly schemas: Record<string, Json> = {};
+
+  /** The body of an operation, as a reference. */
+  body(operationId: string, schema: Json): Json {
+    return this.#named(`${pascal(operationId)}Body`, schema);
+  }
+
+  /** The answer of an operation to `path` (below /api), as a reference, its records named; and an example of it. */
+  answer(operationId: string, path: string, schema: Json): { schema: Json; example: unknown } {
+    const example = exampleOfSchema('', schema);
+    const properties: Record<string, Json> = Object(schema.properties);
+    const message = properties.message;
+    if (message?.type === 'string') return { schema: this.#named('Done', schema), example };
+    if (message === undefined) return { schema: this.#named('DoneInErrors', schema), example };
+    const carried = Object.entries(Object(message.properties) as Record<string, Json>).map(([key, value]) => {
+      const name = RECORDS[`${path} ${key}`] ?? RECORDS[key];
+      if (name === undefined) return [key, value];
+      const items = Object(value.items);
+      return [key, value.type === 'array' ? { ...value, items: this.#named(name, items) } : this.#named(name, value)];
+    });
+    const named = { ...properties, message: { ...message, properties: Object.fromEntries(carried) } };
+    return { schema: this.#named(`${pascal(operationId)}Answer`, { ...schema, properties: named }), example };
+  }
+
+  #named(name: string, schema: Json): Json {
+    const described = Object(withDescriptions(name, schema));
+    const known = this.schemas[name];
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(described)) {
+      throw new Error(`${name} names two schemas; tell them apart in src/http/named-schemas.ts`);
+    }
+    this.schemas[name] = described;
+    return { $ref: `#/components/schemas/${name}` };
+  }
+}
+
+/** The schema with a description on every field that has none of its own, however deep. */
+function withDescriptions(name: string, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => withDescriptions(name, part));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+    if (keyword === 'example' || keyword === 'examples' || keyword === 'enum') return [keyword, value];
+    if (keyword !== 'properties') return [keyword, withDescriptions(name, value)];
+    const fields = Object.entries(Object(value) as Record<string, Json>).map(([field, property]) => {
+      const description = property.description ?? descriptionOf(name, field);
+      // A reference stands alone: its schema describes itself.
+      if ('$ref' in property || description === undefined) return [field, withDescriptions(name, property)];
+      return [field, { ...Object(withDescriptions(name, property)), description }];
+    });
+    return [keyword, Object.fromEntries(fields)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function pascal(operationId: string): string {
+  return operationId.charAt(0).toUpperCase() + operationId.slice(1);
+}

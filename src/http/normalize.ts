@@ -1,0 +1,122 @@
+/** Brings a query or a body of any encoding to the shape its schema speaks of, before validation: trimmed texts, numbers, flags, arrays. */
+import { MALFORMED } from './form-fields.ts';
+
+/** The part of a parameter's schema that says how its wire form is read (see src/http/schemas.ts). */
+interface Parameter {
+  type?: string;
+  flag?: boolean;
+  identifier?: boolean;
+  empty?: unknown;
+  items?: Parameter;
+}
+
+interface BodySchema {
+  properties?: Record<string, Parameter>;
+  required?: string[];
+}
+
+interface Named {
+  name: string;
+  parameter: Parameter;
+  isRequired: boolean;
+}
+
+type Values = Record<string, unknown> & { [MALFORMED]?: Set<string> };
+
+const FLAGS = new Map<unknown, number>([
+  ['0', 0],
+  ['1', 1],
+  ['true', 1],
+  ['false', 0],
+  ['on', 1],
+  ['off', 0],
+  [true, 1],
+  [false, 0],
+]);
+
+/**
+ * A new object with the schema's parameters only (unknown ones are ignored), each read by its kind. Decisions §1: texts are
+ * trimmed, identifiers are not; an empty text counts as missing where the parameter is required or is not a text.
+ */
+export function normalise(schema: object, given: unknown): Values {
+  const values: Values = Object.create(null);
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return values;
+  const source: Values = Object.assign(Object.create(null), given);
+  for (const { name, parameter, isRequired } of parametersOf(schema)) {
+    if (!(name in source)) continue;
+    const value = read(parameter, source[name] ?? '');
+    if (value === '' && isRequired) continue;
+    if (value !== '' || parameter.type === 'string') values[name] = value;
+    else if ('empty' in parameter) values[name] = parameter.empty;
+  }
+  const malformed = source[MALFORMED];
+  if (malformed !== undefined) values[MALFORMED] = malformed;
+  return values;
+}
+
+const known = new WeakMap<object, Named[]>();
+
+/** A schema's parameters, made out once. */
+function parametersOf(schema: BodySchema): Named[] {
+  const present = known.get(schema);
+  if (present !== undefined) return present;
+  const { properties = {}, required = [] } = schema;
+  const made = Object.entries(properties).map(([name, parameter]) => ({
+    name,
+    parameter,
+    isRequired: required.includes(name),
+  }));
+  known.set(schema, made);
+  return made;
+}
+
+function read(parameter: Parameter, value: unknown): unknown {
+  if (parameter.type === 'array') return readArray(parameter, value);
+  if (parameter.identifier === true) return value;
+  if (parameter.flag === true) return readFlag(value);
+  if (parameter.type === 'integer') return readInteger(value);
+  if (parameter.type === 'object') return readObject(value);
+  return readText(value);
+}
+
+function readText(value: unknown): unknown {
+  if (typeof value === 'number') return String(value);
+  // A lone surrogate would reach the disk, and later our own answers, as invalid UTF-8.
+  return typeof value === 'string' ? value.trim().toWellFormed() : value;
+}
+
+function readFlag(value: unknown): unknown {
+  const given = typeof value === 'string' ? value.trim() : value;
+  return FLAGS.get(given) ?? given;
+}
+
+/** Plain digits only: Ajv's own coercion would take ` 1`, `1e3` and `0x10` for numbers (trust 34). */
+function readInteger(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (value.trim() === '') return '';
+  return /^\d{1,16}$/.test(value) ? Number(value) : value;
+}
+
+function readArray(parameter: Parameter, value: unknown): unknown {
+  const items = itemsOf(value);
+  if (!Array.isArray(items)) return items;
+  return parameter.identifier === true ? items : items.map(readText);
+}
+
+/** `name[0]`, `name[1]`, … arrive keyed; they are an array when no index is left out (trust 29: sparse is refused). */
+function itemsOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'string') return value.trim() === '' ? '' : [value];
+  if (typeof value !== 'object' || value === null) return [value];
+  const keyed: Record<string, unknown> = Object.assign(Object.create(null), value);
+  const items: unknown[] = [];
+  for (let at = 0; String(at) in keyed; at++) items.push(keyed[at]);
+  return items.length === Object.keys(keyed).length ? items : value;
+}
+
+function readObject(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const read: Record<string, unknown> = Object.create(null);
+  for (const [key, item] of Object.entries(value)) read[key] = readText(item);
+  return read;
+}

@@ -1,0 +1,59 @@
+/** What happens to campaigns when a target they name is deleted, or a custom field that its rules need. */
+import { and, eq, or, sql } from 'drizzle-orm';
+import { segmentProblem } from '../audience/segments/broken-rules.ts';
+import { holdAutomations } from '../automations/automations.ts';
+import type { Db } from '../database/open.ts';
+import { singleSends, type WireTarget } from '../database/schema.ts';
+
+const NAMES = { contacts: 'contact type', segments: 'segment' };
+
+/**
+ * Puts queued sends that name a deleted target, as recipient or exclusion, back to status 0 and live automations for it to
+ * draft, with a reason; a contact type takes those along that name a segment of it, for nobody is left in it. Call inside the deletion's transaction; `now` is wire time.
+ */
+export function releaseTarget(db: Db, table: WireTarget['table'], id: number, now: string): void {
+  hold(db, { table, id }, `A ${NAMES[table]} it names was deleted`, `Its ${NAMES[table]} was deleted`, now);
+  if (table === 'contacts') {
+    const ofType = db.all<{ id: number }>(
+      sql`SELECT id FROM segments WHERE contact_type_id = ${id} AND deleted_at IS NULL ORDER BY id`,
+    );
+    for (const segment of ofType)
+      hold(
+        db,
+        { table: 'segments', id: segment.id },
+        'The contact type of a segment it names was deleted',
+        "Its segment's contact type was deleted",
+        now,
+      );
+  }
+}
+
+/** The same for segments whose rules can no longer be evaluated. Call inside the transaction that deletes their custom field. */
+export function holdForBrokenRules(db: Db, segmentIds: readonly number[], now: string): void {
+  for (const id of segmentIds) {
+    const problem = segmentProblem(db, id) ?? '';
+    hold(db, { table: 'segments', id }, problem, problem, now);
+  }
+}
+
+function hold(
+  db: Db,
+  { table, id }: { table: WireTarget['table']; id: number },
+  sendReason: string,
+  automationReason: string,
+  now: string,
+): void {
+  const names = (column: typeof singleSends.recipient_id | typeof singleSends.exclude_specific_recipient_id) =>
+    sql`EXISTS (SELECT 1 FROM json_each(${column}) WHERE value ->> 'table' = ${table} AND value ->> 'id' = ${String(id)})`;
+  db.update(singleSends)
+    .set({ status: 0, held_reason: sendReason, updated_at: now })
+    .where(
+      and(
+        eq(singleSends.status, 1),
+        or(names(singleSends.recipient_id), names(singleSends.exclude_specific_recipient_id)),
+      ),
+    )
+    .run();
+  const watches = sql`automation_for_table = ${table} AND automation_for = ${id}`;
+  holdAutomations(db, watches, automationReason, now);
+}

@@ -1,0 +1,136 @@
+/** What can be done with a single send beyond changing it: duplicate, delete, cancel, pause, resume (decisions §4). */
+import { randomUUID } from 'node:crypto';
+import { and, eq, or } from 'drizzle-orm';
+import { NO_TIME, wireTime } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
+import { mailings, senders, singleSends } from '../database/schema.ts';
+import { acknowledged, command } from '../delivery/queue/control.ts';
+import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/queue/sender.ts';
+import { conflict, notFound } from '../failure.ts';
+import type { SingleSendDeps } from './single-sends.ts';
+
+type SingleSend = typeof singleSends.$inferSelect;
+
+export interface MoveDeps extends SingleSendDeps {
+  wake(): void;
+}
+
+/** The reasons of the two states at rest that are their owner's own doing. */
+export const CANCELLED = 'Cancelled before it ran';
+export const COPY = 'A copy: update it to queue it';
+
+/** The account's single send with this utr; throws the record failure. */
+export function singleSendOf(db: Db, userId: number, utr: unknown): SingleSend {
+  const where = and(ownedBy(singleSends, userId), eq(singleSends.utr, recordUtr(utr)));
+  const send = db.select().from(singleSends).where(where).get();
+  if (send === undefined) throw notFound('Record not found');
+  return send;
+}
+
+/** The mailing a single send became, or null while it has not run. */
+export function mailingOf(db: Db, send: SingleSend): { id: number; state: string; held_reason: string | null } | null {
+  const where = and(eq(mailings.owner_kind, 'single'), eq(mailings.owner_id, send.id));
+  const columns = { id: mailings.id, state: mailings.state, held_reason: mailings.held_reason };
+  return db.select(columns).from(mailings).where(where).get() ?? null;
+}
+
+/** Copies a single send: `Copy of <name>`, status 0, counters 0, new utr. */
+export function duplicateSingleSend({ db, clock }: MoveDeps, userId: number, utr: unknown): void {
+  const now = wireTime(clock.now());
+  const { id: _id, ...send } = singleSendOf(db, userId, utr);
+  db.insert(singleSends)
+    .values({
+      ...send,
+      single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, 255).join(''),
+      utr: randomUUID(),
+      status: 0,
+      held_reason: COPY,
+      sent_at: NO_TIME,
+      created_at: now,
+      updated_at: now,
+    })
+    .run();
+}
+
+/** Deletes single sends; the mailings of running ones are stopped first, so that after the answer nothing starts any more. */
+export async function deleteSingleSends(deps: MoveDeps, sends: readonly SingleSend[]): Promise<void> {
+  const { db, wake } = deps;
+  const stopped = db.transaction(
+    (tx) => {
+      const running: number[] = [];
+      for (const send of sends) {
+        const mailing = mailingOf(db, send);
+        if (mailing !== null && command(db.$client, mailing.id, 'cancel')) running.push(mailing.id);
+        tx.delete(singleSends).where(eq(singleSends.id, send.id)).run();
+      }
+      return running;
+    },
+    { behavior: 'immediate' },
+  );
+  wake();
+  for (const id of stopped) await acknowledged(db.$client, id);
+}
+
+/** The single sends behind `strIds`, numeric ids or utrs (decisions §2); throws the record failure unless all are the account's. */
+export function singleSendsOf(db: Db, userId: number, given: readonly unknown[] = []): SingleSend[] {
+  const found = new Map<number, SingleSend>();
+  for (const id of given) {
+    const utr = recordUtr(id);
+    const matches = utr === '' ? eq(singleSends.id, recordId(id)) : eq(singleSends.utr, utr);
+    const send = db
+      .select()
+      .from(singleSends)
+      .where(and(ownedBy(singleSends, userId), matches))
+      .get();
+    if (send === undefined) throw notFound('Record not found');
+    found.set(send.id, send);
+  }
+  if (found.size === 0) throw notFound('Record not found');
+  return [...found.values()];
+}
+
+/** Takes a queued send back to status 0, or ends a running one: who has not been written to yet is cancelled. */
+export async function cancelSingleSend(deps: MoveDeps, userId: number, utr: unknown): Promise<void> {
+  const { db, clock, wake } = deps;
+  const send = singleSendOf(db, userId, utr);
+  const { changes } = db
+    .update(singleSends)
+    .set({ status: 0, held_reason: CANCELLED, updated_at: wireTime(clock.now()) })
+    .where(
+      and(eq(singleSends.id, send.id), or(eq(singleSends.status, 1), eq(singleSends.held_reason, WAITING_FOR_SENDER))),
+    )
+    .run();
+  if (changes > 0) return;
+  const mailing = mailingOf(db, send);
+  if (mailing === null || !command(db.$client, mailing.id, 'cancel'))
+    throw conflict('Only a queued or running single send can be cancelled');
+  wake();
+  await acknowledged(db.$client, mailing.id);
+}
+
+/** Pauses or resumes a running send; throws 409 where there is nothing to pause or resume. */
+export async function pauseOrResume(
+  deps: MoveDeps,
+  userId: number,
+  utr: unknown,
+  what: 'pause' | 'resume',
+): Promise<void> {
+  const { db, wake } = deps;
+  const send = singleSendOf(db, userId, utr);
+  const mailing = mailingOf(db, send);
+  if (what === 'resume' && mailing !== null && isDeletedSender(db, send.sender_id))
+    throw conflict(`${SENDER_DELETED}: the single send can only be cancelled`);
+  if (mailing === null || !command(db.$client, mailing.id, what)) {
+    throw conflict(
+      what === 'pause' ? 'Only a running single send can be paused' : 'Only a paused single send can be resumed',
+    );
+  }
+  wake();
+  await acknowledged(db.$client, mailing.id);
+}
+
+function isDeletedSender(db: Db, id: number): boolean {
+  const sender = db.select({ deleted_at: senders.deleted_at }).from(senders).where(eq(senders.id, id)).get();
+  return sender === undefined || sender.deleted_at !== null;
+}

@@ -1,0 +1,174 @@
+/** Turns single sends whose time has come into mailings: checks, freezes content and audience, or holds them with a reason. */
+import { and, asc, eq, lte, sql } from 'drizzle-orm';
+import { targetProblem } from '../audience/segments/broken-rules.ts';
+import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
+import type { Clock } from '../clock.ts';
+import { plainTime, wireTime } from '../clock.ts';
+import { type Config, verificationRequired } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { links, mailings, senders, singleSends } from '../database/schema.ts';
+import { isDiskTrouble } from '../database/sqlite-errors.ts';
+import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
+import { hasAudience, type Layout } from '../delivery/queue/enqueue-recipients.ts';
+import { releasedAt } from '../delivery/queue/hold.ts';
+import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/queue/sender.ts';
+
+const MINUTE = 60_000;
+
+type SingleSend = typeof singleSends.$inferSelect;
+/** One as it was when it was looked at: any change stamps it anew. */
+type Seen = Pick<SingleSend, 'id' | 'updated_at'>;
+
+export interface LaunchDeps {
+  db: Db;
+  clock: Clock;
+  config: Config;
+  log(fields: object, text: string): void;
+}
+
+export class Launcher {
+  readonly #deps: LaunchDeps;
+  /** The sends whose segments were marked for a recompute, with their stamp then. */
+  readonly #marked = new Map<number, string>();
+
+  constructor(deps: LaunchDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Launches or holds single sends that are due, one after the other while `goesOn` says so; gives how many it got on with. One
+   * with segments first waits until they are recomputed. What fails on one of them holds that one; throws where the disk fails.
+   */
+  async launchDue(goesOn: () => boolean): Promise<number> {
+    const { db, clock } = this.#deps;
+    const due = db
+      .select({ id: singleSends.id, updated_at: singleSends.updated_at })
+      .from(singleSends)
+      .where(and(eq(singleSends.status, 1), lte(singleSends.starts_at, clock.now().getTime())))
+      .orderBy(asc(singleSends.starts_at))
+      .all();
+    for (const id of this.#marked.keys()) if (!due.some((send) => send.id === id)) this.#marked.delete(id);
+    let moved = 0;
+    for (const seen of due) {
+      if (await this.#moveOn(seen)) moved++;
+      if (!goesOn()) break;
+    }
+    return moved;
+  }
+
+  /** False while it waits for its segments. */
+  async #moveOn(seen: Seen): Promise<boolean> {
+    try {
+      const send = this.#deps.db.select().from(singleSends).where(eq(singleSends.id, seen.id)).get();
+      if (send === undefined) return false;
+      const segments = [...send.recipient_id, ...send.exclude_specific_recipient_id]
+        .filter(({ table }) => table === 'segments')
+        .map(({ id }) => Number(id));
+      if (this.#marks(seen, segments)) return true;
+      if (isRecomputing(this.#deps.db, segments)) return false;
+      const reason = await launch(this.#deps, send);
+      if (reason !== null) hold(this.#deps, seen, reason);
+    } catch (error) {
+      if (isDiskTrouble(error)) throw error;
+      this.#deps.log({ single_send: seen.id, err: String(error) }, 'a single send could not be launched');
+      hold(this.#deps, seen, `It could not be launched: ${error instanceof Error ? error.message : error}`);
+    }
+    this.#marked.delete(seen.id);
+    return true;
+  }
+
+  /** Marks the segments of a send for a recompute, once; one that is under way is soon as fresh. Gives whether it did now. */
+  #marks({ id, updated_at }: Seen, segments: readonly number[]): boolean {
+    if (segments.length === 0 || this.#marked.get(id) === updated_at) return false;
+    markForRecompute(this.#deps.db, sql`id IN ${segments} AND recompute_after IS NULL`);
+    this.#marked.set(id, updated_at);
+    return true;
+  }
+}
+
+/** Gives why it can't go, or null when it went or is no longer what it was. */
+async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<string | null> {
+  const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE;
+  if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
+    const cause = send.starts_at <= releasedAt(db.$client) ? 'sending was held' : 'the service was not running';
+    return `Missed its time by ${Math.floor(lateMinutes)} minutes: ${cause}`;
+  }
+  const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
+  if (sender === undefined || sender.deleted_at !== null) return SENDER_DELETED;
+  if (sender.is_verified === 0 && verificationRequired(config)) return WAITING_FOR_SENDER;
+  const broken = targetProblem(db, [...send.recipient_id, ...send.exclude_specific_recipient_id]);
+  if (broken !== null) return broken;
+  const layout: Layout = {
+    targets: send.recipient_id,
+    excluded: send.exclude_specific_recipient_id,
+    target: 0,
+    after: 0,
+  };
+  if (!hasAudience(db.$client, send.user_id, send.unsubscribe_group_id, layout)) {
+    return 'Nobody to send to: the audience is empty, or everyone in it has unsubscribed, bounced or is excluded';
+  }
+  const frozen = await freezeContent(db, config, send, sender);
+  if ('problem' in frozen) return frozen.problem;
+  start(db, send, frozen, layout, clock.now());
+  return null;
+}
+
+/** The move 1 → 2, unless the send was changed or cancelled while it was prepared. */
+function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout: Layout, now: Date): void {
+  db.transaction(
+    (tx) => {
+      const { changes } = tx
+        .update(singleSends)
+        .set({
+          status: 2,
+          sent_at: plainTime(now),
+          updated_at: wireTime(now),
+          held_reason: null,
+          from_sender: frozen.from_email,
+          reply_to: frozen.reply_to,
+          sender_name: frozen.sender_name,
+          sender_address: frozen.sender_address,
+        })
+        .where(and(eq(singleSends.id, send.id), eq(singleSends.status, 1), eq(singleSends.updated_at, send.updated_at)))
+        .run();
+      if (changes === 0) return;
+      const { id } = tx
+        .insert(mailings)
+        .values({
+          user_id: send.user_id,
+          owner_kind: 'single',
+          owner_id: send.id,
+          unsubscribe_group_id: send.unsubscribe_group_id,
+          sender_id: send.sender_id,
+          content: JSON.stringify(frozen),
+          state: 'layout',
+          layout: JSON.stringify(layout),
+          created_at: wireTime(now),
+        })
+        .returning({ id: mailings.id })
+        .get();
+      urls.forEach((url, number) => {
+        tx.insert(links).values({ mailing_id: id, number, url }).run();
+      });
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** The move 1 → 0 with a reason. */
+function hold({ db, clock }: LaunchDeps, send: Seen, reason: string): void {
+  db.update(singleSends)
+    .set({ status: 0, held_reason: reason, updated_at: wireTime(clock.now()) })
+    .where(and(eq(singleSends.id, send.id), eq(singleSends.status, 1), eq(singleSends.updated_at, send.updated_at)))
+    .run();
+}
+
+/** Moves single sends whose mailing is done to status 3. */
+export function completeDone({ db, clock }: Pick<LaunchDeps, 'db' | 'clock'>): void {
+  db.$client
+    .prepare(`
+      UPDATE single_sends SET status = 3, updated_at = ?
+      WHERE status = 2 AND EXISTS (SELECT 1 FROM mailings
+        WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`)
+    .run(wireTime(clock.now()));
+}

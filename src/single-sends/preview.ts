@@ -1,0 +1,72 @@
+/** What a single send would do, before it is one: who gets it, who does not and why, and the mail as one person would see it. */
+import { eq } from 'drizzle-orm';
+import { customFieldsOf } from '../audience/contacts/custom-fields.ts';
+import { targetProblem } from '../audience/segments/broken-rules.ts';
+import { refreshSoon } from '../audience/segments/recompute.ts';
+import { ownedTargets } from '../audience/segments/targets.ts';
+import { senders } from '../database/schema.ts';
+import { ContentError } from '../delivery/content/compiled-content.ts';
+import { freezeContent } from '../delivery/content/freeze.ts';
+import { PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
+import { previewOf } from '../delivery/content/preview.ts';
+import { personOf, valuesOf } from '../delivery/content/values.ts';
+import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
+import type { SingleSendDeps, SingleSendInput } from './single-sends.ts';
+
+export interface Preview {
+  audience: Omit<AudienceCount, 'contact_id'>;
+  /** Null when the content is not fit to be sent. */
+  mail: { contact_id: number | null; subject: string; html: string; text: string } | null;
+  /** Why it would be held, or null. */
+  problem: string | null;
+  /** Placeholders that are empty for the person shown, defaults aside. */
+  placeholders_without_value: string[];
+}
+
+/** The preview of a body that has passed `singleSendFaults`. Links are shown as written and nothing is counted. */
+export async function previewSingleSend(
+  deps: SingleSendDeps & { publicUrl(): string },
+  userId: number,
+  input: SingleSendInput,
+): Promise<Preview> {
+  const { db, config, clock } = deps;
+  const layout = {
+    targets: ownedTargets(db, userId, input.recipient_id) ?? [],
+    excluded: ownedTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
+    target: 0,
+    after: 0,
+  };
+  const segments = [...layout.targets, ...layout.excluded].filter(({ table }) => table === 'segments');
+  await refreshSoon(
+    db,
+    segments.map(({ id }) => Number(id)),
+    clock,
+  );
+  const { contact_id, ...audience } = await countAudience(db.$client, userId, input.unsubscribe_group_id, layout);
+  const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
+  if (sender === undefined) throw new Error('a sender passed the check and is gone');
+  const code = { template_json: input.template_json || null, template_html: input.template_html || null };
+  const frozen = await freezeContent(db, config, { ...input, ...code, tracking: 0 }, sender);
+  if ('problem' in frozen) return { audience, mail: null, problem: frozen.problem, placeholders_without_value: [] };
+  const { content, sender_name, sender_address } = frozen.frozen;
+  const person = contact_id === null ? undefined : personOf(db.$client, contact_id);
+  const known = person === undefined ? {} : valuesOf(person, customFieldsOf(db, userId), '');
+  const values: Record<string, string> = {
+    ...known,
+    sender_name,
+    sender_address,
+    [PREFERENCES]: `${deps.publicUrl()}/u/preview`,
+    [WEB_COPY]: `${deps.publicUrl()}/w/preview`,
+  };
+  try {
+    return {
+      audience,
+      mail: { contact_id, ...previewOf(content, values) },
+      problem: targetProblem(db, [...layout.targets, ...layout.excluded]),
+      placeholders_without_value: content.placeholders.filter((name) => !values[name]),
+    };
+  } catch (error) {
+    if (!(error instanceof ContentError)) throw error;
+    return { audience, mail: null, problem: error.message, placeholders_without_value: [] };
+  }
+}

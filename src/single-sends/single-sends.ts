@@ -1,0 +1,194 @@
+/** Single sends as records: what a valid one is, creating and changing one. Moves of `status` beyond that are in launch.ts. */
+import { randomUUID } from 'node:crypto';
+import { and, eq } from 'drizzle-orm';
+import { ownedTargets } from '../audience/segments/targets.ts';
+import type { Clock } from '../clock.ts';
+import { NO_TIME, wireTime } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
+import { designTemplates, senders, singleSends, unsubscribeGroups } from '../database/schema.ts';
+import { templateProblem } from '../delivery/content/compile.ts';
+import { senderAddress } from '../delivery/content/freeze.ts';
+import { conflict, notFound, texts } from '../failure.ts';
+import { parseScheduleDate, parseScheduleTime, toUtc } from './schedule.ts';
+
+export interface SingleSendDeps {
+  db: Db;
+  clock: Clock;
+  config: Config;
+}
+
+export interface SingleSendInput {
+  template_id: number;
+  template_json?: string;
+  template_html?: string;
+  sender_id: number;
+  unsubscribe_group_id: number;
+  single_send_name: string;
+  subject: string;
+  preheader: string;
+  recipient_id: string[];
+  exclude_specific_recipient_id?: string[];
+  schedule_type: 0 | 1;
+  schedule_date?: string;
+  schedule_time?: string;
+  tracking?: 0 | 1;
+}
+
+const NO_DATE = '0000-00-00';
+const NO_HOUR = '00:00:00';
+
+/** The field errors beyond the schema: references, template code, schedule (decisions §4). */
+export function singleSendFaults(
+  deps: SingleSendDeps,
+  userId: number,
+  input: Partial<SingleSendInput>,
+): [string, string][] {
+  const { db } = deps;
+  const faults: [string, string][] = [];
+  const reference = (field: keyof SingleSendInput, found: boolean) => {
+    if (!found) faults.push([field, texts.selected(field)]);
+  };
+  const { template_id, sender_id, unsubscribe_group_id, recipient_id, exclude_specific_recipient_id } = input;
+  if (template_id !== undefined) {
+    const template = db
+      .select({ id: designTemplates.id })
+      .from(designTemplates)
+      .where(eq(designTemplates.id, template_id))
+      .get();
+    reference('template_id', template !== undefined);
+  }
+  if (sender_id !== undefined) {
+    reference(
+      'sender_id',
+      db
+        .select({ id: senders.id })
+        .from(senders)
+        .where(ownedRecord(senders, sender_id, userId))
+        .get() !== undefined,
+    );
+  }
+  if (unsubscribe_group_id !== undefined) {
+    const where = ownedRecord(unsubscribeGroups, unsubscribe_group_id, userId);
+    const group = db.select({ id: unsubscribeGroups.id }).from(unsubscribeGroups).where(where).get();
+    reference('unsubscribe_group_id', group !== undefined);
+  }
+  if (recipient_id !== undefined) reference('recipient_id', ownedTargets(db, userId, recipient_id) !== null);
+  if (exclude_specific_recipient_id !== undefined) {
+    reference('exclude_specific_recipient_id', ownedTargets(db, userId, exclude_specific_recipient_id) !== null);
+  }
+  return [...faults, ...templateFaults(input), ...scheduleFaults(deps, input)];
+}
+
+/** The field errors of template code: MJML's JSON or HTML, not both. */
+export function templateFaults(input: { template_json?: string; template_html?: string }): [string, string][] {
+  const { template_json, template_html } = input;
+  if (template_json && template_html)
+    return [['template_html', 'The template html must be empty when template json is given.']];
+  const problem = template_json ? templateProblem(template_json) : null;
+  return problem === null ? [] : [['template_json', `The template json is invalid: ${problem}`]];
+}
+
+function scheduleFaults({ clock, config }: SingleSendDeps, input: Partial<SingleSendInput>): [string, string][] {
+  if (input.schedule_type !== 1) return [];
+  const faults: [string, string][] = [];
+  const date = parseScheduleDate(input.schedule_date ?? '');
+  const time = parseScheduleTime(input.schedule_time ?? '');
+  if (!input.schedule_date) faults.push(['schedule_date', texts.required('schedule_date')]);
+  else if (date === null) faults.push(['schedule_date', 'The schedule date is not a valid date.']);
+  if (!input.schedule_time) faults.push(['schedule_time', texts.required('schedule_time')]);
+  else if (time === null) faults.push(['schedule_time', 'The schedule time is not a valid time.']);
+  if (date !== null && time !== null && toUtc(date, time, config.TIME_ZONE) <= clock.now()) {
+    faults.push(['schedule_date', 'The schedule date must be in the future.']);
+  }
+  return faults;
+}
+
+/** Stores a single send that has passed `singleSendFaults` and queues it; gives its utr. */
+export function createSingleSend(deps: SingleSendDeps, userId: number, input: SingleSendInput): string {
+  const { db, clock } = deps;
+  const now = wireTime(clock.now());
+  const utr = randomUUID();
+  db.insert(singleSends)
+    .values({
+      ...columnsOf(deps, userId, input),
+      template_json: input.template_json || null,
+      template_html: input.template_html || null,
+      exclude_specific_recipient_id: ownedTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
+      user_id: userId,
+      utr,
+      sent_at: NO_TIME,
+      created_at: now,
+      updated_at: now,
+    })
+    .run();
+  return utr;
+}
+
+/** Changes a single send at status 0 or 1 and queues it anew; throws the record failure, or 409 once it runs (decisions §4). */
+export function updateSingleSend(deps: SingleSendDeps, userId: number, given: unknown, input: SingleSendInput): string {
+  const { db, clock } = deps;
+  return db.transaction(
+    (tx) => {
+      const where = and(ownedBy(singleSends, userId), eq(singleSends.utr, recordUtr(given)));
+      const before = tx.select().from(singleSends).where(where).get();
+      if (before === undefined) throw notFound('Record not found');
+      if (before.status > 1) throw conflict('A single send that is running or completed can not be changed');
+      const { template_json, template_html, exclude_specific_recipient_id } = input;
+      tx.update(singleSends)
+        .set({
+          ...columnsOf(deps, userId, input),
+          // Giving one form of template code replaces the other.
+          ...((template_json !== undefined || template_html !== undefined) && {
+            template_json: template_json || null,
+            template_html: template_html || null,
+          }),
+          ...(exclude_specific_recipient_id && {
+            exclude_specific_recipient_id: ownedTargets(db, userId, exclude_specific_recipient_id) ?? [],
+          }),
+          held_reason: null,
+          updated_at: wireTime(clock.now()),
+        })
+        .where(eq(singleSends.id, before.id))
+        .run();
+      return before.utr;
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+function columnsOf({ db, clock, config }: SingleSendDeps, userId: number, input: SingleSendInput) {
+  const sender = db
+    .select()
+    .from(senders)
+    .where(ownedRecord(senders, input.sender_id, userId))
+    .get();
+  const date = parseScheduleDate(input.schedule_date ?? '');
+  const time = parseScheduleTime(input.schedule_time ?? '');
+  const schedule =
+    input.schedule_type === 1 && date !== null && time !== null
+      ? { schedule_date: date, schedule_time: time, starts_at: toUtc(date, time, config.TIME_ZONE).getTime() }
+      : {
+          schedule_date: NO_DATE,
+          schedule_time: NO_HOUR,
+          starts_at: clock.now().getTime() + config.RECALL_SECONDS * 1000,
+        };
+  return {
+    template_id: input.template_id,
+    recipient_id: ownedTargets(db, userId, input.recipient_id) ?? [],
+    sender_id: input.sender_id,
+    unsubscribe_group_id: input.unsubscribe_group_id,
+    single_send_name: input.single_send_name,
+    from_sender: sender?.from_email ?? '',
+    reply_to: sender?.reply_to_email ?? '',
+    sender_name: sender?.from_name ?? null,
+    sender_address: sender === undefined ? null : senderAddress(db, sender),
+    subject: input.subject,
+    preheader: input.preheader,
+    schedule_type: input.schedule_type,
+    ...schedule,
+    ...(input.tracking !== undefined && { tracking: input.tracking }),
+    status: 1,
+  };
+}

@@ -1,0 +1,96 @@
+/** Test mails: the real content to a few addresses, counted nowhere (decisions §4). */
+import { eq, sql } from 'drizzle-orm';
+import { personId } from '../audience/contacts/address-rows.ts';
+import type { Address } from '../audience/contacts/addresses.ts';
+import { wireTime } from '../clock.ts';
+import { verificationRequired } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { deliveries, links, mailings, senders } from '../database/schema.ts';
+import { freezeContent } from '../delivery/content/freeze.ts';
+import { leftOut } from '../delivery/queue/eligibility.ts';
+import { conflict, invalid } from '../failure.ts';
+import { type MoveDeps, singleSendOf } from './actions.ts';
+
+/** What a test is of. */
+export interface Tested {
+  id: number;
+  user_id: number;
+  sender_id: number;
+  unsubscribe_group_id: number;
+  template_id: number;
+  template_json: string | null;
+  template_html: string | null;
+  subject: string;
+  preheader: string;
+  tracking: number;
+}
+
+/** Queues a test of a single send as it is now (`queueTest`); throws the record failure too. */
+export async function sendTestMail(
+  deps: MoveDeps,
+  userId: number,
+  utr: unknown,
+  addresses: readonly Address[],
+): Promise<void> {
+  await queueTest(deps, singleSendOf(deps.db, userId, utr), addresses);
+}
+
+/**
+ * Queues a mail to each address, merged with the values of the account's contact of that address where there is one. Throws
+ * 409 with what an owner must mend first, and 422 when an address is unsubscribed or suppressed: a test that says it was sent
+ * and sends nothing would be looked for in vain. Either all of them get the test or none does.
+ */
+export async function queueTest(deps: MoveDeps, tested: Tested, addresses: readonly Address[]): Promise<void> {
+  const { db, clock, config, wake } = deps;
+  const sender = db.select().from(senders).where(eq(senders.id, tested.sender_id)).get();
+  if (sender === undefined || sender.deleted_at !== null) throw conflict('The sender was deleted');
+  if (sender.is_verified === 0 && verificationRequired(config)) throw conflict('The sender is not verified yet');
+  const result = await freezeContent(db, config, tested, sender);
+  if ('problem' in result) throw conflict(result.problem);
+  db.transaction(
+    (tx) => {
+      const { id: mailing_id } = tx
+        .insert(mailings)
+        .values({
+          user_id: tested.user_id,
+          owner_kind: 'test',
+          owner_id: tested.id,
+          unsubscribe_group_id: tested.unsubscribe_group_id || null,
+          content: JSON.stringify(result.frozen),
+          state: 'sending',
+          created_at: wireTime(clock.now()),
+        })
+        .returning({ id: mailings.id })
+        .get();
+      result.links.forEach((url, number) => {
+        tx.insert(links).values({ mailing_id, number, url }).run();
+      });
+      for (const address of addresses) {
+        const address_id = personId(db, tested.user_id, address);
+        const contact_id = sql`(SELECT max(id) FROM contacts WHERE address_id = ${address_id} AND deleted_at IS NULL)`;
+        tx.insert(deliveries).values({ mailing_id, address_id, contact_id }).onConflictDoNothing().run();
+      }
+      const refused = ineligible(db, mailing_id);
+      if (refused.length > 0) throw invalid('email_address', refusal(refused));
+    },
+    { behavior: 'immediate' },
+  );
+  wake();
+}
+
+/** Who of a mailing gets nothing, and why: the rule that the hand-off goes by, asked beforehand. */
+function ineligible(db: Db, mailingId: number): { email: string; reason: string }[] {
+  return db.$client
+    .prepare<[number], { email: string; reason: string }>(`
+      SELECT * FROM (
+        SELECT a.compared_email AS email, ${leftOut('d')} AS reason
+        FROM deliveries d CROSS JOIN mailings m ON m.id = d.mailing_id CROSS JOIN addresses a ON a.id = d.address_id
+        WHERE d.mailing_id = ? ORDER BY d.id)
+      WHERE reason IS NOT NULL`)
+    .all(mailingId);
+}
+
+function refusal(refused: readonly { email: string; reason: string }[]): string {
+  const who = refused.map(({ email, reason }) => `${email} (${reason})`).join(', ');
+  return `No test was sent, since these addresses get no mail: ${who}. Take them off that list or test with others.`;
+}

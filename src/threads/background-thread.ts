@@ -1,0 +1,109 @@
+/** The background thread: its own connection, its own loop; woken by messages, stopped by one. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { connect } from '../database/open.ts';
+import { listenForReturns } from '../delivery/feedback/bounces/intake.ts';
+import type { BounceListener } from '../delivery/feedback/bounces/listener.ts';
+import { openTokens } from '../delivery/links/tokens.ts';
+import type { Outcome } from '../delivery/transport/courier.ts';
+import { OutboxCourier } from '../delivery/transport/outbox.ts';
+import { heloName } from '../delivery/transport/smtp/helo.ts';
+import { SmtpCourier } from '../delivery/transport/smtp-courier.ts';
+import { Background } from './background.ts';
+
+const IDLE_MS = 500;
+/** A result is on disk within this time, also while a step lays out or compiles. */
+const RECORD_MS = 50;
+/** How long after a failure to listen for returned mail it is tried again. */
+const LISTEN_AGAIN_MS = 10_000;
+const LOCK_PATIENCE_MS = 1000;
+
+let isStopping = false;
+const { config, publicUrl }: { config: Config; publicUrl: string } = workerData;
+const db = connect(config.DATABASE_PATH);
+// A stop waits for a statement that waits for the lock.
+db.$client.pragma(`busy_timeout = ${LOCK_PATIENCE_MS}`);
+const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
+const onTrouble = (relay: string, { stage, reply }: Outcome) =>
+  log({ relay, stage, reply }, 'the relay could not be used');
+const background = new Background({
+  db,
+  config,
+  clock: systemClock,
+  courier:
+    config.SMTP_URL === ''
+      ? new OutboxCourier(db, systemClock)
+      : new SmtpCourier(config.SMTP_URL, {
+          connections: config.SMTP_CONNECTIONS,
+          name: await heloName(config.SMTP_HELO, config.PUBLIC_URL),
+          onTrouble,
+        }),
+  tokens: openTokens(db.$client),
+  publicUrl,
+  log,
+});
+
+/** What fails now is on disk or kept, and is tried again by the next step. */
+function guarded(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    log({ err: String(error) }, 'the background could not write');
+  }
+}
+
+/** A step that fails, on a full disk say, is told and tried again after the pause; the queue is on disk. */
+async function stepSafely(): Promise<boolean> {
+  try {
+    return await background.step();
+  } catch (error) {
+    log({ err: String(error) }, 'a background step failed and is tried again');
+    return false;
+  }
+}
+
+/** Empty while the address cannot be listened on. */
+const returns: BounceListener[] = [];
+if (config.BOUNCE_LISTEN !== null) void takeReturns(config.BOUNCE_LISTEN);
+
+/** Listens for returned mail, if need be once the address is free again: that another program holds it must not stop sending. */
+async function takeReturns(at: { host: string; port: number }): Promise<void> {
+  try {
+    const listener = await listenForReturns(db, systemClock, at);
+    if (isStopping) await listener.close();
+    else returns.push(listener);
+  } catch (error) {
+    log({ setting: 'BOUNCE_LISTEN', err: String(error) }, 'returned mail cannot be taken in; this is tried again');
+    setTimeout(() => void takeReturns(at), LISTEN_AGAIN_MS).unref();
+  }
+}
+
+setInterval(() => guarded(() => background.record()), RECORD_MS).unref();
+
+let wake: () => void = () => undefined;
+parentPort?.on('message', (message) => {
+  if (message === 'stop') {
+    isStopping = true;
+    background.stop();
+  }
+  guarded(() => background.acknowledge());
+  wake();
+});
+
+while (!isStopping) {
+  if (await stepSafely()) continue;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, IDLE_MS);
+    wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+}
+for (const listener of returns) await listener.close();
+await background.close(config.SHUTDOWN_SECONDS * 1000);
+// A request that waits for a stop to be acknowledged has its answer: nothing starts any more.
+guarded(() => background.acknowledge());
+db.$client.close();
+parentPort?.close();

@@ -1,0 +1,147 @@
+/** What goes on beside HTTP: segments, launching, laying out, delivering. One step at a time, so that tests can walk it. */
+import { keepSegments } from '../audience/segments/recompute.ts';
+import { sendDue, takeChanges } from '../automations/enrolment.ts';
+import type { Clock } from '../clock.ts';
+import { type Config, linksFault, verificationRequired } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { isDiskTrouble } from '../database/sqlite-errors.ts';
+import type { Tokens } from '../delivery/links/tokens.ts';
+import { layOut, mailingsToLayOut } from '../delivery/queue/enqueue-recipients.ts';
+import { Heartbeat, heldReason, holdForSettings } from '../delivery/queue/hold.ts';
+import { Mailings } from '../delivery/queue/mailings.ts';
+import { Rates } from '../delivery/queue/rates.ts';
+import { DeliveryWorker } from '../delivery/queue/worker.ts';
+import type { Courier } from '../delivery/transport/courier.ts';
+import { HoldLog } from '../senders/campaign-holds.ts';
+import { completeDone, Launcher } from '../single-sends/launch.ts';
+
+export interface BackgroundDeps {
+  db: Db;
+  config: Config;
+  clock: Clock;
+  courier: Courier;
+  tokens: Tokens;
+  publicUrl: string;
+  log(fields: object, text: string): void;
+}
+
+/** How long launching or laying out may go on in a step: as long as what delivery has claimed keeps the relay busy. */
+const TURN_MS = 100;
+/** A hold is logged within this time. */
+const LOOK_MS = 1000;
+
+export class Background {
+  readonly #deps: BackgroundDeps;
+  readonly #heartbeat: Heartbeat;
+  readonly #holds: HoldLog;
+  readonly #launcher: Launcher;
+  readonly #worker: DeliveryWorker;
+  #isStopping = false;
+  #looked = 0;
+
+  constructor(deps: BackgroundDeps) {
+    this.#deps = deps;
+    const { SEND_RATE: perSecond, SEND_RATE_PER_DOMAIN: perDomain } = deps.config;
+    this.#heartbeat = new Heartbeat(deps.db.$client);
+    this.#holds = new HoldLog(deps.db.$client, deps.log);
+    holdForSettings(deps.db.$client, linksFault(deps.config), deps.clock.now().getTime());
+    this.#launcher = new Launcher(deps);
+    this.#worker = new DeliveryWorker({
+      ...deps,
+      mailings: new Mailings(deps.db, {
+        ...deps,
+        bounceDomain: deps.config.BOUNCE_DOMAIN,
+        mustBeVerified: verificationRequired(deps.config),
+      }),
+      rates: new Rates(deps.clock, { perSecond, perDomain }),
+    });
+  }
+
+  /**
+   * One round of everything, each for a moment; gives whether there is more to do right now. While all sending is held, only what
+   * has landed is recorded and what was cancelled is ended.
+   */
+  async step(): Promise<boolean> {
+    const { db, clock } = this.#deps;
+    this.#heartbeat.beat(clock.now().getTime());
+    const isHeld = heldReason(db.$client) !== null;
+    let isMore = false;
+    const part = async (name: string, work: () => Promise<boolean>) => {
+      if (!this.#isStopping) isMore = (await this.#safely(name, work)) || isMore;
+    };
+    if (!isHeld) {
+      await part('segments', () =>
+        keepSegments(db, clock, (segment, error) =>
+          this.#deps.log({ segment, err: String(error) }, 'a segment could not be brought up to date'),
+        ),
+      );
+      await part('launch', async () => (await this.#launcher.launchDue(this.#turn())) > 0);
+      await part('enrolment', async () => takeChanges(db.$client) > 0);
+      await part('automations', async () => (await sendDue(this.#deps)) > 0);
+    }
+    const goesOn = this.#turn();
+    for (const { id, state } of mailingsToLayOut(db.$client)) {
+      if (isHeld && state !== 'cancelled') continue;
+      if (!goesOn()) break;
+      await part(`layout of mailing ${id}`, () => layOut(db.$client, id, goesOn));
+    }
+    const isDelivering = await this.#worker.step(isHeld);
+    completeDone(this.#deps);
+    const goesOnAtOnce = isMore || isDelivering;
+    this.#lookForHolds(goesOnAtOnce);
+    return goesOnAtOnce;
+  }
+
+  /** Steps until nothing is due. */
+  async untilIdle(): Promise<void> {
+    while (await this.step());
+  }
+
+  /** Takes note of mailings that were stopped or resumed; from then on nothing they forbid starts. */
+  acknowledge(): void {
+    this.#worker.acknowledge();
+  }
+
+  /** Puts what has landed on disk, whatever else the step at hand is busy with. */
+  record(): void {
+    this.#worker.record();
+  }
+
+  /** From now on nothing is begun: the step at hand comes to its end, and no hand-off starts. */
+  stop(): void {
+    this.#isStopping = true;
+    this.#worker.stop();
+  }
+
+  /** Stops handing off, finishes what is in flight within `graceMs` and records it. */
+  async close(graceMs: number): Promise<void> {
+    this.stop();
+    await Promise.all([this.#deps.courier.close(graceMs), this.#worker.finish()]);
+    completeDone(this.#deps);
+  }
+
+  /** Each second while there is work, and at its end. */
+  #lookForHolds(isBusy: boolean): void {
+    const now = performance.now();
+    if (isBusy && now - this.#looked < LOOK_MS) return;
+    this.#looked = now;
+    this.#holds.look();
+  }
+
+  /** Whether this turn, which begins now, goes on. */
+  #turn(): () => boolean {
+    const until = performance.now() + TURN_MS;
+    return () => !this.#isStopping && performance.now() < until;
+  }
+
+  /** Does a part that must not keep delivery from its turn: where it fails, the next step tries again. Throws where the disk fails. */
+  async #safely(part: string, work: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await work();
+    } catch (error) {
+      if (isDiskTrouble(error)) throw error;
+      this.#deps.log({ part, err: String(error) }, 'a part of the background failed and is tried again');
+      return false;
+    }
+  }
+}

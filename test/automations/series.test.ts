@@ -1,0 +1,308 @@
+/** People, mails and senders that change in the middle of a series. */
+import t from 'tap';
+import { ACCEPTED, DAY, HOUR, LATER, REFUSED, startSeries, startShop, UNKNOWN } from '../shop.ts';
+
+t.test('whose address is corrected keeps their place under the new one; the old one gets nothing more', async (t) => {
+  const shop = await startShop(t);
+  const { preview } = await startSeries(shop, { one: 0, two: 24, three: 24 });
+  const ann = await shop.add('ann');
+  await shop.pass(HOUR);
+  await shop.correct(ann, 'anna');
+  await shop.import(['ann']);
+  await shop.pass(3 * DAY);
+  t.strictSame(shop.accepted(), ['ann one', 'anna two', 'anna three']);
+  t.match(await preview('ann'), { state: 'left', reason: 'their address was changed' });
+});
+
+t.test('whose address is corrected before their join was read enters under the new one, once', async (t) => {
+  const shop = await startShop(t);
+  await startSeries(shop, { one: 0 });
+  const ann = await shop.add('ann');
+  await shop.correct(ann, 'anna');
+  await shop.pass(DAY);
+  t.strictSame(shop.accepted(), ['anna one']);
+});
+
+t.test('a corrected address is no join: who was there before it went live stays outside', async (t) => {
+  const shop = await startShop(t);
+  const ann = await shop.add('ann');
+  await startSeries(shop, { one: 0 });
+  await shop.correct(ann, 'anna');
+  await shop.pass(DAY);
+  t.strictSame(shop.accepted(), []);
+});
+
+t.test('a mail that waits for the relay goes to the corrected address alone', async (t) => {
+  const shop = await startShop(t);
+  await startSeries(shop, { one: 0, two: 24 });
+  const ann = await shop.add('ann');
+  shop.relay.answer = () => LATER;
+  await shop.pass(HOUR);
+  await shop.correct(ann, 'anna');
+  shop.relay.answer = () => ACCEPTED;
+  await shop.pass(2 * DAY);
+  t.strictSame(shop.accepted(), ['anna one', 'anna two']);
+});
+
+for (const [what, type] of [
+  ['was deleted from the same type', 1],
+  ['was moved to another type', 2],
+] as const) {
+  t.test(`the same mail never reaches both when the new address was in the series itself and ${what}`, async (t) => {
+    const shop = await startShop(t);
+    await shop.post('/contacts-type/add', { name: 'Others' });
+    await startSeries(shop, { one: 0, two: 24, three: 24 });
+    const anna = await shop.add('anna');
+    await shop.pass(12 * HOUR);
+    const ann = await shop.add('ann');
+    await shop.pass(13 * HOUR);
+    t.strictSame(shop.accepted(), ['anna one', 'ann one', 'anna two']);
+    if (type === 1) await shop.remove('/contacts/delete', { contact_id: anna });
+    else await shop.correct(anna, 'anna', 2);
+    await shop.correct(ann, 'anna');
+    await shop.pass(3 * DAY);
+    t.strictSame(shop.accepted(), ['anna one', 'ann one', 'anna two', 'anna three'], 'from the place further on');
+  });
+}
+
+t.test('a correction that is taken back goes on where it was', async (t) => {
+  const shop = await startShop(t);
+  await startSeries(shop, { one: 0, two: 24, three: 24 });
+  const ann = await shop.add('ann');
+  await shop.pass(HOUR);
+  await shop.correct(ann, 'anna');
+  await shop.pass(DAY);
+  await shop.correct(ann, 'ann');
+  await shop.pass(2 * DAY);
+  t.strictSame(shop.accepted(), ['ann one', 'anna two', 'ann three']);
+});
+
+t.test(
+  'a segment keeps its people when their address is corrected, and the marks of who was removed by hand',
+  async (t) => {
+    const shop = await startShop(t);
+    await shop.post('/segment/store', {
+      segment_name: 'All',
+      contact_type_id: 1,
+      select_field: ['email'],
+      select_operator: ['contains'],
+      value: ['example'],
+    });
+    await startSeries(shop, { one: 0, two: 24 }, { automation_for: 'segments_1', exit_criteria: 1 });
+    const [ann, bob] = [await shop.add('ann'), await shop.add('bob')];
+    await shop.pass(HOUR);
+    const { contactEmails } = await shop.get('/segment/email/list', { segment_id: 1 });
+    const removed = contactEmails.find(({ email }: { email: string }) => email === 'bob@example.org');
+    await shop.remove('/segment/email/delete', { segment_recipient_id: removed.id });
+    await shop.correct(ann, 'anna');
+    await shop.correct(bob, 'bobby');
+    await shop.pass(2 * DAY);
+    t.strictSame(shop.accepted(), ['ann one', 'bob one', 'anna two']);
+  },
+);
+
+t.test('a mail that was deleted never leaves, not to those queued either; what replaced it does', async (t) => {
+  const shop = await startShop(t);
+  const { pause, deleteMail, addMail, live, report } = await startSeries(shop, { one: 0, wrong: 1 });
+  for (const name of ['ann', 'bob', 'cleo']) await shop.add(name);
+  shop.relay.answer = (to) => (to.startsWith('ann') || shop.relay.handed.length < 3 ? ACCEPTED : LATER);
+  await shop.pass(2 * HOUR);
+  t.strictSame(
+    shop.accepted().filter((mail) => mail.includes('wrong')),
+    ['ann wrong'],
+    'the others are queued',
+  );
+  await pause();
+  await deleteMail('wrong');
+  await addMail('right', 1);
+  await live();
+  await shop.app.background();
+  t.match(await report(), {
+    people: [
+      { state: 'finished', count: 1 },
+      { state: 'waiting', count: 2 },
+    ],
+    mails: [
+      { subject: 'one', waiting: 0, delivered: 3 },
+      { subject: 'wrong', utr: null, waiting: 0, delivered: 1 },
+      { subject: 'right', waiting: 2 },
+    ],
+  });
+  shop.relay.answer = () => ACCEPTED;
+  await shop.pass(DAY);
+  t.strictSame(
+    shop.accepted().filter((mail) => mail.includes('wrong')),
+    ['ann wrong'],
+  );
+  t.strictSame(
+    shop
+      .accepted()
+      .filter((mail) => mail.includes('right'))
+      .sort(),
+    ['bob right', 'cleo right'],
+  );
+  t.match(await report(), { people: [{ state: 'finished', count: 3 }] });
+});
+
+t.test('after a sender is deleted and replaced, nothing leaves from the deleted one', async (t) => {
+  const shop = await startShop(t);
+  const { deleteMail, addMail, live, report } = await startSeries(shop, { one: 0 });
+  await shop.add('ann');
+  shop.relay.answer = () => LATER;
+  await shop.pass(HOUR);
+  shop.relay.answer = () => ACCEPTED;
+  await shop.remove('/sender/delete', { sender_id: 1 });
+  await shop.pass(HOUR);
+  t.match(await report(), { status: 0, held_reason: 'A sender of its mails was deleted' });
+  await shop.post('/sender/save', { ...shop.sender, from_email: 'new@example.com', from_name: 'New' });
+  await deleteMail('one');
+  await addMail('again', 0, 2);
+  await live();
+  await shop.pass(HOUR);
+  const mails = await shop.mails();
+  t.match(mails, [{ subject: 'again', from: 'New <new@example.com>' }]);
+  t.equal(mails.length, 1);
+});
+
+t.test('who is deleted and imported again between two mails goes on; who is not leaves', async (t) => {
+  const shop = await startShop(t);
+  const { report } = await startSeries(shop, { one: 0, two: 24, three: 24 });
+  const ids = [await shop.add('ann'), await shop.add('bob')];
+  await shop.pass(HOUR);
+  await shop.post('/contacts/bulk-delete', { strIds: ids });
+  await shop.app.background();
+  await shop.import(['ann']);
+  await shop.pass(3 * DAY);
+  t.strictSame(shop.accepted(), ['ann one', 'bob one', 'ann two', 'ann three']);
+  const [last] = (await shop.mails()).slice(-1);
+  t.match(last?.html, /Hello New ann/, 'as who they are now');
+  t.match(await report(), {
+    people: [
+      { state: 'finished', count: 1 },
+      { state: 'left', reason: 'contact was deleted', count: 1 },
+    ],
+  });
+});
+
+t.test(
+  'who is deleted while their mail waits for the relay gets nothing, who is imported again by then does',
+  async (t) => {
+    const shop = await startShop(t);
+    await startSeries(shop, { one: 0, two: 24 });
+    const ids = [await shop.add('ann'), await shop.add('bob'), await shop.add('cleo')];
+    shop.relay.answer = () => LATER;
+    await shop.app.background();
+    await shop.post('/contacts/bulk-delete', { strIds: ids.slice(0, 2) });
+    await shop.import(['bob']);
+    shop.relay.answer = () => ACCEPTED;
+    await shop.pass(2 * DAY);
+    t.strictSame(shop.accepted().sort(), ['bob one', 'bob two', 'cleo one', 'cleo two']);
+  },
+);
+
+t.test(
+  'who leaves the target while their mail waits for the relay does not get it where leaving ends the series',
+  async (t) => {
+    const shop = await startShop(t);
+    await shop.post('/contacts-type/add', { name: 'Others' });
+    await startSeries(shop, { one: 0, two: 24 }, { exit_criteria: 1 });
+    const ann = await shop.add('ann');
+    shop.relay.answer = () => LATER;
+    await shop.app.background();
+    await shop.correct(ann, 'ann', 2);
+    shop.relay.answer = () => ACCEPTED;
+    await shop.pass(2 * DAY);
+    t.strictSame(shop.accepted(), []);
+  },
+);
+
+t.test('a wait runs from the moment the relay accepted the mail before: an outage breaks no order', async (t) => {
+  const shop = await startShop(t);
+  const { preview } = await startSeries(shop, { one: 0, two: 24, three: 0 });
+  await shop.add('ann');
+  shop.relay.answer = () => LATER;
+  await shop.pass(2 * DAY);
+  t.match(await preview('ann'), { mails: [{ sent_at: null }, { sent_at: null }, { sent_at: null }] });
+  shop.relay.answer = () => ACCEPTED;
+  await shop.pass(3 * DAY);
+  const mails = await shop.mails();
+  t.strictSame(
+    mails.map(({ subject }) => subject),
+    ['one', 'two', 'three'],
+  );
+  const [one, two, three] = mails.map(({ at }) => Date.parse(`2026-${at}Z`));
+  t.equal(Number(two) - Number(one), DAY);
+  t.equal(three, two, 'an instant mail follows at once');
+});
+
+t.test('under a domain rate nobody gets the second mail before the first', async (t) => {
+  const shop = await startShop(t, { SEND_RATE_PER_DOMAIN: '1' });
+  await startSeries(shop, { one: 0, two: 0, three: 0 });
+  await shop.import(Array.from({ length: 30 }, (_, at) => `r${at}`));
+  for (let second = 0; second < 120; second++) {
+    shop.app.clock.advance(1000);
+    await shop.app.background();
+  }
+  const mails = shop.accepted();
+  t.equal(mails.length, 90);
+  for (let at = 0; at < 30; at++)
+    t.strictSame(
+      mails.filter((mail) => mail.startsWith(`r${at} `)),
+      ['one', 'two', 'three'].map((mail) => `r${at} ${mail}`),
+    );
+});
+
+t.test('a mail that failed is through when it failed; after a bounce the person leaves', async (t) => {
+  const shop = await startShop(t);
+  const { report } = await startSeries(shop, { one: 0, two: 24 });
+  await shop.add('ann');
+  await shop.add('bob');
+  const answers: Record<string, typeof ACCEPTED> = { 'ann@example.org': REFUSED, 'bob@example.org': UNKNOWN };
+  shop.relay.answer = (to) => answers[to] ?? ACCEPTED;
+  await shop.pass(HOUR);
+  shop.relay.answer = () => ACCEPTED;
+  await shop.pass(2 * DAY);
+  t.strictSame(shop.accepted(), ['ann two']);
+  t.match(await report(), {
+    people: [{ state: 'finished' }, { state: 'left', reason: 'suppressed after an earlier bounce' }],
+  });
+});
+
+t.test('who unsubscribes while their mail waits for the relay leaves the series', async (t) => {
+  const shop = await startShop(t);
+  const { report } = await startSeries(shop, { one: 0, two: 24 });
+  await shop.add('ann');
+  shop.relay.answer = () => LATER;
+  await shop.app.background();
+  await shop.post('/unsubscribes-groups/manually-add', { unsubscribe_groups_id: 1, email_address: 'ann@example.org' });
+  shop.relay.answer = () => ACCEPTED;
+  await shop.pass(2 * DAY);
+  t.strictSame(shop.accepted(), []);
+  t.match(await report(), { people: [{ state: 'left', reason: 'unsubscribed from this group', count: 1 }] });
+});
+
+t.test('a sender that is edited while the series is live is on every mail from then on', async (t) => {
+  const shop = await startShop(t);
+  await startSeries(shop, { one: 0, two: 24 });
+  await shop.add('ann');
+  await shop.pass(HOUR);
+  await shop.post('/sender/update', {
+    sender_id: 1,
+    ...shop.sender,
+    from_name: 'Swift',
+    from_email: 'swift@example.com',
+    reply_to_email: 'answers@example.com',
+    company_address: '2 Quay St',
+  });
+  await shop.pass(DAY);
+  t.match(await shop.mails(), [
+    { subject: 'one', from: 'Lark <lark@example.com>', html: /1 Harbour St/ },
+    {
+      subject: 'two',
+      from: 'Swift <swift@example.com>',
+      envelopeFrom: 'swift@example.com',
+      replyTo: 'answers@example.com',
+      html: /2 Quay St/,
+    },
+  ]);
+});

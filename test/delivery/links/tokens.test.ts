@@ -1,0 +1,156 @@
+/** The signed texts in links: one spelling each, one purpose each. */
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import t from 'tap';
+import { connect, migrateAndSeed } from '../../../src/database/open.ts';
+import {
+  createTokens,
+  type KnownPeople,
+  openTokens,
+  type Purpose,
+  tokenSecrets,
+} from '../../../src/delivery/links/tokens.ts';
+import { oldDatabase } from '../../database/releases.ts';
+
+const PURPOSES: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
+/** A file in which every address id belongs to this person, and nothing is of an earlier release. */
+const KNOWN: KnownPeople = {
+  emailOf: () => 'anna@example.org',
+  unsigned: { deliveries: 0, mailings: 0, addresses: 0 },
+};
+const tokens = createTokens(['the newest secret', 'an older secret'], KNOWN);
+const ids = fc.record({
+  delivery: fc.nat(),
+  mailing: fc.nat(),
+  address: fc.nat(),
+  group: fc.nat(),
+  user: fc.nat(),
+  email: fc.constant('anna@example.org'),
+});
+/** As long as three remainders of three: base64url then leaves no, four and two bits unused. */
+const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+
+/** The token with each single bit of its characters flipped, and in the other spellings a lenient reader takes for the same. */
+function alterations(token: string): string[] {
+  const flipped = [...token].flatMap((character, at) =>
+    Array.from({ length: 8 }, (_, bit) => {
+      const other = String.fromCharCode(character.charCodeAt(0) ^ (1 << bit));
+      return token.slice(0, at) + other + token.slice(at + 1);
+    }),
+  );
+  const [body = '', mac = ''] = token.split('.');
+  const standard = token.replaceAll('-', '+').replaceAll('_', '/');
+  const respelled = [
+    `${body}=.${mac}`,
+    `${body}.${mac}==`,
+    ` ${token}`,
+    `${token}\n`,
+    `${body}.${mac}.x`,
+    `${body}A.${mac}`,
+  ];
+  return [...flipped, ...respelled, ...(standard === token ? [] : [standard])];
+}
+
+t.test(
+  'a token with one bit changed anywhere is refused, unused bits of its encoding included (trust 21)',
+  async () => {
+    fc.assert(
+      fc.property(text, (given) => {
+        const token = tokens.sign('design', given);
+        return (
+          tokens.read('design', token) === given &&
+          alterations(token).every((altered) => tokens.read('design', altered) === null)
+        );
+      }),
+      { numRuns: 60 },
+    );
+    fc.assert(
+      fc.property(ids, fc.constantFrom(...PURPOSES), (given, purpose) => {
+        const token = tokens.recipient(given)[purpose];
+        return alterations(token).every((altered) => tokens.readRecipient(purpose, altered) === null);
+      }),
+      { numRuns: 60 },
+    );
+  },
+);
+
+t.test(
+  'every character but the last of each part can end in unused bits; all 64 last ones are tried (trust 21)',
+  async (t) => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    for (const given of ['a', 'ab', 'abc']) {
+      const [body = '', mac = ''] = tokens.sign('verify-sender', given).split('.');
+      const read = [...alphabet].flatMap((last) => [
+        tokens.read('verify-sender', `${body.slice(0, -1)}${last}.${mac}`),
+        tokens.read('verify-sender', `${body}.${mac.slice(0, -1)}${last}`),
+      ]);
+      t.strictSame(
+        read.filter((found) => found !== null),
+        [given, given],
+        'just the one spelling of each part',
+      );
+    }
+  },
+);
+
+t.test(
+  'a token of one purpose is none of another; an older secret still reads, a foreign one does not (trust 21)',
+  async () => {
+    const older = createTokens(['an older secret'], KNOWN);
+    const foreign = createTokens(['somebody else’s secret'], KNOWN);
+    fc.assert(
+      fc.property(ids, text, (given, said) => {
+        const own = tokens.recipient(given);
+        const crossed = PURPOSES.flatMap((of) =>
+          PURPOSES.filter((as) => as !== of).map((as) => tokens.readRecipient(as, own[of])),
+        );
+        return (
+          crossed.every((found) => found === null) &&
+          tokens.read('design', tokens.sign('verify-sender', said)) === null &&
+          tokens.read('design', own.web) === null &&
+          tokens.readRecipient('unsubscribe', older.recipient(given).unsubscribe)?.address === given.address &&
+          tokens.read('design', older.sign('design', said)) === said &&
+          tokens.readRecipient('unsubscribe', foreign.recipient(given).unsubscribe) === null &&
+          tokens.read('design', foreign.sign('design', said)) === null
+        );
+      }),
+    );
+  },
+);
+
+t.test('a token is for one person: where its address id belongs to another or to nobody, it means nobody', async () => {
+  const elsewhere = (email: string | undefined) =>
+    createTokens(['the newest secret'], { ...KNOWN, emailOf: () => email });
+  fc.assert(
+    fc.property(ids, fc.constantFrom(...PURPOSES), (given, purpose) => {
+      const token = tokens.recipient(given)[purpose];
+      return (
+        tokens.readRecipient(purpose, token)?.email === given.email &&
+        elsewhere('bob@example.org').readRecipient(purpose, token) === null &&
+        elsewhere(undefined).readRecipient(purpose, token) === null
+      );
+    }),
+  );
+});
+
+t.test('a token of an earlier release goes on working for the ids of its time, and for no later one', async (t) => {
+  const db = connect(oldDatabase(t, 5));
+  t.teardown(() => db.$client.close());
+  db.$client.exec(`
+    INSERT INTO addresses (id, user_id, compared_email) VALUES (3, 7, 'anna@example.org');
+    INSERT INTO mailings (id, user_id, owner_kind, owner_id, content, state, created_at) VALUES (2, 7, 'test', 1, '{}', 'done', '');
+    INSERT INTO deliveries (id, mailing_id, address_id) VALUES (40, 2, 3);`);
+  migrateAndSeed(db);
+  db.$client.exec("INSERT INTO addresses (id, user_id, compared_email) VALUES (4, 7, 'bob@example.org')");
+  const [secret = ''] = tokenSecrets(db.$client);
+  const unsigned = (delivery: number, mailing: number, address: number) => {
+    const body = `${delivery.toString(36)}-${mailing}-${address}-1-7`;
+    const mac = createHmac('sha512', secret).update(`recipient:${body}`).digest();
+    return `${body}.${mac.toString('base64url', 32, 48)}`;
+  };
+  const read = (token: string) => openTokens(db.$client).readRecipient('unsubscribe', token);
+  t.match(read(unsigned(40, 2, 3)), { delivery: 40, mailing: 2, address: 3, email: 'anna@example.org' });
+  t.equal(read(unsigned(40, 2, 4)), null, 'an address of later');
+  t.equal(read(unsigned(41, 2, 3)), null, 'a delivery of later');
+  t.equal(read(unsigned(40, 3, 3)), null, 'a mailing of later');
+});

@@ -1,0 +1,86 @@
+/** What supervisors and collectors ask. */
+import t from 'tap';
+import { holdSending, release } from '../../src/delivery/queue/hold.ts';
+import { startApp } from '../helper.ts';
+
+const MINUTE = 60_000;
+
+t.test('it is alive without keys and outside the API', async (t) => {
+  const { page } = await startApp(t);
+  const { status, body } = await page('GET', '/healthz');
+  t.equal(status, 200);
+  t.strictSame(body, { alive: true });
+});
+
+t.test('it is ready while it can write and the background runs; alive is another question (trust 50)', async (t) => {
+  const { page, background, clock } = await startApp(t);
+  await background();
+  t.match(await page('GET', '/readyz'), { status: 200, body: { ready: true, can_write: true, background: 'running' } });
+  clock.advance(4 * MINUTE);
+  t.match(await page('GET', '/readyz'), { status: 503, body: { ready: false, background: 'stalled' } });
+  t.equal((await page('GET', '/healthz')).status, 200);
+  await background();
+  clock.advance(MINUTE / 2);
+  t.match(await page('GET', '/readyz'), { status: 200, body: { ready: true } }, 'it recovers by itself');
+});
+
+t.test('a database that takes no write makes it not ready, and only that (trust 50)', async (t) => {
+  const { page, background, clock, db } = await startApp(t);
+  await background();
+  db.pragma('query_only = ON');
+  t.match(await page('GET', '/readyz'), { status: 503, body: { ready: false, can_write: false } });
+  db.pragma('query_only = OFF');
+  t.equal((await page('GET', '/readyz')).status, 503, 'probes within a second share one write');
+  clock.advance(1000);
+  t.equal((await page('GET', '/readyz')).status, 200);
+});
+
+t.test('held sending is told with its reason', async (t) => {
+  const { page, background, clock, db } = await startApp(t);
+  await background();
+  holdSending(db, 'Restored from a backup');
+  t.match(await page('GET', '/readyz'), {
+    status: 200,
+    body: { ready: true, sending: 'held', held_reason: 'Restored from a backup' },
+  });
+  t.match((await page('GET', '/metrics')).text, /^sendlark_sending_held 1$/m);
+  release(db, clock.now().getTime());
+  clock.advance(1000);
+  t.match((await page('GET', '/readyz')).body, { sending: 'on', held_reason: null });
+});
+
+t.test('metrics are Prometheus text that follows the ledger (trust 50)', async (t) => {
+  const { page, db, clock } = await startApp(t);
+  db.exec(
+    "INSERT INTO addresses (id, user_id, compared_email) SELECT value, 1, value || '@example.org' FROM json_each('[1,2,3,4,5]')",
+  );
+  db.exec(`
+    INSERT INTO mailings (id, user_id, owner_kind, owner_id, content, state, delivered, bounces, created_at)
+      VALUES (1, 1, 'single', 1, '{}', 'sending', 7, 2, ''), (2, 1, 'single', 2, '{}', 'paused', 1, 0, '');
+  `);
+  const insert = db.prepare('INSERT INTO deliveries (mailing_id, address_id, state, updated_at) VALUES (1, ?, ?, ?)');
+  const now = clock.now().getTime();
+  [0, 0, 0, 1, 1].forEach((state, at) => {
+    insert.run(at + 1, state, now - at * 1000);
+  });
+  const { status, headers, text } = await page('GET', '/metrics');
+  t.equal(status, 200);
+  t.match(String(headers['content-type']), /^text\/plain; version=0\.0\.4/);
+  const lines = text.split('\n');
+  for (const line of [
+    'sendlark_queue_depth 3',
+    'sendlark_oldest_sending_seconds 4',
+    'sendlark_deliveries_total{result="accepted"} 8',
+    'sendlark_deliveries_total{result="bounced"} 2',
+    'sendlark_mailings_waiting 1',
+    'sendlark_sending_held 0',
+  ]) {
+    t.ok(lines.includes(line), line);
+  }
+  t.match(text, /^sendlark_wal_bytes \d+$/m);
+  t.match(text, /^sendlark_event_loop_delay_seconds\{quantile="0.99"\} [\d.e-]+$/m);
+  for (const line of lines.filter((line) => line !== '')) {
+    t.match(line, /^(# (HELP|TYPE) sendlark_\w+ .+|sendlark_\w+(\{\w+="[\w.]+"(,\w+="\w+")?\})? [\d.e+-]+)$/, line);
+  }
+  t.equal(text.at(-1), '\n');
+});

@@ -1,0 +1,141 @@
+/** The OpenAPI document: valid, complete, and true in its examples. */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import t from 'tap';
+import Schema from 'typebox/schema';
+import { type Operation, operationsOf, readDocument } from '../fuzz/operations.ts';
+import { startApp } from '../helper.ts';
+
+/** Method and path of every API route, from Fastify's own table. */
+function routesOf(table: string): string[] {
+  const parents: string[] = [];
+  return table.split('\n').flatMap((line) => {
+    const [, indent = '', part = '', methods = ''] = /^([│├└─ ]*)(\S+)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? [];
+    const depth = indent.length / 4;
+    parents.length = depth;
+    parents.push((parents[depth - 1] ?? '') + part);
+    const path = parents[depth] ?? '';
+    return methods === '' ? [] : methods.split(', ').map((method) => `${method} ${path}`);
+  });
+}
+
+const titleOf = ({ method, path }: Operation) => `${method} ${path}`;
+
+t.test('the document is valid OpenAPI 3.1', async (t) => {
+  const app = await startApp(t);
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate((await app.page('GET', '/docs/openapi.json')).body);
+  t.ok(valid, JSON.stringify(errors));
+  t.equal(validator.version, '3.1');
+});
+
+t.test('the document lists exactly the routes of the API', async (t) => {
+  const app = await startApp(t);
+  const routes = routesOf(app.fastify.printRoutes({ commonPrefix: false }));
+  t.ok(routes.length > 70, `${routes.length} routes`);
+  t.strictSame(
+    operationsOf(await readDocument(app))
+      .map(titleOf)
+      .sort(),
+    routes.filter((route) => route.includes(' /api/')).sort(),
+  );
+});
+
+t.test('every operation has a name of its own, a resource, a summary, and its failures', async (t) => {
+  const app = await startApp(t);
+  const document = await readDocument(app);
+  const operations = operationsOf(document);
+  t.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
+  const tags = document.tags.map(({ name }) => name);
+  for (const operation of operations) {
+    const { operationId, summary, tag, responses } = operation;
+    t.match(operationId, /^(get|post|delete)[A-Z][A-Za-z]+$/, titleOf(operation));
+    t.ok(summary.length > 0 && tags.includes(tag), titleOf(operation));
+    t.ok('200' in responses && '401' in responses, titleOf(operation));
+  }
+  t.strictSame(
+    tags.filter((tag) => !operations.some((operation) => operation.tag === tag)),
+    [],
+    'no resource is empty',
+  );
+});
+
+t.test('every parameter and body has an example, and each fits its schema', async (t) => {
+  const app = await startApp(t);
+  for (const operation of operationsOf(await readDocument(app))) {
+    for (const { name, example, schema } of operation.parameters) {
+      t.ok(Schema.Check(schema, example), `${titleOf(operation)} ${name}`);
+    }
+    for (const { encoding, example, schema } of operation.bodies) {
+      t.ok(Schema.Check(schema, example), `${titleOf(operation)} as ${encoding}: ${JSON.stringify(example)}`);
+    }
+  }
+});
+
+t.test('a file is described as a multipart form, every other body once, as JSON; the sample answers CSV', async (t) => {
+  const app = await startApp(t);
+  const operations = operationsOf(await readDocument(app));
+  const { body } = await app.page('GET', '/docs/openapi.json');
+  for (const { path, method, bodies } of operations.filter(({ bodies }) => bodies.length > 0)) {
+    const { requestBody } = body.paths[path][method.toLowerCase()];
+    const expected = path.endsWith('upload-csv') ? 'multipart/form-data' : 'application/json';
+    t.strictSame(Object.keys(requestBody.content), [expected], `${method} ${path}: ${bodies.length}`);
+  }
+  const sample = operations.find(({ path }) => path.endsWith('csv-sample/download'));
+  t.match(sample?.responses['200'], { content: { 'text/csv': { schema: { type: 'string' } } } });
+});
+
+t.test('the page for readers shows every operation with its example', async (t) => {
+  const app = await startApp(t);
+  const { status, text } = await app.page('GET', '/docs');
+  t.equal(status, 200);
+  for (const { method, path } of operationsOf(await readDocument(app))) t.ok(text.includes(`${method} ${path}`));
+  t.match(text, '&#34;email&#34;: &#34;zoe@example.com&#34;');
+});
+
+interface Described {
+  description?: string;
+  $ref?: string;
+  properties?: Record<string, Described>;
+}
+
+t.test('every schema has a name, every field a description, and the server an address', async (t) => {
+  const app = await startApp(t);
+  const { body } = await app.page('GET', '/docs/openapi.json');
+  t.strictSame(body.servers, [{ url: 'http://mail.example.com' }]);
+  const unnamed: string[] = [];
+  for (const [path, methods] of Object.entries<object>(body.paths)) {
+    for (const [method, { requestBody, responses, parameters = [] }] of Object.entries(methods)) {
+      const contents = [requestBody, responses['200']].flatMap((one) =>
+        Object.entries<{ schema: Described }>(one?.content ?? {}),
+      );
+      for (const [type, { schema }] of contents) {
+        if (!type.startsWith('text/') && !schema.$ref) unnamed.push(`${method} ${path} ${type}`);
+      }
+      for (const { name, description } of parameters) t.ok(description, `${method} ${path}: ${name}`);
+    }
+  }
+  t.strictSame(unnamed, []);
+  const undescribed: string[] = [];
+  const walk = (where: string, schema: unknown): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { properties = {} }: Described = schema;
+    for (const [field, { description, $ref }] of Object.entries(properties)) {
+      if (!description && !$ref) undescribed.push(`${where}.${field}`);
+    }
+    for (const part of Object.values(schema)) walk(where, part);
+  };
+  for (const [name, schema] of Object.entries(body.components.schemas)) walk(name, schema);
+  t.strictSame(undescribed, []);
+  for (const name of ['Contact', 'Sender', 'SingleSend', 'Automation', 'Segment', 'Failure', 'Done', 'DoneInErrors']) {
+    t.ok(body.components.schemas[name], name);
+  }
+});
+
+t.test('every JSON answer has an example that fits its schema', async (t) => {
+  const app = await startApp(t);
+  for (const { method, path, responses } of operationsOf(await readDocument(app))) {
+    const answer = responses['200']?.content?.['application/json'];
+    if (answer === undefined) continue;
+    t.ok('example' in answer && Schema.Check(answer.schema, answer.example), `${method} ${path}`);
+  }
+});
