@@ -41,6 +41,9 @@ const CustomFieldBody = Type.Object({
   field_type: choice('text', 'number', 'datetime-local'),
 });
 
+/** Of an account: every contact is shown, exported and sent to with all of them. */
+const MOST_FIELDS = 1000;
+
 export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
   const reservedFields = RESERVED_FIELDS.map((field_name, at) => ({
     id: at + 1,
@@ -83,6 +86,11 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
       config: {
         check: check(CustomFieldBody, ({ field_name }, faults, { userId }) => {
           if (field_name === undefined) return;
+          const { fields } = db.get<{ fields: number }>(
+            sql`SELECT count(*) AS fields FROM custom_fields WHERE user_id = ${userId}`,
+          );
+          if (fields >= MOST_FIELDS)
+            faults.add('field_name', `An account may not have more than ${MOST_FIELDS} custom fields.`);
           if (isRefusedName(field_name) || isTaken(field_name, userId))
             faults.add('field_name', texts.taken('field_name'));
         }),

@@ -1,5 +1,5 @@
 /** What a recipient may get and has left, read and changed by way of their unsubscribe link. Every change is one transaction. */
-import { and, asc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
 import type { Clock } from '../clock.ts';
@@ -8,6 +8,10 @@ import type { Db } from '../database/open.ts';
 import { mailings, unsubscribeGroups, unsubscribers } from '../database/schema.ts';
 import { countLeaving } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
+
+/** More than a person reads on one page. "All mail" is beside them, whatever their number. */
+const MOST_GROUPS = 200;
+const DESCRIPTION_CHARACTERS = 1000;
 
 export interface Preferences {
   email: string;
@@ -33,13 +37,19 @@ export class PreferenceBook {
   /** The preferences of a link's recipient. */
   read(ids: RecipientIds): Preferences {
     const db = this.#db;
+    const isOwn = eq(unsubscribeGroups.id, ids.group);
+    // The mail's own comes first: it is what the person came for.
     const groups = db
-      .select()
+      .select({
+        id: unsubscribeGroups.id,
+        group_name: unsubscribeGroups.group_name,
+        description: sql<string>`substr(${unsubscribeGroups.description}, 1, ${DESCRIPTION_CHARACTERS})`,
+      })
       .from(unsubscribeGroups)
-      .where(eq(unsubscribeGroups.user_id, ids.user))
-      .orderBy(asc(unsubscribeGroups.id))
-      .all()
-      .filter(({ id, is_display }) => is_display === 1 || id === ids.group);
+      .where(and(eq(unsubscribeGroups.user_id, ids.user), or(eq(unsubscribeGroups.is_display, 1), isOwn)))
+      .orderBy(desc(isOwn), asc(unsubscribeGroups.id))
+      .limit(MOST_GROUPS)
+      .all();
     // Two partial indexes hold the entries, and each is used only where its own condition stands beside the address.
     const their = eq(unsubscribers.address_id, ids.address);
     const { unsubscribe_groups_id: list } = unsubscribers;
@@ -56,8 +66,7 @@ export class PreferenceBook {
     return {
       email: ids.email,
       sender: sender?.name ?? '',
-      // The mail's own comes first: it is what the person came for.
-      groups: groups.sort((a, b) => Number(b.id === ids.group) - Number(a.id === ids.group)),
+      groups,
       own: groups.some(({ id }) => id === ids.group) ? ids.group : 0,
       left: new Map(entries.map((entry) => [entry.unsubscribe_groups_id ?? 0, entry.id])),
     };

@@ -42,6 +42,9 @@ export function isOwnedType(db: Db, userId: number, id: unknown): boolean {
   );
 }
 
+/** Custom fields named in one answer: a request can hold thousands of wrong ones. */
+const NAMED_AT_MOST = 20;
+
 /** The field errors of a contact that only the database can tell, as field and text. */
 export function contactFaults(db: Db, userId: number, input: Partial<ContactInput>): [string, string][] {
   const faults: [string, string][] = [];
@@ -51,13 +54,13 @@ export function contactFaults(db: Db, userId: number, input: Partial<ContactInpu
   }
   if (country !== undefined && !countryExists(db, country)) faults.push(['country', texts.selected('country')]);
   if (custom_field !== undefined) {
-    const fields = customFieldsOf(db, userId);
-    for (const [name, value] of Object.entries(custom_field)) {
-      const field = fields.find((candidate) => candidate.field_name === name);
-      if (field === undefined || (value !== '' && !isValueOf(field.field_type, value))) {
-        faults.push(['custom_field', texts.selected(name)]);
-      }
-    }
+    const types = new Map(customFieldsOf(db, userId).map(({ field_name, field_type }) => [field_name, field_type]));
+    const isFaulty = ([name, value]: [string, string]) => {
+      const type = types.get(name);
+      return type === undefined || (value !== '' && !isValueOf(type, value));
+    };
+    const faulty = Object.entries(custom_field).filter(isFaulty).slice(0, NAMED_AT_MOST);
+    for (const [name] of faulty) faults.push(['custom_field', texts.selected(name)]);
   }
   return faults;
 }

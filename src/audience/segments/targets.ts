@@ -1,8 +1,8 @@
 /** Targets of sends and automations: `contacts_<contact type id>`, `segments_<segment id>` (interface "Conventions" 8). */
+import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { ownedRecord, recordId } from '../../database/ownership.ts';
-import { segments, type WireTarget } from '../../database/schema.ts';
-import { isOwnedType } from '../contacts/contacts.ts';
+import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
+import { contactTypes, segments, type WireTarget } from '../../database/schema.ts';
 
 /** The target a text names, in the form it comes back in (decisions §4), or null. */
 export function parseTarget(text: string): WireTarget | null {
@@ -12,19 +12,26 @@ export function parseTarget(text: string): WireTarget | null {
   return { id: String(id), table: parts[1] === 'contacts' ? 'contacts' : 'segments' };
 }
 
-/** The targets texts name, when each exists for the account; null when one does not. */
+/** The targets that texts name, without repeats, when each exists for the account; null when one does not. One query for each kind. */
 export function ownedTargets(db: Db, userId: number, given: readonly string[]): WireTarget[] | null {
-  const targets: WireTarget[] = [];
+  const targets = new Map<string, WireTarget>();
   for (const text of given) {
     const target = parseTarget(text);
-    if (target === null || !isOwned(db, userId, target)) return null;
-    if (!targets.some((other) => other.id === target.id && other.table === target.table)) targets.push(target);
+    if (target === null) return null;
+    targets.set(`${target.table}_${target.id}`, target);
   }
-  return targets;
+  const found = [...targets.values()];
+  return areOwned(db, userId, found, 'contacts') && areOwned(db, userId, found, 'segments') ? found : null;
 }
 
-function isOwned(db: Db, userId: number, { table, id }: WireTarget): boolean {
-  return table === 'contacts' ? isOwnedType(db, userId, id) : isOwnedSegment(db, userId, id);
+function areOwned(db: Db, userId: number, targets: readonly WireTarget[], kind: WireTarget['table']): boolean {
+  const ids = targets.filter(({ table }) => table === kind).map(({ id }) => Number(id));
+  if (ids.length === 0) return true;
+  const table = kind === 'contacts' ? contactTypes : segments;
+  const { owned } = db.get<{ owned: number }>(sql`
+    SELECT count(*) AS owned FROM ${table}
+    WHERE ${table.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND ${ownedBy(table, userId)}`);
+  return owned === ids.length;
 }
 
 /** Whether this segment exists for the account. */

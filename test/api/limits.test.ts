@@ -1,0 +1,70 @@
+/** What one account may ask for: no request of it, and none to a page about it, costs the others more than a moment. */
+import t, { type Test } from 'tap';
+import { mustSucceed, sendCampaign } from '../campaign.ts';
+import { startApp, type TestApp } from '../helper.ts';
+
+const NOW = '2026-01-15T09:00:00.000000Z';
+
+/** Counts the statements that are prepared from now on: a query in a loop prepares one each time. */
+function countStatements(t: Test, { db }: TestApp): () => number {
+  const prepare = t.capture(db, 'prepare', db.prepare);
+  return () => prepare().length;
+}
+
+t.test('of thousands of wrong custom fields an answer names twenty', async (t) => {
+  const app = await startApp(t);
+  await mustSucceed(t, app.one)('/contacts-type/add', { name: 'Readers' });
+  const names = Array.from({ length: 9000 }, (_, at) => [`custom_field[wrong_${at}]`, 'x']);
+  const form = { contact_type_id: 1, email: 'a@example.com', country: 1, ...Object.fromEntries(names) };
+  const { status, body } = await app.one.call('POST', '/contacts/add', { form });
+  t.equal(status, 422);
+  t.equal(body.errors.custom_field.length, 20);
+  t.equal(body.errors.custom_field[0], 'The selected wrong 0 is invalid.');
+});
+
+t.test('thousands of targets are looked up together, and one of another account refuses them all', async (t) => {
+  const app = await startApp(t);
+  await mustSucceed(t, app.one)('/contacts-type/add', { name: 'Ours' });
+  await mustSucceed(t, app.two)('/contacts-type/add', { name: 'Theirs' });
+  const ours = Array.from({ length: 5000 }, () => 'contacts_1');
+  const statements = countStatements(t, app);
+  const { body } = await app.one.call('POST', '/single/send/create', { form: { recipient_id: ours } });
+  t.notOk('recipient_id' in body.errors);
+  t.ok(statements() < 50);
+  const mixed = await app.one.call('POST', '/single/send/create', { form: { recipient_id: [...ours, 'contacts_2'] } });
+  t.strictSame(mixed.body.errors.recipient_id, ['The selected recipient id is invalid.']);
+});
+
+t.test(
+  'the preference page stays small however many groups an account has, and begins with the one of the mail',
+  async (t) => {
+    const app = await startApp(t);
+    const { mails } = await sendCampaign(t, app, { groups: [{ name: 'Of the mail', isDisplay: 0 }] });
+    const insert = app.db.prepare(`
+    INSERT INTO unsubscribe_groups (user_id, rand_id, group_name, description, is_display, created_at, updated_at)
+    SELECT user_id, rand_id, ?, ?, ?, created_at, updated_at FROM unsubscribe_groups WHERE id = 1`);
+    for (let at = 0; at < 300; at++) insert.run(`Group ${at}`, 'x'.repeat(60_000), at % 10 === 0 ? 0 : 1);
+    const { text } = await app.page('GET', mails[0]?.paths.u ?? '');
+    t.ok(text.length < 512 * 1024);
+    const shown = text.match(/name="shown" value="\d+"/g);
+    t.equal(shown?.length, 200);
+    t.equal(shown?.[0], 'name="shown" value="1"');
+    t.notOk(text.includes('Group 10<'), 'a group that is not displayed');
+    t.match(text, 'Unsubscribe from all mail');
+  },
+);
+
+t.test('an account has at most a thousand custom fields', async (t) => {
+  const app = await startApp(t);
+  await mustSucceed(t, app.one)('/custom-fields/save', { field_name: 'first', field_type: 'text' });
+  const insert = app.db.prepare(`
+    INSERT INTO custom_fields (user_id, field_name, field_type, created_at, updated_at)
+    SELECT user_id, ?, 'text', '${NOW}', '${NOW}' FROM custom_fields LIMIT 1`);
+  for (let at = 1; at < 999; at++) insert.run(`field_${at}`);
+  await mustSucceed(t, app.one)('/custom-fields/save', { field_name: 'last', field_type: 'text' });
+  const form = { field_name: 'one_more', field_type: 'text' };
+  const { status, body } = await app.one.call('POST', '/custom-fields/save', { form });
+  t.equal(status, 422);
+  t.strictSame(body.errors, { field_name: ['An account may not have more than 1000 custom fields.'] });
+  await mustSucceed(t, app.two)('/custom-fields/save', form);
+});
