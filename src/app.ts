@@ -20,7 +20,7 @@ import { FORM_BYTES } from './http/forms.ts';
 import { installLineEnd } from './http/line-end.ts';
 import { installLockWaits } from './http/lock-waits.ts';
 import { installOpenapi } from './http/openapi.ts';
-import { installTurns } from './http/write-turns.ts';
+import { installWriteTurns } from './http/write-turns.ts';
 import { pages } from './pages/index.ts';
 
 /** The statuses of what Node refuses by itself; anything else is malformed. */
@@ -102,7 +102,7 @@ export async function buildApp(
   installConnectionLimits(app);
   installBodyLimits(app, deps);
   await installOpenapi(app);
-  installTurns(app);
+  installWriteTurns(app);
   installLockWaits(app, deps);
   await app.register((scope) => api(scope, deps), { prefix: '/api' });
   await app.register(async (scope) => {

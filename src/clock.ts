@@ -25,12 +25,12 @@ export function steadyTime(clock: Clock): () => number {
 }
 
 /** `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the form of created_at, updated_at and deleted_at (interface "Resources and their fields"). */
-export function wireTime(moment: Date): string {
+export function isoTimestamp(moment: Date): string {
   return `${moment.toISOString().slice(0, -1)}000Z`;
 }
 
 /** `YYYY-MM-DD HH:MM:SS` in UTC, the form of sent_at, live_at and send_at (interface "Resources and their fields"). */
-export function plainTime(moment: Date): string {
+export function plainTimestamp(moment: Date): string {
   return moment.toISOString().slice(0, 19).replace('T', ' ');
 }
 

@@ -1,7 +1,7 @@
 /** The command line: finds the command that the first word names; `serve` is the default. */
 import { account } from './commands/account.ts';
 import { backup } from './commands/backup.ts';
-import { type Command, readCall, UsageError } from './commands/command.ts';
+import { type Command, parseCall, UsageError } from './commands/command.ts';
 import { designLinks } from './commands/design-links.ts';
 import { dkim } from './commands/dkim.ts';
 import { doctor } from './commands/doctor.ts';
@@ -37,7 +37,7 @@ async function main([name = 'serve', ...args]: string[]): Promise<void> {
   if (VERSION_WORDS.includes(name)) return console.log(VERSION);
   const command = commandOf(name);
   if (args.some((word) => word === '--help' || word === '-h')) return help(name);
-  await command.run(readCall(command, args));
+  await command.run(parseCall(command, args));
 }
 
 function help(name: string | undefined): void {

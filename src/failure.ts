@@ -43,7 +43,7 @@ export function fieldLabel(field: string): string {
 }
 
 /** The texts of decisions §1, by rule. */
-export const texts = {
+export const messages = {
   required: (field: string) => `The ${fieldLabel(field)} field is required.`,
   selected: (field: string) => `The selected ${fieldLabel(field)} is invalid.`,
   email: (field: string) => `The ${fieldLabel(field)} must be a valid email address.`,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import t from 'tap';
 import { systemClock } from '../src/clock.ts';
-import { accountOf, firstKeys, firstKeysShown } from '../src/database/accounts.ts';
+import { findAccount, firstKeys, firstKeysShown } from '../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../src/database/open.ts';
 import { tokenSecrets } from '../src/delivery/links/tokens.ts';
 import { sendCampaign } from './campaign.ts';
@@ -138,7 +138,7 @@ t.test('the first keys are made again by each start until they have been shown',
   const one = firstKeys(db, systemClock, false);
   const two = firstKeys(db, systemClock, false);
   t.ok(one && two && one.secretKey !== two.secretKey, 'a start that was killed before it showed them loses nothing');
-  t.equal(two && accountOf(db, two, { publicKey: '', secretKey: '' }), 1);
+  t.equal(two && findAccount(db, two, { publicKey: '', secretKey: '' }), 1);
   firstKeysShown(db);
   t.equal(firstKeys(db, systemClock, false), null);
 });

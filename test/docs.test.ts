@@ -4,7 +4,7 @@ import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { SETTINGS } from '../src/config.ts';
-import { operationOf } from '../src/http/operations.ts';
+import { describeOperation } from '../src/http/operations.ts';
 import { blocksOf, commandsOf, inlineCodeOf, ROOT } from './docs/blocks.ts';
 import { checkCaddy, checkCron, checkLitestream, checkNginx, checkUnit } from './docs/files.ts';
 import { checkImage } from './docs/image.ts';
@@ -83,5 +83,5 @@ t.test('every path of the API that the documents or a command name exists', asyn
     (path) => readFileSync(path, 'utf8'),
   );
   const named = texts.flatMap((text) => [...text.matchAll(/\b(GET|POST|DELETE) (?:\/api)?(\/[\w/-]+)/g)]);
-  for (const [, method = '', path = ''] of named) t.doesNotThrow(() => operationOf(method, path));
+  for (const [, method = '', path = ''] of named) t.doesNotThrow(() => describeOperation(method, path));
 });

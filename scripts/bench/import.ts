@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseStream } from 'fast-csv';
-import { addPeople } from '../../src/audience/contacts/address-rows.ts';
+import { addAddresses } from '../../src/audience/contacts/address-rows.ts';
 import { readCsv } from '../../src/audience/import/csv.ts';
 import { importContacts } from '../../src/audience/import/import.ts';
 import { connect } from '../../src/database/open.ts';
@@ -78,7 +78,7 @@ async function orm(): Promise<Taken> {
       db.transaction((tx) => {
         for (const cells of batch) {
           const email = cells.email ?? '';
-          addPeople(db, 1, [{ address: email, compared: email, domain: '' }]);
+          addAddresses(db, 1, [{ address: email, compared: email, domain: '' }]);
           const person = db.$client
             .prepare('SELECT id FROM addresses WHERE user_id = 1 AND compared_email = ?')
             .pluck();

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { systemClock, wireTime } from '../../src/clock.ts';
+import { isoTimestamp, systemClock } from '../../src/clock.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
 
@@ -72,7 +72,7 @@ export function madeDatabase(path: string, contacts: number): Db {
   migrateAndSeed(db);
   const client = db.$client;
   createAccount(db, systemClock, 'Bench');
-  const now = wireTime(systemClock.now());
+  const now = isoTimestamp(systemClock.now());
   client
     .prepare("INSERT INTO contact_types (id, user_id, name, created_at, updated_at) VALUES (1, 1, 'Bench', ?, ?)")
     .run(now, now);

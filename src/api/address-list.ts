@@ -1,26 +1,26 @@
 /** The `email_address` parameter that takes a comma-separated list (decisions §2 "Comma-separated lists"). */
 import Type from 'typebox';
 import { type Address, parseAddressList } from '../audience/contacts/addresses.ts';
-import { texts } from '../failure.ts';
+import { messages } from '../failure.ts';
 import { ARRAY_MAXIMUM } from '../http/schemas.ts';
-import type { Faults } from '../http/validation.ts';
+import type { FieldErrorCollector } from '../http/validation.ts';
 
 export const AddressList = Type.String({ description: 'One address, or several separated by commas.' });
 
 const NAMED_AT_MOST = 20;
 
 /** Adds the field error that names the bad addresses, when the list was given and any is bad. */
-export function checkAddressList(list: string | undefined, faults: Faults): void {
+export function checkAddressList(list: string | undefined, faults: FieldErrorCollector): void {
   if (list === undefined) return;
   const parsed = parseAddressList(list, ARRAY_MAXIMUM);
   if (!('bad' in parsed)) return;
   if (parsed.tooMany) {
-    faults.add('email_address', texts.items('email_address', ARRAY_MAXIMUM));
+    faults.add('email_address', messages.items('email_address', ARRAY_MAXIMUM));
     return;
   }
   const named = parsed.bad.slice(0, NAMED_AT_MOST).map((address) => address.slice(0, 260));
-  const text = texts.email('email_address').slice(0, -1);
-  faults.add('email_address', named.length > 0 ? `${text}: ${named.join(', ')}` : texts.required('email_address'));
+  const text = messages.email('email_address').slice(0, -1);
+  faults.add('email_address', named.length > 0 ? `${text}: ${named.join(', ')}` : messages.required('email_address'));
 }
 
 /** The addresses of a list that has passed `checkAddressList`. */

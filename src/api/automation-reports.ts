@@ -1,11 +1,20 @@
 /** What an automation did and what it will do (additions, decisions §5). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import { automationOf } from '../automations/automations.ts';
-import { outlookOf } from '../automations/forecast.ts';
-import { reportOf } from '../automations/report.ts';
+import { requireAutomation } from '../automations/automations.ts';
+import { forecastFor } from '../automations/forecast.ts';
+import { automationReport } from '../automations/report.ts';
 import type { Deps } from '../deps.ts';
-import { carrying, choice, email, identifier, integer, nullable, wireTimestamp, zeroOrOne } from '../http/schemas.ts';
+import {
+  carrying,
+  choice,
+  email,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  zeroOrOne,
+} from '../http/schemas.ts';
 
 const Report = Type.Object({
   status: integer(),
@@ -30,13 +39,13 @@ const Report = Type.Object({
 const Preview = Type.Object({
   state: choice('waiting', 'finished', 'left', 'outside'),
   reason: nullable(Type.String()),
-  entered_at: nullable(wireTimestamp()),
+  entered_at: nullable(isoTimestampSchema()),
   mails: Type.Array(
     Type.Object({
       utr: Type.String(),
       subject: Type.String(),
-      sent_at: nullable(wireTimestamp()),
-      due_at: nullable(wireTimestamp()),
+      sent_at: nullable(isoTimestampSchema()),
+      due_at: nullable(isoTimestampSchema()),
     }),
   ),
 });
@@ -49,8 +58,8 @@ export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     '/automations/report',
     { schema: { querystring: ByUtr, response: carrying({ report: Report }) } },
     async (request) => {
-      const automation = automationOf(db, request.userId, request.query.utr, 'Record not found');
-      return { status: 'success' as const, message: { report: reportOf(db, automation) } };
+      const automation = requireAutomation(db, request.userId, request.query.utr, 'Record not found');
+      return { status: 'success' as const, message: { report: automationReport(db, automation) } };
     },
   );
 
@@ -59,10 +68,10 @@ export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     { schema: { querystring: ByPerson, response: carrying({ preview: Preview }) } },
     async (request) => {
       const { utr, email: address } = request.query;
-      const automation = automationOf(db, request.userId, utr, 'Record not found');
+      const automation = requireAutomation(db, request.userId, utr, 'Record not found');
       return {
         status: 'success' as const,
-        message: { preview: outlookOf(db, automation, address, clock.now().getTime()) },
+        message: { preview: forecastFor(db, automation, address, clock.now().getTime()) },
       };
     },
   );

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { automationOf } from '../automations/automations.ts';
-import { awaitAdded } from '../automations/enrolment.ts';
+import { requireAutomation } from '../automations/automations.ts';
+import { rescheduleAfterAddition } from '../automations/enrolment.ts';
 import { deleteSchedule } from '../automations/schedule-deletion.ts';
-import { wireTime } from '../clock.ts';
+import { isoTimestamp } from '../clock.ts';
 import { ownedRecord } from '../database/ownership.ts';
-import { bytesOf, wireObject } from '../database/record-json.ts';
+import { bytesOf, recordObject } from '../database/record-json.ts';
 import { automationSchedules, designTemplates, senders } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
@@ -28,7 +28,7 @@ import {
   trackingFlag,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
-import { templateFaults } from '../single-sends/single-sends.ts';
+import { templateErrors } from '../single-sends/single-sends.ts';
 
 const WAITING_TYPES = choice('instantly', 'days', 'hours');
 const LONGEST_WAIT = 10_000;
@@ -79,8 +79,8 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       },
     },
     (request, reply) => {
-      const automation = automationOf(db, request.userId, request.query.utr, 'Record not found');
-      const record = wireObject(Schedule, automationSchedules, {
+      const automation = requireAutomation(db, request.userId, request.query.utr, 'Record not found');
+      const record = recordObject(Schedule, automationSchedules, {
         design_url: sql`${`${publicUrl()}/design/`} || design_token(${automationSchedules.utr})`,
         image: sql`${`${publicUrl()}/images/templates/`} || ${automationSchedules.preview_img}`,
       });
@@ -110,14 +110,14 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
             const template = db.select({ id: designTemplates.id }).from(designTemplates).where(where).get();
             faults.reference('template_id', () => template !== undefined);
           }
-          for (const [field, problem] of templateFaults(body)) if (!faults.has(field)) faults.add(field, problem);
+          for (const [field, problem] of templateErrors(body)) if (!faults.has(field)) faults.add(field, problem);
         }),
       },
     },
     async (request) => {
       const { utr, template_json = '', template_html = '', ...given } = request.body;
-      const automation = automationOf(db, request.userId, utr, 'Record not found');
-      const now = wireTime(clock.now());
+      const automation = requireAutomation(db, request.userId, utr, 'Record not found');
+      const now = isoTimestamp(clock.now());
       db.transaction(
         (tx) => {
           const { id } = tx
@@ -134,7 +134,7 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
             })
             .returning({ id: automationSchedules.id })
             .get();
-          awaitAdded(db.$client, automation.id, id);
+          rescheduleAfterAddition(db.$client, automation.id, id);
         },
         { behavior: 'immediate' },
       );

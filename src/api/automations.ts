@@ -3,18 +3,18 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { ownedTargets } from '../audience/segments/targets.ts';
+import { findTargets } from '../audience/segments/targets.ts';
 import {
-  automationOf,
-  automationsOf,
   deleteAutomations,
   duplicateAutomation,
   pauseAutomation,
+  requireAutomation,
+  requireAutomations,
   setLive,
 } from '../automations/automations.ts';
-import { wireTime } from '../clock.ts';
+import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
-import { readRecord, wireObject } from '../database/record-json.ts';
+import { readRecord, recordObject } from '../database/record-json.ts';
 import { automations, unsubscribeGroups } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -89,7 +89,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     '/automations',
     { schema: { querystring: listQuery, response: carrying({ automations: Type.Array(ListedAutomation) }) } },
     (request, reply) => {
-      const record = wireObject(ListedAutomation, automations, computed);
+      const record = recordObject(ListedAutomation, automations, computed);
       const source = { record, from, where: ownedBy(automations, request.userId), id: automations.id };
       sendList(reply, db, 'automations', source, request.query);
     },
@@ -109,7 +109,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
       config: {
         check: check(AutomationBody, ({ automation_for, unsubscribe_group_id }, faults, { userId }) => {
           if (automation_for)
-            faults.reference('automation_for', () => ownedTargets(db, userId, [automation_for]) !== null);
+            faults.reference('automation_for', () => findTargets(db, userId, [automation_for]) !== null);
           if (unsubscribe_group_id)
             faults.reference('unsubscribe_group_id', () => groupExists(unsubscribe_group_id, userId));
         }),
@@ -117,8 +117,8 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     },
     async (request, reply) => {
       const { type, automation_for, automation_name, unsubscribe_group_id, exit_criteria } = request.body;
-      const [target] = ownedTargets(db, request.userId, automation_for ? [automation_for] : []) ?? [];
-      const now = wireTime(clock.now());
+      const [target] = findTargets(db, request.userId, automation_for ? [automation_for] : []) ?? [];
+      const now = isoTimestamp(clock.now());
       const utr = randomUUID();
       db.insert(automations)
         .values({
@@ -153,7 +153,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     { schema: { querystring: ByUtr, response: carrying({ automation: Automation }) } },
     (request, reply) => {
       const where = and(ownedBy(automations, request.userId), eq(automations.utr, recordUtr(request.query.utr)));
-      const json = readRecord(db, wireObject(Automation, automations, computed), from, where);
+      const json = readRecord(db, recordObject(Automation, automations, computed), from, where);
       if (json === undefined) throw notFound();
       sendRecord(reply, 'automation', json);
     },
@@ -170,7 +170,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   });
 
   app.delete('/automations/delete', { schema: { querystring: ByUtr, response: done } }, async (request) => {
-    await deleteAutomations(deps, [automationOf(db, request.userId, request.query.utr, 'Record not found')]);
+    await deleteAutomations(deps, [requireAutomation(db, request.userId, request.query.utr, 'Record not found')]);
     return { status: 'success' as const, message: 'Deleted Successfully' };
   });
 
@@ -178,7 +178,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     '/automations/bulk-delete',
     { schema: { body: Type.Object({ strIds: identifiers('Ids or utrs of automations.') }), response: done } },
     async (request) => {
-      await deleteAutomations(deps, automationsOf(db, request.userId, request.body.strIds));
+      await deleteAutomations(deps, requireAutomations(db, request.userId, request.body.strIds));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

@@ -3,15 +3,15 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { markForRecompute, recomputeSoon } from '../audience/segments/recompute.ts';
-import { wireTime } from '../clock.ts';
+import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
-import { readRecord, wireObject } from '../database/record-json.ts';
+import { readRecord, recordObject } from '../database/record-json.ts';
 import { contactTypes } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import { carrying, done, doneInErrors, identifier, integer, line, listQuery, softStamps } from '../http/schemas.ts';
-import { releaseTarget } from '../senders/hold-campaigns.ts';
+import { holdCampaignsUsingTarget } from '../senders/hold-campaigns.ts';
 
 export const ContactType = Type.Object({
   id: integer(),
@@ -24,8 +24,8 @@ const Name = line({ minLength: 2 });
 const ById = Type.Object({ contact_type_id: identifier('The contact type.') });
 
 export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
-  const record = wireObject(ContactType, contactTypes);
-  const listed = wireObject(ListedContactType, contactTypes);
+  const record = recordObject(ContactType, contactTypes);
+  const listed = recordObject(ListedContactType, contactTypes);
   const from = sql`${contactTypes}`;
 
   const insertion = db
@@ -52,7 +52,7 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     '/contacts-type/add',
     { schema: { body: Type.Object({ name: Name }), response: done } },
     async (request, reply) => {
-      const now = wireTime(clock.now());
+      const now = isoTimestamp(clock.now());
       const { id } = insertion.get({ user_id: request.userId, name: request.body.name, now });
       reply.header('location', `/api/contacts-type/view?contact_type_id=${id}`);
       return { status: 'success' as const, message: 'Added Successfully' };
@@ -81,7 +81,7 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     async (request) => {
       const { changes } = db
         .update(contactTypes)
-        .set({ name: request.body.name, updated_at: wireTime(clock.now()) })
+        .set({ name: request.body.name, updated_at: isoTimestamp(clock.now()) })
         .where(ownedRecord(contactTypes, request.body.id, request.userId))
         .run();
       if (changes === 0) throw notFound();
@@ -92,7 +92,7 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
   // Contacts of a deleted type are deleted with it: every contact query asks for a type that is not.
   app.delete('/contacts-type/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
     const id = recordId(request.query.contact_type_id);
-    const now = wireTime(clock.now());
+    const now = isoTimestamp(clock.now());
     const affected = db.transaction(
       (tx) => {
         const { changes } = tx
@@ -101,7 +101,7 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
           .where(ownedRecord(contactTypes, id, request.userId))
           .run();
         if (changes === 0) throw notFound();
-        releaseTarget(db, 'contacts', id, now);
+        holdCampaignsUsingTarget(db, 'contacts', id, now);
         return markForRecompute(db, sql`contact_type_id = ${id}`);
       },
       { behavior: 'immediate' },

@@ -7,22 +7,22 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { isOwnedType } from '../audience/contacts/contacts.ts';
-import { customFieldsOf, RESERVED_FIELDS } from '../audience/contacts/custom-fields.ts';
+import { hasContactType } from '../audience/contacts/contacts.ts';
+import { listCustomFields, RESERVED_FIELDS } from '../audience/contacts/custom-fields.ts';
 import { exportContacts } from '../audience/contacts/export.ts';
 import { csvWriter } from '../audience/import/csv-write.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
-import { bytesOf, readRecord, wireObject } from '../database/record-json.ts';
+import { bytesOf, readRecord, recordObject } from '../database/record-json.ts';
 import { contactImports } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
-import { Failure, notFound, texts } from '../failure.ts';
-import { codingFor, encoded } from '../http/content-encoding.ts';
+import { Failure, messages, notFound } from '../failure.ts';
+import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
 import { assembleFields } from '../http/form-fields.ts';
 import { asFailure, fieldText, partsOf } from '../http/forms.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
-import { carrying, done, identifier, integer, listQuery, wireTimestamp } from '../http/schemas.ts';
-import { Faults } from '../http/validation.ts';
+import { carrying, done, identifier, integer, isoTimestampSchema, listQuery } from '../http/schemas.ts';
+import { FieldErrorCollector } from '../http/validation.ts';
 
 const ContactImport = Type.Object({
   id: integer(),
@@ -34,7 +34,7 @@ const ContactImport = Type.Object({
   failed: integer(),
   notes: Type.Array(Type.String()),
   errors: Type.Array(Type.Object({ line: integer(), field: Type.String(), text: Type.String() })),
-  created_at: wireTimestamp(),
+  created_at: isoTimestampSchema(),
 });
 
 const UploadBody = Type.Object({
@@ -71,7 +71,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     },
   };
   app.get('/contacts/csv-sample/download', { schema: { response: csvFile } }, async (request, reply) => {
-    const own = customFieldsOf(db, request.userId);
+    const own = listCustomFields(db, request.userId);
     const header = [...RESERVED_FIELDS, ...own.map((field) => field.field_name)];
     const row = [
       ...RESERVED_FIELDS.map((field) => SAMPLE[field] ?? ''),
@@ -88,16 +88,16 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     { schema: { querystring: Type.Object({ contact_type_id: identifier('The contact type.') }), response: csvFile } },
     async (request, reply) => {
       const { contact_type_id } = request.query;
-      if (!isOwnedType(db, request.userId, contact_type_id)) throw notFound();
+      if (!hasContactType(db, request.userId, contact_type_id)) throw notFound();
       const contacts = exportContacts(db, request.userId, recordId(contact_type_id));
-      const coding = codingFor(request.headers['accept-encoding']);
+      const coding = chooseEncoding(request.headers['accept-encoding']);
       if (coding !== 'identity') reply.header('content-encoding', coding);
       reply.headers({
         'content-type': 'text/csv; charset=utf-8',
         'content-disposition': 'attachment; filename="contacts.csv"',
         vary: 'Accept-Encoding',
       });
-      return reply.send(encoded(contacts, coding));
+      return reply.send(encodeStream(contacts, coding));
     },
   );
 
@@ -129,7 +129,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
 
   /** Reads the parts after the key check, the file straight to disk. The type may come before or after it. */
   async function readUpload(request: FastifyRequest, path: string): Promise<Upload> {
-    const faults = new Faults();
+    const faults = new FieldErrorCollector();
     const pairs: [string, string][] = [];
     let fileName: string | undefined;
     let isTooLarge = false;
@@ -151,17 +151,17 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       throw new Failure(413, { file: [`The file may not be greater than ${config.MAX_UPLOAD_BYTES} bytes.`] });
     const given = assembleFields(pairs).contact_type_id;
     if (given === undefined || (typeof given === 'string' && given.trim() === ''))
-      faults.add('contact_type_id', texts.required('contact_type_id'));
+      faults.add('contact_type_id', messages.required('contact_type_id'));
     else if (typeof given !== 'string' || !/^\d{1,16}$/.test(given))
-      faults.add('contact_type_id', texts.integer('contact_type_id'));
-    else faults.reference('contact_type_id', () => isOwnedType(db, request.userId, given));
-    if (fileName === undefined || fileName === '') faults.add('file', texts.required('file'));
+      faults.add('contact_type_id', messages.integer('contact_type_id'));
+    else faults.reference('contact_type_id', () => hasContactType(db, request.userId, given));
+    if (fileName === undefined || fileName === '') faults.add('file', messages.required('file'));
     else if (!/\.csv$/i.test(fileName)) faults.add('file', 'The file must be a file of type: csv.');
     faults.throwIfAny();
     return { path, fileName: (fileName ?? '').slice(0, 255), typeId: recordId(given) };
   }
 
-  const record = wireObject(ContactImport, contactImports, {
+  const record = recordObject(ContactImport, contactImports, {
     notes: sql`json(${contactImports.notes})`,
     errors: sql`json(${contactImports.errors})`,
   });

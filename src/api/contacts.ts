@@ -5,24 +5,24 @@ import Type from 'typebox';
 import {
   addContact,
   type ContactInput,
-  contactFaults,
+  contactErrors,
   deleteContacts,
   hasEmail,
   ownedContacts,
 } from '../audience/contacts/contacts.ts';
 import {
   customFieldRecord,
-  customFieldsOf,
   installFieldTitle,
+  listCustomFields,
   storedFieldRecord,
 } from '../audience/contacts/custom-fields.ts';
-import { correctContact } from '../automations/address-correction.ts';
-import { wireTime } from '../clock.ts';
-import { ownedIds, recordId } from '../database/ownership.ts';
-import { bytesOf, recordReader, wireObject } from '../database/record-json.ts';
+import { updateContactKeepingPlaces } from '../automations/address-correction.ts';
+import { isoTimestamp } from '../clock.ts';
+import { recordId, requireOwnedIds } from '../database/ownership.ts';
+import { bytesOf, recordObject, recordReader } from '../database/record-json.ts';
 import { contacts, contactTypes } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
-import { notFound, texts } from '../failure.ts';
+import { messages, notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   carrying,
@@ -37,7 +37,7 @@ import {
   reference,
   softStamps,
 } from '../http/schemas.ts';
-import { check, type Faults } from '../http/validation.ts';
+import { check, type FieldErrorCollector } from '../http/validation.ts';
 import { ContactType } from './contact-types.ts';
 
 const Contact = Type.Object({
@@ -101,16 +101,21 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
   const from = sql`${contacts} CROSS JOIN ${contactTypes} ON ${contactTypes.id} = ${contacts.contact_type_id}`;
 
   /** The address may be that of the contact `exceptId` itself. */
-  function checkContact(userId: number, exceptId: number, body: Partial<ContactInput>, faults: Faults): void {
-    for (const [field, text] of contactFaults(db, userId, body)) faults.add(field, text);
+  function checkContact(
+    userId: number,
+    exceptId: number,
+    body: Partial<ContactInput>,
+    faults: FieldErrorCollector,
+  ): void {
+    for (const [field, text] of contactErrors(db, userId, body)) faults.add(field, text);
     if (body.email === undefined || body.contact_type_id === undefined || faults.has('contact_type_id')) return;
-    if (hasEmail(db, userId, body.contact_type_id, body.email, exceptId)) faults.add('email', texts.taken('email'));
+    if (hasEmail(db, userId, body.contact_type_id, body.email, exceptId)) faults.add('email', messages.taken('email'));
   }
 
   installFieldTitle(db);
   const detailsOf = recordReader(
     db,
-    wireObject(Contact, contacts, { country: countryId, fullname, custom_field: storedFieldRecord() }),
+    recordObject(Contact, contacts, { country: countryId, fullname, custom_field: storedFieldRecord() }),
     sql`${contacts}`,
     and(eq(contacts.id, sql.placeholder('id')), ownedContacts(sql.placeholder('userId'))),
   );
@@ -120,12 +125,12 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     { schema: { querystring: ContactListQuery, response: carrying({ contacts: Type.Array(ListedContact) }) } },
     (request, reply) => {
       const { contact_type_id, search } = request.query;
-      const fields = customFieldsOf(db, request.userId);
-      const record = wireObject(ListedContact, contacts, {
+      const fields = listCustomFields(db, request.userId);
+      const record = recordObject(ListedContact, contacts, {
         country: countryName,
         fullname,
         custom_field: customFieldRecord(fields),
-        contact_type: wireObject(ContactType, contactTypes),
+        contact_type: recordObject(ContactType, contactTypes),
       });
       const where = and(
         ownedContacts(request.userId),
@@ -151,7 +156,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       },
     },
     async (request, reply) => {
-      const id = addContact(db, request.userId, request.body, wireTime(clock.now()));
+      const id = addContact(db, request.userId, request.body, isoTimestamp(clock.now()));
       reply.header('location', `/api/contacts/details?contact_id=${id}`);
       return { status: 'success' as const, message: 'Contact Added Successfully' };
     },
@@ -183,7 +188,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       },
     },
     async (request) => {
-      correctContact(db, request.userId, request.body.contact_id, request.body, wireTime(clock.now()));
+      updateContactKeepingPlaces(db, request.userId, request.body.contact_id, request.body, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Contact Updated Successfully' };
     },
   );
@@ -192,8 +197,8 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     '/contacts/delete',
     { schema: { querystring: Type.Object({ contact_id: identifier('The contact.') }), response: done } },
     async (request) => {
-      const ids = ownedIds(db, contacts, [request.query.contact_id], ownedContacts(request.userId), notFound());
-      deleteContacts(db, ids, wireTime(clock.now()));
+      const ids = requireOwnedIds(db, contacts, [request.query.contact_id], ownedContacts(request.userId), notFound());
+      deleteContacts(db, ids, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );
@@ -202,8 +207,8 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     '/contacts/bulk-delete',
     { schema: { body: Type.Object({ strIds: identifiers('Contact ids.') }), response: done } },
     async (request) => {
-      const ids = ownedIds(db, contacts, request.body.strIds, ownedContacts(request.userId), notFound());
-      deleteContacts(db, ids, wireTime(clock.now()));
+      const ids = requireOwnedIds(db, contacts, request.body.strIds, ownedContacts(request.userId), notFound());
+      deleteContacts(db, ids, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

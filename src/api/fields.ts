@@ -2,15 +2,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { customFieldsOf, isRefusedName, RESERVED_FIELDS } from '../audience/contacts/custom-fields.ts';
+import { isRefusedName, listCustomFields, RESERVED_FIELDS } from '../audience/contacts/custom-fields.ts';
 import { reviveSegments, segmentsWithField } from '../audience/segments/broken-rules.ts';
 import { markForRecompute, recomputeSoon } from '../audience/segments/recompute.ts';
-import { wireTime } from '../clock.ts';
+import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
-import { wireObject } from '../database/record-json.ts';
+import { recordObject } from '../database/record-json.ts';
 import { customFields, dynamicContents } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
-import { notFound, texts } from '../failure.ts';
+import { messages, notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
 import {
   carrying,
@@ -18,9 +18,9 @@ import {
   done,
   identifier,
   integer,
+  isoTimestampSchema,
   listQuery,
   nullable,
-  wireTimestamp,
   zeroOrOne,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
@@ -32,8 +32,8 @@ const FieldDefinition = Type.Object({
   field_name: Type.String(),
   field_type: choice('text', 'number', 'datetime-local'),
   is_reserved: zeroOrOne(),
-  created_at: nullable(wireTimestamp()),
-  updated_at: nullable(wireTimestamp()),
+  created_at: nullable(isoTimestampSchema()),
+  updated_at: nullable(isoTimestampSchema()),
 });
 
 const CustomFieldBody = Type.Object({
@@ -61,7 +61,7 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
     async () => ({ status: 'success' as const, message: { reservedFields } }),
   );
 
-  const record = wireObject(FieldDefinition, customFields, { is_reserved: sql`0` });
+  const record = recordObject(FieldDefinition, customFields, { is_reserved: sql`0` });
   app.get(
     '/custom-fields',
     { schema: { querystring: listQuery, response: carrying({ customFields: Type.Array(FieldDefinition) }) } },
@@ -92,12 +92,12 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
           if (fields >= MOST_FIELDS)
             faults.add('field_name', `An account may not have more than ${MOST_FIELDS} custom fields.`);
           if (isRefusedName(field_name) || isTaken(field_name, userId))
-            faults.add('field_name', texts.taken('field_name'));
+            faults.add('field_name', messages.taken('field_name'));
         }),
       },
     },
     async (request) => {
-      const now = wireTime(clock.now());
+      const now = isoTimestamp(clock.now());
       const revived = db.transaction(
         (tx) => {
           tx.insert(customFields)
@@ -122,7 +122,7 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
     { schema: { querystring: Type.Object({ id: identifier('The custom field.') }), response: done } },
     async (request) => {
       const id = recordId(request.query.id);
-      const now = wireTime(clock.now());
+      const now = isoTimestamp(clock.now());
       db.transaction(
         (tx) => {
           const { changes } = tx
@@ -148,7 +148,7 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
         .from(dynamicContents)
         .orderBy(asc(dynamicContents.id))
         .all();
-      const own = customFieldsOf(db, request.userId).map((field) => field.field_name);
+      const own = listCustomFields(db, request.userId).map((field) => field.field_name);
       const contents = [...new Set([...builtIn.map((content) => content.name), ...own])];
       return { status: 'success' as const, message: { contents } };
     },

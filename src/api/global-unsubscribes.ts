@@ -3,9 +3,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, isNull, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
-import { wireTime } from '../clock.ts';
-import { ownedBy, ownedIds } from '../database/ownership.ts';
-import { wireObject } from '../database/record-json.ts';
+import { isoTimestamp } from '../clock.ts';
+import { ownedBy, requireOwnedIds } from '../database/ownership.ts';
+import { recordObject } from '../database/record-json.ts';
 import { unsubscribers } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -18,7 +18,7 @@ import { Unsubscriber } from './unsubscribe-groups.ts';
 const ListBody = Type.Object({ email_address: AddressList });
 
 export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
-  const record = wireObject(Unsubscriber, unsubscribers);
+  const record = recordObject(Unsubscriber, unsubscribers);
   const inGlobalList = (userId: number) =>
     and(ownedBy(unsubscribers, userId), isNull(unsubscribers.unsubscribe_groups_id));
 
@@ -39,7 +39,7 @@ export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
       config: { check: check(ListBody, (body, faults) => checkAddressList(body.email_address, faults)) },
     },
     async (request) => {
-      const change = { userId: request.userId, groupId: null, source: 'api' as const, now: wireTime(clock.now()) };
+      const change = { userId: request.userId, groupId: null, source: 'api' as const, now: isoTimestamp(clock.now()) };
       addUnsubscribers(db, change, readAddressList(request.body.email_address));
       return { status: 'success' as const, message: 'Added Successfully' };
     },
@@ -49,8 +49,8 @@ export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
     '/global-unsubscribes/delete',
     { schema: { querystring: Type.Object({ id: identifier('The entry.') }), response: done } },
     async (request) => {
-      const ids = ownedIds(db, unsubscribers, [request.query.id], inGlobalList(request.userId), notFound());
-      removeUnsubscribers(db, ids, 'api', wireTime(clock.now()));
+      const ids = requireOwnedIds(db, unsubscribers, [request.query.id], inGlobalList(request.userId), notFound());
+      removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );
@@ -59,8 +59,8 @@ export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
     '/global-unsubscribes/bulk-delete',
     { schema: { body: Type.Object({ strIds: identifiers('Entry ids.') }), response: done } },
     async (request) => {
-      const ids = ownedIds(db, unsubscribers, request.body.strIds, inGlobalList(request.userId), notFound());
-      removeUnsubscribers(db, ids, 'api', wireTime(clock.now()));
+      const ids = requireOwnedIds(db, unsubscribers, request.body.strIds, inGlobalList(request.userId), notFound());
+      removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { installErrors } from '../http/errors.ts';
 import { installForms } from '../http/forms.ts';
 import { installKeys } from '../http/keys.ts';
-import { installFaults } from '../http/validation.ts';
+import { installValidation } from '../http/validation.ts';
 import { automationReportRoutes } from './automation-reports.ts';
 import { automationScheduleRoutes } from './automation-schedules.ts';
 import { automationRoutes } from './automations.ts';
@@ -38,7 +38,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   installErrors(app, deps);
   await installForms(app);
   installKeys(app, deps);
-  installFaults(app);
+  installValidation(app);
 
   await app.register(globalUnsubscribeRoutes, deps);
   await app.register(unsubscribeGroupRoutes, deps);

@@ -4,12 +4,12 @@ import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
-import { readRecord, wireObject } from '../database/record-json.ts';
+import { readRecord, recordObject } from '../database/record-json.ts';
 import { addresses, deliveries, mailings, outbox } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
-import { carrying, identifier, integer, listQuery, nullable, wireTimestamp } from '../http/schemas.ts';
+import { carrying, identifier, integer, isoTimestampSchema, listQuery, nullable } from '../http/schemas.ts';
 
 const OutboxMail = Type.Object({
   id: integer(),
@@ -18,7 +18,7 @@ const OutboxMail = Type.Object({
   from: Type.String(),
   to: Type.String(),
   subject: Type.String(),
-  created_at: wireTimestamp(),
+  created_at: isoTimestampSchema(),
 });
 const WholeMail = Type.Object({ ...OutboxMail.properties, web_copy: nullable(Type.String()), raw: Type.String() });
 
@@ -55,7 +55,7 @@ export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, t
     { schema: { querystring: listQuery, response: carrying({ mails: Type.Array(OutboxMail) }) } },
     (request, reply) => {
       const source = {
-        record: wireObject(OutboxMail, outbox),
+        record: recordObject(OutboxMail, outbox),
         from,
         where: ownedBy(outbox, request.userId),
         id: outbox.id,
@@ -73,7 +73,7 @@ export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, t
       const where = ownedRecord(outbox, request.query.id, request.userId);
       const mail = db.select({ mailing: outbox.mailing_id, to: outbox.envelope_to }).from(outbox).where(where).get();
       if (mail === undefined) throw notFound();
-      const record = wireObject(WholeMail, outbox, {
+      const record = recordObject(WholeMail, outbox, {
         raw: sql`CAST(${outbox.raw} AS TEXT)`,
         web_copy: sql`${webCopyOf(mail)}`,
       });

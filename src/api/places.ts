@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { codingFor } from '../http/content-encoding.ts';
+import { chooseEncoding } from '../http/content-encoding.ts';
 import { placesBody, placesEtag } from '../http/places-body.ts';
 import { carrying, integer, nullable } from '../http/schemas.ts';
 
@@ -19,7 +19,7 @@ export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     (request, reply: FastifyReply) => {
-      const coding = codingFor(request.headers['accept-encoding']);
+      const coding = chooseEncoding(request.headers['accept-encoding']);
       const etag = placesEtag(coding);
       reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': 'private, max-age=86400' });
       if (isKnown(request.headers['if-none-match'], etag)) {

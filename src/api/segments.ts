@@ -3,18 +3,18 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { isOwnedType } from '../audience/contacts/contacts.ts';
-import { customFieldsOf } from '../audience/contacts/custom-fields.ts';
+import { hasContactType } from '../audience/contacts/contacts.ts';
+import { listCustomFields } from '../audience/contacts/custom-fields.ts';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
-import { type GivenRules, MOST_RULES, parseRules } from '../audience/segments/rules.ts';
+import { type GivenRules, MAX_RULES, parseRules } from '../audience/segments/rules.ts';
 import { addRecipient, createSegment, removeRecipient, updateSegment } from '../audience/segments/segments.ts';
-import { isOwnedSegment } from '../audience/segments/targets.ts';
-import { wireTime } from '../clock.ts';
+import { hasSegment } from '../audience/segments/targets.ts';
+import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
-import { readRecord, wireObject } from '../database/record-json.ts';
+import { readRecord, recordObject } from '../database/record-json.ts';
 import { contacts, segmentRecipients, segments } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
-import { invalid, notFound, texts as wording } from '../failure.ts';
+import { invalid, notFound, messages as wording } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   carrying,
@@ -29,10 +29,10 @@ import {
   reference,
   softStamps,
   stamps,
-  texts,
+  stringList,
 } from '../http/schemas.ts';
-import { check, type Faults } from '../http/validation.ts';
-import { releaseTarget } from '../senders/hold-campaigns.ts';
+import { check, type FieldErrorCollector } from '../http/validation.ts';
+import { holdCampaignsUsingTarget } from '../senders/hold-campaigns.ts';
 
 const Segment = Type.Object({
   id: integer(),
@@ -69,14 +69,14 @@ const SegmentRecipient = Type.Object({
 const SegmentBody = Type.Object({
   segment_name: line(),
   contact_type_id: reference(),
-  select_field: texts({
+  select_field: stringList({
     minItems: 1,
-    maxItems: MOST_RULES,
+    maxItems: MAX_RULES,
     description: 'Reserved or custom field names, created_at.',
   }),
-  select_operator: texts({ minItems: 1, maxItems: MOST_RULES, description: 'One operator for each field.' }),
+  select_operator: stringList({ minItems: 1, maxItems: MAX_RULES, description: 'One operator for each field.' }),
   value: Type.Optional(
-    texts({ maxItems: 2 * MOST_RULES, description: 'Operands; each operator takes its own, left to right.' }),
+    stringList({ maxItems: 2 * MAX_RULES, description: 'Operands; each operator takes its own, left to right.' }),
   ),
   query_type: Type.Optional(
     Type.Unsafe<'and' | 'or' | ''>({ type: 'string', enum: ['and', 'or', ''], description: 'Empty: and.' }),
@@ -92,7 +92,7 @@ const RecipientBody = Type.Object({
 const ById = Type.Object({ segment_id: identifier('The segment.') });
 
 export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
-  const record = wireObject(Segment, segments, {
+  const record = recordObject(Segment, segments, {
     select_field: sql`json(${segments.select_field})`,
     select_operator: sql`json(${segments.select_operator})`,
     value: sql`json(${segments.value})`,
@@ -108,11 +108,15 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     },
   );
 
-  const checkSegment = (body: GivenRules & { contact_type_id?: number }, faults: Faults, userId: number) => {
+  const checkSegment = (
+    body: GivenRules & { contact_type_id?: number },
+    faults: FieldErrorCollector,
+    userId: number,
+  ) => {
     if (body.contact_type_id !== undefined)
-      faults.reference('contact_type_id', () => isOwnedType(db, userId, body.contact_type_id));
+      faults.reference('contact_type_id', () => hasContactType(db, userId, body.contact_type_id));
     if (faults.has('value')) return;
-    for (const [field, text] of parseRules(customFieldsOf(db, userId), body).faults) faults.add(field, text);
+    for (const [field, text] of parseRules(listCustomFields(db, userId), body).faults) faults.add(field, text);
   };
 
   app.post(
@@ -156,7 +160,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
 
   app.delete('/segment/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
     const id = recordId(request.query.segment_id);
-    const now = wireTime(clock.now());
+    const now = isoTimestamp(clock.now());
     db.transaction(
       (tx) => {
         const deleted = { deleted_at: now, recompute_after: null, check_at: null };
@@ -166,7 +170,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
           .where(ownedRecord(segments, id, request.userId))
           .run();
         if (changes === 0) throw notFound();
-        releaseTarget(db, 'segments', id, now);
+        holdCampaignsUsingTarget(db, 'segments', id, now);
       },
       { behavior: 'immediate' },
     );
@@ -177,7 +181,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
   // A contact's own values win over those given by hand.
   const name = (column: 'first_name' | 'last_name' | 'email') =>
     sql`ifnull(${contacts[column]}, ${segmentRecipients[column]})`;
-  const recipient = wireObject(SegmentRecipient, segmentRecipients, {
+  const recipient = recordObject(SegmentRecipient, segmentRecipients, {
     first_name: name('first_name'),
     last_name: name('last_name'),
     email: name('email'),
@@ -198,7 +202,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     },
     (request, reply) => {
       const id = recordId(request.query.segment_id);
-      if (!isOwnedSegment(db, request.userId, id)) throw notFound('Record not found');
+      if (!hasSegment(db, request.userId, id)) throw notFound('Record not found');
       const source = {
         record: recipient,
         from: sql`${segmentRecipients} INDEXED BY segment_recipients_listed LEFT JOIN ${contacts} ON ${contacts.id} = ${segmentRecipients.contact_id}`,
@@ -216,7 +220,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       config: {
         check: check(RecipientBody, (body, faults, { userId }) => {
           if (body.segment_id !== undefined)
-            faults.reference('segment_id', () => isOwnedSegment(db, userId, body.segment_id));
+            faults.reference('segment_id', () => hasSegment(db, userId, body.segment_id));
         }),
       },
     },
@@ -224,7 +228,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       const { segment_id, first_name, last_name, email: given } = request.body;
       const address = parseAddress(given);
       if (address === null) throw invalid('email', wording.email('email'));
-      addRecipient(db, request.userId, segment_id, { first_name, last_name, address }, wireTime(clock.now()));
+      addRecipient(db, request.userId, segment_id, { first_name, last_name, address }, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Added Successfully' };
     },
   );
@@ -238,7 +242,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       },
     },
     async (request) => {
-      removeRecipient(db, request.userId, request.query.segment_recipient_id, wireTime(clock.now()));
+      removeRecipient(db, request.userId, request.query.segment_recipient_id, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

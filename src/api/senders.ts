@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { NO_TIME, wireTime } from '../clock.ts';
+import { isoTimestamp, NO_TIME } from '../clock.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
-import { readRecord, wireObject } from '../database/record-json.ts';
+import { readRecord, recordObject } from '../database/record-json.ts';
 import { cities, countries, senders, states } from '../database/schema.ts';
-import { acknowledged } from '../delivery/queue/control.ts';
+import { waitForAcknowledgement } from '../delivery/queue/control.ts';
 import { stateName } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -20,17 +20,17 @@ import {
   email,
   identifier,
   integer,
+  isoTimestampSchema,
   line,
   listQuery,
   nullable,
   optionalReference,
   reference,
   softStamps,
-  wireTimestamp,
   zeroOrOne,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
-import { lastVerification, releaseSender, sendVerification } from '../senders/senders.ts';
+import { holdCampaignsUsingSender, lastVerification, sendVerification } from '../senders/senders.ts';
 
 const Sender = Type.Object({
   id: integer(),
@@ -54,7 +54,7 @@ const Sender = Type.Object({
 /** Addition: where the verification mail is, since a sender's own record has no place for it. */
 const Verification = Type.Object({
   is_verified: zeroOrOne(),
-  sent_at: nullable(wireTimestamp()),
+  sent_at: nullable(isoTimestampSchema()),
   state: nullable(DeliveryState),
   attempts: integer(),
   reply: nullable(Type.String()),
@@ -77,7 +77,7 @@ const SenderUpdateBody = Type.Object({ sender_id: identifier('The sender.'), ...
 const ById = Type.Object({ sender_id: identifier('The sender.') });
 
 export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, tokens, publicUrl, wake }) => {
-  const record = wireObject(Sender, senders);
+  const record = recordObject(Sender, senders);
   const from = sql`${senders}`;
   const mail = { db, tokens, publicUrl };
 
@@ -104,7 +104,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
     { schema: { body: SenderBody, response: done }, config: { check: checkPlaces } },
     async (request, reply) => {
       const now = clock.now();
-      const stamp = wireTime(now);
+      const stamp = isoTimestamp(now);
       const id = db.transaction(
         (tx) => {
           const sender = tx
@@ -157,7 +157,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
           const isMoved = before.from_email !== given.from_email;
           const after = tx
             .update(senders)
-            .set({ ...given, ...(isMoved && { is_verified: 0 }), updated_at: wireTime(now) })
+            .set({ ...given, ...(isMoved && { is_verified: 0 }), updated_at: isoTimestamp(now) })
             .where(eq(senders.id, before.id))
             .returning()
             .get();
@@ -171,7 +171,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
   );
 
   app.delete('/sender/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
-    const now = wireTime(clock.now());
+    const now = isoTimestamp(clock.now());
     const stopped = db.transaction(
       (tx) => {
         const sender = tx
@@ -181,12 +181,12 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
           .returning({ id: senders.id })
           .get();
         if (sender === undefined) throw notFound();
-        return releaseSender(db, sender.id, now);
+        return holdCampaignsUsingSender(db, sender.id, now);
       },
       { behavior: 'immediate' },
     );
     wake();
-    for (const id of stopped) await acknowledged(db.$client, id);
+    for (const id of stopped) await waitForAcknowledgement(db.$client, id);
     return { status: 'success' as const, errors: 'Deleted Successfully' };
   });
 

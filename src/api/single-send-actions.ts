@@ -8,8 +8,8 @@ import {
   deleteSingleSends,
   duplicateSingleSend,
   pauseOrResume,
-  singleSendOf,
-  singleSendsOf,
+  requireSingleSend,
+  requireSingleSends,
 } from '../single-sends/actions.ts';
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
@@ -26,7 +26,7 @@ export const singleSendActionRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
   });
 
   app.delete('/single/send/delete', { schema: { querystring: ByUtr, response: done } }, async (request) => {
-    await deleteSingleSends(deps, [singleSendOf(deps.db, request.userId, request.query.utr)]);
+    await deleteSingleSends(deps, [requireSingleSend(deps.db, request.userId, request.query.utr)]);
     return { status: 'success' as const, message: 'Deleted Successfully' };
   });
 
@@ -34,7 +34,7 @@ export const singleSendActionRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     '/single/send/bulk-delete',
     { schema: { body: Type.Object({ strIds: identifiers('Ids or utrs of single sends.') }), response: done } },
     async (request) => {
-      await deleteSingleSends(deps, singleSendsOf(deps.db, request.userId, request.body.strIds));
+      await deleteSingleSends(deps, requireSingleSends(deps.db, request.userId, request.body.strIds));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

@@ -4,14 +4,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { wireObject } from '../database/record-json.ts';
+import { recordObject } from '../database/record-json.ts';
 import { deliveries } from '../database/schema.ts';
-import { heldReason } from '../delivery/queue/hold.ts';
+import { sendingHeldReason } from '../delivery/queue/hold.ts';
 import { State } from '../delivery/queue/ledger.ts';
-import { readReport } from '../delivery/reporting/mailing-report.ts';
+import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
-import { texts } from '../failure.ts';
+import { messages } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
 import {
   carrying,
@@ -26,7 +26,7 @@ import {
   zeroOrOne,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
-import { mailingOf, singleSendOf } from '../single-sends/actions.ts';
+import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { sendTestMail } from '../single-sends/test-mail.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
 
@@ -69,22 +69,22 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     '/single-send/report',
     { schema: { querystring: ByUtr, response: carrying({ report: Report }) } },
     async (request) => {
-      const send = singleSendOf(db, request.userId, request.query.utr);
-      const mailing = mailingOf(db, send);
+      const send = requireSingleSend(db, request.userId, request.query.utr);
+      const mailing = findSingleSendMailing(db, send);
       const isUnderWay = send.status === 1 || send.status === 2;
       const report = {
         status: send.status,
-        held_reason: mailing?.held_reason ?? send.held_reason ?? (isUnderWay ? heldReason(db.$client) : null),
+        held_reason: mailing?.held_reason ?? send.held_reason ?? (isUnderWay ? sendingHeldReason(db.$client) : null),
         courier: config.SMTP_URL === '' ? ('outbox' as const) : ('smtp' as const),
         tracking: send.tracking,
-        ...(await readReport(db.$client, mailing?.id ?? 0)),
+        ...(await mailingReport(db.$client, mailing?.id ?? 0)),
         design_url: `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, clock.now())}`,
       };
       return { status: 'success' as const, message: { report } };
     },
   );
 
-  const record = wireObject(Recipient, deliveries, {
+  const record = recordObject(Recipient, deliveries, {
     email: sql`ifnull((SELECT email FROM contacts WHERE id = ${deliveries.contact_id} AND address_id = ${deliveries.address_id}), compared_email)`,
     state: sql`CASE ${deliveries.state} ${sql.join(stateNames, sql` `)} END`,
     attempts: sql`${deliveries.attempt}`,
@@ -105,7 +105,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
     (request, reply) => {
       const { utr, email } = request.query;
-      const mailing = mailingOf(db, singleSendOf(db, request.userId, utr));
+      const mailing = findSingleSendMailing(db, requireSingleSend(db, request.userId, utr));
       const where = and(
         eq(deliveries.mailing_id, mailing?.id ?? 0),
         email === undefined ? undefined : sql`compared_email = ${parseAddress(email)?.compared ?? ''}`,
@@ -124,7 +124,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
           checkAddressList(email_address, faults);
           if (email_address === undefined || faults.has('email_address')) return;
           if (readAddressList(email_address).length > TESTS_AT_MOST)
-            faults.add('email_address', texts.items('email_address', TESTS_AT_MOST));
+            faults.add('email_address', messages.items('email_address', TESTS_AT_MOST));
         }),
       },
     },

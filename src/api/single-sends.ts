@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
-import { bytesOf, readRecord, wireObject } from '../database/record-json.ts';
+import { bytesOf, readRecord, recordObject } from '../database/record-json.ts';
 import { singleSends } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -18,9 +18,9 @@ import {
   nullable,
   reference,
   stamps,
+  stringList,
   TEMPLATE_MAXIMUM,
   text,
-  texts,
   trackingFlag,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
@@ -28,7 +28,7 @@ import { previewSingleSend } from '../single-sends/preview.ts';
 import {
   createSingleSend,
   type SingleSendInput,
-  singleSendFaults,
+  singleSendErrors,
   updateSingleSend,
 } from '../single-sends/single-sends.ts';
 
@@ -80,9 +80,12 @@ export const SingleSendBody = Type.Object({
   single_send_name: line(),
   subject: line(),
   preheader: line(),
-  recipient_id: texts({ minItems: 1, description: 'Targets: contacts_<contact type id> or segments_<segment id>.' }),
+  recipient_id: stringList({
+    minItems: 1,
+    description: 'Targets: contacts_<contact type id> or segments_<segment id>.',
+  }),
   exclude_specific_recipient_id: Type.Optional(
-    Type.Unsafe<string[]>({ ...texts({ description: 'Targets to avoid.' }), empty: [] }),
+    Type.Unsafe<string[]>({ ...stringList({ description: 'Targets to avoid.' }), empty: [] }),
   ),
   schedule_type: flag('0: at once, 1: at schedule_date and schedule_time.'),
   schedule_date: Type.Optional(line({ description: 'y-m-d' })),
@@ -121,7 +124,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   );
   const counter = (name: string) => sql`ifnull(${sql.raw(`mailings.${name}`)}, 0)`;
   const from = sql`${singleSends} LEFT JOIN mailings ON mailings.owner_kind = 'single' AND mailings.owner_id = ${singleSends.id}`;
-  const record = wireObject(SingleSend, singleSends, {
+  const record = recordObject(SingleSend, singleSends, {
     recipient_id: sql`json(${singleSends.recipient_id})`,
     exclude_specific_recipient_id: sql`json(${singleSends.exclude_specific_recipient_id})`,
     triggered: counter('triggered'),
@@ -152,7 +155,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   const location = (utr: string) => `/api/single-send/details?utr=${utr}`;
   const checkFields = check(SingleSendBody, (body, faults, { userId }) => {
-    for (const [field, problem] of singleSendFaults(deps, userId, body))
+    for (const [field, problem] of singleSendErrors(deps, userId, body))
       if (!faults.has(field)) faults.add(field, problem);
   });
 

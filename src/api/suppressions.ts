@@ -2,25 +2,35 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { personId } from '../audience/contacts/address-rows.ts';
+import { addressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { wireTime } from '../clock.ts';
-import { ownedBy, ownedIds } from '../database/ownership.ts';
-import { wireObject } from '../database/record-json.ts';
+import { isoTimestamp } from '../clock.ts';
+import { ownedBy, requireOwnedIds } from '../database/ownership.ts';
+import { recordObject } from '../database/record-json.ts';
 import { addresses, suppressions } from '../database/schema.ts';
-import { lastAccepted, recordReturned, suppressAddress } from '../delivery/feedback/bounces/record.ts';
-import { inertText } from '../delivery/feedback/bounces/sanitize.ts';
+import { lastAccepted, recordBounce, suppressAddress } from '../delivery/feedback/bounces/record.ts';
+import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
-import { carrying, choice, done, email, identifier, integer, listQuery, text, wireTimestamp } from '../http/schemas.ts';
+import {
+  carrying,
+  choice,
+  done,
+  email,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  listQuery,
+  text,
+} from '../http/schemas.ts';
 
 const Suppression = Type.Object({
   id: integer(),
   email_address: Type.String(),
   kind: choice('bounce', 'complaint'),
   diagnostic: Type.String(),
-  created_at: wireTimestamp(),
+  created_at: isoTimestampSchema(),
 });
 
 const BounceBody = Type.Object({
@@ -32,18 +42,18 @@ const BounceBody = Type.Object({
 export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   app.post('/bounces', { schema: { body: BounceBody, response: done } }, async (request) => {
     const { address: given, kind } = request.body;
-    const diagnostic = inertText(request.body.diagnostic ?? '');
+    const diagnostic = sanitizeText(request.body.diagnostic ?? '');
     const address = parseAddress(given);
     if (address === null) throw new Error('an address passed the schema and is none');
     const now = clock.now();
     db.transaction(
       () => {
-        const address_id = personId(db, request.userId, address);
+        const address_id = addressId(db, request.userId, address);
         const deliveryId = lastAccepted(db.$client, request.userId, address_id);
         if (deliveryId !== null) {
-          recordReturned(db.$client, { deliveryId, kind, suppress: true, diagnostic }, now, wireTime(now));
+          recordBounce(db.$client, { deliveryId, kind, suppress: true, diagnostic }, now, isoTimestamp(now));
         }
-        suppressAddress(db.$client, { user_id: request.userId, address_id, kind, diagnostic }, wireTime(now));
+        suppressAddress(db.$client, { user_id: request.userId, address_id, kind, diagnostic }, isoTimestamp(now));
       },
       { behavior: 'immediate' },
     );
@@ -54,7 +64,7 @@ export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     '/suppressions/list',
     { schema: { querystring: listQuery, response: carrying({ suppressions: Type.Array(Suppression) }) } },
     (request, reply) => {
-      const record = wireObject(Suppression, suppressions, { email_address: sql`${addresses.compared_email}` });
+      const record = recordObject(Suppression, suppressions, { email_address: sql`${addresses.compared_email}` });
       const from = sql`${suppressions} CROSS JOIN ${addresses} ON ${addresses.id} = ${suppressions.address_id}`;
       const source = { record, from, where: ownedBy(suppressions, request.userId), id: suppressions.id };
       sendList(reply, db, 'suppressions', source, request.query);
@@ -65,7 +75,13 @@ export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     '/suppressions/delete',
     { schema: { querystring: Type.Object({ id: identifier('The suppression.') }), response: done } },
     async (request) => {
-      const [id] = ownedIds(db, suppressions, [request.query.id], ownedBy(suppressions, request.userId), notFound());
+      const [id] = requireOwnedIds(
+        db,
+        suppressions,
+        [request.query.id],
+        ownedBy(suppressions, request.userId),
+        notFound(),
+      );
       db.run(sql`DELETE FROM suppressions WHERE id = ${id}`);
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },

@@ -2,11 +2,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { wireObject } from '../database/record-json.ts';
+import { recordObject } from '../database/record-json.ts';
 import { designTemplates } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
 import { sendList } from '../http/list-response.ts';
-import { carrying, integer, listQuery, nullable, wireTimestamp, zeroOrOne } from '../http/schemas.ts';
+import { carrying, integer, isoTimestampSchema, listQuery, nullable, zeroOrOne } from '../http/schemas.ts';
 
 const DesignTemplate = Type.Object({
   id: integer(),
@@ -15,12 +15,12 @@ const DesignTemplate = Type.Object({
   json_code: Type.String(),
   html_code: Type.String(),
   is_blank: zeroOrOne(),
-  created_at: nullable(wireTimestamp()),
-  updated_at: nullable(wireTimestamp()),
+  created_at: nullable(isoTimestampSchema()),
+  updated_at: nullable(isoTimestampSchema()),
 });
 
 export const templateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db }) => {
-  const record = wireObject(DesignTemplate, designTemplates);
+  const record = recordObject(DesignTemplate, designTemplates);
 
   app.get(
     '/get-design/template',

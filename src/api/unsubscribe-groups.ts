@@ -4,9 +4,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, isNotNull, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
-import { wireTime } from '../clock.ts';
-import { ownedBy, ownedIds, ownedRecord } from '../database/ownership.ts';
-import { bytesOf, readRecord, wireObject } from '../database/record-json.ts';
+import { isoTimestamp } from '../clock.ts';
+import { ownedBy, ownedRecord, requireOwnedIds } from '../database/ownership.ts';
+import { bytesOf, readRecord, recordObject } from '../database/record-json.ts';
 import { unsubscribeGroups, unsubscribers } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -57,9 +57,9 @@ const GroupBody = Type.Object({
 const ById = Type.Object({ id: identifier('The unsubscribe group.') });
 
 export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
-  const record = wireObject(UnsubscribeGroup, unsubscribeGroups);
-  const listed = wireObject(ListedGroup, unsubscribeGroups);
-  const recipient = wireObject(Unsubscriber, unsubscribers);
+  const record = recordObject(UnsubscribeGroup, unsubscribeGroups);
+  const listed = recordObject(ListedGroup, unsubscribeGroups);
+  const recipient = recordObject(Unsubscriber, unsubscribers);
   const isOwnedGroup = (id: number | undefined, userId: number) =>
     db
       .select({ id: unsubscribeGroups.id })
@@ -79,7 +79,7 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
   );
 
   app.post('/unsubscribes-groups/save', { schema: { body: GroupBody, response: done } }, async (request, reply) => {
-    const now = wireTime(clock.now());
+    const now = isoTimestamp(clock.now());
     const rand_id = String(randomInt(1_000_000_000, 10_000_000_000));
     const { id } = db
       .insert(unsubscribeGroups)
@@ -107,7 +107,7 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     async (request) => {
       const { changes } = db
         .update(unsubscribeGroups)
-        .set({ ...request.body, updated_at: wireTime(clock.now()) })
+        .set({ ...request.body, updated_at: isoTimestamp(clock.now()) })
         .where(ownedRecord(unsubscribeGroups, request.query.id, request.userId))
         .run();
       if (changes === 0) throw notFound();
@@ -129,7 +129,7 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
     async (request) => {
       const { unsubscribe_groups_id: groupId, email_address } = request.body;
-      const change = { userId: request.userId, groupId, source: 'api' as const, now: wireTime(clock.now()) };
+      const change = { userId: request.userId, groupId, source: 'api' as const, now: isoTimestamp(clock.now()) };
       addUnsubscribers(db, change, readAddressList(email_address));
       return { status: 'success' as const, message: 'Added Successfully' };
     },
@@ -163,8 +163,8 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     '/unsubscribes-groups/recipients-delete',
     { schema: { querystring: Type.Object({ id: identifier('The recipient.') }), response: done } },
     async (request) => {
-      const ids = ownedIds(db, unsubscribers, [request.query.id], inGroup(request.userId), notFound());
-      removeUnsubscribers(db, ids, 'api', wireTime(clock.now()));
+      const ids = requireOwnedIds(db, unsubscribers, [request.query.id], inGroup(request.userId), notFound());
+      removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );
@@ -173,8 +173,8 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     '/unsubscribes-groups/recipients-bulk-delete',
     { schema: { body: Type.Object({ strIds: identifiers('Recipient ids.') }), response: done } },
     async (request) => {
-      const ids = ownedIds(db, unsubscribers, request.body.strIds, inGroup(request.userId), notFound());
-      removeUnsubscribers(db, ids, 'api', wireTime(clock.now()));
+      const ids = requireOwnedIds(db, unsubscribers, request.body.strIds, inGroup(request.userId), notFound());
+      removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

@@ -3,7 +3,7 @@
  * marked as having been there, so that it gets nothing more of it even when it is imported again.
  */
 import type { Database } from 'better-sqlite3';
-import { type ContactInput, changeContact, type Readdressed } from '../audience/contacts/contacts.ts';
+import { type ContactInput, type Readdressed, updateContact } from '../audience/contacts/contacts.ts';
 import type { Db } from '../database/open.ts';
 import { isMember, READDRESSED } from '../delivery/queue/series.ts';
 
@@ -22,10 +22,16 @@ interface Enrolment {
 }
 
 /** Changes a contact as `changeContact` does, together with its person's places in automations. */
-export function correctContact(db: Db, userId: number, id: unknown, input: ContactInput, now: string): void {
+export function updateContactKeepingPlaces(
+  db: Db,
+  userId: number,
+  id: unknown,
+  input: ContactInput,
+  now: string,
+): void {
   db.transaction(
     () => {
-      const readdressed = changeContact(db, userId, id, input, now);
+      const readdressed = updateContact(db, userId, id, input, now);
       if (readdressed !== null) movePlaces(db.$client, userId, readdressed);
     },
     { behavior: 'immediate' },

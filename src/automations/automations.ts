@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
-import { type Clock, plainTime, wireTime } from '../clock.ts';
+import { type Clock, isoTimestamp, plainTimestamp } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
 import { automationSchedules, automations, mailings, senders } from '../database/schema.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
-import { acknowledged, command } from '../delivery/queue/control.ts';
+import { commandMailing, waitForAcknowledgement } from '../delivery/queue/control.ts';
 import { conflict, notFound } from '../failure.ts';
-import { openMailing } from './schedule-mailings.ts';
+import { createScheduleMailing } from './schedule-mailings.ts';
 
 export type Automation = typeof automations.$inferSelect;
 export type Schedule = typeof automationSchedules.$inferSelect;
@@ -22,12 +22,12 @@ export interface AutomationDeps {
   config: Config;
 }
 
-export interface MoveDeps extends AutomationDeps {
+export interface AutomationActionDeps extends AutomationDeps {
   wake(): void;
 }
 
 /** The account's automation with this utr; throws the record failure with the endpoint's text. */
-export function automationOf(db: Db, userId: number, utr: unknown, text: string): Automation {
+export function requireAutomation(db: Db, userId: number, utr: unknown, text: string): Automation {
   const where = and(ownedBy(automations, userId), eq(automations.utr, recordUtr(utr)));
   const automation = db.select().from(automations).where(where).get();
   if (automation === undefined) throw notFound(text);
@@ -35,7 +35,7 @@ export function automationOf(db: Db, userId: number, utr: unknown, text: string)
 }
 
 /** An automation's mails in their order. */
-export function schedulesOf(db: Db, automationId: number): Schedule[] {
+export function listSchedules(db: Db, automationId: number): Schedule[] {
   return db
     .select()
     .from(automationSchedules)
@@ -46,8 +46,8 @@ export function schedulesOf(db: Db, automationId: number): Schedule[] {
 
 /** Copies an automation: `Copy of <name>`, draft, with its mails under new utrs, nobody enrolled; gives the new utr. */
 export function duplicateAutomation({ db, clock }: AutomationDeps, userId: number, given: unknown): string {
-  const now = wireTime(clock.now());
-  const { id: sourceId, ...source } = automationOf(db, userId, given, 'Record not found');
+  const now = isoTimestamp(clock.now());
+  const { id: sourceId, ...source } = requireAutomation(db, userId, given, 'Record not found');
   const utr = randomUUID();
   db.transaction(
     (tx) => {
@@ -58,7 +58,7 @@ export function duplicateAutomation({ db, clock }: AutomationDeps, userId: numbe
         .values({ ...source, ...draft, automation_name, utr })
         .returning({ id: automations.id })
         .get();
-      for (const { id: _id, ...schedule } of schedulesOf(db, sourceId)) {
+      for (const { id: _id, ...schedule } of listSchedules(db, sourceId)) {
         tx.insert(automationSchedules)
           .values({ ...schedule, automation_id: id, utr: randomUUID(), created_at: now, updated_at: now })
           .run();
@@ -70,7 +70,7 @@ export function duplicateAutomation({ db, clock }: AutomationDeps, userId: numbe
 }
 
 /** Draft → live: freezes every mail; throws 409 with what stands in the way. A live automation stays as it is. */
-export async function setLive(deps: MoveDeps, userId: number, utr: unknown): Promise<void> {
+export async function setLive(deps: AutomationActionDeps, userId: number, utr: unknown): Promise<void> {
   // Freezing takes a while, in which anything may change: then what was frozen is not what the owner sees.
   for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, userId, utr);
   deps.wake();
@@ -78,13 +78,13 @@ export async function setLive(deps: MoveDeps, userId: number, utr: unknown): Pro
 
 /** What an automation would go live with; throws what stands in the way, but for the content of its mails. */
 function readiness(db: Db, userId: number, utr: unknown) {
-  const automation = automationOf(db, userId, utr, 'Record not found');
+  const automation = requireAutomation(db, userId, utr, 'Record not found');
   if (automation.unsubscribe_group_id === '0') throw conflict('Unsubscribe group require to live automation');
   if (automation.automation_for === 0 || !targetExists(db, automation))
     throw conflict('A target is required to live automation');
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
   if (broken !== null) throw conflict(`The automation can not go live: ${broken}`);
-  const mails = schedulesOf(db, automation.id).map((schedule) => ({
+  const mails = listSchedules(db, automation.id).map((schedule) => ({
     schedule,
     sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),
   }));
@@ -93,9 +93,9 @@ function readiness(db: Db, userId: number, utr: unknown) {
 }
 
 /** Gives false when something changed while the mails were frozen. */
-async function trySetLive(deps: MoveDeps, userId: number, utr: unknown): Promise<boolean> {
+async function trySetLive(deps: AutomationActionDeps, userId: number, utr: unknown): Promise<boolean> {
   const { db, clock } = deps;
-  if (automationOf(db, userId, utr, 'Record not found').status === 1) return true;
+  if (requireAutomation(db, userId, utr, 'Record not found').status === 1) return true;
   const before = readiness(db, userId, utr);
   const { automation } = before;
   const frozen = new Map<Schedule, Frozen>();
@@ -108,12 +108,13 @@ async function trySetLive(deps: MoveDeps, userId: number, utr: unknown): Promise
   return db.transaction(
     (tx) => {
       if (!isDeepStrictEqual(readiness(db, userId, utr), before)) return false;
-      for (const [schedule, content] of frozen) openMailing(db, automation, schedule, content, wireTime(now));
+      for (const [schedule, content] of frozen)
+        createScheduleMailing(db, automation, schedule, content, isoTimestamp(now));
       tx.update(automations)
-        .set({ status: 1, live_at: plainTime(now), held_reason: null, updated_at: wireTime(now) })
+        .set({ status: 1, live_at: plainTimestamp(now), held_reason: null, updated_at: isoTimestamp(now) })
         .where(eq(automations.id, automation.id))
         .run();
-      for (const { id } of mailingsOf(db, automation.id, 'paused')) command(db.$client, id, 'resume');
+      for (const { id } of mailingsOf(db, automation.id, 'paused')) commandMailing(db.$client, id, 'resume');
       return true;
     },
     { behavior: 'immediate' },
@@ -145,23 +146,23 @@ function mailingsOf(db: Db, automationId: number, state: 'sending' | 'paused' | 
 }
 
 /** Live → draft: people keep their place. Resolves once nothing of it starts any more; throws the record failure when it is not live. */
-export async function pauseAutomation(deps: MoveDeps, userId: number, utr: unknown): Promise<void> {
-  const automation = automationOf(deps.db, userId, utr, 'Record not found');
+export async function pauseAutomation(deps: AutomationActionDeps, userId: number, utr: unknown): Promise<void> {
+  const automation = requireAutomation(deps.db, userId, utr, 'Record not found');
   if (automation.status !== 1) throw notFound('Record not found');
   await stop(deps, [automation], 'pause');
 }
 
 /** Deletes automations softly, and ends what they still had to send. */
-export async function deleteAutomations(deps: MoveDeps, given: readonly Automation[]): Promise<void> {
+export async function deleteAutomations(deps: AutomationActionDeps, given: readonly Automation[]): Promise<void> {
   await stop(deps, given, 'cancel');
 }
 
 async function stop(
-  { db, clock, wake }: MoveDeps,
+  { db, clock, wake }: AutomationActionDeps,
   given: readonly Automation[],
   what: 'pause' | 'cancel',
 ): Promise<void> {
-  const now = wireTime(clock.now());
+  const now = isoTimestamp(clock.now());
   const stopped = db.transaction(
     (tx) => {
       const ids: number[] = [];
@@ -172,7 +173,8 @@ async function stop(
           .run();
         const states = what === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
         for (const state of states) {
-          for (const { id } of mailingsOf(db, automationId, state)) if (command(db.$client, id, what)) ids.push(id);
+          for (const { id } of mailingsOf(db, automationId, state))
+            if (commandMailing(db.$client, id, what)) ids.push(id);
         }
       }
       return ids;
@@ -180,7 +182,7 @@ async function stop(
     { behavior: 'immediate' },
   );
   wake();
-  for (const id of stopped) await acknowledged(db.$client, id);
+  for (const id of stopped) await waitForAcknowledgement(db.$client, id);
 }
 
 /** Takes live automations that can't go on back to draft with a reason. `condition` is SQL over `automations`. */
@@ -194,7 +196,7 @@ export function holdAutomations(db: Db, condition: ReturnType<typeof sql>, reaso
 }
 
 /** The automations behind `strIds`, numeric ids or utrs; throws the record failure unless all are the account's. */
-export function automationsOf(db: Db, userId: number, given: readonly unknown[] = []): Automation[] {
+export function requireAutomations(db: Db, userId: number, given: readonly unknown[] = []): Automation[] {
   const found = new Map<number, Automation>();
   for (const id of given) {
     const utr = recordUtr(id);

@@ -4,13 +4,13 @@
  */
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
-import { wireTime } from '../clock.ts';
+import { isoTimestamp } from '../clock.ts';
 import { automations } from '../database/schema.ts';
-import { isDiskTrouble } from '../database/sqlite-errors.ts';
-import { isLiveContact, leftOut } from '../delivery/queue/eligibility.ts';
+import { isTransientSqliteError } from '../database/sqlite-errors.ts';
+import { ineligibilityReason, isLiveContact } from '../delivery/queue/eligibility.ts';
 import { isMember, NEXT, WAIT } from '../delivery/queue/series.ts';
-import { type AutomationDeps, freezeSchedule, holdAutomations, schedulesOf } from './automations.ts';
-import { mailingOfSchedule, openMailing } from './schedule-mailings.ts';
+import { type AutomationDeps, freezeSchedule, holdAutomations, listSchedules } from './automations.ts';
+import { createScheduleMailing, findScheduleMailing } from './schedule-mailings.ts';
 
 const ROWS = 250;
 
@@ -24,14 +24,14 @@ interface Change {
 }
 
 /** A page of what has been recorded and not come to, oldest first. */
-export const CHANGES = `
+export const MEMBERSHIP_CHANGES_PAGE = `
   SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${ROWS}`;
 
 /** The address a change is about: that of the contact now, since it may have been corrected after the change. */
 const NOW_AT = 'ifnull((SELECT address_id FROM contacts WHERE id = @contact_id AND deleted_at IS NULL), @address_id)';
 
 /** The end of one person's way through one automation. */
-export const LEAVE = `
+export const END_ENROLMENT = `
   UPDATE enrolments SET state = 'left', reason = 'left the target'
   WHERE automation_id = @automation_id AND address_id = ${NOW_AT} AND state = 'active'`;
 
@@ -39,13 +39,13 @@ export const LEAVE = `
  * Enrols who joined while an automation was live and ends who left since the last call, in the order it happened; gives how many
  * changes were read. Whether an automation was live then is settled by whoever wrote the change, so a pause need not wait for this.
  */
-export function takeChanges(client: Database): number {
+export function applyMembershipChanges(client: Database): number {
   return client
     .transaction(() => {
-      const page = client.prepare<[], Change>(CHANGES).all();
+      const page = client.prepare<[], Change>(MEMBERSHIP_CHANGES_PAGE).all();
       const last = page.at(-1);
       if (last === undefined) return 0;
-      const leave = client.prepare(LEAVE);
+      const leave = client.prepare(END_ENROLMENT);
       const enter = client.prepare(`
         INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
         SELECT au.id, ${NOW_AT}, @contact_id, 'active', @happened_at, @happened_at,
@@ -68,7 +68,7 @@ interface DueSchedule {
 }
 
 /** Whom an automation has due first, and for which of its mails. */
-export const DUE = `
+export const FIRST_DUE = `
   SELECT e.automation_id, ${NEXT} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
   WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
 
@@ -76,7 +76,9 @@ export const DUE = `
  * Moves people who are due one mail on, a page of each automation; gives how many there were. An automation that fails goes to
  * draft with a reason, the others go on; throws where the disk fails.
  */
-export async function sendDue(deps: AutomationDeps & { log(fields: object, text: string): void }): Promise<number> {
+export async function enqueueDueMails(
+  deps: AutomationDeps & { log(fields: object, text: string): void },
+): Promise<number> {
   const { db, clock, log } = deps;
   const client = db.$client;
   const now = clock.now().getTime();
@@ -84,7 +86,7 @@ export async function sendDue(deps: AutomationDeps & { log(fields: object, text:
   const live = client
     .prepare<[], { id: number }>('SELECT id FROM automations WHERE status = 1 AND deleted_at IS NULL')
     .all();
-  const due = client.prepare<[number, number], DueSchedule>(DUE);
+  const due = client.prepare<[number, number], DueSchedule>(FIRST_DUE);
   for (const { id } of live) {
     const first = due.get(id, now);
     if (first === undefined) continue;
@@ -92,10 +94,10 @@ export async function sendDue(deps: AutomationDeps & { log(fields: object, text:
       if (first.schedule_id === null) moved += finish(client, id, now);
       else moved += await sendSchedule(deps, id, first.schedule_id, now);
     } catch (error) {
-      if (isDiskTrouble(error)) throw error;
+      if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on');
       const reason = `It could not go on: ${error instanceof Error ? error.message : error}`;
-      holdAutomations(db, sql`id = ${id}`, reason, wireTime(clock.now()));
+      holdAutomations(db, sql`id = ${id}`, reason, isoTimestamp(clock.now()));
     }
   }
   return moved;
@@ -118,18 +120,18 @@ async function sendSchedule(
   now: number,
 ): Promise<number> {
   const { db } = deps;
-  const mailing = mailingOfSchedule(db, scheduleId) ?? (await openMissing(deps, automationId, scheduleId));
+  const mailing = findScheduleMailing(db, scheduleId) ?? (await openMissing(deps, automationId, scheduleId));
   return mailing === null ? 0 : takeStep(db.$client, automationId, scheduleId, mailing.id, now);
 }
 
 /** A schedule that was added or redesigned while live gets its mailing here; one that can't go takes the automation to draft. */
 async function openMissing(deps: AutomationDeps, automationId: number, scheduleId: number) {
   const { db, clock } = deps;
-  const schedule = schedulesOf(db, automationId).find(({ id }) => id === scheduleId);
+  const schedule = listSchedules(db, automationId).find(({ id }) => id === scheduleId);
   const automation = db.select().from(automations).where(eq(automations.id, automationId)).get();
   if (schedule === undefined || automation === undefined) return null;
   const result = await freezeSchedule(deps, schedule);
-  const now = wireTime(clock.now());
+  const now = isoTimestamp(clock.now());
   return db.transaction(
     () => {
       if ('problem' in result) {
@@ -141,10 +143,10 @@ async function openMissing(deps: AutomationDeps, automationId: number, scheduleI
         );
         return null;
       }
-      const current = schedulesOf(db, automationId).find(({ id }) => id === scheduleId);
+      const current = listSchedules(db, automationId).find(({ id }) => id === scheduleId);
       if (current?.updated_at !== schedule.updated_at) return null;
-      openMailing(db, automation, schedule, result, now);
-      return mailingOfSchedule(db, scheduleId);
+      createScheduleMailing(db, automation, schedule, result, now);
+      return findScheduleMailing(db, scheduleId);
     },
     { behavior: 'immediate' },
   );
@@ -165,7 +167,7 @@ export const PERSON = `
 const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
 
 /** Why they would not get their next mail, apart from the target, with `PERSON`; null: they would. */
-export const OBSTACLE = `ifnull(${leftOut('e')}, iif(${CONTACT} IS NULL AND r.id IS NULL, 'contact was deleted', NULL))`;
+export const OBSTACLE = `ifnull(${ineligibilityReason('e')}, iif(${CONTACT} IS NULL AND r.id IS NULL, 'contact was deleted', NULL))`;
 
 /** Gives one page of due people their mail, or ends those who left, in one transaction. */
 function takeStep(client: Database, automationId: number, scheduleId: number, mailingId: number, now: number): number {
@@ -238,7 +240,7 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
  * After a schedule is added: who has passed every other mail, and has not finished, waits for it from the mail before. Call inside
  * the transaction of the change.
  */
-export function awaitAdded(client: Database, automationId: number, scheduleId: number): void {
+export function rescheduleAfterAddition(client: Database, automationId: number, scheduleId: number): void {
   waitAgain(client, automationId, `${NEXT} = @schedule`, scheduleId);
 }
 
@@ -246,7 +248,7 @@ export function awaitAdded(client: Database, automationId: number, scheduleId: n
  * After a schedule is deleted: who waited for it waits for the one behind it, from the mail before. Who has none left has had their
  * last mail, but keeps their place while the automation is paused (decisions §5). Call inside the transaction of the change.
  */
-export function skipDeleted(client: Database, automationId: number, scheduleId: number): void {
+export function rescheduleAfterDeletion(client: Database, automationId: number, scheduleId: number): void {
   const waited = `e.schedule_id < @schedule AND NOT EXISTS (SELECT 1 FROM automation_schedules s
     WHERE s.automation_id = @automation AND s.id > e.schedule_id AND s.id < @schedule)`;
   client

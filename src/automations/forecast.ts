@@ -1,17 +1,17 @@
 /** A look ahead: what one person receives from an automation and when, or why nothing more comes (decisions §5). */
 import type { Database } from 'better-sqlite3';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { wireTime } from '../clock.ts';
+import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { leftOut } from '../delivery/queue/eligibility.ts';
+import { ineligibilityReason } from '../delivery/queue/eligibility.ts';
 import { State } from '../delivery/queue/ledger.ts';
-import { type Automation, type Schedule, schedulesOf } from './automations.ts';
+import { type Automation, listSchedules, type Schedule } from './automations.ts';
 import { OBSTACLE, PERSON } from './enrolment.ts';
 
 const HOUR = 3_600_000;
 const NOT_LIVE = 'the automation is not live';
 
-export interface Outlook {
+export interface Forecast {
   /** waiting: in it, with mails to come; finished and left: no more; outside: never entered. */
   state: 'waiting' | 'finished' | 'left' | 'outside';
   /** Why they left, would leave at the next mail, or are outside; null when nothing stands in the way. */
@@ -34,14 +34,14 @@ interface Enrolment {
 }
 
 /** What the person of this address receives and when. Someone outside is told what would come if they joined at `now`. */
-export function outlookOf(db: Db, automation: Automation, email: string, now: number): Outlook {
+export function forecastFor(db: Db, automation: Automation, email: string, now: number): Forecast {
   const client = db.$client;
   const isLive = automation.status === 1;
   const addressId = client
     .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND compared_email = ?')
     .pluck()
     .get(automation.user_id, parseAddress(email)?.compared ?? '');
-  const schedules = schedulesOf(db, automation.id);
+  const schedules = listSchedules(db, automation.id);
   const enrolment =
     addressId === undefined
       ? undefined
@@ -65,7 +65,7 @@ export function outlookOf(db: Db, automation: Automation, email: string, now: nu
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
     reason: isActive ? (leaves ?? (isLive ? null : NOT_LIVE)) : enrolment.reason,
-    entered_at: wireTime(new Date(enrolment.entered_at)),
+    entered_at: isoTimestamp(new Date(enrolment.entered_at)),
     mails: planned(schedules, enrolment.schedule_id, goesOn ? Math.max(now, due) : null, taken),
   };
 }
@@ -109,14 +109,14 @@ function planned(
   passed: number,
   due: number | null,
   taken: ReadonlyMap<number, Taken>,
-): Outlook['mails'] {
+): Forecast['mails'] {
   let next = due;
   return schedules.map((schedule, at) => {
     const mail = taken.get(schedule.id);
     const dueAt = schedule.id > passed ? next : (mail?.due_at ?? null);
     if (schedule.id > passed && next !== null) next += waitOf(schedules[at + 1]);
     const timed = (moment: number | null | undefined) =>
-      moment === null || moment === undefined ? null : wireTime(new Date(moment));
+      moment === null || moment === undefined ? null : isoTimestamp(new Date(moment));
     return { utr: schedule.utr, subject: schedule.subject, sent_at: timed(mail?.sent_at), due_at: timed(dueAt) };
   });
 }
@@ -152,7 +152,7 @@ function obstacleFor(
 ): string | null {
   const reason = client
     .prepare<Record<string, number | null>, string | null>(`
-      SELECT ${enrolment === undefined ? leftOut('e') : OBSTACLE} FROM automations au
+      SELECT ${enrolment === undefined ? ineligibilityReason('e') : OBSTACLE} FROM automations au
         CROSS JOIN (SELECT @address AS address_id, @contact AS contact_id) e
         CROSS JOIN (SELECT @group AS unsubscribe_group_id, 'schedule' AS owner_kind) m ${PERSON}
       WHERE au.id = @automation`)

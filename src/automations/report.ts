@@ -1,6 +1,6 @@
 /** How an automation stands: its people by state and reason, its mails by their counters (decisions §5). */
 import type { Db } from '../database/open.ts';
-import { heldReason } from '../delivery/queue/hold.ts';
+import { sendingHeldReason } from '../delivery/queue/hold.ts';
 import type { Automation } from './automations.ts';
 
 export interface AutomationReport {
@@ -26,7 +26,7 @@ export interface AutomationReport {
 }
 
 /** How many people are where, why people left, and the counters of each mail that is or was in it, over all its revisions. */
-export function reportOf(db: Db, automation: Automation): AutomationReport {
+export function automationReport(db: Db, automation: Automation): AutomationReport {
   const places = db.$client
     .prepare<[number], Place>(`
       SELECT iif(state = 'active', 'waiting', state) AS state, reason, schedule_id, count(*) AS count FROM enrolments
@@ -51,7 +51,7 @@ export function reportOf(db: Db, automation: Automation): AutomationReport {
     )
     .pluck()
     .get(automation.id);
-  const sendingHeld = automation.status === 1 ? heldReason(db.$client) : null;
+  const sendingHeld = automation.status === 1 ? sendingHeldReason(db.$client) : null;
   const inPlace = mails.filter(({ utr }) => utr !== null).map(({ id }) => id);
   return {
     status: automation.status,

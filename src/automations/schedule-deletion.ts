@@ -3,9 +3,9 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
 import { automationSchedules, mailings } from '../database/schema.ts';
-import { acknowledged, command } from '../delivery/queue/control.ts';
+import { commandMailing, waitForAcknowledgement } from '../delivery/queue/control.ts';
 import { notFound } from '../failure.ts';
-import { skipDeleted } from './enrolment.ts';
+import { rescheduleAfterDeletion } from './enrolment.ts';
 
 /** Deletes the account's schedule with this utr; throws the record failure. After it resolves, no hand-off of it starts. */
 export async function deleteSchedule(
@@ -18,7 +18,7 @@ export async function deleteSchedule(
       const where = and(ownedBy(automationSchedules, userId), eq(automationSchedules.utr, recordUtr(utr)));
       const schedule = tx.delete(automationSchedules).where(where).returning().get();
       if (schedule === undefined) throw notFound('Record not found');
-      skipDeleted(db.$client, schedule.automation_id, schedule.id);
+      rescheduleAfterDeletion(db.$client, schedule.automation_id, schedule.id);
       return tx
         .select({ id: mailings.id })
         .from(mailings)
@@ -26,10 +26,10 @@ export async function deleteSchedule(
           and(eq(mailings.owner_kind, 'schedule'), eq(mailings.owner_id, schedule.id), isNull(mailings.finished_at)),
         )
         .all()
-        .filter(({ id }) => command(db.$client, id, 'cancel'));
+        .filter(({ id }) => commandMailing(db.$client, id, 'cancel'));
     },
     { behavior: 'immediate' },
   );
   wake();
-  for (const { id } of stopped) await acknowledged(db.$client, id);
+  for (const { id } of stopped) await waitForAcknowledgement(db.$client, id);
 }

@@ -7,7 +7,7 @@ import type { FrozenContent } from '../delivery/queue/mailings.ts';
 import type { Automation, Schedule } from './automations.ts';
 
 /** The newest mailing of a schedule, or null. */
-export function mailingOfSchedule(
+export function findScheduleMailing(
   db: Db,
   scheduleId: number,
 ): { id: number; revision: number; content: string } | null {
@@ -23,14 +23,14 @@ export function mailingOfSchedule(
 }
 
 /** Opens a mailing for what a schedule says now, unless the newest one says just that. Call inside a transaction. */
-export function openMailing(
+export function createScheduleMailing(
   db: Db,
   automation: Automation,
   schedule: Schedule,
   { frozen, links: urls }: Frozen,
   now: string,
 ): void {
-  const newest = mailingOfSchedule(db, schedule.id);
+  const newest = findScheduleMailing(db, schedule.id);
   if (newest !== null && sameContent(JSON.parse(newest.content), frozen)) return;
   const { id } = db
     .insert(mailings)

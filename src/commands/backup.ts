@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { connect, type Db } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
 import { markAsCopy } from '../delivery/links/copies.ts';
-import { type Call, type Command, wordsOf } from './command.ts';
-import { integrityOf, withDatabase } from './database.ts';
+import { type Call, type Command, stringOption } from './command.ts';
+import { checkIntegrity, withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
 import { assertWritable, writeWhole } from './target-file.ts';
 
@@ -19,7 +19,7 @@ It holds personal data and signing keys: keep it as safe as the database. --forc
 The copy leaves out who was mailed after it was made, so a restored one sends nothing before: sendlark release`,
   options: { force: { type: 'boolean' } },
   async run(call) {
-    const [file = ''] = wordsOf(call, 'FILE');
+    const [file = ''] = stringOption(call, 'FILE');
     const bytes = await withDatabase(async (db, { DATABASE_PATH: database }) => {
       assertWritable({ file, force: call.flag('force'), database, replaces: 'copies of a database' });
       await writeWhole(file, (unfinished) => copy(db, unfinished, call));
@@ -50,7 +50,7 @@ async function copy(db: Db, unfinished: string, call: Call): Promise<void> {
 function finish(path: string): void {
   const copied = connect(path);
   try {
-    const integrity = integrityOf(copied);
+    const integrity = checkIntegrity(copied);
     if (integrity !== 'ok') throw new Error(`The copy is damaged, and so may be the database: ${integrity}`);
     markAsCopy(copied.$client);
     copied.$client.pragma('journal_mode = DELETE');

@@ -31,7 +31,7 @@ export interface Call {
 }
 
 /** Reads the words after a command's name; throws UsageError for an option it does not have. */
-export function readCall(command: Command, args: string[]): Call {
+export function parseCall(command: Command, args: string[]): Call {
   const { values, positionals } = parse(command, args);
   const json = values.json === true;
   return {
@@ -60,7 +60,7 @@ function parse({ options }: Command, args: string[]): { values: Record<string, u
 }
 
 /** Exactly `count` words, or a UsageError that names what is missing. */
-export function wordsOf(call: Call, ...names: string[]): string[] {
+export function stringOption(call: Call, ...names: string[]): string[] {
   const missing = names[call.words.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing`);
   const extra = call.words[names.length];
@@ -69,7 +69,7 @@ export function wordsOf(call: Call, ...names: string[]): string[] {
 }
 
 /** An identifier given as an option or word: a positive whole number. */
-export function numberOf(text: string, name: string): number {
+export function numberOption(text: string, name: string): number {
   if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError(`${name} must be a number`);
   return Number(text);
 }

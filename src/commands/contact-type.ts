@@ -2,17 +2,17 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { contactTypes } from '../database/schema.ts';
-import { type Call, numberOf, UsageError } from './command.ts';
+import { type Call, numberOption, UsageError } from './command.ts';
 
 /** The number after --type; throws UsageError without one. */
 export function typeOption(call: Call): number {
   const given = call.option('type');
   if (given === undefined) throw new UsageError('--type N is missing: the number of a contact type');
-  return numberOf(given, '--type');
+  return numberOption(given, '--type');
 }
 
 /** Whose the contact type is; throws an Error of one line when there is none of that number. */
-export function ownedType(db: Db, typeId: number): { userId: number } {
+export function requireContactType(db: Db, typeId: number): { userId: number } {
   const type = db
     .select({ userId: contactTypes.user_id })
     .from(contactTypes)

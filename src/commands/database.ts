@@ -39,6 +39,6 @@ function upgrade(db: Db, path: string): void {
 }
 
 /** `ok`, or what is wrong with the file's structure, a few lines at most. */
-export function integrityOf({ $client }: Db): string {
+export function checkIntegrity({ $client }: Db): string {
   return $client.prepare<[], string>('PRAGMA integrity_check(5)').pluck().all().join('; ');
 }

@@ -1,11 +1,11 @@
 /** `sendlark dkim`: the keys that sign the mail of a sender domain (trust 16). */
 import { and, asc, eq } from 'drizzle-orm';
 import { asciiDomain } from '../audience/contacts/addresses.ts';
-import { systemClock, wireTime } from '../clock.ts';
+import { isoTimestamp, systemClock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { dkimKeys } from '../database/schema.ts';
 import { createDkimKey, dnsRecord } from '../delivery/mime/dkim.ts';
-import { type Call, type Command, choose, UsageError, wordsOf } from './command.ts';
+import { type Call, type Command, choose, stringOption, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 
 const SELECTOR = 'sendlark';
@@ -32,7 +32,7 @@ async function create(call: Call): Promise<void> {
     if (find(db, domain, selector) !== undefined) {
       throw new Error(`${domain} has a key under ${selector} already: give another --selector, or remove it first`);
     }
-    const created_at = wireTime(systemClock.now());
+    const created_at = isoTimestamp(systemClock.now());
     return db
       .insert(dkimKeys)
       .values({ domain, selector, private_key: createDkimKey(type), created_at })
@@ -50,7 +50,7 @@ async function create(call: Call): Promise<void> {
 }
 
 async function list(call: Call): Promise<void> {
-  wordsOf(call);
+  stringOption(call);
   const rows = await withDatabase((db) => db.select().from(dkimKeys).orderBy(asc(dkimKeys.id)).all());
   const shown = rows.map(({ domain, selector, private_key, created_at }) => ({
     domain,
@@ -85,7 +85,7 @@ function find(db: Db, domain: string, selector: string): Key | undefined {
 }
 
 function domainOf(call: Call): string {
-  const [given = ''] = wordsOf(call, 'DOMAIN');
+  const [given = ''] = stringOption(call, 'DOMAIN');
   const domain = asciiDomain(given);
   if (domain === null) throw new UsageError(`${given} is no domain such as example.com`);
   return domain;

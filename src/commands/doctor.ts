@@ -1,13 +1,13 @@
 /** `sendlark doctor`: looks at everything a send rests on and says what to do about what it finds. */
 import { Resolver } from 'node:dns/promises';
-import { type Call, type Command, wordsOf } from './command.ts';
+import { type Call, type Command, stringOption } from './command.ts';
 import { withDatabase } from './database.ts';
 import type { Check } from './doctor/check.ts';
-import { domainsOf } from './doctor/domains.ts';
+import { listSenderDomains } from './doctor/domains.ts';
 import { filesCheck } from './doctor/files.ts';
 import { localChecks } from './doctor/local.ts';
 import { reachCheck } from './doctor/reach.ts';
-import { relayChecks, relaysOf } from './doctor/relay.ts';
+import { configuredRelays, relayChecks } from './doctor/relay.ts';
 import { checkDomain, checkReturnPath } from './doctor/sender-domain.ts';
 
 const MARKS = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' } as const;
@@ -21,12 +21,12 @@ with the records to paste. Sends no mail and changes nothing. The service may ru
 Exit code 0: nothing that stops mail (warnings may be there); 1: something does. --dns asks that server.`,
   options: { dns: { type: 'string' } },
   async run(call) {
-    wordsOf(call);
+    stringOption(call);
     const resolver = resolverOf(call);
     const checks = await withDatabase(async (db, config) => {
-      const domains = domainsOf(db, config);
+      const domains = listSenderDomains(db, config);
       const returnPaths = [...new Set(domains.map(({ returnPath }) => returnPath))];
-      const relays = relaysOf(config);
+      const relays = configuredRelays(config);
       const spf = await Promise.all(returnPaths.map((domain) => checkReturnPath(resolver, domain, relays)));
       const spfOf = (returnPath: string) => spf[returnPaths.indexOf(returnPath)];
       return [

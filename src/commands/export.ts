@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { exportContacts } from '../audience/contacts/export.ts';
 import type { Db } from '../database/open.ts';
 import { type Call, type Command, UsageError } from './command.ts';
-import { ownedType, typeOption } from './contact-type.ts';
+import { requireContactType, typeOption } from './contact-type.ts';
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
 import { assertWritable, writeWhole } from './target-file.ts';
@@ -23,7 +23,7 @@ The service may run meanwhile.`,
     if (extra !== undefined) throw new UsageError(`Too much: ${extra}`);
     if (file === undefined && call.json) throw new UsageError('--json needs a FILE: the CSV goes to standard output');
     await withDatabase(async (db, { DATABASE_PATH: database }) => {
-      const { userId } = ownedType(db, typeId);
+      const { userId } = requireContactType(db, typeId);
       if (file === undefined) return pipeline(exportContacts(db, userId, typeId), process.stdout);
       assertWritable({ file, force: call.flag('force'), database, replaces: 'no database' });
       const contacts = await writeFile(db, { userId, typeId, file }, call);

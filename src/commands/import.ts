@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type ImportProgress, importContacts } from '../audience/import/import.ts';
 import { systemClock } from '../clock.ts';
-import { type Call, type Command, wordsOf } from './command.ts';
-import { ownedType, typeOption } from './contact-type.ts';
+import { type Call, type Command, stringOption } from './command.ts';
+import { requireContactType, typeOption } from './contact-type.ts';
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
 
@@ -17,7 +17,7 @@ export const importFile: Command = {
 already there is updated. Bad rows fail alone and are named. Killed half-way, run it again. The service may run meanwhile.`,
   options: { type: { type: 'string' } },
   async run(call) {
-    const [file = ''] = wordsOf(call, 'FILE');
+    const [file = ''] = stringOption(call, 'FILE');
     const typeId = typeOption(call);
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) throw new Error(`There is no file ${file}`);
@@ -25,7 +25,7 @@ already there is updated. Bad rows fail alone and are named. Killed half-way, ru
     call.say(`Importing ${file}`);
     const progress = shown(call);
     const report = await withDatabase((db, config) => {
-      const { userId } = ownedType(db, typeId);
+      const { userId } = requireContactType(db, typeId);
       const job = { databasePath: config.DATABASE_PATH, userId, typeId, path: file, fileName: basename(file) };
       return importContacts(db, job, systemClock, progress);
     });

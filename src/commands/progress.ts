@@ -27,14 +27,14 @@ function bar(label: string, unit: string): Progress {
       const now = performance.now();
       if (now - drawn < REDRAW_MS && done < whole) return;
       drawn = now;
-      process.stdout.write(`\r\x1b[K${label} ${barText(done, whole, (now - started) / 1000, unit)}`);
+      process.stdout.write(`\r\x1b[K${label} ${progressBar(done, whole, (now - started) / 1000, unit)}`);
     },
     end: () => process.stdout.write('\n'),
   };
 }
 
 /** The bar for `done` of `whole` after that many seconds: share, rate, time left. */
-export function barText(done: number, whole: number, seconds: number, unit: string): string {
+export function progressBar(done: number, whole: number, seconds: number, unit: string): string {
   const share = whole === 0 ? 1 : Math.min(1, done / whole);
   const filled = Math.round(share * WIDTH);
   // The first moment says nothing of the rate: what was done before it is divided by almost no time.

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { lockForServer } from '../database/open.ts';
 import { purge as purgeDeleted } from '../database/purge.ts';
 import { freeBytes, isShrinkable, makeShrinkable, shrink } from '../database/shrink.ts';
-import { type Command, wordsOf } from './command.ts';
+import { type Command, stringOption } from './command.ts';
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
 
@@ -19,7 +19,7 @@ sends, and every link in mails already sent. The service may run meanwhile. Back
 The space goes back to the disk. A file made by release 0.1.0 is written anew for that, once: stop the service for this purge.`,
   options: {},
   async run(call) {
-    wordsOf(call);
+    stringOption(call);
     const progress = startProgress(call, 'Purging', 'rows');
     const { counts, freed, left } = await withDatabase(async ({ $client }, { DATABASE_PATH }) => {
       const removed = await purgeDeleted($client, progress.update);

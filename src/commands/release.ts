@@ -1,7 +1,7 @@
 /** `sendlark release`: lets held sending go on (trust 11, 13). */
 import { systemClock } from '../clock.ts';
-import { heldReason, release as releaseSending } from '../delivery/queue/hold.ts';
-import { type Command, wordsOf } from './command.ts';
+import { releaseSending, sendingHeldReason } from '../delivery/queue/hold.ts';
+import { type Command, stringOption } from './command.ts';
 import { withDatabase } from './database.ts';
 
 export const release: Command = {
@@ -10,11 +10,11 @@ export const release: Command = {
   help: `Everything that is due goes at once. Cancel what must not go before you run it. The service may run meanwhile.`,
   options: {},
   async run(call) {
-    wordsOf(call);
+    stringOption(call);
     const { released, reason, left } = await withDatabase(({ $client }) => {
-      const held = heldReason($client);
+      const held = sendingHeldReason($client);
       const isReleased = held !== null && releaseSending($client, systemClock.now().getTime());
-      return { released: isReleased, reason: held, left: heldReason($client) };
+      return { released: isReleased, reason: held, left: sendingHeldReason($client) };
     });
     const goesOn = reason === null ? 'Sending was not held' : `Sending goes on. It was held: ${reason}`;
     call.answer({ released, reason, left }, [left === null ? goesOn : `Sending stays held. ${left}`]);

@@ -4,8 +4,8 @@ import Database from 'better-sqlite3';
 import { connect, lockForServer, schemaState } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
 import { continueFromCopy, lastIds } from '../delivery/links/copies.ts';
-import { type Call, type Command, wordsOf } from './command.ts';
-import { integrityOf, settings } from './database.ts';
+import { type Call, type Command, stringOption } from './command.ts';
+import { checkIntegrity, settings } from './database.ts';
 import { startProgress } from './progress.ts';
 import { isSame, realPath, writeWhole } from './target-file.ts';
 
@@ -20,7 +20,7 @@ out since, then let sending go on: sendlark release
 Ids continue far beyond those handed out after the copy was made: links in mails of that time lead to nobody else.`,
   options: { force: { type: 'boolean' } },
   async run(call) {
-    const [file = ''] = wordsOf(call, 'FILE');
+    const [file = ''] = stringOption(call, 'FILE');
     if (!existsSync(file)) throw new Error(`There is no file ${file}`);
     const path = realPath(settings().DATABASE_PATH);
     if (isSame(file, path)) throw new Error(`${file} is the database itself: nothing to restore`);
@@ -69,7 +69,7 @@ async function copy(file: string, unfinished: string, call: Call): Promise<void>
 function prepare(unfinished: string, file: string, replaced: ReadonlyMap<string, number>): number {
   const db = connect(unfinished);
   try {
-    const integrity = integrityOf(db);
+    const integrity = checkIntegrity(db);
     if (integrity !== 'ok') throw new Error(`${file} is damaged: ${integrity}`);
     const table = db.$client.prepare("SELECT 1 FROM sqlite_master WHERE name = 'installation'").get();
     if (table === undefined) throw new Error(`${file} is no database of Sendlark`);

@@ -2,7 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
-import { wireTime } from '../clock.ts';
+import { isoTimestamp } from '../clock.ts';
 import type { Db } from './open.ts';
 import { accounts, apiKeys } from './schema.ts';
 
@@ -25,7 +25,7 @@ export function createKeys(db: Db, clock: Clock, userId: number): KeyPair {
       user_id: userId,
       public_key: pair.publicKey,
       secret_hash: secretHash(pair.secretKey),
-      created_at: wireTime(clock.now()),
+      created_at: isoTimestamp(clock.now()),
     })
     .run();
   return pair;
@@ -58,14 +58,14 @@ export function firstKeysShown(db: Db): void {
 export function revokeKeys(db: Db, clock: Clock, publicKey: string): boolean {
   const { changes } = db
     .update(apiKeys)
-    .set({ revoked_at: wireTime(clock.now()) })
+    .set({ revoked_at: isoTimestamp(clock.now()) })
     .where(and(eq(apiKeys.public_key, publicKey), isNull(apiKeys.revoked_at)))
     .run();
   return changes > 0;
 }
 
 /** The account a pair identifies, or null. Takes the same time whatever is wrong with it. */
-export function accountOf(db: Db, given: KeyPair, always: KeyPair): number | null {
+export function findAccount(db: Db, given: KeyPair, always: KeyPair): number | null {
   const hash = secretHash(given.secretKey);
   const isAlways = equalTexts(given.publicKey, always.publicKey) && equalTexts(hash, secretHash(always.secretKey));
   const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, given.publicKey)).get();
@@ -86,7 +86,7 @@ function equalTexts(a: string, b: string): boolean {
 export function createAccount(db: Db, clock: Clock, name: string): number {
   return db
     .insert(accounts)
-    .values({ name, created_at: wireTime(clock.now()) })
+    .values({ name, created_at: isoTimestamp(clock.now()) })
     .returning({ id: accounts.id })
     .get().id;
 }

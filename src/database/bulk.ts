@@ -2,7 +2,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { isBusy } from './write-lock.ts';
-import { letOthersWrite, othersWait, writesOver } from './write-turns.ts';
+import { endedWrites, isOtherThreadWaiting, letOthersWrite } from './write-turns.ts';
 
 const TARGET_MS = 3;
 /** Fewer would not shorten a transaction: what is left then is the commit itself. */
@@ -26,7 +26,7 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
   const transaction = client.transaction(write);
   // Changes with every commit of another connection.
   const others = client.prepare<[], number>('PRAGMA data_version').pluck();
-  let last = { version: others.get(), over: writesOver() };
+  let last = { version: others.get(), over: endedWrites() };
   let sharedUntil = 0;
   let unbroken = 0;
   let rows = FEWEST_ROWS;
@@ -35,13 +35,13 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
     if (!more) return;
     rows = Math.round(Math.min(MOST_ROWS, Math.max(FEWEST_ROWS, rows * Math.min(2, TARGET_MS / Math.max(held, 0.1)))));
     unbroken += held;
-    const seen = { version: others.get(), over: writesOver() };
-    if (seen.version !== last.version && seen.over === last.over && !othersWait()) {
+    const seen = { version: others.get(), over: endedWrites() };
+    if (seen.version !== last.version && seen.over === last.over && !isOtherThreadWaiting()) {
       sharedUntil = performance.now() + COMPANY_MS;
     }
     last = seen;
     if (performance.now() < sharedUntil) await setTimeout(held);
-    else if (othersWait()) await letOthersWrite(held);
+    else if (isOtherThreadWaiting()) await letOthersWrite(held);
     else if (unbroken >= UNBROKEN_MS) await setTimeout(1);
     else {
       // The lock is taken again at once, after this thread's own sockets.

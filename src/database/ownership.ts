@@ -39,7 +39,7 @@ export function ownedRecord(table: OwnedTable, id: unknown, userId: number): SQL
  * The ids behind `strIds`, without repeats, when every one of them satisfies `condition`; throws the record failure when one
  * does not or none is given (decisions §2: bulk operations do all or nothing).
  */
-export function ownedIds(
+export function requireOwnedIds(
   db: Db,
   table: OwnedTable,
   given: readonly unknown[] | undefined,

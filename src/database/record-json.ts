@@ -8,7 +8,7 @@ import type { Db } from './open.ts';
  * The `json_object` of a record: every property of its schema, in order, from the column of that name, unless `computed`
  * gives an expression for it. A computed JSON value must be wrapped in `json(…)` by the caller.
  */
-export function wireObject(schema: TObject, table: object, computed: Record<string, SQL> = {}): SQL {
+export function recordObject(schema: TObject, table: object, computed: Record<string, SQL> = {}): SQL {
   const columns: Record<string, unknown> = { ...table };
   const pairs = Object.keys(schema.properties).map((name) => {
     const expression = computed[name] ?? columns[name];

@@ -223,7 +223,7 @@ export const senders = sqliteTable(
   (table) => [index('senders_user').on(table.user_id)],
 );
 
-export interface WireTarget {
+export interface Target {
   id: string;
   table: 'contacts' | 'segments';
 }
@@ -234,8 +234,8 @@ export const singleSends = sqliteTable(
     id: id(),
     user_id: user(),
     template_id: integer().notNull(),
-    recipient_id: text({ mode: 'json' }).$type<WireTarget[]>().notNull(),
-    exclude_specific_recipient_id: text({ mode: 'json' }).$type<WireTarget[]>().notNull(),
+    recipient_id: text({ mode: 'json' }).$type<Target[]>().notNull(),
+    exclude_specific_recipient_id: text({ mode: 'json' }).$type<Target[]>().notNull(),
     sender_id: integer().notNull(),
     unsubscribe_group_id: integer().notNull(),
     single_send_name: text().notNull(),

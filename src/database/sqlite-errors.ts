@@ -2,6 +2,6 @@
 import { SqliteError } from 'better-sqlite3';
 
 /** Whether the disk is full or failing or the file locked: nothing can be written now, and later the same may well work. */
-export function isDiskTrouble(error: unknown): boolean {
+export function isTransientSqliteError(error: unknown): boolean {
   return error instanceof SqliteError && /^SQLITE_(FULL|IOERR|BUSY)/.test(error.code);
 }

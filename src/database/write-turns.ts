@@ -29,29 +29,29 @@ export function announceWrite(): void {
 }
 
 /** The announced write is over. */
-export function writeOver(): void {
+export function endWrite(): void {
   own--;
   Atomics.add(counts, OVER, 1);
   Atomics.sub(counts, OPEN, 1);
 }
 
 /** Runs a synchronous write, announced. */
-export function announced<T>(write: () => T): T {
+export function withAnnouncedWrite<T>(write: () => T): T {
   announceWrite();
   try {
     return write();
   } finally {
-    writeOver();
+    endWrite();
   }
 }
 
 /** Whether another thread of this process has announced a write that is not over. */
-export function othersWait(): boolean {
+export function isOtherThreadWaiting(): boolean {
   return Atomics.load(counts, OPEN) > own;
 }
 
 /** How many announced writes are over: it changes with each. */
-export function writesOver(): number {
+export function endedWrites(): number {
   return Atomics.load(counts, OVER);
 }
 
@@ -61,10 +61,10 @@ export function writesOver(): number {
  */
 export async function letOthersWrite(fairMs: number): Promise<void> {
   const started = performance.now();
-  const before = writesOver();
-  while (othersWait()) {
+  const before = endedWrites();
+  while (isOtherThreadWaiting()) {
     const free = performance.now() - started;
-    if (free >= PATIENCE_MS || (free >= fairMs && writesOver() !== before)) return;
+    if (free >= PATIENCE_MS || (free >= fairMs && endedWrites() !== before)) return;
     await setTimeout(1);
   }
 }

@@ -1,8 +1,8 @@
 /** What a design page edits: the content of a schedule or of a single send, named by the text of its signed link. */
 import { eq } from 'drizzle-orm';
 import { freezeSchedule } from '../automations/automations.ts';
-import { openMailing } from '../automations/schedule-mailings.ts';
-import { wireTime } from '../clock.ts';
+import { createScheduleMailing } from '../automations/schedule-mailings.ts';
+import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { recordUtr } from '../database/ownership.ts';
 import {
@@ -12,12 +12,12 @@ import {
   designTemplates,
   senders,
   singleSends,
-  type WireTarget,
+  type Target,
 } from '../database/schema.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { conflict, notFound } from '../failure.ts';
-import type { MoveDeps } from '../single-sends/actions.ts';
+import type { SingleSendActionDeps } from '../single-sends/actions.ts';
 
 const PURPOSE = 'design';
 /** How long a link opens the page, and then again how long the page it opened can be used. */
@@ -42,8 +42,8 @@ export interface Design extends TemplateCode {
   unsubscribe_group_id: number;
   tracking: number;
   /** Who it is for, and whom of them not. */
-  targets: WireTarget[];
-  excluded: WireTarget[];
+  targets: Target[];
+  excluded: Target[];
   /** Why it can not be changed any more, or null. */
   locked: string | null;
   /** Until when the link opens, epoch milliseconds. */
@@ -59,7 +59,7 @@ export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, n
  * What a design link is for, with the built-in template's code where nothing was designed yet; null when it is not ours or
  * gone, `expired` when it is too old or was revoked. What was opened in time stays `usable` for as long again, so that a page left open overnight can be saved.
  */
-export function designOfLink(
+export function findDesign(
   db: Db,
   tokens: Tokens,
   token: string,
@@ -108,7 +108,7 @@ export function designOfLink(
   };
 }
 
-function targetOf({ automation_for: id, automation_for_table: table }: typeof automations.$inferSelect): WireTarget[] {
+function targetOf({ automation_for: id, automation_for_table: table }: typeof automations.$inferSelect): Target[] {
   return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
 }
 
@@ -163,13 +163,13 @@ export function senderValues(db: Db, { sender_id }: Design): Record<string, stri
  * Stores new template code. A mail of a live automation opens a new revision of its mailing with it; a queued single send
  * stays queued and goes with it. Throws 409 when it can not be changed any more, or can not be sent from a live automation.
  */
-export async function saveDesign(deps: MoveDeps, design: Design, code: TemplateCode): Promise<void> {
+export async function saveDesign(deps: SingleSendActionDeps, design: Design, code: TemplateCode): Promise<void> {
   if (design.kind === 'single') saveSingleSend(deps, design.id, code);
   else await saveSchedule(deps, design.id, code);
   deps.wake();
 }
 
-function saveSingleSend({ db, clock }: MoveDeps, id: number, code: TemplateCode): void {
+function saveSingleSend({ db, clock }: SingleSendActionDeps, id: number, code: TemplateCode): void {
   db.transaction(
     (tx) => {
       const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
@@ -179,7 +179,7 @@ function saveSingleSend({ db, clock }: MoveDeps, id: number, code: TemplateCode)
         .set({
           template_json: code.template_json || null,
           template_html: code.template_html || null,
-          updated_at: wireTime(clock.now()),
+          updated_at: isoTimestamp(clock.now()),
         })
         .where(eq(singleSends.id, id))
         .run();
@@ -188,7 +188,7 @@ function saveSingleSend({ db, clock }: MoveDeps, id: number, code: TemplateCode)
   );
 }
 
-async function saveSchedule(deps: MoveDeps, id: number, code: TemplateCode): Promise<void> {
+async function saveSchedule(deps: SingleSendActionDeps, id: number, code: TemplateCode): Promise<void> {
   const { db, clock } = deps;
   const read = () => {
     const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
@@ -197,14 +197,14 @@ async function saveSchedule(deps: MoveDeps, id: number, code: TemplateCode): Pro
   };
   const schedule = { ...read(), ...code };
   const frozen = await freezeSchedule(deps, schedule);
-  const now = wireTime(clock.now());
+  const now = isoTimestamp(clock.now());
   db.transaction(
     (tx) => {
       const before = read();
       const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
       if (automation?.status === 1) {
         if ('problem' in frozen) throw conflict(`The automation is live and can not send this: ${frozen.problem}`);
-        openMailing(db, automation, schedule, frozen, now);
+        createScheduleMailing(db, automation, schedule, frozen, now);
       }
       tx.update(automationSchedules)
         .set({ ...code, updated_at: now })

@@ -2,13 +2,13 @@
 import { pipeline, type Readable } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 
-export type Coding = 'br' | 'gzip' | 'identity';
+export type ContentEncoding = 'br' | 'gzip' | 'identity';
 
 /** An offer that is not refused with q=0. */
 const TAKEN = { br: /^br\s*(;\s*q=(?!0(\.0*)?$).*)?$/, gzip: /^gzip\s*(;\s*q=(?!0(\.0*)?$).*)?$/ };
 
 /** The smallest form a client takes (RFC 9110 12.5.3); one it gives q=0 is refused. */
-export function codingFor(accepted: string | undefined): Coding {
+export function chooseEncoding(accepted: string | undefined): ContentEncoding {
   const offers = (accepted ?? '')
     .toLowerCase()
     .split(',')
@@ -21,7 +21,7 @@ export function codingFor(accepted: string | undefined): Coding {
  * The stream in this coding, at the levels that cost least: lists are compressed as they are read. Reads no faster than it is read
  * itself, and ends with its source whichever of the two fails or is dropped.
  */
-export function encoded(source: Readable, coding: Coding): Readable {
+export function encodeStream(source: Readable, coding: ContentEncoding): Readable {
   if (coding === 'identity') return source;
   const coder =
     coding === 'br'

@@ -95,7 +95,7 @@ const ANSWERS: Record<string, string> = {
 const RARELY_REQUIRED = new Set(['strIds', 'value']);
 
 /** An example value of the parameter of this name and schema. */
-export function exampleOf(name: string, { enum: choices, type }: { enum?: unknown[]; type?: unknown }): unknown {
+export function exampleValue(name: string, { enum: choices, type }: { enum?: unknown[]; type?: unknown }): unknown {
   const given = EXAMPLES[name];
   // An id is a text where it names the record of the call, a number where it refers to one.
   const value = type === 'string' && typeof given === 'number' ? String(given) : given;
@@ -109,7 +109,7 @@ export function exampleBody(schema: Record<string, unknown>): Record<string, unk
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const entries = Object.entries(properties)
     .filter(([name]) => required.includes(name) || RARELY_REQUIRED.has(name))
-    .map(([name, property]) => [name, exampleOf(name, property)]);
+    .map(([name, property]) => [name, exampleValue(name, property)]);
   return Object.fromEntries(entries);
 }
 

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hasMoreParts, isDeeper } from '../delivery/content/json-size.ts';
 import { Failure } from '../failure.ts';
 import { assembleFields, type FormBody, MALFORMED, parseUrlencoded } from './form-fields.ts';
-import { normalise } from './normalize.ts';
+import { normalize } from './normalize.ts';
 
 /** Largest form of any encoding (decisions §1). */
 export const FORM_BYTES = 4 * 1024 * 1024;
@@ -50,10 +50,10 @@ export async function installForms(app: FastifyInstance): Promise<void> {
   });
   app.addHook('preValidation', (request, _reply, next) => {
     const { schema: { body, querystring } = {}, config } = request.routeOptions;
-    if (typeof querystring === 'object' && querystring !== null) request.query = normalise(querystring, request.query);
+    if (typeof querystring === 'object' && querystring !== null) request.query = normalize(querystring, request.query);
     if (typeof body !== 'object' || body === null || config.upload === true) return next();
     const take = (given: unknown) => {
-      request.body = normalise(body, given);
+      request.body = normalize(body, given);
     };
     if (request.isMultipart())
       return void readMultipart(request)

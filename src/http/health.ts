@@ -1,6 +1,6 @@
 /** Whether the service is alive (`/healthz`) and whether it can do its work (`/readyz`), for supervisors (trust 50). */
 import type { FastifyInstance } from 'fastify';
-import { heldReason, lastSeen, STALLED_MS } from '../delivery/queue/hold.ts';
+import { lastSeen, STALLED_MS, sendingHeldReason } from '../delivery/queue/hold.ts';
 import type { Deps } from '../deps.ts';
 
 /** A probe writes to disk; many at once share one. */
@@ -38,7 +38,7 @@ export async function healthPages(app: FastifyInstance, { db, clock, lock }: Dep
     const canWrite = await write(String(now));
     const isRunning = Math.abs(now - lastSeen(client)) < STALLED_MS;
     // Held sending is the operator's decision to take: restarting or replacing the process would not help.
-    const reason = heldReason(client);
+    const reason = sendingHeldReason(client);
     return {
       ready: canWrite && isRunning,
       can_write: canWrite,

@@ -2,9 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { accountOf } from '../database/accounts.ts';
+import { findAccount } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import { Failure, type FieldErrors, texts } from '../failure.ts';
+import { Failure, type FieldErrors, messages } from '../failure.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,7 +37,7 @@ export function installKeys(
     const known = trusted.get(pair);
     const now = clock.monotonic();
     if (known !== undefined && now < known.until) return known.userId;
-    const userId = accountOf(db, { publicKey, secretKey }, always);
+    const userId = findAccount(db, { publicKey, secretKey }, always);
     if (trusted.size >= MOST_TRUSTED) trusted.clear();
     if (userId === null) trusted.delete(pair);
     else trusted.set(pair, { userId, until: now + TRUSTED_MS });
@@ -48,8 +48,8 @@ export function installKeys(
   function accountOfRequest({ headers }: FastifyRequest): number {
     const { publickey: publicKey, secretkey: secretKey } = headers;
     const missing: FieldErrors = {};
-    if (!publicKey) missing.PublicKey = [texts.required('PublicKey')];
-    if (!secretKey) missing.SecretKey = [texts.required('SecretKey')];
+    if (!publicKey) missing.PublicKey = [messages.required('PublicKey')];
+    if (!secretKey) missing.SecretKey = [messages.required('SecretKey')];
     if (!publicKey || !secretKey) throw new Failure(401, missing);
     const userId = accountOfPair(String(publicKey), String(secretKey));
     if (userId === null) throw new Failure(401, 'Invalid public key or secret key');

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { Db } from '../database/open.ts';
 import { type ListSource, type Page, readPage } from '../database/record-json.ts';
-import { codingFor, encoded } from './content-encoding.ts';
+import { chooseEncoding, encodeStream } from './content-encoding.ts';
 
 const PAGE_ROWS = 1000;
 /** Below this, compressing costs both sides more than the bytes it saves. */
@@ -32,14 +32,14 @@ export function sendList(
   const head = Buffer.from(`{"status":"success","message":{"${name}":[`);
   const first = readPage(db, source, query.after_id ?? 0, Math.min(PAGE_ROWS, most));
   const isWhole = !first.isCut || first.count === most;
-  const coding = codingFor(reply.request.headers['accept-encoding']);
+  const coding = chooseEncoding(reply.request.headers['accept-encoding']);
   reply.headers({ 'content-type': 'application/json; charset=utf-8', vary: 'Accept-Encoding' });
   if (isWhole && (coding === 'identity' || first.json.length < LEAST_ENCODED_BYTES)) {
     return reply.send(Buffer.concat([head, first.json, END]));
   }
   if (coding !== 'identity') reply.header('content-encoding', coding);
   return reply.send(
-    encoded(Readable.from(pages(db, source, head, first, most), { objectMode: false, highWaterMark: 1 }), coding),
+    encodeStream(Readable.from(pages(db, source, head, first, most), { objectMode: false, highWaterMark: 1 }), coding),
   );
 }
 

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
-import { heldReason } from '../delivery/queue/hold.ts';
+import { sendingHeldReason } from '../delivery/queue/hold.ts';
 import { readGauges } from '../delivery/reporting/gauges.ts';
 import type { Deps } from '../deps.ts';
 import { countHeld } from '../senders/campaign-holds.ts';
@@ -57,7 +57,9 @@ function sendingMetrics({ db, clock }: Deps): string[] {
     metric('oldest_sending_seconds', 'gauge', 'Age of the oldest hand-off under way.', [['', age]]),
     metric('deliveries_total', 'counter', 'Recipients by final result.', byResult),
     metric('mailings_waiting', 'gauge', 'Mailings paused or held.', [['', waitingMailings]]),
-    metric('sending_held', 'gauge', '1 while all sending is held.', [['', heldReason(db.$client) === null ? 0 : 1]]),
+    metric('sending_held', 'gauge', '1 while all sending is held.', [
+      ['', sendingHeldReason(db.$client) === null ? 0 : 1],
+    ]),
     metric('holds', 'gauge', 'What is held with a reason, by kind of reason.', holds),
   ];
 }

@@ -38,7 +38,7 @@ const FLAGS = new Map<unknown, number>([
  * A new object with the schema's parameters only (unknown ones are ignored), each read by its kind. Decisions §1: texts are
  * trimmed, identifiers are not; an empty text counts as missing where the parameter is required or is not a text.
  */
-export function normalise(schema: object, given: unknown): Values {
+export function normalize(schema: object, given: unknown): Values {
   const values: Values = Object.create(null);
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return values;
   const source: Values = Object.assign(Object.create(null), given);

@@ -2,9 +2,9 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { descriptionOf } from './descriptions.ts';
-import { exampleBody, exampleOf } from './examples.ts';
+import { exampleBody, exampleValue } from './examples.ts';
 import { NamedSchemas } from './named-schemas.ts';
-import { operationOf, TAGS } from './operations.ts';
+import { describeOperation, TAGS } from './operations.ts';
 
 type Json = Record<string, unknown>;
 
@@ -145,11 +145,11 @@ function requiring(schema: Json): Json {
 /** The operations of a path with what only method and path tell: name, resource, summary, failures. */
 function completed(path: string, methods: object, named: NamedSchemas): Json {
   const operations = Object.entries(methods).map(([method, operation]: [string, Operation]) => {
-    const { tag, summary } = operationOf(method, path.slice('/api'.length));
+    const { tag, summary } = describeOperation(method, path.slice('/api'.length));
     const parameters = operation.parameters?.map((parameter) => ({
       ...parameter,
       description: parameter.description ?? descriptionOf('', parameter.name),
-      example: exampleOf(parameter.name, parameter.schema),
+      example: exampleValue(parameter.name, parameter.schema),
     }));
     const operationId = `${method}${path.slice('/api'.length).replace(/[/-]+(\w)/g, (_all, letter) => letter.toUpperCase())}`;
     for (const body of Object.values(operation.requestBody?.content ?? {})) {

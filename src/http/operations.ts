@@ -121,7 +121,7 @@ const OPERATIONS = new Map(
 );
 
 /** Resource and summary of an endpoint by its method and its path under /api; throws an Error for one that has none. */
-export function operationOf(method: string, path: string): { tag: string; summary: string } {
+export function describeOperation(method: string, path: string): { tag: string; summary: string } {
   const operation = OPERATIONS.get(`${method.toUpperCase()} ${path}`);
   if (operation === undefined) throw new Error(`${method} ${path} has no summary in src/http/operations.ts`);
   return operation;

@@ -68,7 +68,7 @@ export function identifiers(description: string) {
 }
 
 /** A list of texts such as the targets of a single send. */
-export function texts(options: { minItems?: number; maxItems?: number; description?: string } = {}) {
+export function stringList(options: { minItems?: number; maxItems?: number; description?: string } = {}) {
   return Type.Array(Type.String({ maxLength: ONE_LINE_MAXIMUM }), { maxItems: ARRAY_MAXIMUM, ...options });
 }
 
@@ -78,12 +78,12 @@ export function nullable<T extends TSchema>(schema: T) {
 }
 
 /** A microsecond timestamp of a record. */
-export function wireTimestamp() {
+export function isoTimestampSchema() {
   return Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$' });
 }
 
-export const stamps = { created_at: wireTimestamp(), updated_at: wireTimestamp() };
-export const softStamps = { deleted_at: nullable(wireTimestamp()), ...stamps };
+export const stamps = { created_at: isoTimestampSchema(), updated_at: isoTimestampSchema() };
+export const softStamps = { deleted_at: nullable(isoTimestampSchema()), ...stamps };
 export const zeroOrOne = () => Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1] });
 
 /** Where a recipient's mail is; the states are those of delivery/ledger.ts. */

@@ -1,7 +1,7 @@
 /** Collects the field errors of a request, from its schema and from the route's own check, and answers all at once. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
-import { Failure, type FieldErrors, texts } from '../failure.ts';
+import { Failure, type FieldErrors, messages } from '../failure.ts';
 import { MALFORMED } from './form-fields.ts';
 
 declare module 'fastify' {
@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-type Check = (request: FastifyRequest, faults: Faults) => void;
+type Check = (request: FastifyRequest, faults: FieldErrorCollector) => void;
 
 interface SchemaFault {
   keyword: string;
@@ -20,7 +20,7 @@ interface SchemaFault {
 }
 
 /** The field errors of one request. */
-export class Faults {
+export class FieldErrorCollector {
   readonly #errors: FieldErrors = Object.create(null);
   #isEmpty = true;
 
@@ -37,7 +37,7 @@ export class Faults {
 
   /** `The selected … is invalid.` when the field passed its schema and its record does not exist for the caller. */
   reference(field: string, exists: () => boolean): void {
-    if (!this.has(field) && !exists()) this.add(field, texts.selected(field));
+    if (!this.has(field) && !exists()) this.add(field, messages.selected(field));
   }
 
   /** Throws the 422 when there is any. */
@@ -49,7 +49,7 @@ export class Faults {
 /** A route's `check` over the body's fields that are present and passed their schema. */
 export function check<T extends TObject>(
   schema: T,
-  rule: (body: Partial<Static<T>>, faults: Faults, request: FastifyRequest) => void,
+  rule: (body: Partial<Static<T>>, faults: FieldErrorCollector, request: FastifyRequest) => void,
 ): Check {
   return (request, faults) => {
     const given: Record<string, unknown> = Object.assign({}, request.body);
@@ -59,7 +59,7 @@ export function check<T extends TObject>(
 }
 
 /** Installs the step; register it after the key check, whose failures come first (decisions §1). */
-export function installFaults(app: FastifyInstance): void {
+export function installValidation(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, next) => {
     refuseFaulty(request);
     next();
@@ -68,12 +68,12 @@ export function installFaults(app: FastifyInstance): void {
 
 /** Throws the 422 with every field error of a request, those that only the database can tell included. */
 export function refuseFaulty(request: FastifyRequest): void {
-  const collected = new Faults();
+  const collected = new FieldErrorCollector();
   for (const fault of request.validationError?.validation ?? []) {
     const field = fieldOf(fault);
     collected.add(field, textFor(fault, field));
   }
-  for (const field of malformedFields(request.body)) collected.add(field, texts.selected(field));
+  for (const field of malformedFields(request.body)) collected.add(field, messages.selected(field));
   request.routeOptions.config.check?.(request, collected);
   collected.throwIfAny();
 }
@@ -92,30 +92,30 @@ function textFor(fault: SchemaFault, field: string): string {
   const limit = Number(fault.params.limit);
   switch (fault.keyword) {
     case 'required':
-      return texts.required(field);
+      return messages.required(field);
     case 'type':
       return typeText(fault.params.type, field);
     case 'minLength':
-      return texts.minimum(field, limit);
+      return messages.minimum(field, limit);
     case 'maxLength':
-      return texts.maximum(field, limit);
+      return messages.maximum(field, limit);
     case 'minimum':
-      return texts.least(field, limit);
+      return messages.least(field, limit);
     case 'maximum':
-      return texts.most(field, limit);
+      return messages.most(field, limit);
     case 'minItems':
-      return texts.required(field);
+      return messages.required(field);
     case 'maxItems':
-      return texts.items(field, limit);
+      return messages.items(field, limit);
     case 'format':
-      return String(fault.params.format).startsWith('email') ? texts.email(field) : texts.oneLine(field);
+      return String(fault.params.format).startsWith('email') ? messages.email(field) : messages.oneLine(field);
     default:
-      return texts.selected(field);
+      return messages.selected(field);
   }
 }
 
 function typeText(type: unknown, field: string): string {
-  if (type === 'integer') return texts.integer(field);
-  if (type === 'array') return texts.array(field);
-  return type === 'string' ? texts.string(field) : texts.selected(field);
+  if (type === 'integer') return messages.integer(field);
+  if (type === 'array') return messages.array(field);
+  return type === 'string' ? messages.string(field) : messages.selected(field);
 }

@@ -1,12 +1,12 @@
 /** Announces requests that may write, so that bulk writers of other threads leave them the lock. */
 import type { FastifyInstance } from 'fastify';
-import { announceWrite, writeOver } from '../database/write-turns.ts';
+import { announceWrite, endWrite } from '../database/write-turns.ts';
 
 /**
  * Announces every request that is no GET from before its handler to its answer. An upload is none of them: its own
  * writing is the import thread's. Call before the routes are registered.
  */
-export function installTurns(app: FastifyInstance): void {
+export function installWriteTurns(app: FastifyInstance): void {
   const announced = new WeakSet<object>();
   app.addHook('onRoute', (route) => {
     if (route.method === 'GET' || route.config?.upload === true) return;
@@ -21,7 +21,7 @@ export function installTurns(app: FastifyInstance): void {
     route.onSend = [
       ...[route.onSend ?? []].flat(),
       (request, _reply, payload, done) => {
-        if (announced.delete(request)) writeOver();
+        if (announced.delete(request)) endWrite();
         done(null, payload);
       },
     ];

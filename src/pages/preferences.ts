@@ -3,10 +3,10 @@ import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
 import type { Clock } from '../clock.ts';
-import { wireTime } from '../clock.ts';
+import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { mailings, unsubscribeGroups, unsubscribers } from '../database/schema.ts';
-import { countLeaving } from '../delivery/feedback/opens-and-clicks.ts';
+import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 
 /** More than a person reads on one page. "All mail" is beside them, whatever their number. */
@@ -25,7 +25,7 @@ export interface Preferences {
   left: ReadonlyMap<number, number>;
 }
 
-export class PreferenceBook {
+export class PreferenceStore {
   readonly #db: Db;
   readonly #clock: Clock;
 
@@ -80,7 +80,7 @@ export class PreferenceBook {
   /** Lifts "all mail"; what was left group by group stays so. */
   comeBack({ left }: Preferences): void {
     const entry = left.get(0);
-    if (entry !== undefined) removeUnsubscribers(this.#db, [entry], 'page', wireTime(this.#clock.now()));
+    if (entry !== undefined) removeUnsubscribers(this.#db, [entry], 'page', isoTimestamp(this.#clock.now()));
   }
 
   /** Makes the person get just `wanted` of the groups that were `shown`: one that was added meanwhile is nobody's choice yet. */
@@ -96,7 +96,7 @@ export class PreferenceBook {
     this.#db.transaction(
       () => {
         this.#leave(ids, email, off, 'page');
-        removeUnsubscribers(this.#db, back, 'page', wireTime(this.#clock.now()));
+        removeUnsubscribers(this.#db, back, 'page', isoTimestamp(this.#clock.now()));
       },
       { behavior: 'immediate' },
     );
@@ -106,9 +106,15 @@ export class PreferenceBook {
     const now = this.#clock.now();
     const address: Address = { address: email, compared: email, domain: email.slice(email.lastIndexOf('@') + 1) };
     for (const list of lists) {
-      const change = { userId: ids.user, groupId: list || null, source, mailingId: ids.mailing, now: wireTime(now) };
+      const change = {
+        userId: ids.user,
+        groupId: list || null,
+        source,
+        mailingId: ids.mailing,
+        now: isoTimestamp(now),
+      };
       addUnsubscribers(this.#db, change, [address]);
     }
-    if (lists.length > 0) countLeaving(this.#db.$client, ids, now.getTime());
+    if (lists.length > 0) countUnsubscribe(this.#db.$client, ids, now.getTime());
   }
 }

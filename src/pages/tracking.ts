@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
 import { mergeUrl } from '../delivery/content/merge.ts';
-import { isMachineAgent } from '../delivery/feedback/bots.ts';
-import { Hits } from '../delivery/feedback/opens-and-clicks.ts';
+import { isBotAgent } from '../delivery/feedback/bots.ts';
+import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
-import { valuesOfDelivery } from '../delivery/queue/recipients.ts';
+import { deliveryValues } from '../delivery/queue/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { READ, unknownLink } from '../http/page-layout.ts';
 
@@ -13,7 +13,7 @@ const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const FLUSH_MS = 100;
 
 export async function trackingPages(app: FastifyInstance, { db, clock, tokens, lock, config }: Deps): Promise<void> {
-  const hits = new Hits(db.$client);
+  const hits = new HitBuffer(db.$client);
   const linkUrl = db.$client
     .prepare<[number, number, number], string>(
       'SELECT url FROM links JOIN mailings m ON m.id = mailing_id WHERE mailing_id = ? AND number = ? AND m.user_id = ?',
@@ -66,7 +66,7 @@ export async function trackingPages(app: FastifyInstance, { db, clock, tokens, l
   });
 
   function hitOf(ids: RecipientIds, link: number | null, userAgent: string | undefined) {
-    return { ids, link, at: clock.now().getTime(), isMachine: isMachineAgent(userAgent) };
+    return { ids, link, at: clock.now().getTime(), isMachine: isBotAgent(userAgent) };
   }
 
   /** Where a link leads: stored with the mailing, never taken from the request (trust 46), merged with today's values. */
@@ -74,6 +74,6 @@ export async function trackingPages(app: FastifyInstance, { db, clock, tokens, l
     const url = linkUrl.get(ids.mailing, link, ids.user);
     if (url === undefined) return null;
     if (!url.includes('((')) return mergeUrl(url, {});
-    return mergeUrl(url, { ...valuesOfDelivery(db, ids), ...sender.get(ids.mailing) });
+    return mergeUrl(url, { ...deliveryValues(db, ids), ...sender.get(ids.mailing) });
   }
 }

@@ -7,7 +7,7 @@ import { Failure, unavailable } from '../failure.ts';
 import { type FormBody, listOf, MALFORMED } from '../http/form-fields.ts';
 import { html } from '../http/html.ts';
 import { page, READ, unknownLink } from '../http/page-layout.ts';
-import { PreferenceBook, type Preferences } from './preferences.ts';
+import { PreferenceStore, type Preferences } from './preferences.ts';
 
 interface Link {
   Params: { token: string };
@@ -21,7 +21,7 @@ const KEPT_MS = 60 * 60 * 1000;
 const MOST_KEPT = 10_000;
 
 export async function unsubscribePage(app: FastifyInstance, { db, lock, clock, config, tokens }: Deps): Promise<void> {
-  const book = new PreferenceBook(db, clock);
+  const book = new PreferenceStore(db, clock);
   const kept = new Set<Promise<unknown>>();
   const idsOf = (token: string) => tokens.readRecipient('unsubscribe', token);
   app.addHook('onClose', () =>

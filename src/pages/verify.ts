@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { html } from '../http/html.ts';
 import { page, READ } from '../http/page-layout.ts';
-import { senderOfLink, verifySender } from '../senders/senders.ts';
+import { findSenderByLink, verifySender } from '../senders/senders.ts';
 
 interface Link {
   Params: { token: string };
 }
 
 export async function verifyPage(app: FastifyInstance, { config, db, clock, tokens, wake }: Deps): Promise<void> {
-  const find = (token: string) => senderOfLink(db, tokens, token, clock.now());
+  const find = (token: string) => findSenderByLink(db, tokens, token, clock.now());
 
   app.route<Link>({
     method: READ,

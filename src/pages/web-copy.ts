@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { mergeHtml, OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { untracked } from '../delivery/content/web-copy.ts';
 import type { FrozenContent } from '../delivery/queue/mailings.ts';
-import { valuesOfDelivery } from '../delivery/queue/recipients.ts';
+import { deliveryValues } from '../delivery/queue/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { READ, unknownLink } from '../http/page-layout.ts';
 
@@ -36,7 +36,7 @@ export async function webCopyPage(app: FastifyInstance, { db, tokens, publicUrl 
       if (!ids || !stored) return unknownLink(reply);
       const { content, sender_name, sender_address }: FrozenContent = JSON.parse(stored);
       const values = {
-        ...valuesOfDelivery(db, ids),
+        ...deliveryValues(db, ids),
         sender_name,
         sender_address,
         // Whoever reads a copy that was passed on must not unsubscribe the person, nor see what they chose.

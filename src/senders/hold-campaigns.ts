@@ -3,7 +3,7 @@ import { and, eq, or, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/automations.ts';
 import type { Db } from '../database/open.ts';
-import { singleSends, type WireTarget } from '../database/schema.ts';
+import { singleSends, type Target } from '../database/schema.ts';
 
 const NAMES = { contacts: 'contact type', segments: 'segment' };
 
@@ -11,7 +11,7 @@ const NAMES = { contacts: 'contact type', segments: 'segment' };
  * Puts queued sends that name a deleted target, as recipient or exclusion, back to status 0 and live automations for it to
  * draft, with a reason; a contact type takes those along that name a segment of it, for nobody is left in it. Call inside the deletion's transaction; `now` is wire time.
  */
-export function releaseTarget(db: Db, table: WireTarget['table'], id: number, now: string): void {
+export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: number, now: string): void {
   hold(db, { table, id }, `A ${NAMES[table]} it names was deleted`, `Its ${NAMES[table]} was deleted`, now);
   if (table === 'contacts') {
     const ofType = db.all<{ id: number }>(
@@ -38,7 +38,7 @@ export function holdForBrokenRules(db: Db, segmentIds: readonly number[], now: s
 
 function hold(
   db: Db,
-  { table, id }: { table: WireTarget['table']; id: number },
+  { table, id }: { table: Target['table']; id: number },
   sendReason: string,
   automationReason: string,
   now: string,

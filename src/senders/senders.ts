@@ -1,9 +1,9 @@
 /** Senders beyond their record: the verification mail, what a verification or a deletion does to sends that name the sender. */
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
-import { personId } from '../audience/contacts/address-rows.ts';
+import { addressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { holdAutomations } from '../automations/automations.ts';
-import { plainTime, wireTime } from '../clock.ts';
+import { isoTimestamp, plainTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { deliveries, mailings, senders, singleSends } from '../database/schema.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
@@ -81,21 +81,21 @@ export function sendVerification(
       owner_id: sender.id,
       content: JSON.stringify(verificationContent(sender.from_email, `${deps.publicUrl()}/verify/${token}`, LINK_DAYS)),
       state: 'sending',
-      created_at: wireTime(now),
+      created_at: isoTimestamp(now),
     })
     .returning({ id: mailings.id })
     .get();
   db.insert(deliveries)
-    .values({ mailing_id: id, address_id: personId(db, sender.user_id, address) })
+    .values({ mailing_id: id, address_id: addressId(db, sender.user_id, address) })
     .run();
   db.update(senders)
-    .set({ send_at: plainTime(now) })
+    .set({ send_at: plainTimestamp(now) })
     .where(eq(senders.id, sender.id))
     .run();
 }
 
 /** The sender a verification link is for, while the link is ours, in time, and the address still the sender's. */
-export function senderOfLink(db: Db, tokens: Tokens, token: string, now: Date): Sender | null {
+export function findSenderByLink(db: Db, tokens: Tokens, token: string, now: Date): Sender | null {
   const text = tokens.read(PURPOSE, token);
   if (text === null) return null;
   const [id, email, until]: [number, string, number] = JSON.parse(text);
@@ -111,7 +111,7 @@ export function senderOfLink(db: Db, tokens: Tokens, token: string, now: Date): 
  * so. One transaction.
  */
 export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: number): void {
-  const stamp = wireTime(now);
+  const stamp = isoTimestamp(now);
   const compared = parseAddress(sender.from_email)?.compared;
   const late = sql`CAST((${now.getTime()} - starts_at) / ${MINUTE} AS INTEGER)`;
   const isMissed = sql`schedule_type = 1 AND ${now.getTime()} - starts_at > ${graceMinutes * MINUTE}`;
@@ -160,7 +160,7 @@ export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: nu
  * the reason. Call inside the deletion's transaction. Gives the mailings of the sender that are not through: once the worker has
  * acknowledged their state, nothing leaves from it any more.
  */
-export function releaseSender(db: Db, senderId: number, now: string): number[] {
+export function holdCampaignsUsingSender(db: Db, senderId: number, now: string): number[] {
   db.update(singleSends)
     .set({ status: 0, held_reason: SENDER_DELETED, updated_at: now })
     .where(and(eq(singleSends.sender_id, senderId), eq(singleSends.status, 1)))

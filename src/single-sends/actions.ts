@@ -1,18 +1,18 @@
 /** What can be done with a single send beyond changing it: duplicate, delete, cancel, pause, resume (decisions §4). */
 import { randomUUID } from 'node:crypto';
 import { and, eq, or } from 'drizzle-orm';
-import { NO_TIME, wireTime } from '../clock.ts';
+import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
 import { mailings, senders, singleSends } from '../database/schema.ts';
-import { acknowledged, command } from '../delivery/queue/control.ts';
+import { commandMailing, waitForAcknowledgement } from '../delivery/queue/control.ts';
 import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/queue/sender.ts';
 import { conflict, notFound } from '../failure.ts';
 import type { SingleSendDeps } from './single-sends.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
 
-export interface MoveDeps extends SingleSendDeps {
+export interface SingleSendActionDeps extends SingleSendDeps {
   wake(): void;
 }
 
@@ -21,7 +21,7 @@ export const CANCELLED = 'Cancelled before it ran';
 export const COPY = 'A copy: update it to queue it';
 
 /** The account's single send with this utr; throws the record failure. */
-export function singleSendOf(db: Db, userId: number, utr: unknown): SingleSend {
+export function requireSingleSend(db: Db, userId: number, utr: unknown): SingleSend {
   const where = and(ownedBy(singleSends, userId), eq(singleSends.utr, recordUtr(utr)));
   const send = db.select().from(singleSends).where(where).get();
   if (send === undefined) throw notFound('Record not found');
@@ -29,16 +29,19 @@ export function singleSendOf(db: Db, userId: number, utr: unknown): SingleSend {
 }
 
 /** The mailing a single send became, or null while it has not run. */
-export function mailingOf(db: Db, send: SingleSend): { id: number; state: string; held_reason: string | null } | null {
+export function findSingleSendMailing(
+  db: Db,
+  send: SingleSend,
+): { id: number; state: string; held_reason: string | null } | null {
   const where = and(eq(mailings.owner_kind, 'single'), eq(mailings.owner_id, send.id));
   const columns = { id: mailings.id, state: mailings.state, held_reason: mailings.held_reason };
   return db.select(columns).from(mailings).where(where).get() ?? null;
 }
 
 /** Copies a single send: `Copy of <name>`, status 0, counters 0, new utr. */
-export function duplicateSingleSend({ db, clock }: MoveDeps, userId: number, utr: unknown): void {
-  const now = wireTime(clock.now());
-  const { id: _id, ...send } = singleSendOf(db, userId, utr);
+export function duplicateSingleSend({ db, clock }: SingleSendActionDeps, userId: number, utr: unknown): void {
+  const now = isoTimestamp(clock.now());
+  const { id: _id, ...send } = requireSingleSend(db, userId, utr);
   db.insert(singleSends)
     .values({
       ...send,
@@ -54,14 +57,14 @@ export function duplicateSingleSend({ db, clock }: MoveDeps, userId: number, utr
 }
 
 /** Deletes single sends; the mailings of running ones are stopped first, so that after the answer nothing starts any more. */
-export async function deleteSingleSends(deps: MoveDeps, sends: readonly SingleSend[]): Promise<void> {
+export async function deleteSingleSends(deps: SingleSendActionDeps, sends: readonly SingleSend[]): Promise<void> {
   const { db, wake } = deps;
   const stopped = db.transaction(
     (tx) => {
       const running: number[] = [];
       for (const send of sends) {
-        const mailing = mailingOf(db, send);
-        if (mailing !== null && command(db.$client, mailing.id, 'cancel')) running.push(mailing.id);
+        const mailing = findSingleSendMailing(db, send);
+        if (mailing !== null && commandMailing(db.$client, mailing.id, 'cancel')) running.push(mailing.id);
         tx.delete(singleSends).where(eq(singleSends.id, send.id)).run();
       }
       return running;
@@ -69,11 +72,11 @@ export async function deleteSingleSends(deps: MoveDeps, sends: readonly SingleSe
     { behavior: 'immediate' },
   );
   wake();
-  for (const id of stopped) await acknowledged(db.$client, id);
+  for (const id of stopped) await waitForAcknowledgement(db.$client, id);
 }
 
 /** The single sends behind `strIds`, numeric ids or utrs (decisions §2); throws the record failure unless all are the account's. */
-export function singleSendsOf(db: Db, userId: number, given: readonly unknown[] = []): SingleSend[] {
+export function requireSingleSends(db: Db, userId: number, given: readonly unknown[] = []): SingleSend[] {
   const found = new Map<number, SingleSend>();
   for (const id of given) {
     const utr = recordUtr(id);
@@ -91,43 +94,43 @@ export function singleSendsOf(db: Db, userId: number, given: readonly unknown[] 
 }
 
 /** Takes a queued send back to status 0, or ends a running one: who has not been written to yet is cancelled. */
-export async function cancelSingleSend(deps: MoveDeps, userId: number, utr: unknown): Promise<void> {
+export async function cancelSingleSend(deps: SingleSendActionDeps, userId: number, utr: unknown): Promise<void> {
   const { db, clock, wake } = deps;
-  const send = singleSendOf(db, userId, utr);
+  const send = requireSingleSend(db, userId, utr);
   const { changes } = db
     .update(singleSends)
-    .set({ status: 0, held_reason: CANCELLED, updated_at: wireTime(clock.now()) })
+    .set({ status: 0, held_reason: CANCELLED, updated_at: isoTimestamp(clock.now()) })
     .where(
       and(eq(singleSends.id, send.id), or(eq(singleSends.status, 1), eq(singleSends.held_reason, WAITING_FOR_SENDER))),
     )
     .run();
   if (changes > 0) return;
-  const mailing = mailingOf(db, send);
-  if (mailing === null || !command(db.$client, mailing.id, 'cancel'))
+  const mailing = findSingleSendMailing(db, send);
+  if (mailing === null || !commandMailing(db.$client, mailing.id, 'cancel'))
     throw conflict('Only a queued or running single send can be cancelled');
   wake();
-  await acknowledged(db.$client, mailing.id);
+  await waitForAcknowledgement(db.$client, mailing.id);
 }
 
 /** Pauses or resumes a running send; throws 409 where there is nothing to pause or resume. */
 export async function pauseOrResume(
-  deps: MoveDeps,
+  deps: SingleSendActionDeps,
   userId: number,
   utr: unknown,
   what: 'pause' | 'resume',
 ): Promise<void> {
   const { db, wake } = deps;
-  const send = singleSendOf(db, userId, utr);
-  const mailing = mailingOf(db, send);
+  const send = requireSingleSend(db, userId, utr);
+  const mailing = findSingleSendMailing(db, send);
   if (what === 'resume' && mailing !== null && isDeletedSender(db, send.sender_id))
     throw conflict(`${SENDER_DELETED}: the single send can only be cancelled`);
-  if (mailing === null || !command(db.$client, mailing.id, what)) {
+  if (mailing === null || !commandMailing(db.$client, mailing.id, what)) {
     throw conflict(
       what === 'pause' ? 'Only a running single send can be paused' : 'Only a paused single send can be resumed',
     );
   }
   wake();
-  await acknowledged(db.$client, mailing.id);
+  await waitForAcknowledgement(db.$client, mailing.id);
 }
 
 function isDeletedSender(db: Db, id: number): boolean {

@@ -3,13 +3,13 @@ import { and, asc, eq, lte, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
 import type { Clock } from '../clock.ts';
-import { plainTime, wireTime } from '../clock.ts';
+import { isoTimestamp, plainTimestamp } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { links, mailings, senders, singleSends } from '../database/schema.ts';
-import { isDiskTrouble } from '../database/sqlite-errors.ts';
+import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
-import { hasAudience, type Layout } from '../delivery/queue/enqueue-recipients.ts';
+import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { releasedAt } from '../delivery/queue/hold.ts';
 import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/queue/sender.ts';
 
@@ -69,7 +69,7 @@ export class Launcher {
       const reason = await launch(this.#deps, send);
       if (reason !== null) hold(this.#deps, seen, reason);
     } catch (error) {
-      if (isDiskTrouble(error)) throw error;
+      if (isTransientSqliteError(error)) throw error;
       this.#deps.log({ single_send: seen.id, err: String(error) }, 'a single send could not be launched');
       hold(this.#deps, seen, `It could not be launched: ${error instanceof Error ? error.message : error}`);
     }
@@ -98,7 +98,7 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   if (sender.is_verified === 0 && verificationRequired(config)) return WAITING_FOR_SENDER;
   const broken = targetProblem(db, [...send.recipient_id, ...send.exclude_specific_recipient_id]);
   if (broken !== null) return broken;
-  const layout: Layout = {
+  const layout: EnqueueProgress = {
     targets: send.recipient_id,
     excluded: send.exclude_specific_recipient_id,
     target: 0,
@@ -114,15 +114,15 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
 }
 
 /** The move 1 → 2, unless the send was changed or cancelled while it was prepared. */
-function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout: Layout, now: Date): void {
+function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout: EnqueueProgress, now: Date): void {
   db.transaction(
     (tx) => {
       const { changes } = tx
         .update(singleSends)
         .set({
           status: 2,
-          sent_at: plainTime(now),
-          updated_at: wireTime(now),
+          sent_at: plainTimestamp(now),
+          updated_at: isoTimestamp(now),
           held_reason: null,
           from_sender: frozen.from_email,
           reply_to: frozen.reply_to,
@@ -143,7 +143,7 @@ function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout
           content: JSON.stringify(frozen),
           state: 'layout',
           layout: JSON.stringify(layout),
-          created_at: wireTime(now),
+          created_at: isoTimestamp(now),
         })
         .returning({ id: mailings.id })
         .get();
@@ -158,17 +158,17 @@ function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout
 /** The move 1 → 0 with a reason. */
 function hold({ db, clock }: LaunchDeps, send: Seen, reason: string): void {
   db.update(singleSends)
-    .set({ status: 0, held_reason: reason, updated_at: wireTime(clock.now()) })
+    .set({ status: 0, held_reason: reason, updated_at: isoTimestamp(clock.now()) })
     .where(and(eq(singleSends.id, send.id), eq(singleSends.status, 1), eq(singleSends.updated_at, send.updated_at)))
     .run();
 }
 
 /** Moves single sends whose mailing is done to status 3. */
-export function completeDone({ db, clock }: Pick<LaunchDeps, 'db' | 'clock'>): void {
+export function completeFinishedSends({ db, clock }: Pick<LaunchDeps, 'db' | 'clock'>): void {
   db.$client
     .prepare(`
       UPDATE single_sends SET status = 3, updated_at = ?
       WHERE status = 2 AND EXISTS (SELECT 1 FROM mailings
         WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`)
-    .run(wireTime(clock.now()));
+    .run(isoTimestamp(clock.now()));
 }

@@ -1,15 +1,15 @@
 /** What a single send would do, before it is one: who gets it, who does not and why, and the mail as one person would see it. */
 import { eq } from 'drizzle-orm';
-import { customFieldsOf } from '../audience/contacts/custom-fields.ts';
+import { listCustomFields } from '../audience/contacts/custom-fields.ts';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
-import { refreshSoon } from '../audience/segments/recompute.ts';
-import { ownedTargets } from '../audience/segments/targets.ts';
+import { recomputeAndWait } from '../audience/segments/recompute.ts';
+import { findTargets } from '../audience/segments/targets.ts';
 import { senders } from '../database/schema.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
 import { PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { previewOf } from '../delivery/content/preview.ts';
-import { personOf, valuesOf } from '../delivery/content/values.ts';
+import { findPerson, mergeValues } from '../delivery/content/values.ts';
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
 import type { SingleSendDeps, SingleSendInput } from './single-sends.ts';
 
@@ -31,13 +31,13 @@ export async function previewSingleSend(
 ): Promise<Preview> {
   const { db, config, clock } = deps;
   const layout = {
-    targets: ownedTargets(db, userId, input.recipient_id) ?? [],
-    excluded: ownedTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
+    targets: findTargets(db, userId, input.recipient_id) ?? [],
+    excluded: findTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
     target: 0,
     after: 0,
   };
   const segments = [...layout.targets, ...layout.excluded].filter(({ table }) => table === 'segments');
-  await refreshSoon(
+  await recomputeAndWait(
     db,
     segments.map(({ id }) => Number(id)),
     clock,
@@ -49,8 +49,8 @@ export async function previewSingleSend(
   const frozen = await freezeContent(db, config, { ...input, ...code, tracking: 0 }, sender);
   if ('problem' in frozen) return { audience, mail: null, problem: frozen.problem, placeholders_without_value: [] };
   const { content, sender_name, sender_address } = frozen.frozen;
-  const person = contact_id === null ? undefined : personOf(db.$client, contact_id);
-  const known = person === undefined ? {} : valuesOf(person, customFieldsOf(db, userId), '');
+  const person = contact_id === null ? undefined : findPerson(db.$client, contact_id);
+  const known = person === undefined ? {} : mergeValues(person, listCustomFields(db, userId), '');
   const values: Record<string, string> = {
     ...known,
     sender_name,

@@ -1,16 +1,16 @@
 /** Single sends as records: what a valid one is, creating and changing one. Moves of `status` beyond that are in launch.ts. */
 import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
-import { ownedTargets } from '../audience/segments/targets.ts';
+import { findTargets } from '../audience/segments/targets.ts';
 import type { Clock } from '../clock.ts';
-import { NO_TIME, wireTime } from '../clock.ts';
+import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
 import { designTemplates, senders, singleSends, unsubscribeGroups } from '../database/schema.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
-import { conflict, notFound, texts } from '../failure.ts';
+import { conflict, messages, notFound } from '../failure.ts';
 import { parseScheduleDate, parseScheduleTime, toUtc } from './schedule.ts';
 
 export interface SingleSendDeps {
@@ -40,7 +40,7 @@ const NO_DATE = '0000-00-00';
 const NO_HOUR = '00:00:00';
 
 /** The field errors beyond the schema: references, template code, schedule (decisions §4). */
-export function singleSendFaults(
+export function singleSendErrors(
   deps: SingleSendDeps,
   userId: number,
   input: Partial<SingleSendInput>,
@@ -48,7 +48,7 @@ export function singleSendFaults(
   const { db } = deps;
   const faults: [string, string][] = [];
   const reference = (field: keyof SingleSendInput, found: boolean) => {
-    if (!found) faults.push([field, texts.selected(field)]);
+    if (!found) faults.push([field, messages.selected(field)]);
   };
   const { template_id, sender_id, unsubscribe_group_id, recipient_id, exclude_specific_recipient_id } = input;
   if (template_id !== undefined) {
@@ -74,15 +74,15 @@ export function singleSendFaults(
     const group = db.select({ id: unsubscribeGroups.id }).from(unsubscribeGroups).where(where).get();
     reference('unsubscribe_group_id', group !== undefined);
   }
-  if (recipient_id !== undefined) reference('recipient_id', ownedTargets(db, userId, recipient_id) !== null);
+  if (recipient_id !== undefined) reference('recipient_id', findTargets(db, userId, recipient_id) !== null);
   if (exclude_specific_recipient_id !== undefined) {
-    reference('exclude_specific_recipient_id', ownedTargets(db, userId, exclude_specific_recipient_id) !== null);
+    reference('exclude_specific_recipient_id', findTargets(db, userId, exclude_specific_recipient_id) !== null);
   }
-  return [...faults, ...templateFaults(input), ...scheduleFaults(deps, input)];
+  return [...faults, ...templateErrors(input), ...scheduleFaults(deps, input)];
 }
 
 /** The field errors of template code: MJML's JSON or HTML, not both. */
-export function templateFaults(input: { template_json?: string; template_html?: string }): [string, string][] {
+export function templateErrors(input: { template_json?: string; template_html?: string }): [string, string][] {
   const { template_json, template_html } = input;
   if (template_json && template_html)
     return [['template_html', 'The template html must be empty when template json is given.']];
@@ -95,9 +95,9 @@ function scheduleFaults({ clock, config }: SingleSendDeps, input: Partial<Single
   const faults: [string, string][] = [];
   const date = parseScheduleDate(input.schedule_date ?? '');
   const time = parseScheduleTime(input.schedule_time ?? '');
-  if (!input.schedule_date) faults.push(['schedule_date', texts.required('schedule_date')]);
+  if (!input.schedule_date) faults.push(['schedule_date', messages.required('schedule_date')]);
   else if (date === null) faults.push(['schedule_date', 'The schedule date is not a valid date.']);
-  if (!input.schedule_time) faults.push(['schedule_time', texts.required('schedule_time')]);
+  if (!input.schedule_time) faults.push(['schedule_time', messages.required('schedule_time')]);
   else if (time === null) faults.push(['schedule_time', 'The schedule time is not a valid time.']);
   if (date !== null && time !== null && toUtc(date, time, config.TIME_ZONE) <= clock.now()) {
     faults.push(['schedule_date', 'The schedule date must be in the future.']);
@@ -108,14 +108,14 @@ function scheduleFaults({ clock, config }: SingleSendDeps, input: Partial<Single
 /** Stores a single send that has passed `singleSendFaults` and queues it; gives its utr. */
 export function createSingleSend(deps: SingleSendDeps, userId: number, input: SingleSendInput): string {
   const { db, clock } = deps;
-  const now = wireTime(clock.now());
+  const now = isoTimestamp(clock.now());
   const utr = randomUUID();
   db.insert(singleSends)
     .values({
       ...columnsOf(deps, userId, input),
       template_json: input.template_json || null,
       template_html: input.template_html || null,
-      exclude_specific_recipient_id: ownedTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
+      exclude_specific_recipient_id: findTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
       user_id: userId,
       utr,
       sent_at: NO_TIME,
@@ -145,10 +145,10 @@ export function updateSingleSend(deps: SingleSendDeps, userId: number, given: un
             template_html: template_html || null,
           }),
           ...(exclude_specific_recipient_id && {
-            exclude_specific_recipient_id: ownedTargets(db, userId, exclude_specific_recipient_id) ?? [],
+            exclude_specific_recipient_id: findTargets(db, userId, exclude_specific_recipient_id) ?? [],
           }),
           held_reason: null,
-          updated_at: wireTime(clock.now()),
+          updated_at: isoTimestamp(clock.now()),
         })
         .where(eq(singleSends.id, before.id))
         .run();
@@ -176,7 +176,7 @@ function columnsOf({ db, clock, config }: SingleSendDeps, userId: number, input:
         };
   return {
     template_id: input.template_id,
-    recipient_id: ownedTargets(db, userId, input.recipient_id) ?? [],
+    recipient_id: findTargets(db, userId, input.recipient_id) ?? [],
     sender_id: input.sender_id,
     unsubscribe_group_id: input.unsubscribe_group_id,
     single_send_name: input.single_send_name,

@@ -1,18 +1,18 @@
 /** Test mails: the real content to a few addresses, counted nowhere (decisions §4). */
 import { eq, sql } from 'drizzle-orm';
-import { personId } from '../audience/contacts/address-rows.ts';
+import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
-import { wireTime } from '../clock.ts';
+import { isoTimestamp } from '../clock.ts';
 import { verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { deliveries, links, mailings, senders } from '../database/schema.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
-import { leftOut } from '../delivery/queue/eligibility.ts';
+import { ineligibilityReason } from '../delivery/queue/eligibility.ts';
 import { conflict, invalid } from '../failure.ts';
-import { type MoveDeps, singleSendOf } from './actions.ts';
+import { requireSingleSend, type SingleSendActionDeps } from './actions.ts';
 
 /** What a test is of. */
-export interface Tested {
+export interface TestMailResult {
   id: number;
   user_id: number;
   sender_id: number;
@@ -27,12 +27,12 @@ export interface Tested {
 
 /** Queues a test of a single send as it is now (`queueTest`); throws the record failure too. */
 export async function sendTestMail(
-  deps: MoveDeps,
+  deps: SingleSendActionDeps,
   userId: number,
   utr: unknown,
   addresses: readonly Address[],
 ): Promise<void> {
-  await queueTest(deps, singleSendOf(deps.db, userId, utr), addresses);
+  await queueTestMail(deps, requireSingleSend(deps.db, userId, utr), addresses);
 }
 
 /**
@@ -40,7 +40,11 @@ export async function sendTestMail(
  * 409 with what an owner must mend first, and 422 when an address is unsubscribed or suppressed: a test that says it was sent
  * and sends nothing would be looked for in vain. Either all of them get the test or none does.
  */
-export async function queueTest(deps: MoveDeps, tested: Tested, addresses: readonly Address[]): Promise<void> {
+export async function queueTestMail(
+  deps: SingleSendActionDeps,
+  tested: TestMailResult,
+  addresses: readonly Address[],
+): Promise<void> {
   const { db, clock, config, wake } = deps;
   const sender = db.select().from(senders).where(eq(senders.id, tested.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) throw conflict('The sender was deleted');
@@ -58,7 +62,7 @@ export async function queueTest(deps: MoveDeps, tested: Tested, addresses: reado
           unsubscribe_group_id: tested.unsubscribe_group_id || null,
           content: JSON.stringify(result.frozen),
           state: 'sending',
-          created_at: wireTime(clock.now()),
+          created_at: isoTimestamp(clock.now()),
         })
         .returning({ id: mailings.id })
         .get();
@@ -66,7 +70,7 @@ export async function queueTest(deps: MoveDeps, tested: Tested, addresses: reado
         tx.insert(links).values({ mailing_id, number, url }).run();
       });
       for (const address of addresses) {
-        const address_id = personId(db, tested.user_id, address);
+        const address_id = addressId(db, tested.user_id, address);
         const contact_id = sql`(SELECT max(id) FROM contacts WHERE address_id = ${address_id} AND deleted_at IS NULL)`;
         tx.insert(deliveries).values({ mailing_id, address_id, contact_id }).onConflictDoNothing().run();
       }
@@ -83,7 +87,7 @@ function ineligible(db: Db, mailingId: number): { email: string; reason: string 
   return db.$client
     .prepare<[number], { email: string; reason: string }>(`
       SELECT * FROM (
-        SELECT a.compared_email AS email, ${leftOut('d')} AS reason
+        SELECT a.compared_email AS email, ${ineligibilityReason('d')} AS reason
         FROM deliveries d CROSS JOIN mailings m ON m.id = d.mailing_id CROSS JOIN addresses a ON a.id = d.address_id
         WHERE d.mailing_id = ? ORDER BY d.id)
       WHERE reason IS NOT NULL`)

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../database/open.ts';
-import { listenForReturns } from '../delivery/feedback/bounces/intake.ts';
+import { startBounceIntake } from '../delivery/feedback/bounces/intake.ts';
 import type { BounceListener } from '../delivery/feedback/bounces/listener.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import type { Outcome } from '../delivery/transport/courier.ts';
@@ -70,7 +70,7 @@ if (config.BOUNCE_LISTEN !== null) void takeReturns(config.BOUNCE_LISTEN);
 /** Listens for returned mail, if need be once the address is free again: that another program holds it must not stop sending. */
 async function takeReturns(at: { host: string; port: number }): Promise<void> {
   try {
-    const listener = await listenForReturns(db, systemClock, at);
+    const listener = await startBounceIntake(db, systemClock, at);
     if (isStopping) await listener.close();
     else returns.push(listener);
   } catch (error) {

@@ -1,19 +1,19 @@
 /** What goes on beside HTTP: segments, launching, laying out, delivering. One step at a time, so that tests can walk it. */
-import { keepSegments } from '../audience/segments/recompute.ts';
-import { sendDue, takeChanges } from '../automations/enrolment.ts';
+import { recomputeDueSegments } from '../audience/segments/recompute.ts';
+import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, linksFault, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { isDiskTrouble } from '../database/sqlite-errors.ts';
+import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
-import { layOut, mailingsToLayOut } from '../delivery/queue/enqueue-recipients.ts';
-import { Heartbeat, heldReason, holdForSettings } from '../delivery/queue/hold.ts';
+import { enqueueRecipients, mailingsToEnqueue } from '../delivery/queue/enqueue-recipients.ts';
+import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue/hold.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
 import { Rates } from '../delivery/queue/rates.ts';
 import { DeliveryWorker } from '../delivery/queue/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
 import { HoldLog } from '../senders/campaign-holds.ts';
-import { completeDone, Launcher } from '../single-sends/launch.ts';
+import { completeFinishedSends, Launcher } from '../single-sends/launch.ts';
 
 export interface BackgroundDeps {
   db: Db;
@@ -64,29 +64,29 @@ export class Background {
   async step(): Promise<boolean> {
     const { db, clock } = this.#deps;
     this.#heartbeat.beat(clock.now().getTime());
-    const isHeld = heldReason(db.$client) !== null;
+    const isHeld = sendingHeldReason(db.$client) !== null;
     let isMore = false;
     const part = async (name: string, work: () => Promise<boolean>) => {
       if (!this.#isStopping) isMore = (await this.#safely(name, work)) || isMore;
     };
     if (!isHeld) {
       await part('segments', () =>
-        keepSegments(db, clock, (segment, error) =>
+        recomputeDueSegments(db, clock, (segment, error) =>
           this.#deps.log({ segment, err: String(error) }, 'a segment could not be brought up to date'),
         ),
       );
       await part('launch', async () => (await this.#launcher.launchDue(this.#turn())) > 0);
-      await part('enrolment', async () => takeChanges(db.$client) > 0);
-      await part('automations', async () => (await sendDue(this.#deps)) > 0);
+      await part('enrolment', async () => applyMembershipChanges(db.$client) > 0);
+      await part('automations', async () => (await enqueueDueMails(this.#deps)) > 0);
     }
     const goesOn = this.#turn();
-    for (const { id, state } of mailingsToLayOut(db.$client)) {
+    for (const { id, state } of mailingsToEnqueue(db.$client)) {
       if (isHeld && state !== 'cancelled') continue;
       if (!goesOn()) break;
-      await part(`layout of mailing ${id}`, () => layOut(db.$client, id, goesOn));
+      await part(`layout of mailing ${id}`, () => enqueueRecipients(db.$client, id, goesOn));
     }
     const isDelivering = await this.#worker.step(isHeld);
-    completeDone(this.#deps);
+    completeFinishedSends(this.#deps);
     const goesOnAtOnce = isMore || isDelivering;
     this.#lookForHolds(goesOnAtOnce);
     return goesOnAtOnce;
@@ -117,7 +117,7 @@ export class Background {
   async close(graceMs: number): Promise<void> {
     this.stop();
     await Promise.all([this.#deps.courier.close(graceMs), this.#worker.finish()]);
-    completeDone(this.#deps);
+    completeFinishedSends(this.#deps);
   }
 
   /** Each second while there is work, and at its end. */
@@ -139,7 +139,7 @@ export class Background {
     try {
       return await work();
     } catch (error) {
-      if (isDiskTrouble(error)) throw error;
+      if (isTransientSqliteError(error)) throw error;
       this.#deps.log({ part, err: String(error) }, 'a part of the background failed and is tried again');
       return false;
     }

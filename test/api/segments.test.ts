@@ -2,9 +2,9 @@
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { keepSegments, markForRecompute } from '../../src/audience/segments/recompute.ts';
+import { markForRecompute, recomputeDueSegments } from '../../src/audience/segments/recompute.ts';
 import { readConfig } from '../../src/config.ts';
-import { layOut } from '../../src/delivery/queue/enqueue-recipients.ts';
+import { enqueueRecipients } from '../../src/delivery/queue/enqueue-recipients.ts';
 import { State } from '../../src/delivery/queue/ledger.ts';
 import { Launcher } from '../../src/single-sends/launch.ts';
 import { type Answer, type CallOptions, startApp, type TestApp } from '../helper.ts';
@@ -437,7 +437,7 @@ t.test('a large segment is finished in the background, from where it was left', 
   await upload(app, ['email', ...Array.from({ length: 1200 }, (_, n) => `p${n}@example.com`)].join('\n'));
   const segment_id = await store(app, ['email', 'contains', '@']);
   app.db.exec('DELETE FROM segment_recipients WHERE address_id > 300; UPDATE segments SET recompute_after = 300');
-  while (await keepSegments(app.drizzle, app.clock, failed));
+  while (await recomputeDueSegments(app.drizzle, app.clock, failed));
   t.equal((await recipients(app, segment_id)).length, 1200);
   t.equal(app.db.prepare('SELECT recompute_after FROM segments').pluck().get(), null);
 });
@@ -492,7 +492,7 @@ t.test('a segment that fails keeps no other from being brought up to date', asyn
     SELECT raise(ABORT, 'broken'); END`);
   markForRecompute(app.drizzle, sql`true`);
   const failures = new Set<number>();
-  while (await keepSegments(app.drizzle, app.clock, (id) => failures.add(id)));
+  while (await recomputeDueSegments(app.drizzle, app.clock, (id) => failures.add(id)));
   t.strictSame([...failures], [broken]);
   t.equal(app.db.prepare('SELECT count(*) FROM segment_recipients WHERE segment_id = ?').pluck().get(sound), 1);
 });
@@ -515,10 +515,10 @@ t.test('who was added by hand gets the mail though their contact is deleted afte
     log: (fields, text) => t.fail(text, { fields }),
   });
   await launcher.launchDue(() => true);
-  while (await keepSegments(app.drizzle, app.clock, failed));
+  while (await recomputeDueSegments(app.drizzle, app.clock, failed));
   await launcher.launchDue(() => true);
   const mailing = Number(app.db.prepare("SELECT id FROM mailings WHERE state = 'layout'").pluck().get());
-  await layOut(app.db, mailing);
+  await enqueueRecipients(app.db, mailing);
   await ok(app, 'POST', '/contacts/bulk-delete', { form: { strIds } });
   await app.background();
   const outcome = app.db
@@ -664,7 +664,7 @@ t.test('whatever the order of writes, who is in it is who a recompute puts in, a
       const kept = await recipients(app, segment_id);
       const { count } = app.db.prepare('SELECT segment_emails_count AS count FROM segments').get() as { count: number };
       markForRecompute(app.drizzle, sql`id = ${segment_id}`);
-      while (await keepSegments(app.drizzle, app.clock, failed));
+      while (await recomputeDueSegments(app.drizzle, app.clock, failed));
       const fresh = await recipients(app, segment_id);
       if (JSON.stringify(fresh) !== JSON.stringify(kept) || count !== kept.length)
         throw new Error(`${JSON.stringify(kept)}, counted ${count}, became ${JSON.stringify(fresh)}`);

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
-import { holdSending, release } from '../../src/delivery/queue/hold.ts';
+import { holdSending, releaseSending } from '../../src/delivery/queue/hold.ts';
 import { SmtpCourier } from '../../src/delivery/transport/smtp-courier.ts';
 import { Relay } from '../delivery/rig.ts';
 import { startSink } from '../delivery/sink.ts';
@@ -186,7 +186,7 @@ t.test('a send that came due while sending was held names that as the cause', as
   app.clock.advance(2.5 * 3600_000);
   await app.background();
   t.match(await details(app, utr), { status: 1 });
-  release(app.db, app.clock.now().getTime());
+  releaseSending(app.db, app.clock.now().getTime());
   await app.background();
   t.equal((await report(app, utr)).held_reason, 'Missed its time by 90 minutes: sending was held');
   app.clock.advance(3 * 3600_000);

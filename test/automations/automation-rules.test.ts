@@ -1,7 +1,7 @@
 /** Rules of decisions §5 at their edges: the smallest scripts in which the engine and the model once differed. */
 import t, { type Test } from 'tap';
 import { setLive } from '../../src/automations/automations.ts';
-import { CHANGES, DUE, LEAVE } from '../../src/automations/enrolment.ts';
+import { END_ENROLMENT, FIRST_DUE, MEMBERSHIP_CHANGES_PAGE } from '../../src/automations/enrolment.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Mail } from './automation-model.ts';
 import { DAY, HOUR, startWorld } from './automation-month.ts';
@@ -133,10 +133,13 @@ t.test('the statements of every round go through an index, however many people t
       .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${text.replaceAll(/\?|@\w+/g, '1')}`)
       .all()
       .map(({ detail }) => detail);
-  t.strictSame(plan(CHANGES), ['SCAN m'], 'in the order of its ids, a page at a time');
-  t.match(plan(LEAVE)[0], /SEARCH enrolments USING INDEX enrolments_person \(automation_id=\? AND address_id=\?\)/);
-  t.match(plan(DUE)[0], /SEARCH e USING INDEX enrolments_due \(automation_id=\? AND due_at<\?\)/);
-  t.notOk(plan(DUE).some((line) => /^SCAN/.test(line)));
+  t.strictSame(plan(MEMBERSHIP_CHANGES_PAGE), ['SCAN m'], 'in the order of its ids, a page at a time');
+  t.match(
+    plan(END_ENROLMENT)[0],
+    /SEARCH enrolments USING INDEX enrolments_person \(automation_id=\? AND address_id=\?\)/,
+  );
+  t.match(plan(FIRST_DUE)[0], /SEARCH e USING INDEX enrolments_due \(automation_id=\? AND due_at<\?\)/);
+  t.notOk(plan(FIRST_DUE).some((line) => /^SCAN/.test(line)));
 });
 
 t.test('the preview knows pending joins, pauses and deleted contacts; the report deleted mails', async (t) => {

@@ -17,7 +17,7 @@ import PostalMime from 'postal-mime';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
-import { listenForReturns } from '../../src/delivery/feedback/bounces/intake.ts';
+import { startBounceIntake } from '../../src/delivery/feedback/bounces/intake.ts';
 import { Service, startSink } from '../service.ts';
 import { startCampaign, until } from './campaign.ts';
 import { sendlark } from './command-line.ts';
@@ -264,7 +264,7 @@ for (const [way, goBack] of Object.entries(WAYS_BACK)) {
     t.strictSame(counted("SELECT kind FROM events WHERE kind IN ('open', 'click')"), [], 'nobody opened or clicked');
     const db = connect(settings.DATABASE_PATH);
     t.teardown(() => db.$client.close());
-    const listener = await listenForReturns(db, systemClock, { host: '127.0.0.1', port: 0 });
+    const listener = await startBounceIntake(db, systemClock, { host: '127.0.0.1', port: 0 });
     const transport = nodemailer.createTransport({ host: '127.0.0.1', port: listener.port, ignoreTLS: true });
     t.teardown(() => transport.close());
     const comesBack = (to: string) => transport.sendMail({ envelope: { from: '', to: [to] }, raw: GONE });

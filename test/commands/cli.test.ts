@@ -17,7 +17,7 @@ import { join, relative, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { barText } from '../../src/commands/progress.ts';
+import { progressBar } from '../../src/commands/progress.ts';
 import { assertWritable } from '../../src/commands/target-file.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, lockForServer, migrateAndSeed } from '../../src/database/open.ts';
@@ -460,7 +460,7 @@ t.test(
 );
 
 t.test('the bar shows share, rate and time left', async (t) => {
-  t.equal(barText(250, 1000, 5, 'rows'), '[######..................]  25 %  50 rows/s  15 s left');
-  t.equal(barText(0, 0, 0, 'rows'), '[########################] 100 %');
-  t.equal(barText(400, 1000, 0.00001, 'rows'), '[##########..............]  40 %', 'no rate from the first moment');
+  t.equal(progressBar(250, 1000, 5, 'rows'), '[######..................]  25 %  50 rows/s  15 s left');
+  t.equal(progressBar(0, 0, 0, 'rows'), '[########################] 100 %');
+  t.equal(progressBar(400, 1000, 0.00001, 'rows'), '[##########..............]  40 %', 'no rate from the first moment');
 });

@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config.ts';
 import { connect } from '../../src/database/open.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { Ledger } from '../../src/delivery/queue/ledger.ts';
-import { Wire } from '../../src/delivery/transport/smtp/connection.ts';
+import { SmtpConnection } from '../../src/delivery/transport/smtp/connection.ts';
 import { SmtpCourier } from '../../src/delivery/transport/smtp-courier.ts';
 import { Background } from '../../src/threads/background.ts';
 
@@ -23,7 +23,7 @@ function dieInTime(): void {
 
 const { claim, record, together } = Ledger.prototype;
 const { send } = SmtpCourier.prototype;
-const { send: write } = Wire.prototype;
+const { send: write } = SmtpConnection.prototype;
 
 const STEPS: Record<string, () => void> = {
   'before the claim'() {
@@ -47,7 +47,7 @@ const STEPS: Record<string, () => void> = {
     };
   },
   'in the middle of DATA'() {
-    Wire.prototype.send = function (piece, end, taken) {
+    SmtpConnection.prototype.send = function (piece, end, taken) {
       if (passed + 1 < Number(times)) {
         passed++;
         write.call(this, piece, end, taken);

@@ -2,7 +2,12 @@
 import { getEnvironmentData } from 'node:worker_threads';
 import t from 'tap';
 import { inChunks } from '../../src/database/bulk.ts';
-import { announced, letOthersWrite, othersWait, writesOver } from '../../src/database/write-turns.ts';
+import {
+  endedWrites,
+  isOtherThreadWaiting,
+  letOthersWrite,
+  withAnnouncedWrite,
+} from '../../src/database/write-turns.ts';
 import { startApp } from '../helper.ts';
 
 /** What another thread sees and writes: the memory as `setEnvironmentData` hands it on. */
@@ -15,11 +20,11 @@ const otherIsOver = () => {
 const open = () => Atomics.load(shared, 0);
 
 t.test('a write of another thread is waited for, one of this thread is not', async (t) => {
-  t.notOk(othersWait());
-  announced(() => t.notOk(othersWait()));
+  t.notOk(isOtherThreadWaiting());
+  withAnnouncedWrite(() => t.notOk(isOtherThreadWaiting()));
   t.equal(open(), 0);
   otherAnnounces();
-  t.ok(othersWait());
+  t.ok(isOtherThreadWaiting());
   let goesOn = false;
   const waiting = letOthersWrite(0).then(() => {
     goesOn = true;
@@ -27,18 +32,18 @@ t.test('a write of another thread is waited for, one of this thread is not', asy
   t.notOk(goesOn);
   otherIsOver();
   await waiting;
-  t.notOk(othersWait());
+  t.notOk(isOtherThreadWaiting());
 });
 
 t.test('a write that fails is over too', async (t) => {
-  const before = writesOver();
+  const before = endedWrites();
   t.throws(() =>
-    announced(() => {
+    withAnnouncedWrite(() => {
       throw new Error('disk full');
     }),
   );
   t.equal(open(), 0);
-  t.equal(writesOver(), before + 1);
+  t.equal(endedWrites(), before + 1);
 });
 
 t.test('an announced write that never comes does not keep a bulk writer off for good', async (t) => {
@@ -59,10 +64,10 @@ t.test('an announced write that never comes does not keep a bulk writer off for 
 t.test('a request that may write is announced until it is answered, whatever the answer; reading is not', async (t) => {
   const { one, anonymous, page } = await startApp(t);
   const cost = async (call: () => Promise<{ status: number }>) => {
-    const before = writesOver();
+    const before = endedWrites();
     const { status } = await call();
     t.equal(open(), 0);
-    return [status, writesOver() - before];
+    return [status, endedWrites() - before];
   };
   const add = (name: string) => one.call('POST', '/contacts-type/add', { form: { name } });
   t.strictSame(await cost(() => add('Readers')), [200, 1]);

@@ -1,6 +1,6 @@
 /** What supervisors and collectors ask. */
 import t from 'tap';
-import { holdSending, release } from '../../src/delivery/queue/hold.ts';
+import { holdSending, releaseSending } from '../../src/delivery/queue/hold.ts';
 import { startApp } from '../helper.ts';
 
 const MINUTE = 60_000;
@@ -44,7 +44,7 @@ t.test('held sending is told with its reason', async (t) => {
     body: { ready: true, sending: 'held', held_reason: 'Restored from a backup' },
   });
   t.match((await page('GET', '/metrics')).text, /^sendlark_sending_held 1$/m);
-  release(db, clock.now().getTime());
+  releaseSending(db, clock.now().getTime());
   clock.advance(1000);
   t.match((await page('GET', '/readyz')).body, { sending: 'on', held_reason: null });
 });

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { Hits } from '../../src/delivery/feedback/opens-and-clicks.ts';
+import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../../src/delivery/links/tokens.ts';
 import { mustSucceed, readOutbox, sendCampaign } from '../campaign.ts';
 import { startApp, type TestApp } from '../helper.ts';
@@ -392,7 +392,7 @@ t.test(
        FROM deliveries d JOIN mailings m ON m.id = mailing_id JOIN addresses a ON a.id = address_id WHERE owner_kind = 'single'`,
       )
       .all();
-    const hits = new Hits(app.db);
+    const hits = new HitBuffer(app.db);
     const at = app.clock.now().getTime() + 60_000;
     const changes = app.db.prepare<[], number>('SELECT total_changes()').pluck();
     const before = changes.get();

@@ -4,15 +4,15 @@ import type { Db } from '../../database/open.ts';
 import type { Address } from './addresses.ts';
 
 /** The id of the person's row, made if it is new. Call inside the transaction of the write that refers to it. */
-export function personId(db: Db, userId: number, address: Address): number {
-  addPeople(db, userId, [address]);
+export function addressId(db: Db, userId: number, address: Address): number {
+  addAddresses(db, userId, [address]);
   return db.get<{ id: number }>(
     sql`SELECT id FROM addresses WHERE user_id = ${userId} AND compared_email = ${address.compared}`,
   ).id;
 }
 
 /** Makes the rows that are new, as one statement. */
-export function addPeople(db: Db, userId: number, addresses: readonly Address[]): void {
+export function addAddresses(db: Db, userId: number, addresses: readonly Address[]): void {
   const compared = JSON.stringify(addresses.map((address) => address.compared));
   db.run(sql`
     INSERT INTO addresses (user_id, compared_email)

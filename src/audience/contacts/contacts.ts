@@ -3,11 +3,11 @@ import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { contacts, contactTypes, countries } from '../../database/schema.ts';
-import { invalid, notFound, texts } from '../../failure.ts';
-import { peopleChanged, readdressRecipients, recordChange } from '../segments/membership.ts';
-import { personId } from './address-rows.ts';
+import { invalid, messages, notFound } from '../../failure.ts';
+import { readdressRecipients, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
+import { addressId } from './address-rows.ts';
 import { type Address, parseAddress } from './addresses.ts';
-import { type CustomField, customFieldsOf, isValueOf, TEXT_COLUMNS } from './custom-fields.ts';
+import { type CustomField, isValidValue, listCustomFields, TEXT_COLUMNS } from './custom-fields.ts';
 
 /** What a contact can be given; absent means: leave as it is. */
 export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[number], string>> {
@@ -27,12 +27,12 @@ export function ownedContacts(userId: number | Placeholder): SQL | undefined {
 }
 
 /** The condition for the one of them with this identifier. */
-export function ownedContact(userId: number, id: unknown): SQL | undefined {
+export function requireContact(userId: number, id: unknown): SQL | undefined {
   return and(eq(contacts.id, recordId(id)), ownedContacts(userId));
 }
 
 /** Whether this contact type exists for the account. */
-export function isOwnedType(db: Db, userId: number, id: unknown): boolean {
+export function hasContactType(db: Db, userId: number, id: unknown): boolean {
   return (
     db
       .select({ id: contactTypes.id })
@@ -46,21 +46,21 @@ export function isOwnedType(db: Db, userId: number, id: unknown): boolean {
 const NAMED_AT_MOST = 20;
 
 /** The field errors of a contact that only the database can tell, as field and text. */
-export function contactFaults(db: Db, userId: number, input: Partial<ContactInput>): [string, string][] {
+export function contactErrors(db: Db, userId: number, input: Partial<ContactInput>): [string, string][] {
   const faults: [string, string][] = [];
   const { contact_type_id, country, custom_field } = input;
-  if (contact_type_id !== undefined && !isOwnedType(db, userId, contact_type_id)) {
-    faults.push(['contact_type_id', texts.selected('contact_type_id')]);
+  if (contact_type_id !== undefined && !hasContactType(db, userId, contact_type_id)) {
+    faults.push(['contact_type_id', messages.selected('contact_type_id')]);
   }
-  if (country !== undefined && !countryExists(db, country)) faults.push(['country', texts.selected('country')]);
+  if (country !== undefined && !countryExists(db, country)) faults.push(['country', messages.selected('country')]);
   if (custom_field !== undefined) {
-    const types = new Map(customFieldsOf(db, userId).map(({ field_name, field_type }) => [field_name, field_type]));
+    const types = new Map(listCustomFields(db, userId).map(({ field_name, field_type }) => [field_name, field_type]));
     const isFaulty = ([name, value]: [string, string]) => {
       const type = types.get(name);
-      return type === undefined || (value !== '' && !isValueOf(type, value));
+      return type === undefined || (value !== '' && !isValidValue(type, value));
     };
     const faulty = Object.entries(custom_field).filter(isFaulty).slice(0, NAMED_AT_MOST);
-    for (const [name] of faulty) faults.push(['custom_field', texts.selected(name)]);
+    for (const [name] of faulty) faults.push(['custom_field', messages.selected(name)]);
   }
   return faults;
 }
@@ -84,8 +84,8 @@ export function hasEmail(db: Db, userId: number, typeId: number, email: string, 
 export function addContact(db: Db, userId: number, input: ContactInput, now: string): number {
   return db.transaction(
     (tx) => {
-      const values = columnsOf(input, customFieldsOf(db, userId), {});
-      const address_id = personId(db, userId, addressOf(input.email));
+      const values = columnsOf(input, listCustomFields(db, userId), {});
+      const address_id = addressId(db, userId, addressOf(input.email));
       const { id } = tx
         .insert(contacts)
         .values({
@@ -117,7 +117,7 @@ export interface Readdressed {
  * Changes a contact that has passed `contactFaults`; gives what changed of its address, null where it kept it. Throws the record
  * failure, or the field error when the address is taken.
  */
-export function changeContact(
+export function updateContact(
   db: Db,
   userId: number,
   id: unknown,
@@ -126,14 +126,14 @@ export function changeContact(
 ): Readdressed | null {
   return db.transaction(
     (tx) => {
-      const before = tx.select().from(contacts).where(ownedContact(userId, id)).get();
+      const before = tx.select().from(contacts).where(requireContact(userId, id)).get();
       if (before === undefined) throw notFound();
       if (hasEmail(db, userId, input.contact_type_id, input.email, before.id))
-        throw invalid('email', texts.taken('email'));
-      const address_id = personId(db, userId, addressOf(input.email));
+        throw invalid('email', messages.taken('email'));
+      const address_id = addressId(db, userId, addressOf(input.email));
       tx.update(contacts)
         .set({
-          ...columnsOf(input, customFieldsOf(db, userId), before.custom_values ?? {}),
+          ...columnsOf(input, listCustomFields(db, userId), before.custom_values ?? {}),
           contact_type_id: input.contact_type_id,
           email: input.email,
           address_id,
@@ -174,11 +174,12 @@ function contactMoved(db: Db, userId: number, from: Place | null, to: Place, ema
     readdressRecipients(db, { id: to.id, type: from.type, email, from: from.person, to: to.person }, now);
   }
   if (from !== null && from.type !== to.type) {
-    recordChange(db, { userId, table: 'contacts', id: from.type }, 'left', people, now);
-    peopleChanged(db, from.type, everybody, now);
+    recordMembershipChange(db, { userId, table: 'contacts', id: from.type }, 'left', people, now);
+    syncAfterContactChange(db, from.type, everybody, now);
   }
-  if (from?.type !== to.type) recordChange(db, { userId, table: 'contacts', id: to.type }, 'joined', people, now);
-  peopleChanged(db, to.type, everybody, now);
+  if (from?.type !== to.type)
+    recordMembershipChange(db, { userId, table: 'contacts', id: to.type }, 'joined', people, now);
+  syncAfterContactChange(db, to.type, everybody, now);
 }
 
 /** Deletes contacts softly. The caller has checked that they are the account's. */
@@ -201,9 +202,9 @@ export function deleteContacts(db: Db, ids: readonly number[], now: string): voi
         const ofType = gone.filter((contact) => contact.type === type);
         const people = sql`
           SELECT value ->> 'person' AS address_id, value ->> 'id' AS contact_id FROM json_each(${JSON.stringify(ofType)})`;
-        recordChange(db, { userId, table: 'contacts', id: type }, 'left', people, now);
+        recordMembershipChange(db, { userId, table: 'contacts', id: type }, 'left', people, now);
         const addresses = ofType.map(({ person }) => person);
-        peopleChanged(db, type, addresses, now);
+        syncAfterContactChange(db, type, addresses, now);
       }
     },
     { behavior: 'immediate' },

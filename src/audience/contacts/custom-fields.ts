@@ -53,7 +53,7 @@ export function isRefusedName(name: string): boolean {
 const readers = new WeakMap<Db, (userId: number) => CustomField[]>();
 
 /** The account's custom fields, ascending by id. */
-export function customFieldsOf(db: Db, userId: number): CustomField[] {
+export function listCustomFields(db: Db, userId: number): CustomField[] {
   const reader = readers.get(db) ?? customFieldsReader(db);
   readers.set(db, reader);
   return reader(userId);
@@ -110,7 +110,7 @@ const NUMBER = /^[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})$/;
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/;
 
 /** Whether a text is a value of this type: numbers in decimal notation, dates as `YYYY-MM-DD` with an optional `THH:MM`. */
-export function isValueOf(type: string, value: string): boolean {
+export function isValidValue(type: string, value: string): boolean {
   if (type === 'number') return NUMBER.test(value);
   if (type !== 'datetime-local') return value.length <= 65_535;
   const parts = MOMENT.exec(value);

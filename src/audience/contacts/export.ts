@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/open.ts';
 import { type CsvValue, csvWriter } from '../import/csv-write.ts';
-import { customFieldsOf, RESERVED_FIELDS } from './custom-fields.ts';
+import { listCustomFields, RESERVED_FIELDS } from './custom-fields.ts';
 
 /** Cells read in one piece: a few milliseconds of work. */
 const PAGE_CELLS = 5500;
@@ -15,7 +15,7 @@ const PAGE_CELLS = 5500;
  * twice or not at all.
  */
 export function exportContacts(db: Db, userId: number, typeId: number, onRows?: (rows: number) => void): Readable {
-  const own = customFieldsOf(db, userId);
+  const own = listCustomFields(db, userId);
   const pageRows = Math.max(1, Math.floor(PAGE_CELLS / (RESERVED_FIELDS.length + own.length)));
   const csv = csvWriter([...RESERVED_FIELDS, ...own.map((field) => field.field_name)]);
   const columns = RESERVED_FIELDS.map((field) =>

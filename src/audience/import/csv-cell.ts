@@ -17,7 +17,7 @@ const SUSPICIOUS = /[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
  * The cell as a CSV of ours holds it: one apostrophe wherever a formula would begin (OWASP "CSV Injection"). Where it already looks
  * neutralised it gets one more, so that `restored` undoes exactly this.
  */
-export function neutralised(cell: string): string {
+export function escapeFormula(cell: string): string {
   return SUSPICIOUS.test(cell) ? cell.replace(WOULD_RUN, "'") : cell;
 }
 
@@ -25,6 +25,6 @@ export function neutralised(cell: string): string {
  * The inverse of `neutralised`, for every cell read: one apostrophe off wherever it keeps a formula from beginning. All other cells
  * stay as they are, `'tis` and a bare `+49 30` from somebody else's file included.
  */
-export function restored(cell: string): string {
+export function unescapeFormula(cell: string): string {
   return cell.includes("'") ? cell.replace(NEUTRALISED, '') : cell;
 }

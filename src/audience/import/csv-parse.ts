@@ -2,7 +2,7 @@
  * Our RFC 4180 parser: text in pieces of any size goes in, batches of rows come out. fast-csv writes our files, but its reader takes
  * 5.9 µs of CPU a row where this takes 0.7 (`scripts/bench/csv.ts`), and an import has 10 for everything.
  */
-import { restored } from './csv-cell.ts';
+import { unescapeFormula } from './csv-cell.ts';
 
 export const MAX_COLUMNS = 1_000;
 /** In UTF-16 code units, as the next. */
@@ -167,7 +167,7 @@ export class CsvParser {
     this.#rowLength += cell.length;
     if (cell.length > MAX_CELL) this.#refuseCell();
     if (this.#rowLength > MAX_ROW) throw new CsvError(this.#rowLine, `The row is longer than ${MAX_ROW} characters.`);
-    if (this.#row.push(restored(cell)) > MAX_COLUMNS) {
+    if (this.#row.push(unescapeFormula(cell)) > MAX_COLUMNS) {
       throw new CsvError(this.#rowLine, `The row has more than ${MAX_COLUMNS} columns.`);
     }
   }

@@ -1,6 +1,6 @@
 /** Writes every CSV we hand out. */
 import { type CsvFormatterStream, format } from 'fast-csv';
-import { neutralised } from './csv-cell.ts';
+import { escapeFormula } from './csv-cell.ts';
 
 export type CsvValue = string | number | null;
 
@@ -11,11 +11,11 @@ export type CsvValue = string | number | null;
  */
 export function csvWriter(header: readonly string[]): CsvFormatterStream<CsvValue[], string[]> {
   return format<CsvValue[], string[]>({
-    headers: header.map(neutralised),
+    headers: header.map(escapeFormula),
     alwaysWriteHeaders: true,
     quoteHeaders: true,
     rowDelimiter: '\r\n',
     includeEndRowDelimiter: true,
-    transform: (row: CsvValue[]) => row.map((value) => neutralised(value === null ? '' : String(value))),
+    transform: (row: CsvValue[]) => row.map((value) => escapeFormula(value === null ? '' : String(value))),
   });
 }

@@ -1,12 +1,12 @@
 /** What a CSV row must be to become a contact. */
-import { fieldLabel, texts } from '../../failure.ts';
+import { fieldLabel, messages } from '../../failure.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { countryId } from '../contacts/countries.ts';
-import { type CustomField, isValueOf, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
+import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
 import type { RowError } from './import.ts';
 
 /** A staged row: its line, the compared address, then a value for each of `RowReader.columns`; an e-mail written like its compared form is null. */
-export type Staged = (string | number | null)[];
+export type StagedRow = (string | number | null)[];
 
 type Column = { field: string; custom: CustomField | null } | null;
 
@@ -30,7 +30,7 @@ const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** Reads the header row: reserved or custom names, case-insensitive, spaces as underscores; the first of two equal ones counts. */
-export function headerOf(cells: readonly string[], customFields: readonly CustomField[]): Header {
+export function parseHeader(cells: readonly string[], customFields: readonly CustomField[]): Header {
   const seen = new Set<string>();
   const unknown: string[] = [];
   const columns = cells.map((cell): Column => {
@@ -73,9 +73,9 @@ export class RowReader {
     if (this.#custom.length > 0) this.columns.push('custom_values');
   }
 
-  read(line: number, cells: readonly string[]): { row: Staged | null; errors: RowError[] } {
+  read(line: number, cells: readonly string[]): { row: StagedRow | null; errors: RowError[] } {
     const errors: RowError[] = [];
-    const row: Staged = [line, null];
+    const row: StagedRow = [line, null];
     let email = '';
     let emailAt = 0;
     for (const { at, field } of this.#plain) {
@@ -91,7 +91,7 @@ export class RowReader {
     }
     const compared = parseAddress(email)?.compared;
     if (compared === undefined) {
-      errors.push({ line, field: 'email', text: email === '' ? texts.required('email') : texts.email('email') });
+      errors.push({ line, field: 'email', text: email === '' ? messages.required('email') : messages.email('email') });
     } else {
       row[1] = compared;
       if (compared === email) row[emailAt] = null;
@@ -111,9 +111,9 @@ export class RowReader {
   }
 
   #problem(field: string, value: string): string | null {
-    if (field === 'alt_email') return parseAddress(value) === null ? texts.email(field) : null;
-    if (field === 'country') return this.#countryId(value) === null ? texts.selected(field) : null;
-    if (value.length > MAXIMUM) return texts.maximum(field, MAXIMUM);
+    if (field === 'alt_email') return parseAddress(value) === null ? messages.email(field) : null;
+    if (field === 'country') return this.#countryId(value) === null ? messages.selected(field) : null;
+    if (value.length > MAXIMUM) return messages.maximum(field, MAXIMUM);
     return CONTROL.test(value) ? `The ${fieldLabel(field)} may not contain line breaks or control characters.` : null;
   }
 
@@ -127,9 +127,9 @@ export class RowReader {
     let json = '';
     for (const { at, custom, key } of this.#custom) {
       const value = (cells[at] ?? '').trim();
-      if (value !== '' && !isValueOf(custom.field_type, value)) {
+      if (value !== '' && !isValidValue(custom.field_type, value)) {
         const field = custom.field_name.toLowerCase();
-        errors.push({ line, field, text: texts.selected(field) });
+        errors.push({ line, field, text: messages.selected(field) });
       }
       json += key + (value === '' ? 'null' : JSON.stringify(value));
     }

@@ -7,15 +7,15 @@ import { createReadStream, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import type { Clock } from '../../clock.ts';
-import { systemClock, wireTime } from '../../clock.ts';
+import { isoTimestamp, systemClock } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { contactImports } from '../../database/schema.ts';
-import { customFieldsOf } from '../contacts/custom-fields.ts';
-import { peopleChanged, recordChange } from '../segments/membership.ts';
+import { listCustomFields } from '../contacts/custom-fields.ts';
+import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { readCsv } from './csv.ts';
 import { CsvError } from './csv-parse.ts';
-import { headerOf, RowReader, type Staged } from './import-rows.ts';
+import { parseHeader, RowReader, type StagedRow } from './import-rows.ts';
 
 export interface ImportJob {
   databasePath: string;
@@ -66,7 +66,7 @@ export async function importContacts(
     sortStaged(client);
     // No chunk is promised to anybody: the stored report, in a transaction that waits for the disk, makes all of them last.
     client.pragma('synchronous = NORMAL');
-    await write(db, job, columns, wireTime(clock.now()), report, progress);
+    await write(db, job, columns, isoTimestamp(clock.now()), report, progress);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return { ...report, notes: [...report.notes, error.message] };
@@ -87,7 +87,7 @@ export async function importContacts(
       failed,
       notes,
       errors,
-      created_at: wireTime(clock.now()),
+      created_at: isoTimestamp(clock.now()),
     })
     .returning({ id: contactImports.id })
     .get();
@@ -109,12 +109,12 @@ async function stage(
     bytesRead = () => file.bytesRead;
     return file;
   });
-  const header = headerOf(csv.header, customFieldsOf(db, job.userId));
+  const header = parseHeader(csv.header, listCustomFields(db, job.userId));
   report.notes.push(...csv.notes, ...header.unknown.map((name) => `Column not known: ${name}`));
   const reader = new RowReader(header);
   const staged = ['compared', ...reader.columns];
   client.exec(`CREATE TEMP TABLE staged (line INTEGER PRIMARY KEY, ${staged.join(', ')})`);
-  const insert = client.prepare<Staged>(`INSERT INTO staged VALUES (?, ${staged.map(() => '?').join(', ')})`);
+  const insert = client.prepare<StagedRow>(`INSERT INTO staged VALUES (?, ${staged.map(() => '?').join(', ')})`);
   const refuse = (errors: readonly RowError[]) => {
     report.failed++;
     if (report.errors.length < ERRORS_KEPT) report.errors.push(...errors);
@@ -200,8 +200,8 @@ async function write(
     const { changes } = upsert.run({ ...chunk, type, now });
     const created = countNew.get(before, type) ?? 0;
     const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
-    recordChange(db, { userId: user, table: 'contacts', id: type }, 'joined', joined, now);
-    if (hasSegments.get(type) === 1) peopleChanged(db, type, written.all(chunk), now);
+    recordMembershipChange(db, { userId: user, table: 'contacts', id: type }, 'joined', joined, now);
+    if (hasSegments.get(type) === 1) syncAfterContactChange(db, type, written.all(chunk), now);
     report.created += created;
     report.updated += changes - created;
     after = chunk.until;

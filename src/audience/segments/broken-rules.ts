@@ -4,8 +4,8 @@
  */
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { type SegmentRule, segments, type WireTarget } from '../../database/schema.ts';
-import { type CustomField, customFieldsOf } from '../contacts/custom-fields.ts';
+import { type SegmentRule, segments, type Target } from '../../database/schema.ts';
+import { type CustomField, listCustomFields } from '../contacts/custom-fields.ts';
 import { parseRules } from './rules.ts';
 
 /** The first rule whose custom field is not among these, or null. */
@@ -17,7 +17,7 @@ export function brokenRule(rules: readonly SegmentRule[], liveFields: ReadonlySe
 export function segmentProblem(db: Db, segmentId: number): string | null {
   const segment = db.select().from(segments).where(eq(segments.id, segmentId)).get();
   if (segment === undefined) return null;
-  const fields = customFieldsOf(db, segment.user_id);
+  const fields = listCustomFields(db, segment.user_id);
   const rule = brokenRule(segment.rules, new Set(fields.map(({ id }) => id)));
   if (rule === null) return null;
   const successor = fields.find((field) => hasName(field, rule.field));
@@ -27,7 +27,7 @@ export function segmentProblem(db: Db, segmentId: number): string | null {
 }
 
 /** The problem of the first of these targets that is a segment with one, or null. */
-export function targetProblem(db: Db, targets: readonly WireTarget[]): string | null {
+export function targetProblem(db: Db, targets: readonly Target[]): string | null {
   for (const { table, id } of targets) {
     const problem = table === 'segments' ? segmentProblem(db, Number(id)) : null;
     if (problem !== null) return problem;
@@ -49,7 +49,7 @@ export function segmentsWithField(db: Db, userId: number, fieldId: number): numb
  * that follow their rules again. Call inside the transaction that makes the field.
  */
 export function reviveSegments(db: Db, userId: number, made: Pick<CustomField, 'field_name'>): number[] {
-  const fields = customFieldsOf(db, userId);
+  const fields = listCustomFields(db, userId);
   const liveFields = new Set(fields.map(({ id }) => id));
   const revived: number[] = [];
   const all = db

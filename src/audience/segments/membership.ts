@@ -5,8 +5,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { segments, type WireTarget } from '../../database/schema.ts';
-import { customFieldsOf } from '../contacts/custom-fields.ts';
+import { segments, type Target } from '../../database/schema.ts';
+import { listCustomFields } from '../contacts/custom-fields.ts';
 import { brokenRule } from './broken-rules.ts';
 import { type Condition, ruleCondition } from './rule-sql.ts';
 
@@ -14,7 +14,7 @@ export type Segment = typeof segments.$inferSelect;
 
 interface Membership {
   userId: number;
-  table: WireTarget['table'];
+  table: Target['table'];
   /** Contact type or segment. */
   id: number;
 }
@@ -23,7 +23,7 @@ interface Membership {
  * Settles people, by address id, in every segment of a contact type. Call after the contacts have been written, inside that
  * write's transaction; `now` is wire time.
  */
-export function peopleChanged(db: Db, typeId: number, people: readonly number[], now: string): void {
+export function syncAfterContactChange(db: Db, typeId: number, people: readonly number[], now: string): void {
   const affected = db
     .select()
     .from(segments)
@@ -58,7 +58,7 @@ export function readdressRecipients(
  * Makes the recipients of a segment what its rules say, for these people only (address ids). Who was added by hand stays, who was
  * removed by hand stays out. Call inside a transaction.
  */
-export function settle(db: Db, segment: Segment, people: readonly number[], now: string): void {
+export function syncMembers(db: Db, segment: Segment, people: readonly number[], now: string): void {
   settleWith(db, segment, people, now, settlingFacts(db, segment));
 }
 
@@ -77,7 +77,7 @@ function settlingFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
     WHERE (status = 1 OR exit_criteria = 1) AND deleted_at IS NULL AND automation_for_table = 'segments' AND user_id = ${user_id}`);
   return {
     isLiveType: type !== undefined,
-    liveFields: new Set(customFieldsOf(db, user_id).map((field) => field.id)),
+    liveFields: new Set(listCustomFields(db, user_id).map((field) => field.id)),
     watched: new Set(watched.map(({ id }) => id)),
   };
 }
@@ -113,7 +113,7 @@ function settleWith(db: Db, segment: Segment, people: readonly number[], now: st
     const left = statement(db.$client, `SELECT address_id, contact_id FROM segment_recipients WHERE ${gone}`).all(
       bound,
     );
-    recordChange(db, membership, 'left', rowsOf(left), now);
+    recordMembershipChange(db, membership, 'left', rowsOf(left), now);
   }
   run(`DELETE FROM segment_recipients WHERE ${gone}`);
   run(`
@@ -126,7 +126,7 @@ function settleWith(db: Db, segment: Segment, people: readonly number[], now: st
   if (isWatched) {
     // The plus keeps the planner on the range of new ids.
     const joined = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id > ${before} AND +segment_id = ${id}`;
-    recordChange(db, membership, 'joined', joined, now);
+    recordMembershipChange(db, membership, 'joined', joined, now);
   }
   run(`
     UPDATE segment_recipients SET contact_id = (SELECT c.id FROM contacts c WHERE ${theirs}), updated_at = @now
@@ -168,7 +168,7 @@ const CONCERNED = {
  * Records that people joined or left a target for each automation it concerns at this moment (decisions §5 "Entry"). `people` is
  * a SELECT of address_id and contact_id. Call inside the transaction of the change; `now` is wire time.
  */
-export function recordChange(
+export function recordMembershipChange(
   db: Db,
   { userId, table, id }: Membership,
   change: 'joined' | 'left',

@@ -4,13 +4,13 @@
  * and gone on with by any thread and after a kill.
  */
 import { eq, type SQL, sql } from 'drizzle-orm';
-import { type Clock, wireTime } from '../../clock.ts';
+import { type Clock, isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { segments } from '../../database/schema.ts';
-import { isDiskTrouble } from '../../database/sqlite-errors.ts';
+import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import { isBusy } from '../../database/write-lock.ts';
-import { settle } from './membership.ts';
+import { syncMembers } from './membership.ts';
 
 const HOUR = 3_600_000;
 /** How long segments may keep the other work of the background thread waiting. */
@@ -42,7 +42,7 @@ export async function recomputeSoon(db: Db, ids: readonly number[], clock: Clock
  * Brings segments up to date as far as a request can wait: those that are marked, and those whose rules look at the clock. What
  * a large one lacks then, the background thread does.
  */
-export async function refreshSoon(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
+export async function recomputeAndWait(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
   const given = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
   markForRecompute(db, sql`${given} AND check_at IS NOT NULL AND recompute_after IS NULL`);
   await recomputeSoon(db, ids, clock);
@@ -53,7 +53,7 @@ async function continueRecompute(db: Db, id: number, clock: Clock, patienceMs: n
   const until = performance.now() + patienceMs;
   await inChunks(
     db.$client,
-    (rows) => recomputeChunk(db, id, rows, wireTime(clock.now())) && performance.now() < until,
+    (rows) => recomputeChunk(db, id, rows, isoTimestamp(clock.now())) && performance.now() < until,
     patienceMs,
   );
 }
@@ -70,7 +70,7 @@ export function isRecomputing(db: Db, ids: readonly number[]): boolean {
  * Marks segments whose rules look at the clock once an hour, and goes on with the marked ones for a moment; gives whether there is
  * more to do. One that fails is told to `onFailure` and keeps its mark; the others go on. Throws where the disk fails.
  */
-export async function keepSegments(
+export async function recomputeDueSegments(
   db: Db,
   clock: Clock,
   onFailure: (segmentId: number, error: unknown) => void,
@@ -91,7 +91,7 @@ export async function keepSegments(
     try {
       await continueRecompute(db, id, clock, until - performance.now());
     } catch (error) {
-      if (isDiskTrouble(error)) throw error;
+      if (isTransientSqliteError(error)) throw error;
       failed.add(id);
       onFailure(id, error);
     }
@@ -120,7 +120,7 @@ function recomputeChunk(db: Db, id: number, rows: number, now: string): boolean 
               WHERE segment_id = ${id} AND address_id > ${after} ORDER BY address_id LIMIT ${rows})
             ORDER BY address_id LIMIT ${rows}`)
           .map(({ address_id }) => address_id);
-  settle(db, segment, people, now);
+  syncMembers(db, segment, people, now);
   const last = people.length < rows ? null : (people.at(-1) ?? null);
   db.update(segments).set({ recompute_after: last }).where(eq(segments.id, id)).run();
   return last !== null;

@@ -1,10 +1,10 @@
 /** Segment rules as they are written: which operators a field has, how many operands each takes, what an operand may be (decisions §3). */
 import type { SegmentRule } from '../../database/schema.ts';
-import { texts } from '../../failure.ts';
-import { type CustomField, type FieldType, isValueOf, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
+import { messages } from '../../failure.ts';
+import { type CustomField, type FieldType, isValidValue, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
 
 /** Rules of one segment; each is a condition in one statement, and SQLite bounds how deep those nest. */
-export const MOST_RULES = 100;
+export const MAX_RULES = 100;
 
 /** The operators by field type, each with the number of operands it takes. */
 export const OPERATORS: Readonly<Record<FieldType, Readonly<Record<string, number>>>> = {
@@ -67,31 +67,31 @@ export function parseRules(
   const rules: SegmentRule[] = [];
   const faults: [string, string][] = [];
   const known = (select_field ?? []).map((name) => fieldOf(fields, name));
-  if (known.includes(null)) faults.push(['select_field', texts.selected('select_field')]);
+  if (known.includes(null)) faults.push(['select_field', messages.selected('select_field')]);
   if (select_field === undefined || select_operator === undefined || faults.length > 0) return { rules, faults };
-  if (select_operator.length < known.length) faults.push(['select_operator', texts.required('select_operator')]);
+  if (select_operator.length < known.length) faults.push(['select_operator', messages.required('select_operator')]);
   let taken = 0;
   select_operator.forEach((given, at) => {
     const field = known[at];
     const operator = given.toLowerCase().replace(/\s+/g, ' ');
     const count = field && Object.hasOwn(OPERATORS[field.type], operator) ? OPERATORS[field.type][operator] : undefined;
     if (!field || count === undefined) {
-      faults.push(['select_operator', texts.selected('select_operator')]);
+      faults.push(['select_operator', messages.selected('select_operator')]);
       return;
     }
     const operands = value.slice(taken, taken + count);
     taken += count;
-    if (operands.length < count || operands.includes('')) faults.push(['value', texts.required('value')]);
+    if (operands.length < count || operands.includes('')) faults.push(['value', messages.required('value')]);
     else if (!operands.every((operand) => isOperandOf(field.type, operator, operand)))
-      faults.push(['value', texts.selected('value')]);
+      faults.push(['value', messages.selected('value')]);
     rules.push({ ...field, operator, operands });
   });
-  if (taken < value.length && faults.length === 0) faults.push(['value', texts.selected('value')]);
+  if (taken < value.length && faults.length === 0) faults.push(['value', messages.selected('value')]);
   return { rules, faults };
 }
 
 /** Whether people come and go by these rules as time passes. */
-export function dependOnTime(rules: readonly SegmentRule[]): boolean {
+export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
   return rules.some(({ operator }) => operator === 'is within' || operator === 'is not within');
 }
 
@@ -113,5 +113,5 @@ function typeOf(stored: string | undefined): FieldType | null {
 
 function isOperandOf(type: FieldType, operator: string, operand: string): boolean {
   if (operator.endsWith('within')) return /^\d{1,5}$/.test(operand) && Number(operand) <= MOST_DAYS;
-  return isValueOf(type, operand) && (type !== 'datetime-local' || MOMENT.test(operand));
+  return isValidValue(type, operand) && (type !== 'datetime-local' || MOMENT.test(operand));
 }

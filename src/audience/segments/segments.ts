@@ -1,17 +1,17 @@
 /** Segments as records: creating and changing one, and who is added and removed by hand. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { Clock } from '../../clock.ts';
-import { wireTime } from '../../clock.ts';
+import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedRecord } from '../../database/ownership.ts';
 import { type SegmentRule, segmentRecipients, segments } from '../../database/schema.ts';
 import { notFound } from '../../failure.ts';
-import { personId } from '../contacts/address-rows.ts';
+import { addressId } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
-import { customFieldsOf } from '../contacts/custom-fields.ts';
-import { recordChange, settle } from './membership.ts';
+import { listCustomFields } from '../contacts/custom-fields.ts';
+import { recordMembershipChange, syncMembers } from './membership.ts';
 import { nextCheck, recomputeSoon } from './recompute.ts';
-import { dependOnTime, parseRules } from './rules.ts';
+import { dependsOnTime, parseRules } from './rules.ts';
 
 /** A segment that has passed its field errors. */
 export interface SegmentInput {
@@ -26,7 +26,7 @@ export interface SegmentInput {
 
 /** Stores a segment and recomputes it, a large one in the background; gives its id. */
 export async function createSegment(db: Db, clock: Clock, userId: number, input: SegmentInput): Promise<number> {
-  const now = wireTime(clock.now());
+  const now = isoTimestamp(clock.now());
   const { id } = db
     .insert(segments)
     .values({ ...columnsOf(db, clock, userId, input), user_id: userId, created_at: now, updated_at: now })
@@ -46,7 +46,7 @@ export async function updateSegment(
 ): Promise<number> {
   const changed = db
     .update(segments)
-    .set({ ...columnsOf(db, clock, userId, input), updated_at: wireTime(clock.now()) })
+    .set({ ...columnsOf(db, clock, userId, input), updated_at: isoTimestamp(clock.now()) })
     .where(ownedRecord(segments, given, userId))
     .returning({ id: segments.id })
     .get();
@@ -56,7 +56,7 @@ export async function updateSegment(
 }
 
 function columnsOf(db: Db, clock: Clock, userId: number, input: SegmentInput) {
-  const { rules } = parseRules(customFieldsOf(db, userId), input);
+  const { rules } = parseRules(listCustomFields(db, userId), input);
   return {
     segment_name: input.segment_name,
     contact_type_id: input.contact_type_id,
@@ -66,18 +66,18 @@ function columnsOf(db: Db, clock: Clock, userId: number, input: SegmentInput) {
     ...(input.query_type !== undefined && { query_type: input.query_type || null }),
     rules,
     recompute_after: 0,
-    check_at: dependOnTime(rules) ? nextCheck(clock) : null,
+    check_at: dependsOnTime(rules) ? nextCheck(clock) : null,
   };
 }
 
-export interface HandAddition {
+export interface ManualRecipient {
   first_name: string;
   last_name: string;
   address: Address;
 }
 
 /** Adds a person by hand, who stays whatever the rules say; someone already there is not added again. The segment is the account's. */
-export function addRecipient(db: Db, userId: number, segmentId: number, given: HandAddition, now: string): void {
+export function addRecipient(db: Db, userId: number, segmentId: number, given: ManualRecipient, now: string): void {
   const { first_name, last_name, address } = given;
   db.transaction(
     (tx) => {
@@ -87,7 +87,7 @@ export function addRecipient(db: Db, userId: number, segmentId: number, given: H
         .where(ownedRecord(segments, segmentId, userId))
         .get();
       if (segment === undefined) return;
-      const address_id = personId(db, userId, address);
+      const address_id = addressId(db, userId, address);
       const person = and(eq(segmentRecipients.segment_id, segmentId), eq(segmentRecipients.address_id, address_id));
       const before = tx.select().from(segmentRecipients).where(person).get();
       const set = { first_name, last_name, email: address.address, by_hand: 1, is_removed: 0, updated_at: now };
@@ -95,11 +95,11 @@ export function addRecipient(db: Db, userId: number, segmentId: number, given: H
         .values({ ...set, user_id: userId, segment_id: segmentId, address_id, created_at: now })
         .onConflictDoUpdate({ target: [segmentRecipients.segment_id, segmentRecipients.address_id], set })
         .run();
-      settle(db, segment, [address_id], now);
+      syncMembers(db, segment, [address_id], now);
       if (before?.is_removed === 0) return;
       const joined = sql`
         SELECT address_id, contact_id FROM segment_recipients WHERE segment_id = ${segmentId} AND address_id = ${address_id}`;
-      recordChange(db, { userId, table: 'segments', id: segmentId }, 'joined', joined, now);
+      recordMembershipChange(db, { userId, table: 'segments', id: segmentId }, 'joined', joined, now);
     },
     { behavior: 'immediate' },
   );
@@ -123,7 +123,7 @@ export function removeRecipient(db: Db, userId: number, given: unknown, now: str
         .get();
       if (removed === undefined) throw notFound();
       const left = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id = ${removed.id}`;
-      recordChange(db, { userId, table: 'segments', id: removed.segmentId }, 'left', left, now);
+      recordMembershipChange(db, { userId, table: 'segments', id: removed.segmentId }, 'left', left, now);
     },
     { behavior: 'immediate' },
   );

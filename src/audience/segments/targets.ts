@@ -2,10 +2,10 @@
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
-import { contactTypes, segments, type WireTarget } from '../../database/schema.ts';
+import { contactTypes, segments, type Target } from '../../database/schema.ts';
 
 /** The target a text names, in the form it comes back in (decisions §4), or null. */
-export function parseTarget(text: string): WireTarget | null {
+export function parseTarget(text: string): Target | null {
   const parts = /^(contacts|segments)_(\d+)$/.exec(text);
   const id = recordId(parts?.[2]);
   if (parts === null || id === 0) return null;
@@ -13,8 +13,8 @@ export function parseTarget(text: string): WireTarget | null {
 }
 
 /** The targets that texts name, without repeats, when each exists for the account; null when one does not. One query for each kind. */
-export function ownedTargets(db: Db, userId: number, given: readonly string[]): WireTarget[] | null {
-  const targets = new Map<string, WireTarget>();
+export function findTargets(db: Db, userId: number, given: readonly string[]): Target[] | null {
+  const targets = new Map<string, Target>();
   for (const text of given) {
     const target = parseTarget(text);
     if (target === null) return null;
@@ -24,7 +24,7 @@ export function ownedTargets(db: Db, userId: number, given: readonly string[]): 
   return areOwned(db, userId, found, 'contacts') && areOwned(db, userId, found, 'segments') ? found : null;
 }
 
-function areOwned(db: Db, userId: number, targets: readonly WireTarget[], kind: WireTarget['table']): boolean {
+function areOwned(db: Db, userId: number, targets: readonly Target[], kind: Target['table']): boolean {
   const ids = targets.filter(({ table }) => table === kind).map(({ id }) => Number(id));
   if (ids.length === 0) return true;
   const table = kind === 'contacts' ? contactTypes : segments;
@@ -35,7 +35,7 @@ function areOwned(db: Db, userId: number, targets: readonly WireTarget[], kind: 
 }
 
 /** Whether this segment exists for the account. */
-export function isOwnedSegment(db: Db, userId: number, id: unknown): boolean {
+export function hasSegment(db: Db, userId: number, id: unknown): boolean {
   return (
     db
       .select({ id: segments.id })

@@ -1,7 +1,7 @@
 /** Putting people on and off the global list and the groups; every change leaves a line in the consent log (trust 27). */
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { addPeople } from '../contacts/address-rows.ts';
+import { addAddresses } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
 
 export interface ListChange {
@@ -23,7 +23,7 @@ export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly
   const onList = groupId === null ? sql`unsubscribe_groups_id IS NULL` : sql`unsubscribe_groups_id = ${groupId}`;
   db.transaction(
     (tx) => {
-      addPeople(db, userId, addresses);
+      addAddresses(db, userId, addresses);
       tx.run(sql`
         INSERT INTO consent_log (user_id, address_id, unsubscribe_groups_id, action, source, mailing_id, created_at)
         SELECT DISTINCT ${userId}, addresses.id, ${groupId}, 'unsubscribed', ${source}, ${mailingId}, ${now}

@@ -20,7 +20,7 @@ export async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise
   const [record = ''] = records;
   if (records.length > 1)
     return { state: 'fail', found: `${records.length} records at ${name}`, advice: ['Keep one.'] };
-  const tags = tagsOf(record);
+  const tags = parseTags(record);
   const policy = ((published.domain !== domain && tags.get('sp')) || tags.get('p')) ?? '';
   if (!['none', 'quarantine', 'reject'].includes(policy.toLowerCase())) {
     return { state: 'fail', found: `${record} at ${name}`, advice: ['It needs p=none, quarantine or reject.'] };
@@ -39,7 +39,7 @@ export async function alignmentCheck(
 ): Promise<Finding> {
   const policies = await policiesOf(txt, domain);
   const isStrict =
-    tagsOf(policies[0]?.records[0] ?? '')
+    parseTags(policies[0]?.records[0] ?? '')
       .get('aspf')
       ?.toLowerCase() === 's';
   const organisation = policies.at(-1)?.domain ?? domain;
@@ -78,7 +78,7 @@ async function policiesOf(txt: Lookup, domain: string): Promise<Published[]> {
 }
 
 /** A list of tag=value (RFC 6376 §3.2), blanks within values left out. */
-export function tagsOf(record: string): Map<string, string> {
+export function parseTags(record: string): Map<string, string> {
   const pairs = record.split(';').map((part) => part.split('='));
   return new Map(pairs.map(([tag = '', ...value]) => [tag.trim(), value.join('=').replace(/\s/g, '')]));
 }

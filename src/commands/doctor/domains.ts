@@ -14,7 +14,7 @@ export interface SenderDomain {
 }
 
 /** Each domain of a sender that is not deleted, once, in order. */
-export function domainsOf(db: Db, config: Config): SenderDomain[] {
+export function listSenderDomains(db: Db, config: Config): SenderDomain[] {
   const rows = db.select().from(senders).all();
   const keys = db.select().from(dkimKeys).all();
   const names = rows

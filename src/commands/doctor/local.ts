@@ -4,8 +4,8 @@ import { dirname, resolve } from 'node:path';
 import { RELEASED } from '../../clock.ts';
 import { type Config, linksFault } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
-import { heldReason, latestSeen } from '../../delivery/queue/hold.ts';
-import { integrityOf } from '../database.ts';
+import { latestSeen, sendingHeldReason } from '../../delivery/queue/hold.ts';
+import { checkIntegrity } from '../database.ts';
 import type { Check } from './check.ts';
 
 const GIB = 2 ** 30;
@@ -60,7 +60,7 @@ function clockCheck({ $client }: Db): Check {
 }
 
 function databaseCheck(db: Db): Check {
-  const integrity = integrityOf(db);
+  const integrity = checkIntegrity(db);
   const version = String(db.$client.prepare('SELECT sqlite_version()').pluck().get());
   if (integrity === 'ok') {
     return { name: 'Database', state: 'ok', found: `integrity ok, schema of this release, SQLite ${version}` };
@@ -70,7 +70,7 @@ function databaseCheck(db: Db): Check {
 }
 
 function heldCheck({ $client }: Db): Check {
-  const reason = heldReason($client);
+  const reason = sendingHeldReason($client);
   if (reason === null) return { name: 'Sending', state: 'ok', found: 'not held' };
   return { name: 'Sending', state: 'warn', found: `held. ${reason}`, advice: ['To let it go on: sendlark release'] };
 }

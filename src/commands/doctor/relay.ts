@@ -4,7 +4,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { createInterface, type Interface } from 'node:readline';
 import { connect as connectTls } from 'node:tls';
 import type { Config } from '../../config.ts';
-import { Wire } from '../../delivery/transport/smtp/connection.ts';
+import { SmtpConnection } from '../../delivery/transport/smtp/connection.ts';
 import { handshake } from '../../delivery/transport/smtp/handshake.ts';
 import { parseRelays, type Relay, relayName } from '../../delivery/transport/smtp/relay.ts';
 import { RFC_TIMEOUTS } from '../../delivery/transport/smtp/timeouts.ts';
@@ -31,7 +31,7 @@ export async function relayChecks({ SMTP_URL }: Config): Promise<Check[]> {
 }
 
 /** The relays of SMTP_URL; none when it can't be read, which `relayChecks` tells. */
-export function relaysOf({ SMTP_URL }: Config): Relay[] {
+export function configuredRelays({ SMTP_URL }: Config): Relay[] {
   try {
     return SMTP_URL === '' ? [] : parseRelays(SMTP_URL);
   } catch {
@@ -78,7 +78,7 @@ async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
 
 /** Why the courier's own opening fails, short of the login; null when it doesn't. */
 async function tlsFault(relay: Relay): Promise<string | null> {
-  const wire = new Wire(
+  const wire = new SmtpConnection(
     relay,
     () => performance.now(),
     () => undefined,

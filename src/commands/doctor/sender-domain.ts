@@ -3,7 +3,7 @@ import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Relay } from '../../delivery/transport/smtp/relay.ts';
 import type { Check, Finding, Lookup } from './check.ts';
-import { alignmentCheck, dmarcCheck, tagsOf } from './dmarc.ts';
+import { alignmentCheck, dmarcCheck, parseTags } from './dmarc.ts';
 import type { SenderDomain } from './domains.ts';
 
 /** A name without such a record, as node:dns tells it. */
@@ -93,8 +93,8 @@ async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<F
     return { state: 'warn', found: 'no key: Sendlark does not sign this mail', advice };
   }
   for (const key of keys) {
-    const published = (await txt(key.name)).map(tagsOf).find((tags) => tags.has('p'));
-    const isSame = published?.get('p') === tagsOf(key.value).get('p');
+    const published = (await txt(key.name)).map(parseTags).find((tags) => tags.has('p'));
+    const isSame = published?.get('p') === parseTags(key.value).get('p');
     if (isSame) continue;
     const found = published === undefined ? `no record at ${key.name}` : `another key at ${key.name}`;
     return { state: 'fail', found, advice: [key.zone] };

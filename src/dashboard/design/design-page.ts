@@ -1,7 +1,7 @@
 /** The design page: a mail is laid out, looked at and tried there by whoever holds its signed link. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { customFieldsOf } from '../../audience/contacts/custom-fields.ts';
+import { listCustomFields } from '../../audience/contacts/custom-fields.ts';
 import type { Db } from '../../database/open.ts';
 import { dynamicContents } from '../../database/schema.ts';
 import { compileContent, editTemplate, viewTemplate } from '../../delivery/content/compile.ts';
@@ -11,13 +11,13 @@ import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
 import { previewOf } from '../../delivery/content/preview.ts';
 import type { Deps } from '../../deps.ts';
 import { allowTest, sampleValues } from '../../designs/design-people.ts';
-import { type Design, designOfLink, saveDesign, senderValues, type TemplateCode } from '../../designs/designs.ts';
+import { type Design, findDesign, saveDesign, senderValues, type TemplateCode } from '../../designs/designs.ts';
 import { conflict, Failure, notFound } from '../../failure.ts';
 import { retryable } from '../../http/errors.ts';
 import { FORM_BYTES } from '../../http/forms.ts';
 import { html } from '../../http/html.ts';
 import { page, READ, unknownLink } from '../../http/page-layout.ts';
-import { queueTest } from '../../single-sends/test-mail.ts';
+import { queueTestMail } from '../../single-sends/test-mail.ts';
 
 /** Only our own scripts run and only we are asked; pictures come from where the mail has them. */
 const POLICY = [
@@ -63,7 +63,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
       .send({ problem: status < 500 ? error.message : 'Something went wrong. Please try again.' });
   });
   const found = (token: string): Design => {
-    const design = designOfLink(db, tokens, token, clock.now(), 'usable');
+    const design = findDesign(db, tokens, token, clock.now(), 'usable');
     if (design === null) throw notFound('This link does not work any more.');
     if (design === 'expired')
       throw new Failure(GONE, 'This link has expired. Copy what you changed and open a new one.');
@@ -79,7 +79,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     method: READ,
     url: '/design/:token',
     handler: (request, reply) => {
-      const design = designOfLink(db, tokens, request.params.token, clock.now(), 'opening');
+      const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
       if (design === null) return unknownLink(reply);
       if (design === 'expired') return expired(reply);
       return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(frame(design));
@@ -119,7 +119,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const address = parseAddress(textOf(request.body?.email));
     if (address === null) throw conflict('That is not an e-mail address.');
     allowTest(db, design, address, clock.now());
-    await queueTest(deps, design, [address]);
+    await queueTestMail(deps, design, [address]);
     return { message: `A test is on its way to ${address.address}` };
   });
 }
@@ -142,7 +142,7 @@ async function codeOf(design: Design, body: Call['Body']): Promise<TemplateCode>
 
 /** Every name that may stand in ((…)): the built-in list with our addition, then the account's own fields. */
 function mergeFields(db: Db, userId: number): string[] {
-  const own = customFieldsOf(db, userId).map(({ field_name }) => field_name);
+  const own = listCustomFields(db, userId).map(({ field_name }) => field_name);
   const listed = db.select({ name: dynamicContents.name }).from(dynamicContents).all();
   return [...new Set([...listed.map(({ name }) => name), WEB_COPY, ...own])];
 }

@@ -12,7 +12,7 @@ import { ContentError } from './compiled-content.ts';
 type Sender = typeof senders.$inferSelect;
 
 /** What a campaign gives to be frozen: a single send's or a schedule's fields. */
-export interface Source {
+export interface ContentSourceRow {
   template_id: number;
   template_json: string | null;
   template_html: string | null;
@@ -32,7 +32,7 @@ export interface Frozen {
 export async function freezeContent(
   db: Db,
   config: Config,
-  source: Source,
+  source: ContentSourceRow,
   sender: Sender,
 ): Promise<Frozen | { problem: string }> {
   const code = templateOf(db, source);
@@ -63,7 +63,7 @@ export async function freezeContent(
 }
 
 /** The template code given with the campaign, else the built-in template's; null when that is the blank one. */
-function templateOf(db: Db, { template_id, template_json, template_html }: Source) {
+function templateOf(db: Db, { template_id, template_json, template_html }: ContentSourceRow) {
   if (template_json || template_html)
     return { template_json: template_json || null, template_html: template_html || null };
   const template = db.select().from(designTemplates).where(eq(designTemplates.id, template_id)).get();

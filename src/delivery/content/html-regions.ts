@@ -16,7 +16,7 @@ export interface Region {
   readonly visible: boolean;
 }
 
-export interface Outline {
+export interface HtmlRegions {
   readonly regions: readonly Region[];
   /** Where the body's content begins and ends; of a fragment without a body element, the whole. */
   readonly bodyStart: number;
@@ -26,17 +26,17 @@ export interface Outline {
 const headOnly = new Set(['head', 'title', 'style', 'script']);
 
 /** Outlines HTML as the HTML standard reads it. Outlook's conditional comments are entered, other comments skipped. */
-export function outline(html: string): Outline {
+export function findHtmlRegions(html: string): HtmlRegions {
   return walk(html, true);
 }
 
 /** Decodes the character references of text that holds no tags. */
 export function decodeText(raw: string): string {
   if (!raw.includes('&')) return raw;
-  return outline(`<a x="${raw.replaceAll('"', '&quot;')}">`).regions[0]?.value ?? raw;
+  return findHtmlRegions(`<a x="${raw.replaceAll('"', '&quot;')}">`).regions[0]?.value ?? raw;
 }
 
-function walk(html: string, enterComments: boolean): Outline {
+function walk(html: string, enterComments: boolean): HtmlRegions {
   const regions: Region[] = [];
   let tag = '';
   let attribute = '';

@@ -117,7 +117,7 @@ export function mergeHtml(template: Template, values: Values): string {
 
 /** Merges one line of text, such as a subject: line breaks and control characters become spaces, the ends are trimmed. */
 export function mergeLine(text: string, values: Values): string {
-  return oneLine(mergeText(scan(text), values));
+  return foldToOneLine(mergeText(scan(text), values));
 }
 
 /**
@@ -131,7 +131,7 @@ export function mergeUrl(url: string, values: Values): string | null {
 }
 
 /** Makes text safe for a header: runs of line breaks and control characters become one space, the ends are trimmed. */
-export function oneLine(text: string): string {
+export function foldToOneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   return text.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ').trim();
 }

@@ -21,7 +21,7 @@ export interface CustomName {
 }
 
 /** The contact with this id, for merging, deleted or not; undefined when it is gone. */
-export function personOf(client: Database, contactId: number): Person | undefined {
+export function findPerson(client: Database, contactId: number): Person | undefined {
   return client
     .prepare<[number], Person>(`
       SELECT email, alt_email, first_name, last_name, countries.name AS country, state, city, address_line1, address_line2,
@@ -31,7 +31,11 @@ export function personOf(client: Database, contactId: number): Person | undefine
 }
 
 /** Values by placeholder name; `email` where the person has none. What was not read of a person is empty. */
-export function valuesOf(person: Partial<Person>, names: readonly CustomName[], email: string): Record<string, string> {
+export function mergeValues(
+  person: Partial<Person>,
+  names: readonly CustomName[],
+  email: string,
+): Record<string, string> {
   const first = person.first_name ?? '';
   const last = person.last_name ?? '';
   const values: Record<string, string> = {

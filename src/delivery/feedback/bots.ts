@@ -8,11 +8,11 @@ const PROXY = /GoogleImageProxy|YahooMailProxy|bot\b|crawl|spider|scanner|previe
 const TOO_SOON_MS = 2000;
 
 /** Whether a request's user agent is a machine's. */
-export function isMachineAgent(userAgent: string | undefined): boolean {
+export function isBotAgent(userAgent: string | undefined): boolean {
   return userAgent === APPLE || PROXY.test(userAgent ?? '');
 }
 
 /** Whether a hit at `at` comes too soon after `handedOffAt` to be a person's, both epoch milliseconds. */
-export function isTooSoon(at: number, handedOffAt: number): boolean {
+export function isTooSoonForPerson(at: number, handedOffAt: number): boolean {
   return at - handedOffAt < TOO_SOON_MS;
 }

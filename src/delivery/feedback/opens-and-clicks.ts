@@ -1,9 +1,9 @@
 /** Opens, clicks and leaving: raw events and the counters they move, in one transaction each. */
 import type { Database, Statement } from 'better-sqlite3';
-import { announced } from '../../database/write-turns.ts';
+import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 import { State } from '../queue/ledger.ts';
-import { isTooSoon } from './bots.ts';
+import { isTooSoonForPerson } from './bots.ts';
 
 /** An open or a click that is not on disk yet. */
 export interface Hit {
@@ -37,7 +37,7 @@ const MOST_WAITING = 200_000;
  * accepted, so that `unique_opens` never passes `delivered`; a hit that comes before waits. Machines' hits count like
  * people's, as mailing services do, and are marked on the event. Of one recipient a hundred opens and a hundred clicks count.
  */
-export class Hits {
+export class HitBuffer {
   readonly #client: Database;
   readonly #target: Statement<[number, number, number], Target>;
   readonly #open: Statement<[number, number]>;
@@ -73,7 +73,7 @@ export class Hits {
     const hits = this.#waiting.slice(0, BATCH);
     if (hits.length === 0) return false;
     const write = this.#client.transaction(() => hits.filter((hit) => !this.#write(hit)));
-    const early = announced(() => write.immediate());
+    const early = withAnnouncedWrite(() => write.immediate());
     this.#waiting.splice(0, hits.length);
     this.#early.push(...early.filter((hit) => now - hit.at < PATIENCE_MS));
     if (this.#waiting.length > 0) return true;
@@ -86,7 +86,7 @@ export class Hits {
     const target = this.#target.get(ids.delivery, ids.mailing, ids.address);
     if (target === undefined) return true;
     if (target.state === State.queued || target.state === State.sending) return false;
-    const machine = isMachine || isTooSoon(at, target.updated_at) ? 1 : 0;
+    const machine = isMachine || isTooSoonForPerson(at, target.updated_at) ? 1 : 0;
     if ((link === null ? target.opens : target.clicks) >= MOST_PER_DELIVERY) return true;
     if (link !== null) {
       this.#click.run(ids.delivery);
@@ -101,7 +101,7 @@ export class Hits {
 }
 
 /** Counts a recipient who left through a mail, once. Call inside the transaction that takes the address off. */
-export function countLeaving(client: Database, ids: RecipientIds, at: number): void {
+export function countUnsubscribe(client: Database, ids: RecipientIds, at: number): void {
   const { changes } = client
     .prepare(
       'UPDATE deliveries SET unsubscribed_at = ? WHERE id = ? AND mailing_id = ? AND address_id = ? AND unsubscribed_at IS NULL',

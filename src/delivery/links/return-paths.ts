@@ -45,7 +45,7 @@ export function returnPath(secret: string, delivery: ReturningDelivery, domain: 
  * for a person the delivery of this id does not go to. Base and domain may have changed since, so they do not count; neither
  * does upper or lower case.
  */
-export function readReturnPath(
+export function parseReturnPath(
   secrets: readonly string[],
   { emailOf, unsignedUpTo }: KnownDeliveries,
   address: string,

@@ -2,7 +2,7 @@
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { footerFor } from '../content/footer.ts';
 import { checkHtmlDepth } from '../content/html-depth.ts';
-import { decodeText, outline, type Region } from '../content/html-regions.ts';
+import { decodeText, findHtmlRegions, type Region } from '../content/html-regions.ts';
 import {
   CLICK_URL,
   escapeHtml,
@@ -79,7 +79,7 @@ const pixelMark = '\ufdd2';
 const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="display:block;border:0">`;
 
 function completed(html: string, source: ContentSource): string {
-  const { regions, bodyStart, bodyEnd } = outline(html);
+  const { regions, bodyStart, bodyEnd } = findHtmlRegions(html);
   const seen = regions.filter((region) => region.visible && (!region.attribute || isLink(region)));
   const shown = placeholderNames(seen.map(({ value }) => scan(value)));
   const complete = shown.includes(PREFERENCES) && shown.includes('sender_address');
@@ -102,7 +102,7 @@ const urlAttributes = new Set(['href', 'src', 'background', 'action']);
 function htmlPieces(html: string, tracked: (url: string) => Template | null): Template {
   const pieces: (string | Slot)[] = [];
   let from = 0;
-  for (const region of outline(html).regions) {
+  for (const region of findHtmlRegions(html).regions) {
     const raw = html.slice(region.start, region.end);
     const slots =
       raw === pixelMark ? [internal(OPEN_URL)] : (isLink(region) && tracked(region.value)) || placeholders(region, raw);

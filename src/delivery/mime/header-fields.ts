@@ -13,7 +13,7 @@ const atoms = /^[\w !#$%&'*+/=?^`{|}~-]*$/;
 const plainAddress = /^[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+$/;
 
 /** A field of plain text such as Subject. The text is one line without control characters (`oneLine`). */
-export function textField(name: string, text: string): string {
+export function unstructuredField(name: string, text: string): string {
   if (printable.test(text) && !text.includes('=?')) {
     const folded = fold(`${name}: ${text}`, name.length + 2);
     if (folded) return folded;

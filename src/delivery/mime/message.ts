@@ -3,9 +3,9 @@ import type { Content } from '../content/compiled-content.ts';
 import {
   CLICK_URL,
   escapeHtml,
+  foldToOneLine,
   mergeText,
   OPEN_URL,
-  oneLine,
   PREFERENCES,
   resolve,
   type Slot,
@@ -14,7 +14,7 @@ import {
   type Values,
   WEB_COPY,
 } from '../content/merge.ts';
-import { dateField, mailboxField, plainField, textField } from './header-fields.ts';
+import { dateField, mailboxField, plainField, unstructuredField } from './header-fields.ts';
 import { MailData } from './mail-data.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
@@ -71,11 +71,11 @@ const boundary = '=_sendlark';
 export function prepare(content: Content, facts: MailingFacts): Prepared {
   const { from, replyTo, constants, bulk } = facts;
   const assembly = new Assembly();
-  assembly.add(mailboxField('From', oneLine(from.name), from.address));
-  assembly.add(({ name, address }) => mailboxField('To', oneLine(name), address));
+  assembly.add(mailboxField('From', foldToOneLine(from.name), from.address));
+  assembly.add(({ name, address }) => mailboxField('To', foldToOneLine(name), address));
   if (replyTo) assembly.add(mailboxField('Reply-To', '', replyTo));
   const subject = withConstants(scan(content.subject), constants, asIs);
-  assembly.add(({ values }) => textField('Subject', oneLine(mergeText(subject, values))));
+  assembly.add(({ values }) => unstructuredField('Subject', foldToOneLine(mergeText(subject, values))));
   const dated = datedBySecond();
   assembly.add(({ date, messageId }) => `${dated(date)}${plainField('Message-ID', `<${messageId}>`)}`);
   if (bulk) {

@@ -5,7 +5,7 @@ const WAITS = [15_000, MINUTE, 5 * MINUTE, 30 * MINUTE] as const;
 const HOURLY = 60 * MINUTE;
 const GIVE_UP = 4 * 24 * HOURLY;
 /** The longest wait with what chance adds, milliseconds. */
-export const LONGEST_WAIT = 1.2 * HOURLY;
+export const MAX_WAIT_MS = 1.2 * HOURLY;
 
 /** The moment (in the epoch milliseconds of `now`, which should keep an even pace) of the next try after `attempt` tries, a fifth more or less; null once 4 days have passed. */
 export function retryAt(

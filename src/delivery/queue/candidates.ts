@@ -1,7 +1,7 @@
 /** The recipients of a mailing who are due, each with what their mail is merged from and whether they may get it at this moment. */
 import type { Database, Statement } from 'better-sqlite3';
 import type { Person } from '../content/values.ts';
-import { CLAIM_REASON, IS_LOST, LostPeople, PERSON } from './eligibility.ts';
+import { CLAIM_REASON, NEEDS_LOOKUP, PERSON, RecipientLookup } from './eligibility.ts';
 import type { Claim } from './ledger.ts';
 
 export interface Candidate extends Claim {
@@ -20,13 +20,13 @@ const READ: Partial<Record<keyof Person, string>> = {
 
 export class Candidates {
   readonly #client: Database;
-  readonly #lost: LostPeople;
+  readonly #lost: RecipientLookup;
   /** By the fields they read: each field costs. */
   readonly #statements = new Map<string, Statement<[number, number, number], Candidate>>();
 
   constructor(client: Database) {
     this.#client = client;
-    this.#lost = new LostPeople(client);
+    this.#lost = new RecipientLookup(client);
   }
 
   /**
@@ -48,7 +48,7 @@ export class Candidates {
     if (known !== undefined) return known;
     const made = this.#client.prepare<[number, number, number], Candidate>(`
       SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
-        d.contact_id, ${fields.map((field) => READ[field] ?? `c.${field}`).join(', ')}, ${CLAIM_REASON} AS left_out, ${IS_LOST} AS is_lost
+        d.contact_id, ${fields.map((field) => READ[field] ?? `c.${field}`).join(', ')}, ${CLAIM_REASON} AS left_out, ${NEEDS_LOOKUP} AS is_lost
       FROM deliveries d INDEXED BY deliveries_queue
         CROSS JOIN mailings m ON m.id = d.mailing_id
         CROSS JOIN addresses a ON a.id = d.address_id

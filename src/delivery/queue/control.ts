@@ -15,7 +15,7 @@ const POLL_MS = 5;
 const PATIENCE_MS = 10_000;
 
 /** Writes the command for a mailing; false when its state does not allow it. A pause during layout resumes into layout. */
-export function command(client: Database, mailingId: number, given: Command): boolean {
+export function commandMailing(client: Database, mailingId: number, given: Command): boolean {
   const { from, to } = MOVES[given];
   const { changes } = client
     .prepare(`
@@ -29,7 +29,7 @@ export function command(client: Database, mailingId: number, given: Command): bo
  * Resolves once the worker has acknowledged the mailing's state: from then on it starts nothing that state forbids. Throws
  * when the worker does not answer within ten seconds.
  */
-export async function acknowledged(client: Database, mailingId: number): Promise<void> {
+export async function waitForAcknowledgement(client: Database, mailingId: number): Promise<void> {
   const isSeen = client.prepare('SELECT seen_state = state FROM mailings WHERE id = ?').pluck();
   for (let waited = 0; waited < PATIENCE_MS; waited += POLL_MS) {
     if (isSeen.get(mailingId) !== 0) return;

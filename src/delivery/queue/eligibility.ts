@@ -6,7 +6,7 @@ import { LEFT_AUTOMATION, READDRESSED } from './series.ts';
  * Why the person of `row` (with `address_id`) may not get mail of `m` (its mailing) now, as SQL; null: mail may go. Whether they
  * are still somebody's contact is `claimReason`'s.
  */
-export function leftOut(row: string): string {
+export function ineligibilityReason(row: string): string {
   return `
   CASE
     WHEN EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id IS NULL)
@@ -37,7 +37,7 @@ export const PERSON = `
  * Whether the person of `d` is no longer whom the delivery was made for, so that they must be found again. Who was added to a
  * segment by hand is in it as long as the segment is there, contact or not; who was removed from it by hand is not.
  */
-export const IS_LOST = `
+export const NEEDS_LOOKUP = `
   CASE WHEN m.owner_kind NOT IN ('single', 'schedule') THEN 0
     WHEN r.by_hand = 1 AND EXISTS (SELECT 1 FROM segments g WHERE g.id = r.segment_id AND g.deleted_at IS NULL) THEN 0
     WHEN r.is_removed = 1 THEN 1
@@ -45,8 +45,8 @@ export const IS_LOST = `
 
 /** Why the person of `d` gets nothing at the moment of the claim; null: they get it. */
 export const CLAIM_REASON = `
-  coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${leftOut('d')},
-    CASE WHEN NOT (${IS_LOST}) THEN NULL
+  coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${ineligibilityReason('d')},
+    CASE WHEN NOT (${NEEDS_LOOKUP}) THEN NULL
       WHEN r.is_removed = 1 THEN 'removed from the segment'
       WHEN EXISTS (SELECT 1 FROM contacts n
         WHERE n.id = d.contact_id AND n.address_id <> d.address_id AND ${isLiveContact('n')}) THEN '${READDRESSED}'
@@ -68,7 +68,7 @@ interface Targets {
 }
 
 /** Finds lost people again: under the new address of their contact, or as another contact of what the mailing is sent to. */
-export class LostPeople {
+export class RecipientLookup {
   readonly #targets: Statement<[number], Targets>;
   readonly #follow: Statement<{ ids: string } & Targets>;
   readonly #find: Statement<{ ids: string } & Targets>;

@@ -2,14 +2,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
-import type { WireTarget } from '../../database/schema.ts';
-import { isInTargets, leftOut } from './eligibility.ts';
+import type { Target } from '../../database/schema.ts';
+import { ineligibilityReason, isInTargets } from './eligibility.ts';
 import { State } from './ledger.ts';
 
 /** What `mailings.layout` holds while people are laid out: who is meant, and how far it has come. */
-export interface Layout {
-  targets: WireTarget[];
-  excluded: WireTarget[];
+export interface EnqueueProgress {
+  targets: Target[];
+  excluded: Target[];
   /** Index of the target being laid out. */
   target: number;
   /** The last address laid out of it. */
@@ -41,7 +41,7 @@ const SUSPECTS = [
   .join(' UNION ALL ');
 
 /** Mailings with people still to lay out, in an order by chance: a small one does not wait for a large one that came first. Those cancelled meanwhile are among them: everyone they were meant for gets a final state. */
-export function mailingsToLayOut(client: Database): { id: number; state: 'layout' | 'cancelled' }[] {
+export function mailingsToEnqueue(client: Database): { id: number; state: 'layout' | 'cancelled' }[] {
   return client
     .prepare<[], { id: number; state: 'layout' | 'cancelled' }>(`
       SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('layout', 'cancelled') AND layout IS NOT NULL
@@ -54,7 +54,7 @@ export function mailingsToLayOut(client: Database): { id: number; state: 'layout
  * there. Then the mailing may be sent. Of a cancelled one the worker cancels them as it does the rest. Gives whether there was
  * anything to do.
  */
-export async function layOut(
+export async function enqueueRecipients(
   client: Database,
   mailingId: number,
   goesOn: () => boolean = () => true,
@@ -77,7 +77,7 @@ export async function layOut(
     const stored = read.get(mailingId);
     if (stored === undefined) return false;
     didWork = true;
-    const layout: Layout = JSON.parse(stored.layout);
+    const layout: EnqueueProgress = JSON.parse(stored.layout);
     const target = layout.targets[layout.target];
     if (target === undefined) {
       end.run(mailingId);
@@ -117,7 +117,7 @@ function layoutOf(client: Database, members: string) {
       SELECT @mailing, address_id, contact_id, segment_recipient_id, iif(reason IS NULL, ${State.queued}, ${State.suppressed}), reason
       FROM (SELECT c.*, CASE
           WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'c.address_id')} THEN 'excluded from this send'
-          WHEN c.address_id IN (${SUSPECTS}) THEN ${leftOut('c')}
+          WHEN c.address_id IN (${SUSPECTS}) THEN ${ineligibilityReason('c')}
           END AS reason
         FROM mailings m CROSS JOIN (${members} AND p.address_id <= @last) c WHERE m.id = @mailing)
       WHERE true ORDER BY address_id
@@ -126,7 +126,7 @@ function layoutOf(client: Database, members: string) {
 }
 
 /** Whether anyone at all would get a mail of this kind now: the first person not left out ends the search. */
-export function hasAudience(client: Database, userId: number, groupId: number, layout: Layout): boolean {
+export function hasAudience(client: Database, userId: number, groupId: number, layout: EnqueueProgress): boolean {
   const statement = client.prepare(`
     SELECT 1 FROM (
         SELECT c.address_id FROM json_each(@targets) t CROSS JOIN contacts c
@@ -138,7 +138,7 @@ export function hasAudience(client: Database, userId: number, groupId: number, l
         WHERE t.value ->> 'table' = 'segments') p
       CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
     WHERE NOT ${isInTargets('@excluded', 'p.address_id')}
-      AND ${leftOut('p')} IS NULL LIMIT 1`);
+      AND ${ineligibilityReason('p')} IS NULL LIMIT 1`);
   return (
     statement.get({
       targets: JSON.stringify(layout.targets),
@@ -158,7 +158,7 @@ const SAMPLED = 1000;
  */
 export function contactOfAudience(
   client: Database,
-  { targets, excluded }: Pick<Layout, 'targets' | 'excluded'>,
+  { targets, excluded }: Pick<EnqueueProgress, 'targets' | 'excluded'>,
   addressId: number | null,
 ): number | null {
   const who = addressId === null ? '' : 'AND p.address_id = @address';
@@ -194,7 +194,7 @@ export async function countAudience(
   client: Database,
   userId: number,
   groupId: number,
-  layout: Layout,
+  layout: EnqueueProgress,
 ): Promise<AudienceCount> {
   const reasons = new Map<string, number>();
   let recipients = 0;
@@ -204,7 +204,7 @@ export async function countAudience(
       Record<string, unknown>,
       { address_id: number; contact_id: number | null; reason: string | null }
     >(`
-      SELECT d.address_id, d.contact_id, iif(${isInTargets('@earlier', 'd.address_id')}, '', iif(${isInTargets('@excluded', 'd.address_id')}, 'excluded from this send', ${leftOut('d')})) AS reason
+      SELECT d.address_id, d.contact_id, iif(${isInTargets('@earlier', 'd.address_id')}, '', iif(${isInTargets('@excluded', 'd.address_id')}, 'excluded from this send', ${ineligibilityReason('d')})) AS reason
       FROM (SELECT address_id, contact_id FROM (${MEMBERS[target.table]}) ORDER BY address_id LIMIT ${COUNTED_AT_ONCE}) d
         CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
       ORDER BY d.address_id`);

@@ -17,7 +17,7 @@ const BY_CLOCK = 'sending_held_by_clock';
 const BY_SETTINGS = 'sending_held_by_settings';
 
 /** Why sending is held, every cause of it, or null. */
-export function heldReason(client: Database): string | null {
+export function sendingHeldReason(client: Database): string | null {
   const reasons = client
     .prepare<string[], string>('SELECT value FROM installation WHERE name IN (?, ?, ?) ORDER BY name')
     .pluck()
@@ -40,7 +40,7 @@ export function holdForSettings(client: Database, fault: string | null, now: num
  * Ends the holds that are the operator's to end, a restore's and the clock's; what is due goes unless another cause is left. The
  * clock is taken to be right at `now`, epoch milliseconds. False when there was no such hold.
  */
-export function release(client: Database, now: number): boolean {
+export function releaseSending(client: Database, now: number): boolean {
   return client
     .transaction(() => {
       write(client, 'last_seen', String(now));

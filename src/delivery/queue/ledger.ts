@@ -4,9 +4,9 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import type { Person } from '../content/values.ts';
-import { LONGEST_WAIT } from './backoff.ts';
+import { MAX_WAIT_MS } from './backoff.ts';
 import { type Candidate, Candidates } from './candidates.ts';
-import { moveOn } from './series.ts';
+import { advanceEnrolments } from './series.ts';
 
 /** States of a delivery. From `accepted` on they are final. */
 export const State = {
@@ -146,7 +146,7 @@ export class Ledger {
           .prepare(`
             UPDATE deliveries INDEXED BY deliveries_queue SET due_at = @now, first_tried_at = min(first_tried_at, @now)
             WHERE state = 0 AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest`)
-          .run({ now, longest: LONGEST_WAIT });
+          .run({ now, longest: MAX_WAIT_MS });
         this.#client.exec(
           "UPDATE mailings SET state = 'sending', held_reason = NULL WHERE finished_at IS NULL AND state = 'held'",
         );
@@ -251,7 +251,7 @@ export class Ledger {
           counts.set(result.mailing_id, count);
         }
         for (const [mailingId, count] of counts) this.#count(mailingId, count);
-        for (const [mailingId, ids] of series) moveOn(this.#client, mailingId, ids, 'through', now);
+        for (const [mailingId, ids] of series) advanceEnrolments(this.#client, mailingId, ids, 'through', now);
       })
       .immediate();
   }
@@ -276,7 +276,7 @@ export class Ledger {
         const cancelled = this.#cancel.all(now, mailingId, limit);
         if (cancelled.length === 0) return 0;
         this.#count(mailingId, { cancelled: cancelled.length });
-        moveOn(this.#client, mailingId, cancelled, 'cancelled', now);
+        advanceEnrolments(this.#client, mailingId, cancelled, 'cancelled', now);
         return cancelled.length;
       })
       .immediate();
@@ -295,7 +295,7 @@ export class Ledger {
     if (people.length === 0) return;
     for (const { id, left_out } of people) this.#leaveOut.run(left_out ?? '', now, id);
     this.#count(mailingId, { suppressed: people.length });
-    moveOn(
+    advanceEnrolments(
       this.#client,
       mailingId,
       people.map(({ id }) => id),

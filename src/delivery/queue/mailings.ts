@@ -1,11 +1,11 @@
 /** Mailings as the worker needs them: their frozen content prepared once, then a handful of joins per recipient. */
 
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
-import { customFieldsOf } from '../../audience/contacts/custom-fields.ts';
+import { listCustomFields } from '../../audience/contacts/custom-fields.ts';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import type { Content } from '../content/compiled-content.ts';
-import { type Person, personFields, valuesOf } from '../content/values.ts';
+import { mergeValues, type Person, personFields } from '../content/values.ts';
 import { returnPath } from '../links/return-paths.ts';
 import { type Tokens, tokenSecrets } from '../links/tokens.ts';
 import { DkimKeys } from '../mime/dkim-keys.ts';
@@ -128,7 +128,7 @@ function readyMailing(
   const domain = domainOf(from);
   // A mail that is tried again keeps its Message-ID, whatever has become of the sender meanwhile.
   const idDomain = domainOf(asciiAddress(frozen.from_email) ?? from);
-  const names = customFieldsOf(db, row.user_id);
+  const names = listCustomFields(db, row.user_id);
   const prepared: Prepared = prepare(frozen.content, {
     from: { name: sender_name, address: from },
     replyTo: reply_to === from_email ? null : reply_to,
@@ -164,7 +164,7 @@ function readyMailing(
         email: claim.compared_email,
       });
       const preferences = `${publicUrl}/u/${own.unsubscribe}`;
-      const values = valuesOf(claim, names, to);
+      const values = mergeValues(claim, names, to);
       return render(
         prepared,
         {

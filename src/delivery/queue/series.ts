@@ -50,7 +50,7 @@ interface Place {
  * and wait for whatever comes in its place. `suppressed`: they leave. Call inside the transaction that records the state; `now` is
  * epoch milliseconds.
  */
-export function moveOn(
+export function advanceEnrolments(
   client: Database,
   mailingId: number,
   deliveryIds: readonly number[],

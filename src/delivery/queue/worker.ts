@@ -1,7 +1,7 @@
 /** Hands claimed recipients to a courier and puts on the ledger what became of them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
-import { steadyTime, wireTime } from '../../clock.ts';
+import { isoTimestamp, steadyTime } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { classify } from '../feedback/bounces/classify.ts';
 import type { MailData } from '../mime/mail-data.ts';
@@ -371,14 +371,14 @@ export class DeliveryWorker {
   /** Puts what has landed on the ledger and finishes mailings that are through. */
   #record(open: readonly OpenMailing[]): void {
     const moment = this.#deps.clock.now();
-    this.#ledger.record(this.#results, moment.getTime(), wireTime(moment));
+    this.#ledger.record(this.#results, moment.getTime(), isoTimestamp(moment));
     this.#ledger.putBack(this.#withdrawn);
     for (const { id } of open) this.#settle(id, moment);
   }
 
   /** Finishes a mailing that is through. */
   #settle(mailingId: number, moment: Date): void {
-    if (!this.#ledger.settle(mailingId, wireTime(moment))) return;
+    if (!this.#ledger.settle(mailingId, isoTimestamp(moment))) return;
     this.#deps.mailings.forget(mailingId);
     this.#deps.rates.forget(mailingId);
     this.#refusals.end(mailingId);

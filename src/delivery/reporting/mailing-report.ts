@@ -32,7 +32,7 @@ interface Counts {
  * Counts by state and reason, opens and clicks by hour (UTC), the most clicked links. Replies that differ in nothing but
  * addresses and ids are one reason. Mailing 0 gives empty ones.
  */
-export async function readReport(client: Database, mailingId: number): Promise<MailingReport> {
+export async function mailingReport(client: Database, mailingId: number): Promise<MailingReport> {
   const { states, reasons } = await countRecipients(client, mailingId);
   const byHour = client.prepare<[number, string], { hour: string; count: number }>(`
     SELECT strftime('%Y-%m-%d %H:00:00', happened_at / 1000, 'unixepoch') AS hour, count(*) AS count

@@ -2,7 +2,7 @@
 import { lte, sql } from 'drizzle-orm';
 import { decodeWords } from 'postal-mime';
 import type { Clock } from '../../clock.ts';
-import { wireTime } from '../../clock.ts';
+import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { outbox } from '../../database/schema.ts';
 import type { Courier, Handoff, Outcome } from './courier.ts';
@@ -53,7 +53,7 @@ export class OutboxCourier implements Courier {
   #store(): void {
     const batch = this.#waiting;
     this.#waiting = [];
-    const created_at = wireTime(this.#clock.now());
+    const created_at = isoTimestamp(this.#clock.now());
     const built = batch.map((waiting) => ({ ...waiting, raw: rawOf(waiting) })).filter(({ raw }) => raw !== null);
     try {
       this.#db.transaction(

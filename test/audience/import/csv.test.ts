@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import t from 'tap';
 import { type OpenCsv, readCsv } from '../../../src/audience/import/csv.ts';
-import { neutralised, restored } from '../../../src/audience/import/csv-cell.ts';
+import { escapeFormula, unescapeFormula } from '../../../src/audience/import/csv-cell.ts';
 import {
   type CsvBatch,
   CsvError,
@@ -324,16 +324,16 @@ t.test('the file is read no faster than its rows are taken', async (t) => {
 
 t.test('cells that a spreadsheet would run are neutralised (trust 36)', async (t) => {
   for (const first of ['=', '+', '-', '@', '\t', '\r']) {
-    t.equal(neutralised(`${first}1`), `'${first}1`);
-    t.equal(restored(`'${first}1`), `${first}1`);
+    t.equal(escapeFormula(`${first}1`), `'${first}1`);
+    t.equal(unescapeFormula(`'${first}1`), `${first}1`);
   }
-  t.equal(neutralised("'=1"), "''=1", 'what looks neutralised gets one more');
-  t.equal(restored("''=1"), "'=1");
+  t.equal(escapeFormula("'=1"), "''=1", 'what looks neutralised gets one more');
+  t.equal(unescapeFormula("''=1"), "'=1");
   for (const plain of ['', 'a=1', ' =1', "'tis", "'", "''", '1-2', 'a; b', 'a\r\nb', 'one\n\ntwo']) {
-    t.equal(neutralised(plain), plain);
-    t.equal(restored(plain), plain);
+    t.equal(escapeFormula(plain), plain);
+    t.equal(unescapeFormula(plain), plain);
   }
-  t.equal(restored('+49 30'), '+49 30', "a cell of somebody else's file stays");
+  t.equal(unescapeFormula('+49 30'), '+49 30', "a cell of somebody else's file stays");
   t.equal(
     await write(
       ['=a', 'b'],
@@ -416,8 +416,8 @@ t.test('property: any bytes give rows or a CsvError (trust 38)', async () => {
 t.test('property: restored undoes neutralised, and only that', async () => {
   fc.assert(
     fc.property(anyText, (cell) => {
-      const safe = neutralised(cell);
-      return restored(safe) === cell && !/^[=+\-@\t\r]/.test(safe);
+      const safe = escapeFormula(cell);
+      return unescapeFormula(safe) === cell && !/^[=+\-@\t\r]/.test(safe);
     }),
     { numRuns: 1000 },
   );
@@ -448,8 +448,8 @@ t.test('a formula after a semicolon, tab or line break within a cell is neutrali
     ['\uff1d1+2', "'\uff1d1+2"],
     ['"=1"', `'"=1"`],
   ] as const) {
-    t.equal(neutralised(cell), safe);
-    t.equal(restored(safe), cell);
+    t.equal(escapeFormula(cell), safe);
+    t.equal(unescapeFormula(safe), cell);
   }
 });
 

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import { customFieldsOf } from '../../../src/audience/contacts/custom-fields.ts';
+import { listCustomFields } from '../../../src/audience/contacts/custom-fields.ts';
 import { ruleCondition } from '../../../src/audience/segments/rule-sql.ts';
 import { OPERATORS, parseRules } from '../../../src/audience/segments/rules.ts';
 import type { SegmentRule } from '../../../src/database/schema.ts';
@@ -32,7 +32,7 @@ async function appWithFields(t: Parameters<typeof startApp>[0]) {
 /** Puts people straight into the table; a country is given by its id as text. */
 function insertPeople(app: TestApp, people: readonly Person[]): void {
   const user = app.db.prepare('SELECT min(user_id) FROM contact_types').pluck().get();
-  const ids = new Map(customFieldsOf(app.drizzle, Number(user)).map((field) => [field.field_name, field.id]));
+  const ids = new Map(listCustomFields(app.drizzle, Number(user)).map((field) => [field.field_name, field.id]));
   const address = app.db.prepare('INSERT INTO addresses (user_id, compared_email) VALUES (?, ?)');
   const contact = app.db.prepare(`
     INSERT INTO contacts (user_id, contact_type_id, address_id, email, first_name, last_name, city, alt_email, country_id, custom_values, created_at, updated_at)
@@ -167,7 +167,7 @@ t.test('every operator', async (t) => {
     ['created_at', 'is after', ['2025-12-31'], 'two none'],
     ['created_at', 'is within', ['1'], 'two none'],
   ];
-  const fields = customFieldsOf(app.drizzle, 1);
+  const fields = listCustomFields(app.drizzle, 1);
   for (const [field, operator, value, expected] of cases) {
     const { rules, faults } = parseRules(fields, { select_field: [field], select_operator: [operator], value });
     t.strictSame(faults, []);
@@ -185,7 +185,7 @@ t.test(
   'operands are taken from left to right; what lacks, is left over or of the wrong kind is an error',
   async (t) => {
     const app = await appWithFields(t);
-    const fields = customFieldsOf(app.drizzle, 1);
+    const fields = listCustomFields(app.drizzle, 1);
     const parse = (select_field: string[], select_operator: string[], value?: string[]) =>
       parseRules(fields, { select_field, select_operator, ...(value && { value }) });
     t.strictSame(
@@ -288,7 +288,7 @@ t.test('random rules over random contacts give what an evaluation in TypeScript 
         const named = people.map((one, at) => ({ ...one, email: `p${at}@example.com` }));
         insertPeople(app, named);
         for (const [given, queryType] of segments) {
-          const { rules, faults } = parseRules(customFieldsOf(app.drizzle, 1), {
+          const { rules, faults } = parseRules(listCustomFields(app.drizzle, 1), {
             select_field: given.map(({ field }) => field),
             select_operator: given.map(({ operator }) => operator),
             value: given.flatMap(({ operands }) => operands),

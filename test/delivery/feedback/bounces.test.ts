@@ -12,9 +12,9 @@ import {
   type ReturnedMail,
   startBounceListener,
 } from '../../../src/delivery/feedback/bounces/listener.ts';
-import { type Report, readReport } from '../../../src/delivery/feedback/bounces/parse-bounce.ts';
-import { inertText } from '../../../src/delivery/feedback/bounces/sanitize.ts';
-import { type KnownDeliveries, readReturnPath, returnPath } from '../../../src/delivery/links/return-paths.ts';
+import { type BounceReport, parseBounce } from '../../../src/delivery/feedback/bounces/parse-bounce.ts';
+import { sanitizeText } from '../../../src/delivery/feedback/bounces/sanitize.ts';
+import { type KnownDeliveries, parseReturnPath, returnPath } from '../../../src/delivery/links/return-paths.ts';
 import { expected } from './corpus/expected.ts';
 
 const SECRET = 'corpus secret';
@@ -38,7 +38,7 @@ function toOf(raw: Buffer): string {
 }
 
 /** The form of `Expected.recipients`. */
-function recipientsOf(report: Report): string[] {
+function recipientsOf(report: BounceReport): string[] {
   if (report.kind === 'complaint') return report.recipient === null ? [] : [report.recipient];
   if (report.kind !== 'status') return [];
   return report.recipients.map(
@@ -59,20 +59,20 @@ t.test('return path', (t) => {
   t.test('it works', async (t) => {
     const address = pathOf(101);
     t.match(address, /^bounce\+2t\.[a-z2-7]{16}@bounces\.letters\.example$/);
-    t.equal(readReturnPath([SECRET], KNOWN, address), 101);
+    t.equal(parseReturnPath([SECRET], KNOWN, address), 101);
   });
 
   t.test('one made for another person names nothing, though its delivery id was handed out again', async (t) => {
     const address = pathOf(2000);
-    t.equal(readReturnPath([SECRET], KNOWN, address), 2000);
-    t.equal(readReturnPath([SECRET], { ...KNOWN, emailOf: () => 'bob@example.org' }, address), null);
-    t.equal(readReturnPath([SECRET], { ...KNOWN, emailOf: () => undefined }, address), null, 'nor does one of nobody');
+    t.equal(parseReturnPath([SECRET], KNOWN, address), 2000);
+    t.equal(parseReturnPath([SECRET], { ...KNOWN, emailOf: () => 'bob@example.org' }, address), null);
+    t.equal(parseReturnPath([SECRET], { ...KNOWN, emailOf: () => undefined }, address), null, 'nor does one of nobody');
   });
 
   t.test('one of an earlier release, which signs no address, goes on working for the ids of its time', async (t) => {
     const address = 'bounce+2t.c33zje3pjm6gmtac@bounces.letters.example';
-    t.equal(readReturnPath([SECRET], KNOWN, address), 101);
-    t.equal(readReturnPath([SECRET], { ...KNOWN, unsignedUpTo: 100 }, address), null);
+    t.equal(parseReturnPath([SECRET], KNOWN, address), 101);
+    t.equal(parseReturnPath([SECRET], { ...KNOWN, unsignedUpTo: 100 }, address), null);
   });
 
   t.test(
@@ -83,7 +83,7 @@ t.test('return path', (t) => {
         fc.property(deliveryIds, bases, fc.infiniteStream(fc.boolean()), (id, base, raised) => {
           const address = pathOf(id, base);
           const shuffled = Array.from(address, (char) => (raised.next().value ? char.toUpperCase() : char)).join('');
-          return address.indexOf('@') <= 64 && readReturnPath(['newer', SECRET], KNOWN, shuffled) === id;
+          return address.indexOf('@') <= 64 && parseReturnPath(['newer', SECRET], KNOWN, shuffled) === id;
         }),
       );
     },
@@ -99,17 +99,17 @@ t.test('return path', (t) => {
         const changed = `${local.slice(0, at)}${char}${local.slice(at + 1)}@${DOMAIN}`;
         const swapped = address.replace(`+${id.toString(36)}.`, `+${other.toString(36)}.`);
         return (
-          (changed === address || readReturnPath([SECRET], KNOWN, changed) === null) &&
-          (id === other || readReturnPath([SECRET], KNOWN, swapped) === null) &&
-          readReturnPath(['another secret'], KNOWN, address) === null &&
-          readReturnPath([], KNOWN, address) === null
+          (changed === address || parseReturnPath([SECRET], KNOWN, changed) === null) &&
+          (id === other || parseReturnPath([SECRET], KNOWN, swapped) === null) &&
+          parseReturnPath(['another secret'], KNOWN, address) === null &&
+          parseReturnPath([], KNOWN, address) === null
         );
       }),
     );
   });
 
   t.test('any other text names nothing', async (t) => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => readReturnPath([SECRET], KNOWN, text) === null));
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => parseReturnPath([SECRET], KNOWN, text) === null));
     const address = pathOf(7);
     for (const text of [
       '',
@@ -120,7 +120,7 @@ t.test('return path', (t) => {
       'x'.repeat(1e6),
       '+'.repeat(1e6),
     ]) {
-      t.equal(readReturnPath([SECRET], KNOWN, text), null, text.slice(0, 60));
+      t.equal(parseReturnPath([SECRET], KNOWN, text), null, text.slice(0, 60));
     }
   });
 
@@ -230,8 +230,8 @@ t.test('a refusal', (t) => {
 t.test('foreign text is stored inert: one bounded line without markup and control characters (trust 18)', async () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 2000 }), (text) => {
-      const inert = inertText(text);
-      return inert.length <= 500 && !/[<>\p{C}\p{Zl}\p{Zp}]/u.test(inert) && inertText(inert) === inert;
+      const inert = sanitizeText(text);
+      return inert.length <= 500 && !/[<>\p{C}\p{Zl}\p{Zp}]/u.test(inert) && sanitizeText(inert) === inert;
     }),
   );
 });
@@ -253,18 +253,18 @@ t.test('reports', (t) => {
         diagnostic = '',
         encloses,
       } = expected[name] ?? {};
-      const report = await readReport({ raw: withCrlf(raw), from });
-      t.same(await readReport({ raw, from }), report);
+      const report = await parseBounce({ raw: withCrlf(raw), from });
+      t.same(await parseBounce({ raw, from }), report);
       t.equal(report.kind, kind);
       t.same(recipientsOf(report), recipients);
-      t.equal(readReturnPath([SECRET], KNOWN, toOf(raw)), delivery);
+      t.equal(parseReturnPath([SECRET], KNOWN, toOf(raw)), delivery);
       if (report.kind === 'status') {
         t.equal(report.verdict?.kind ?? null, verdict ?? null);
         if (reason !== undefined) t.equal(report.verdict?.reason, reason);
         const [{ diagnostic: stored } = { diagnostic: '' }] = report.recipients;
         t.ok(stored.includes(diagnostic), stored);
       }
-      if (report.kind === 'complaint') t.equal(readReturnPath([SECRET], KNOWN, report.originalSender ?? ''), delivery);
+      if (report.kind === 'complaint') t.equal(parseReturnPath([SECRET], KNOWN, report.originalSender ?? ''), delivery);
       if (report.kind === 'status' || report.kind === 'complaint') {
         t.equal(report.originalMessageId, encloses ? `${delivery}.k7q2@letters.example` : null);
       }
@@ -273,13 +273,13 @@ t.test('reports', (t) => {
 
   t.test('nothing that could run or steer a terminal survives of a mail (trust 18)', async (t) => {
     const mail = mails.find(({ name }) => name === 'markup-in-diagnostic');
-    const stored = Object.values(await readReport({ raw: mail?.raw ?? Buffer.of(), from: '' }));
+    const stored = Object.values(await parseBounce({ raw: mail?.raw ?? Buffer.of(), from: '' }));
     t.notMatch(JSON.stringify(stored), /[<>]|\\u00|\u202e/);
   });
 
   t.test('a notice in plain text counts only from the null sender', async (t) => {
     for (const { raw } of mails.filter(({ name }) => /^(qmail|yahoo|exim-plain)/.test(name))) {
-      t.not((await readReport({ raw, from: 'somebody@else.example' })).kind, 'status');
+      t.not((await parseBounce({ raw, from: 'somebody@else.example' })).kind, 'status');
     }
   });
 
@@ -300,7 +300,7 @@ t.test('reports', (t) => {
     fc.assert(
       fc.asyncProperty(marks, fc.array(phrases), async (mark, body) => {
         const raw = Buffer.from(`Subject: Undelivered Mail\n${mark}\n\n${body.join('')}`);
-        return (await readReport({ raw, from: '' })).kind === 'auto-reply';
+        return (await parseBounce({ raw, from: '' })).kind === 'auto-reply';
       }),
     );
   });
@@ -321,13 +321,13 @@ t.test('reports', (t) => {
             Buffer.of(10),
           ]);
         }
-        const stored = JSON.stringify(await readReport({ raw: damaged, from: '' }));
+        const stored = JSON.stringify(await parseBounce({ raw: damaged, from: '' }));
         return stored.length < 10_000 && !/[<>]/.test(stored);
       }),
     );
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 500 }), async (bytes) => {
-        return (await readReport({ raw: Buffer.from(bytes), from: '' })).kind === 'unknown';
+        return (await parseBounce({ raw: Buffer.from(bytes), from: '' })).kind === 'unknown';
       }),
     );
   });
@@ -360,7 +360,7 @@ t.test('reports', (t) => {
       ['a notice of a million paragraphs', `\nHi. This is the\n\n${'<a@b>:\nno\n\n'.repeat(1e6)}`, 'status'],
     ];
     for (const [what, mail, kind] of cases) {
-      const report = await readReport({ raw: Buffer.from(mail), from: '' });
+      const report = await parseBounce({ raw: Buffer.from(mail), from: '' });
       t.equal(report.kind, kind, what);
       t.ok(recipientsOf(report).length <= 100 && JSON.stringify(report).length < 100_000, what);
     }
@@ -376,7 +376,7 @@ t.test('the listener', (t) => {
     const listener = await startBounceListener({
       host: '127.0.0.1',
       port: 0,
-      accept: (rcpt) => readReturnPath([SECRET], KNOWN, rcpt) !== null,
+      accept: (rcpt) => parseReturnPath([SECRET], KNOWN, rcpt) !== null,
       onMail: async (mail) => void kept.push(mail),
       maxBytes: 100_000,
       keepBytes: 100_000,
@@ -396,7 +396,7 @@ t.test('the listener', (t) => {
     await send([ours.toUpperCase()], Buffer.from(raw, 'latin1'));
     t.equal(kept.length, 1);
     t.equal(kept[0]?.from, '');
-    t.equal(readReturnPath([SECRET], KNOWN, kept[0]?.rcpt ?? ''), 5);
+    t.equal(parseReturnPath([SECRET], KNOWN, kept[0]?.rcpt ?? ''), 5);
     t.equal(kept[0]?.raw.toString('latin1'), raw);
   });
 
@@ -411,7 +411,7 @@ t.test('the listener', (t) => {
       }
     }
     t.equal(kept.length, mails.length - 1);
-    t.same(new Set(kept.map(({ rcpt }) => readReturnPath([SECRET], KNOWN, rcpt))).size, mails.length - 1);
+    t.same(new Set(kept.map(({ rcpt }) => parseReturnPath([SECRET], KNOWN, rcpt))).size, mails.length - 1);
   });
 
   t.test('relays nothing, and takes one recipient at a time', async (t) => {

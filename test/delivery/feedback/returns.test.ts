@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import nodemailer from 'nodemailer';
 import t, { type Test } from 'tap';
-import { listenForReturns } from '../../../src/delivery/feedback/bounces/intake.ts';
+import { startBounceIntake } from '../../../src/delivery/feedback/bounces/intake.ts';
 import { LAST_ACCEPTED } from '../../../src/delivery/feedback/bounces/record.ts';
 import type { Courier } from '../../../src/delivery/transport/courier.ts';
 import { SmtpCourier } from '../../../src/delivery/transport/smtp-courier.ts';
@@ -39,7 +39,7 @@ async function launched(t: Test, courier?: () => Courier) {
       schedule_type: 0,
     })
   ).body.message;
-  const listener = await listenForReturns(app.drizzle, app.clock, { host: '127.0.0.1', port: 0 });
+  const listener = await startBounceIntake(app.drizzle, app.clock, { host: '127.0.0.1', port: 0 });
   const transport = nodemailer.createTransport({ host: '127.0.0.1', port: listener.port, ignoreTLS: true });
   t.teardown(async () => {
     transport.close();

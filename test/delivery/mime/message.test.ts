@@ -16,7 +16,7 @@ import {
   type Values,
 } from '../../../src/delivery/content/merge.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
-import { textField } from '../../../src/delivery/mime/header-fields.ts';
+import { unstructuredField } from '../../../src/delivery/mime/header-fields.ts';
 import {
   type MailingFacts,
   type Prepared,
@@ -334,9 +334,9 @@ t.test('a link is merged into an absolute web address or none', async (t) => {
 });
 
 t.test('header lines are folded at 78, encoded words hold at most 75 characters (trust 14)', async (t) => {
-  t.equal(textField('Subject', 'short'), 'Subject: short\r\n');
-  t.equal(textField('Subject', ''), 'Subject: \r\n');
-  const long = textField('Subject', 'word '.repeat(40).trim());
+  t.equal(unstructuredField('Subject', 'short'), 'Subject: short\r\n');
+  t.equal(unstructuredField('Subject', ''), 'Subject: \r\n');
+  const long = unstructuredField('Subject', 'word '.repeat(40).trim());
   t.ok(long.split('\r\n').every((line) => line.length <= 78));
   t.equal(long.replaceAll('\r\n', ''), `Subject: ${'word '.repeat(40).trim()}`, 'unfolding gives the text back');
   for (const text of [
@@ -346,7 +346,7 @@ t.test('header lines are folded at 78, encoded words hold at most 75 characters 
     '=?UTF-8?Q?fake?=',
     `a${' '.repeat(200)}b`,
   ]) {
-    const field = textField('Subject', text);
+    const field = unstructuredField('Subject', text);
     t.ok(
       field
         .trimEnd()
@@ -436,7 +436,7 @@ t.test('half a megabyte of hostile text merges in linear time (trust 37)', async
     );
     mergeUrl(text, { a: 'x' });
     quotedPrintable(text);
-    textField('Subject', text.slice(0, 65_536).trim());
+    unstructuredField('Subject', text.slice(0, 65_536).trim());
   }
   t.pass();
 });

@@ -1,7 +1,7 @@
 /** What holds sending as a whole, what lifts it, and how every hold is told in the log and in /metrics. */
 import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { heldReason, holdSending, release } from '../../../src/delivery/queue/hold.ts';
+import { holdSending, releaseSending, sendingHeldReason } from '../../../src/delivery/queue/hold.ts';
 import { mustSucceed } from '../../campaign.ts';
 import { startApp, type TestApp } from '../../helper.ts';
 
@@ -64,8 +64,8 @@ t.test('with a relay and no PUBLIC_URL nothing leaves, and the reason is told wh
   t.match(await report(utr), { status: 1, held_reason: reason });
   t.match((await app.page('GET', '/readyz')).body, { ready: true, sending: 'held', held_reason: reason });
   t.match((await app.page('GET', '/metrics')).text, /^sendlark_sending_held 1$/m);
-  release(app.db, app.clock.now().getTime());
-  t.match(heldReason(app.db), reason, 'a release does not lift it: the setting does');
+  releaseSending(app.db, app.clock.now().getTime());
+  t.match(sendingHeldReason(app.db), reason, 'a release does not lift it: the setting does');
   t.match(holds(), [{ reason, text: 'sending held' }]);
 });
 
@@ -81,7 +81,7 @@ t.test(
     await app.background();
     app.clock.jump(12 * DAY);
     await app.background();
-    t.equal(heldReason(app.db), null);
+    t.equal(sendingHeldReason(app.db), null);
     const utr = await send();
     app.clock.advance(HOUR);
     await app.background();
@@ -97,7 +97,7 @@ t.test('a first boot with a clock before this release was made does not make the
   await app.background();
   app.clock.jump(30 * YEAR);
   await app.background();
-  t.equal(heldReason(app.db), null);
+  t.equal(sendingHeldReason(app.db), null);
 });
 
 t.test('a clock that leaps a year ahead holds sending, and only the right time or a release lifts it', async (t) => {
@@ -110,29 +110,29 @@ t.test('a clock that leaps a year ahead holds sending, and only the right time o
     await app.background();
     app.clock.advance(HOUR);
   }
-  t.match(heldReason(app.db), /^The clock is 365 days past when the service last ran/);
+  t.match(sendingHeldReason(app.db), /^The clock is 365 days past when the service last ran/);
   app.restartBackground();
   await app.background();
-  t.ok(heldReason(app.db), 'a restart under the wrong clock lifts nothing');
+  t.ok(sendingHeldReason(app.db), 'a restart under the wrong clock lifts nothing');
   app.clock.jump(-3 * YEAR);
   await app.background();
-  t.ok(heldReason(app.db), 'nor does another wrong time');
+  t.ok(sendingHeldReason(app.db), 'nor does another wrong time');
   t.equal(left(app), 0);
   app.clock.jump(2 * YEAR);
   await app.background();
-  t.equal(heldReason(app.db), null, 'the right time does');
+  t.equal(sendingHeldReason(app.db), null, 'the right time does');
   t.match(await report(utr), { status: 3 });
 
   app.clock.jump(YEAR);
   await app.background();
-  t.ok(heldReason(app.db), 'the next leap holds again');
-  t.ok(release(app.db, app.clock.now().getTime()));
+  t.ok(sendingHeldReason(app.db), 'the next leap holds again');
+  t.ok(releaseSending(app.db, app.clock.now().getTime()));
   app.clock.advance(HOUR);
   await app.background();
-  t.equal(heldReason(app.db), null, 'after a release this time is the right one');
+  t.equal(sendingHeldReason(app.db), null, 'after a release this time is the right one');
   app.clock.jump(YEAR);
   await app.background();
-  t.ok(heldReason(app.db), 'and a leap from there holds too');
+  t.ok(sendingHeldReason(app.db), 'and a leap from there holds too');
 });
 
 t.test("the right time does not lift a restore's hold", async (t) => {
@@ -143,7 +143,7 @@ t.test("the right time does not lift a restore's hold", async (t) => {
   holdSending(app.db, 'Restored from a backup');
   app.clock.jump(-YEAR);
   await app.background();
-  t.equal(heldReason(app.db), 'Restored from a backup');
+  t.equal(sendingHeldReason(app.db), 'Restored from a backup');
 });
 
 t.test('a scheduled send that waited for its sender past its time and the grace stays held and says so', async (t) => {

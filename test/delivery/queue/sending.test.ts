@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import t from 'tap';
-import { command } from '../../../src/delivery/queue/control.ts';
-import { layOut } from '../../../src/delivery/queue/enqueue-recipients.ts';
-import { holdSending, release } from '../../../src/delivery/queue/hold.ts';
+import { commandMailing } from '../../../src/delivery/queue/control.ts';
+import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
+import { holdSending, releaseSending } from '../../../src/delivery/queue/hold.ts';
 import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
 import { ACCEPTED, launch, Relay } from '../rig.ts';
@@ -53,7 +53,7 @@ t.test('SEND_RATE_PER_DOMAIN: nobody stands behind the people of a mailing that 
   const relay = new Relay(() => ACCEPTED);
   const { db, background, clock } = await launch(t, 600, relay, { SEND_RATE_PER_DOMAIN: '5' });
   await background.untilIdle();
-  command(db.$client, 1, 'cancel');
+  commandMailing(db.$client, 1, 'cancel');
   await background.untilIdle();
   const next = another(db.$client, 3);
   for (let second = 0; second < 3; second++) {
@@ -98,7 +98,7 @@ t.test('a schedule’s mailing ends once cancelled or superseded and through, no
   const old = another(db.$client, 5, { kind: 'schedule', id: 1 });
   const current = another(db.$client, 5, { kind: 'schedule', id: 1, revision: 2 });
   const ended = another(db.$client, 5, { kind: 'schedule', id: 2 });
-  command(db.$client, ended, 'cancel');
+  commandMailing(db.$client, ended, 'cancel');
   await background.untilIdle();
   t.match(mailingOf(db.$client, old), { state: 'done', delivered: 5, finished_at: String });
   t.match(mailingOf(db.$client, current), { state: 'sending', delivered: 5, finished_at: null });
@@ -112,13 +112,13 @@ t.test('cancelled while it is laid out, everybody it was meant for still gets on
   client.exec(
     "INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at) SELECT user_id, id, 'bounce', '', '' FROM addresses WHERE id % 10 = 0",
   );
-  await layOut(client, 1, () => false);
+  await enqueueRecipients(client, 1, () => false);
   const laidOut = Number(client.prepare('SELECT count(*) FROM deliveries').pluck().get());
   t.ok(laidOut > 0 && laidOut < 2000, `${laidOut} when it was cancelled`);
   const midway = counted(client, 1);
   t.ok(Number(midway.counters.suppressed) > 0);
   t.strictSame(midway.counters, midway.rows, 'the counters equal the ledger at every moment');
-  command(client, 1, 'cancel');
+  commandMailing(client, 1, 'cancel');
   await background.untilIdle();
   t.match(mailingOf(client, 1), { state: 'cancelled', finished_at: String, layout: null });
   const end = counted(client, 1);
@@ -158,11 +158,11 @@ t.test('while all sending is held, what has landed is recorded and what was canc
   const sent = relay.started.length;
   t.ok(sent < 500);
   t.equal(counted(db.$client, 1).rows?.delivered, sent, 'what left is on the ledger');
-  command(db.$client, 1, 'cancel');
+  commandMailing(db.$client, 1, 'cancel');
   await background.untilIdle();
   t.match(mailingOf(db.$client, 1), { delivered: sent, cancelled: 500 - sent, finished_at: String });
   t.equal(relay.started.length, sent);
-  t.ok(release(db.$client, 0));
+  t.ok(releaseSending(db.$client, 0));
 });
 
 for (const [text, jump] of [

@@ -1,8 +1,8 @@
 /** The worker on a real ledger: what each answer of a relay leads to, what a stop forbids, what a full disk does. */
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { acknowledged, command } from '../../../src/delivery/queue/control.ts';
-import { layOut } from '../../../src/delivery/queue/enqueue-recipients.ts';
+import { commandMailing, waitForAcknowledgement } from '../../../src/delivery/queue/control.ts';
+import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
 import { ACCEPTED, launch, launchToSink, Relay } from '../rig.ts';
 import { DROP, type Script } from '../sink.ts';
 
@@ -119,9 +119,9 @@ for (const given of ['pause', 'cancel'] as const) {
     const { db, background, until, rows, mailing } = await launch(t, 500, relay);
     await until(() => relay.started.length > 40);
     const sending = background.step();
-    t.ok(command(db.$client, 1, given));
+    t.ok(commandMailing(db.$client, 1, given));
     background.acknowledge();
-    await acknowledged(db.$client, 1);
+    await waitForAcknowledgement(db.$client, 1);
     const before = relay.started.length;
     await sending;
     await background.untilIdle();
@@ -130,7 +130,7 @@ for (const given of ['pause', 'cancel'] as const) {
     t.ok(rows().every(({ state }) => state !== 1));
     if (given === 'pause') {
       t.equal(mailing().finished_at, null);
-      command(db.$client, 1, 'resume');
+      commandMailing(db.$client, 1, 'resume');
       await until(() => mailing().finished_at !== null);
       t.match(mailing(), { triggered: 500, delivered: 500 });
       t.equal(new Set(relay.started).size, relay.started.length, 'nobody twice');
@@ -204,7 +204,7 @@ t.test('a stop ends once everything in flight is on the ledger', async (t) => {
 t.test('recipients who left after the launch are worked off in large steps and hold nobody back', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { db, background, mailing } = await launch(t, 4000, relay);
-  await layOut(db.$client, 1);
+  await enqueueRecipients(db.$client, 1);
   db.$client.exec(`
     INSERT INTO unsubscribers (user_id, address_id, email_address, created_at, updated_at)
     SELECT 1, id, compared_email, '', '' FROM addresses WHERE id <= 3990`);

@@ -1,7 +1,7 @@
 /** Delivery status notifications: what the machine-readable part says of each recipient (RFC 3464, RFC 6533). */
 import { classifyFinal, readRefusal, type Verdict } from './classify.ts';
 import { fieldGroups } from './field-groups.ts';
-import { inertText } from './sanitize.ts';
+import { sanitizeText } from './sanitize.ts';
 
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
 
@@ -19,15 +19,15 @@ export interface RecipientReport {
 }
 
 /** A mail of ours has one recipient, so that more are an alias's members; past these the report is no answer to one mail. */
-export const MOST_RECIPIENTS = 100;
+export const MAX_RECIPIENTS = 100;
 /** Local part, `@` and domain at their largest (RFC 5321 §4.5.3.1). */
-export const MOST_ADDRESS = 320;
+export const MAX_ADDRESS_LENGTH = 320;
 
 /** The recipients of a `message/delivery-status` text, at most 100. A group without a known Action is passed over. */
 export function readDeliveryStatus(text: string): RecipientReport[] {
   const recipients: RecipientReport[] = [];
   for (const fields of fieldGroups(text)) {
-    if (recipients.length === MOST_RECIPIENTS) break;
+    if (recipients.length === MAX_RECIPIENTS) break;
     const action = /^[a-z]*/.exec((fields.get('action') ?? '').toLowerCase())?.[0];
     const kind = ACTIONS.find((known) => known === action);
     if (kind !== undefined) recipients.push(recipientReport(kind, fields));
@@ -43,9 +43,9 @@ export function failedReport(recipient: string | null, status: string | null, sa
   const enhanced = (isTelling ? refusal.enhanced : status) ?? '5.0.0';
   return {
     kind: 'failed',
-    recipient: recipient === null ? null : inertText(recipient.slice(0, MOST_ADDRESS)),
+    recipient: recipient === null ? null : sanitizeText(recipient.slice(0, MAX_ADDRESS_LENGTH)),
     status: status ?? refusal.enhanced,
-    diagnostic: inertText(said),
+    diagnostic: sanitizeText(said),
     verdict: classifyFinal({ ...refusal, enhanced }),
   };
 }

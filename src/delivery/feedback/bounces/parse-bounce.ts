@@ -1,13 +1,13 @@
 /** Tells what a mail to one of our return paths is: delivery report, complaint, automatic answer, or none of these. */
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 import type { Verdict } from './classify.ts';
-import { MOST_ADDRESS, overallVerdict, type RecipientReport, readDeliveryStatus } from './delivery-status.ts';
+import { MAX_ADDRESS_LENGTH, overallVerdict, type RecipientReport, readDeliveryStatus } from './delivery-status.ts';
 import { fieldGroups } from './field-groups.ts';
 import { readEximNotice, readQmailNotice } from './plain-notices.ts';
-import { inertText } from './sanitize.ts';
+import { sanitizeText } from './sanitize.ts';
 
 /** What a mail reports. Message-IDs are without their angle brackets, and null where the original is not enclosed. */
-export type Report =
+export type BounceReport =
   | {
       kind: 'status';
       recipients: RecipientReport[];
@@ -44,7 +44,7 @@ const COMPLAINTS = ['abuse', 'fraud', 'opt-out', 'opt-out-list', 'other'];
  * notices in plain text count only from the null sender, and an automatic answer (RFC 3834) is never a bounce. Mail that is broken
  * or beyond the limits is `unknown`; never rejects.
  */
-export async function readReport({ raw, from }: { raw: Buffer; from: string }): Promise<Report> {
+export async function parseBounce({ raw, from }: { raw: Buffer; from: string }): Promise<BounceReport> {
   let mail: Email;
   try {
     mail = await PostalMime.parse(topOf(raw), LIMITS);
@@ -63,13 +63,13 @@ export async function readReport({ raw, from }: { raw: Buffer; from: string }): 
   return statusReport(from === '' ? readQmailNotice(mail.text ?? '') : [], mail);
 }
 
-function statusReport(recipients: RecipientReport[], mail: Email): Report {
+function statusReport(recipients: RecipientReport[], mail: Email): BounceReport {
   if (recipients.length === 0) return { kind: 'unknown' };
   const originalMessageId = messageId(originalHead(mail).get('message-id'));
   return { kind: 'status', recipients, verdict: overallVerdict(recipients), originalMessageId };
 }
 
-function complaint(feedback: string, mail: Email): Report {
+function complaint(feedback: string, mail: Email): BounceReport {
   const [fields = new Map<string, string>()] = fieldGroups(feedback);
   const feedbackType = fields.get('feedback-type')?.toLowerCase() ?? '';
   if (!COMPLAINTS.includes(feedbackType)) return { kind: 'unknown' };
@@ -127,6 +127,6 @@ function messageId(field: string | undefined): string | null {
 
 function address(field: string | undefined): string | null {
   const bare = (field ?? '').slice(0, 500).replace(/^\s*<|>\s*$/g, '');
-  const text = inertText(bare.replace(/^rfc822;/i, '').slice(0, MOST_ADDRESS));
+  const text = sanitizeText(bare.replace(/^rfc822;/i, '').slice(0, MAX_ADDRESS_LENGTH));
   return text === '' ? null : text;
 }

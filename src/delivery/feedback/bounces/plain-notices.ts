@@ -1,5 +1,5 @@
 /** Bounces from before there was a standard, in the forms that can be told from ordinary text. */
-import { failedReport, MOST_RECIPIENTS, type RecipientReport } from './delivery-status.ts';
+import { failedReport, MAX_RECIPIENTS, type RecipientReport } from './delivery-status.ts';
 
 /** How qmail begins (https://cr.yp.to/proto/qsbmf.txt), and how Yahoo began in two periods. */
 const INTRODUCTION =
@@ -10,7 +10,7 @@ const INTRODUCTION =
  * begins with a hyphen or, in Japan, an equals sign. Empty when the text is none.
  */
 export function readQmailNotice(text: string): RecipientReport[] {
-  const paragraphs = text.split(/\r?\n[ \t]*\r?\n/, MOST_RECIPIENTS + 1);
+  const paragraphs = text.split(/\r?\n[ \t]*\r?\n/, MAX_RECIPIENTS + 1);
   if (!INTRODUCTION.test(paragraphs[0] ?? '')) return [];
   const end = paragraphs.findIndex((paragraph) => /^[-=]/.test(paragraph));
   return paragraphs.slice(1, end === -1 ? undefined : end).flatMap((paragraph) => {
@@ -26,8 +26,8 @@ export function readQmailNotice(text: string): RecipientReport[] {
  */
 export function readEximNotice(failedRecipients: string, text: string): RecipientReport[] {
   return failedRecipients
-    .slice(0, 320 * MOST_RECIPIENTS)
-    .split(',', MOST_RECIPIENTS)
+    .slice(0, 320 * MAX_RECIPIENTS)
+    .split(',', MAX_RECIPIENTS)
     .map((address) => address.trim())
     .filter((address) => address.includes('@'))
     .map((address) => {

@@ -1,10 +1,10 @@
 /** Puts on the ledger what came back after a hand-off: returned mail and complaints, each once (trust 17, 18). */
 import type { Database } from 'better-sqlite3';
 import { State } from '../../queue/ledger.ts';
-import { moveOn } from '../../queue/series.ts';
+import { advanceEnrolments } from '../../queue/series.ts';
 
 /** What a mail that came back says of one delivery. */
-export interface Returned {
+export interface Bounce {
   deliveryId: number;
   kind: 'bounce' | 'complaint';
   /** Whether no later mailing may try the address. */
@@ -24,9 +24,9 @@ interface Delivery {
  * Records it in one transaction: a returned mail moves its delivery to bounced (an accepted one leaves `delivered`), a complaint
  * is an event; both suppress as told. False when there is no such delivery or it is recorded already.
  */
-export function recordReturned(
+export function recordBounce(
   client: Database,
-  { deliveryId, kind, suppress, diagnostic }: Returned,
+  { deliveryId, kind, suppress, diagnostic }: Bounce,
   now: Date,
   wireNow: string,
 ): boolean {
@@ -65,7 +65,7 @@ export const LAST_ACCEPTED = `
   WHERE m.user_id = ? AND d.state = ${State.accepted}`;
 
 /** A returned mail shows in the state; looking through the events for it would cost more with every bounce of the mailing. */
-function isRecorded(client: Database, deliveryId: number, kind: Returned['kind'], delivery: Delivery): boolean {
+function isRecorded(client: Database, deliveryId: number, kind: Bounce['kind'], delivery: Delivery): boolean {
   if (kind === 'bounce') return delivery.state === State.bounced;
   const seen = client.prepare("SELECT 1 FROM events WHERE mailing_id = ? AND kind = 'complaint' AND delivery_id = ?");
   return seen.get(delivery.mailing_id, deliveryId) !== undefined;
@@ -92,7 +92,7 @@ function bounce(client: Database, deliveryId: number, delivery: Delivery, diagno
         unique_opens = unique_opens - (SELECT opened_at IS NOT NULL FROM deliveries WHERE id = @id)
       WHERE id = @mailing`)
     .run({ wasAccepted, id: deliveryId, mailing: delivery.mailing_id });
-  moveOn(client, delivery.mailing_id, [deliveryId], 'through', now);
+  advanceEnrolments(client, delivery.mailing_id, [deliveryId], 'through', now);
   return true;
 }
 

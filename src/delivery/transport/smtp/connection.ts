@@ -4,7 +4,7 @@ import tls from 'node:tls';
 import { isMailText } from '../../mime/mail-data.ts';
 import { type Reply, ReplyReader } from './reply.ts';
 
-export interface Listener {
+export interface ConnectionListener {
   /** A complete reply arrived. */
   reply(reply: Reply): void;
   /** The deadline passed. */
@@ -18,12 +18,12 @@ const ADDRESS_ATTEMPT_MS = 3_000;
 
 const INBOX_BYTES = 4_096;
 
-export class Wire {
+export class SmtpConnection {
   readonly #monotonic: () => number;
-  readonly #closed: (wire: Wire) => void;
+  readonly #closed: (wire: SmtpConnection) => void;
   #socket: net.Socket;
   #reader = new ReplyReader();
-  #listener: Listener | null = null;
+  #listener: ConnectionListener | null = null;
   #error: Error | null = null;
   #deadline = Number.POSITIVE_INFINITY;
   /** When it began to connect, and when it last began to wait. */
@@ -31,7 +31,7 @@ export class Wire {
   #waitsSince: number;
 
   /** Starts to connect. `closed` is called once the socket is gone, after the listener's `lost`. */
-  constructor(target: { host: string; port: number }, monotonic: () => number, closed: (wire: Wire) => void) {
+  constructor(target: { host: string; port: number }, monotonic: () => number, closed: (wire: SmtpConnection) => void) {
     this.#monotonic = monotonic;
     this.#closed = closed;
     this.begun = monotonic();
@@ -52,7 +52,7 @@ export class Wire {
     this.#attach(this.#socket);
   }
 
-  set listener(listener: Listener) {
+  set listener(listener: ConnectionListener) {
     this.#listener = listener;
   }
 

@@ -1,16 +1,16 @@
 /** A conversation in which each answer is awaited: for the opening of a connection, where speed does not matter. */
 
-import type { Listener, Wire } from './connection.ts';
+import type { ConnectionListener, SmtpConnection } from './connection.ts';
 import type { Reply } from './reply.ts';
 
-export class Dialogue implements Listener {
-  readonly #wire: Wire;
+export class Dialogue implements ConnectionListener {
+  readonly #wire: SmtpConnection;
   readonly #patience: number;
   #waiting: { for: 'reply' | 'event'; resolve: (reply: Reply) => void; reject: (error: Error) => void } | null = null;
   #lost: Error | null = null;
 
   /** `patience`: milliseconds from the beginning of the connection to the end of the conversation. */
-  constructor(wire: Wire, patience: number) {
+  constructor(wire: SmtpConnection, patience: number) {
     this.#wire = wire;
     this.#patience = patience;
     wire.listener = this;

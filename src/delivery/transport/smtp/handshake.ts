@@ -1,6 +1,6 @@
 /** From a bare connection to one that takes mail: greeting, EHLO, TLS, login. */
 import { isIPv6 } from 'node:net';
-import type { Wire } from './connection.ts';
+import type { SmtpConnection } from './connection.ts';
 import { Dialogue } from './dialogue.ts';
 import { type Outcome, outcomeOf, type Stage, withoutReply } from './outcome.ts';
 import { type Relay, relayName } from './relay.ts';
@@ -28,7 +28,7 @@ const MAX_COMMAND = 510;
  * milliseconds from the beginning of the connection.
  */
 export async function handshake(
-  wire: Wire,
+  wire: SmtpConnection,
   relay: Relay,
   name: string,
   timeouts: Timeouts,
@@ -60,7 +60,7 @@ class Refusal extends Error {
 }
 
 class Opening {
-  readonly #wire: Wire;
+  readonly #wire: SmtpConnection;
   readonly #relay: Relay;
   readonly #name: string;
   readonly #timeouts: Timeouts;
@@ -69,7 +69,7 @@ class Opening {
   #offers: Announced = new Map();
   stage: Stage = 'connect';
 
-  constructor(wire: Wire, relay: Relay, name: string, timeouts: Timeouts, patience: number) {
+  constructor(wire: SmtpConnection, relay: Relay, name: string, timeouts: Timeouts, patience: number) {
     this.#wire = wire;
     this.#relay = relay;
     this.#name = name;

@@ -34,7 +34,7 @@ export type Ticket = {
 };
 
 /** A linked list: an array's `shift` copies the rest once it is long. */
-export class Queue {
+export class PendingJobs {
   #first: Ticket | null = null;
   #last: Ticket | null = null;
   #length = 0;

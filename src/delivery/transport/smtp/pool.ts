@@ -1,10 +1,10 @@
 /** The SMTP client as the worker sees it: jobs go in, outcomes come out, connections are its own business. */
 
-import { Wire } from './connection.ts';
+import { SmtpConnection } from './connection.ts';
 import { handshake } from './handshake.ts';
 import { type Outcome, withoutReply } from './outcome.ts';
-import { type Job, Queue, type Ticket } from './pending-jobs.ts';
-import { Rate } from './rate.ts';
+import { type Job, PendingJobs, type Ticket } from './pending-jobs.ts';
+import { Throughput } from './rate.ts';
 import { type Relay, relayName } from './relay.ts';
 import { type Route, Routes } from './route.ts';
 import { Session, type SessionOwner } from './session.ts';
@@ -33,11 +33,11 @@ export class SmtpPool {
   readonly #onTrouble: (relay: string, outcome: Outcome) => void;
   readonly #timeouts: Timeouts;
   readonly #routes: Routes;
-  readonly #rate: Rate;
+  readonly #rate: Throughput;
   /** Jobs for whichever relay is best; those that one refused wait at the next. */
-  readonly #queue = new Queue();
+  readonly #queue = new PendingJobs();
   /** Every socket, from connecting to closed. */
-  readonly #wires = new Map<Wire, Route>();
+  readonly #wires = new Map<SmtpConnection, Route>();
   readonly #sessions = new Map<Session, Route>();
   readonly #idle: Session[] = [];
   /** The relay of every session, also of one that has ended. */
@@ -58,7 +58,7 @@ export class SmtpPool {
     this.#onTrouble = options.onTrouble ?? (() => {});
     this.#timeouts = { ...RFC_TIMEOUTS, ...options.timeouts };
     this.#routes = new Routes(relays, this.#connections, this.#timeouts, this.#monotonic);
-    this.#rate = new Rate(this.#monotonic);
+    this.#rate = new Throughput(this.#monotonic);
   }
 
   /**
@@ -265,7 +265,7 @@ export class SmtpPool {
   }
 
   /** Where a job waits: for any relay, or for the first that has not refused it; null where all have. */
-  #queueFor({ refusedBy }: Ticket): Queue | null {
+  #queueFor({ refusedBy }: Ticket): PendingJobs | null {
     if (refusedBy.length === 0) return this.#queue;
     return this.#routes.all.find(({ relay }) => !refusedBy.includes(relay))?.queue ?? null;
   }
@@ -284,7 +284,7 @@ export class SmtpPool {
   }
 
   async #open(route: Route): Promise<void> {
-    const wire = new Wire(route.relay, this.#monotonic, (closed) => this.#forget(closed));
+    const wire = new SmtpConnection(route.relay, this.#monotonic, (closed) => this.#forget(closed));
     this.#wires.set(wire, route);
     route.sockets++;
     route.opening.add(wire);
@@ -346,7 +346,7 @@ export class SmtpPool {
     this.#waiting.set(session, following);
   }
 
-  #forget(wire: Wire): void {
+  #forget(wire: SmtpConnection): void {
     const route = this.#wires.get(wire);
     if (route !== undefined) route.sockets--;
     this.#wires.delete(wire);
@@ -360,6 +360,6 @@ export class SmtpPool {
 }
 
 /** Empties a queue, each of its jobs ended so. */
-function end(queue: Queue, outcomeOf: (ticket: Ticket) => Outcome | 'withdrawn'): void {
+function end(queue: PendingJobs, outcomeOf: (ticket: Ticket) => Outcome | 'withdrawn'): void {
   for (let ticket = queue.shift(); ticket !== null; ticket = queue.shift()) ticket.resolve(outcomeOf(ticket));
 }

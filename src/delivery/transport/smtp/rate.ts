@@ -2,7 +2,7 @@
 
 const WINDOW_MS = 100;
 
-export class Rate {
+export class Throughput {
   readonly #monotonic: () => number;
   #since: number;
   #count = 0;

@@ -1,8 +1,8 @@
 /** What the pool knows of each relay: whether it works, how many connections it takes, and when a failed one is tried again. */
 
-import type { Wire } from './connection.ts';
+import type { SmtpConnection } from './connection.ts';
 import type { Outcome } from './outcome.ts';
-import { Queue } from './pending-jobs.ts';
+import { PendingJobs } from './pending-jobs.ts';
 import type { Relay } from './relay.ts';
 import type { Timeouts } from './timeouts.ts';
 
@@ -20,10 +20,10 @@ const MOST_REFUSALS = 3;
 export class Route {
   readonly relay: Relay;
   /** Jobs that another relay has refused. */
-  readonly queue = new Queue();
+  readonly queue = new PendingJobs();
   /** Sockets of every state, and those of them that are being opened. */
   sockets = 0;
-  readonly opening = new Set<Wire>();
+  readonly opening = new Set<SmtpConnection>();
   /** Sessions that answer, and those that have not answered for long. */
   open = 0;
   stalled = 0;

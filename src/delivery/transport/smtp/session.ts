@@ -1,6 +1,6 @@
 /** One open connection, handing over message after message: the hot path. */
 
-import type { Listener, Wire } from './connection.ts';
+import type { ConnectionListener, SmtpConnection } from './connection.ts';
 import { stuffDots } from './dot-stuffing.ts';
 import { envelopeFault, mailCommand, rcptCommand } from './envelope.ts';
 import type { Extensions } from './handshake.ts';
@@ -51,8 +51,8 @@ interface Begun {
   message: Buffer;
 }
 
-export class Session implements Listener {
-  readonly #wire: Wire;
+export class Session implements ConnectionListener {
+  readonly #wire: SmtpConnection;
   readonly #offers: Extensions;
   readonly #timeouts: Timeouts;
   readonly #relay: string;
@@ -83,7 +83,7 @@ export class Session implements Listener {
   #leaving = false;
 
   /** Takes over a wire whose handshake is through; `relay` is the relay's name for people. */
-  constructor(wire: Wire, offers: Extensions, timeouts: Timeouts, relay: string, owner: SessionOwner) {
+  constructor(wire: SmtpConnection, offers: Extensions, timeouts: Timeouts, relay: string, owner: SessionOwner) {
     this.#wire = wire;
     this.#offers = offers;
     this.#timeouts = timeouts;
