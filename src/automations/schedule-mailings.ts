@@ -31,7 +31,8 @@ export function createScheduleMailing(
   now: string,
 ): void {
   const newest = findScheduleMailing(db, schedule.id);
-  if (newest !== null && sameContent(JSON.parse(newest.content), frozen)) return;
+  const before: FrozenContent | null = newest === null ? null : JSON.parse(newest.content);
+  if (before !== null && sameContent(before, frozen)) return;
   const { id } = db
     .insert(mailings)
     .values({
@@ -42,7 +43,8 @@ export function createScheduleMailing(
       revision: (newest?.revision ?? 0) + 1,
       unsubscribe_group_id: Number(automation.unsubscribe_group_id),
       sender_id: schedule.sender_id,
-      content: JSON.stringify(frozen),
+      // Who is queued gets the new design under the Message-ID that an earlier try may have used.
+      content: JSON.stringify({ ...frozen, message_key: before?.message_key ?? frozen.message_key }),
       state: 'sending',
       created_at: now,
     })

@@ -144,6 +144,34 @@ t.test('a mail that was deleted never leaves, not to those queued either; what r
   t.match(await report(), { people: [{ state: 'finished', count: 3 }] });
 });
 
+t.test('a mail that is redesigned goes in its new design to those queued too, tried already or not', async (t) => {
+  const shop = await startShop(t);
+  await startSeries(shop, { one: 0 });
+  for (const name of ['ann', 'bob', 'cleo']) await shop.add(name);
+  shop.relay.answer = (to) => (to.startsWith('ann') ? ACCEPTED : LATER);
+  await shop.app.background();
+  const { body } = await shop.app.one.call('GET', '/automations/schedule', {
+    query: { utr: String(shop.app.db.prepare('SELECT utr FROM automations').pluck().get()) },
+  });
+  const { pathname } = new URL(body.message.automation_schedules[0].design_url);
+  t.equal((await shop.app.page('POST', pathname, { json: { html: '<p>New design</p>' } })).status, 200);
+  shop.relay.answer = () => ACCEPTED;
+  await shop.pass(DAY);
+  const mails = shop.relay.handed.filter(({ isAccepted }) => isAccepted);
+  t.strictSame(mails.map(({ to }) => to.slice(0, 3)).sort(), ['ann', 'bob', 'cle']);
+  for (const { to, raw } of mails) t.equal(raw.includes('New design'), !to.startsWith('ann'), to);
+  const idOf = (raw: string) => /^Message-ID: (.*)$/m.exec(raw)?.[1];
+  for (const { to, raw } of shop.relay.handed)
+    t.equal(idOf(raw), idOf(mails.find((mail) => mail.to === to)?.raw ?? ''), 'the Message-ID stays');
+  t.equal(
+    shop.app.db
+      .prepare('SELECT count(*) FROM mailings WHERE finished_at IS NULL AND revision = 1 AND owner_kind = ?')
+      .pluck()
+      .get('schedule'),
+    0,
+  );
+});
+
 t.test('after a sender is deleted and replaced, nothing leaves from the deleted one', async (t) => {
   const shop = await startShop(t);
   const { deleteMail, addMail, live, report } = await startSeries(shop, { one: 0 });

@@ -4,6 +4,9 @@ import type { Person } from '../content/values.ts';
 import { CLAIM_REASON, NEEDS_LOOKUP, PERSON, RecipientLookup } from './eligibility.ts';
 import type { Claim } from './ledger.ts';
 
+/** How many recipients go over to a newer revision in one transaction. */
+const MOVED_ROWS = 500;
+
 export interface Candidate extends Claim {
   /** Why they get nothing; null: they get it. */
   left_out: string | null;
@@ -21,12 +24,20 @@ const READ: Partial<Record<keyof Person, string>> = {
 export class Candidates {
   readonly #client: Database;
   readonly #lost: RecipientLookup;
+  readonly #moveToNewest: Statement<[number, number]>;
   /** By the fields they read: each field costs. */
   readonly #statements = new Map<string, Statement<[number, number, number], Candidate>>();
 
   constructor(client: Database) {
     this.#client = client;
     this.#lost = new RecipientLookup(client);
+    this.#moveToNewest = client.prepare(`
+      UPDATE OR IGNORE deliveries SET mailing_id = newest.id
+      FROM (SELECT m.id AS old, n.id FROM mailings m CROSS JOIN mailings n ON n.owner_kind = 'schedule' AND n.owner_id = m.owner_id
+        WHERE m.id = ? AND m.owner_kind = 'schedule' AND n.revision > m.revision AND n.finished_at IS NULL
+        ORDER BY n.revision DESC LIMIT 1) newest
+      WHERE deliveries.id IN (SELECT d.id FROM deliveries d INDEXED BY deliveries_queue
+        WHERE d.mailing_id = newest.old AND d.state = 0 LIMIT ?)`);
   }
 
   /**
@@ -40,6 +51,14 @@ export class Candidates {
     if (lost.length === 0) return candidates;
     this.#lost.find(mailingId, lost);
     return statement.all(mailingId, steady, limit);
+  }
+
+  /**
+   * Moves queued recipients of a mail of an automation that was redesigned to its newest revision, so that they get the new design;
+   * gives how many, a page at most. Call inside a transaction.
+   */
+  moveToNewest(mailingId: number): number {
+    return this.#moveToNewest.run(mailingId, MOVED_ROWS).changes;
   }
 
   #statementWith(fields: readonly (keyof Person)[]): Statement<[number, number, number], Candidate> {

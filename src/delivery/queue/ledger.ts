@@ -201,7 +201,8 @@ export class Ledger {
   /**
    * Takes up to `limit` due recipients of a mailing into hand-off and gives them with these fields of theirs: each field
    * costs. Who has left, is suppressed or was deleted by now is put into that final state instead, in the same transaction;
-   * `examined` counts them too, so that a batch in which nobody is eligible is told from an empty queue. Waits are measured by `steady`, stamps say
+   * `examined` counts them too, so that a batch in which nobody is eligible is told from an empty queue. Where a
+   * newer revision has taken the mailing's place, nobody is taken while `moved` recipients have just gone over to it. Waits are measured by `steady`, stamps say
    * `now`; both are epoch milliseconds.
    */
   claim(
@@ -210,11 +211,13 @@ export class Ledger {
     limit: number,
     steady: number,
     now: number,
-  ): { claims: Claim[]; examined: number } {
+  ): { claims: Claim[]; examined: number; moved: number } {
     return this.#client
       .transaction(() => {
+        const moved = this.#candidates.moveToNewest(mailingId);
+        if (moved > 0) return { claims: [], examined: 0, moved };
         const candidates = this.#candidates.due(mailingId, fields, limit, steady);
-        if (candidates.length === 0) return { claims: [], examined: 0 };
+        if (candidates.length === 0) return { claims: [], examined: 0, moved };
         const claims = candidates.filter((candidate) => candidate.left_out === null);
         if (claims.length > 0) {
           this.#take.run({ now, steady, ids: JSON.stringify(claims.map((claim) => claim.id)) });
@@ -225,7 +228,7 @@ export class Ledger {
           candidates.filter((candidate) => candidate.left_out !== null),
           now,
         );
-        return { claims, examined: candidates.length };
+        return { claims, examined: candidates.length, moved };
       })
       .immediate();
   }

@@ -51,7 +51,7 @@ export class DeliveryWorker {
   readonly #stopped = new Set<number>();
   #isStopping = false;
   #flights = 0;
-  /** Recipients that the last round put into a final state without a hand-off. */
+  /** Recipients that the last round put into a final state, or into another mailing, without a hand-off. */
   #ineligible = 0;
   /** Those in flight that wait for their signature. */
   #signing = 0;
@@ -181,8 +181,8 @@ export class DeliveryWorker {
       const wanted = share - claims.length;
       const found = this.#ledger.claim(mailingId, fields, wanted, this.#steady(), now);
       claims.push(...found.claims);
-      ineligible += found.examined - found.claims.length;
-      isMore = found.examined === wanted;
+      ineligible += found.examined - found.claims.length + found.moved;
+      isMore = found.examined === wanted || found.moved > 0;
     }
     this.#ineligible += ineligible;
     return claims;
@@ -322,9 +322,12 @@ export class DeliveryWorker {
       );
   }
 
-  #recordSuspects(suspects: readonly Suspect[], isTriedAgain = false): void {
-    for (const { mailing, claim, outcome } of suspects)
+  /** Records refusals that are judged. Where the mailing `goesOn`, those by policy are judged again, with those of people who come later. */
+  #recordSuspects(suspects: readonly Suspect[], goesOn = false): void {
+    for (const { mailing, claim, outcome } of suspects) {
+      const isTriedAgain = goesOn && outcome.enhanced?.startsWith('5.7.') === true;
       this.#results.push(this.#resultOf(mailing, claim, outcome, isTriedAgain));
+    }
   }
 
   #retryAt(claim: Claim): number | null {
@@ -350,7 +353,6 @@ export class DeliveryWorker {
       const isFirst = delivered === 0 && this.#refusals.acceptedAt(id) === 0;
       const verdict = this.#isGivenUp(mailing) ? 'hold' : this.#refusals.verdict(id, { isLast: true, isFirst });
       this.#judge(id, verdict);
-      // An automation goes on: they are tried again, and judged with those that come later.
       if (verdict === null) this.#recordSuspects(this.#refusals.take(id), mailing.owner_kind === 'schedule');
     }
   }
