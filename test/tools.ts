@@ -1,5 +1,5 @@
 /** Programs that some tests need and a machine may lack: such a test is skipped and says why. */
-import { existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 
 const PATHS = {
   chromium: '/usr/bin/chromium',
@@ -19,5 +19,10 @@ export function toolPath(tool: Tool): string {
 /** Why a test that needs the tool is skipped, or false where it can run: the `skip` option of a test. */
 export function skipWithout(tool: Tool): string | false {
   if (HIDDEN.includes(tool)) return `TEST_WITHOUT hides ${tool}`;
-  return existsSync(PATHS[tool]) ? false : `${PATHS[tool]} is not installed`;
+  try {
+    accessSync(PATHS[tool], constants.X_OK);
+    return false;
+  } catch {
+    return `${PATHS[tool]} is not installed`;
+  }
 }

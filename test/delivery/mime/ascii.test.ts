@@ -65,23 +65,28 @@ t.test('the address of the envelope and the header is ASCII whatever letter its 
 });
 
 t.test('any text in any field of a mail stays in its field, or the mail is refused', async (t) => {
+  // One hostile value is enough to have a mail refused: usually the others are valid, so that most mails are made.
+  const mostly = (valid: string, hostile = anything) =>
+    fc.oneof({ weight: 7, arbitrary: fc.constant(valid) }, { weight: 1, arbitrary: hostile });
   const record = fc.record({
     from: anything,
-    sender: fc.oneof(
-      anything,
-      fc.constant('news@example.com'),
-      anything.map((text) => `news@${text}.example`),
+    sender: mostly(
+      'news@example.com',
+      fc.oneof(
+        anything,
+        anything.map((text) => `news@${text}.example`),
+      ),
     ),
-    replyTo: fc.oneof(anything, fc.constant(null)),
-    listId: fc.oneof(anything, fc.constant('1.1.example.com')),
-    feedbackId: fc.oneof(anything, fc.constant('1:1:sendlark')),
-    messageId: fc.oneof(anything, fc.constant('1@example.com')),
-    unsubscribe: fc.oneof(anything, fc.constant('https://example.com/u/1')),
+    replyTo: fc.oneof(mostly('desk@example.com'), fc.constant(null)),
+    listId: mostly('1.1.example.com'),
+    feedbackId: mostly('1:1:sendlark'),
+    messageId: mostly('1@example.com'),
+    unsubscribe: mostly('https://example.com/u/1'),
     subject: anything,
     preheader: anything,
     value: anything,
     name: anything,
-    address: fc.oneof(anything, fc.constant('jane@example.net')),
+    address: mostly('jane@example.net'),
   });
   const usual = [
     'From',
@@ -131,7 +136,7 @@ t.test('any text in any field of a mail stays in its field, or the mail is refus
     }),
     { numRuns: 600 },
   );
-  t.ok(made > 5, `${made} were made`);
+  t.ok(made > 100, `${made} were made`);
 });
 
 /** The message, or null where it is refused as it should be. */
