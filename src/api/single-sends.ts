@@ -1,4 +1,5 @@
 /** Single sends: create, update, list, details (interface "Single sends"); the operations on one are in single-send-actions.ts. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -7,6 +8,7 @@ import { bytesOf, readRecord, recordObject } from '../database/record-json.ts';
 import { singleSends } from '../database/schema.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
+import { withinShare } from '../http/account-share.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   carrying,
@@ -175,7 +177,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     '/single/send/preview',
     { schema: { body: SingleSendBody, response: carrying({ preview: Preview }) }, config: { check: checkFields } },
     async (request) => {
-      const preview = await previewSingleSend(deps, request.userId, request.body);
+      const preview = await withinShare(request.userId, () => previewSingleSend(deps, request.userId, request.body));
       return { status: 'success' as const, message: { preview } };
     },
   );

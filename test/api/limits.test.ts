@@ -1,7 +1,7 @@
 /** What one account may ask for: no request of it, and none to a page about it, costs the others more than a moment. */
 import t, { type Test } from 'tap';
 import { mustSucceed, sendCampaign } from '../campaign.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { type Caller, startApp, type TestApp } from '../helper.ts';
 
 const NOW = '2026-01-15T09:00:00.000000Z';
 
@@ -67,4 +67,28 @@ t.test('an account has at most a thousand custom fields', async (t) => {
   t.equal(status, 422);
   t.strictSame(body.errors, { field_name: ['An account may not have more than 1000 custom fields.'] });
   await mustSucceed(t, app.two)('/custom-fields/save', form);
+});
+
+t.test('an account has three templates at work at once, and the others have their turn', async (t) => {
+  const app = await startApp(t);
+  const body = async (caller: Caller) => {
+    const must = mustSucceed(t, caller);
+    await must('/contacts-type/add', { name: 'Readers' });
+    await must('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: 1 });
+    const email = { from_email: 'a@example.com', reply_to_email: 'a@example.com' };
+    await must('/sender/save', { from_name: 'A', ...email, country_id: 1, company_address: 'Street 1', nickname: 'A' });
+    const last = (table: string) => app.db.prepare(`SELECT max(id) FROM ${table}`).pluck().get();
+    const own = { sender_id: last('senders'), unsubscribe_group_id: last('unsubscribe_groups') };
+    const words = { single_send_name: 'A', subject: 'A', preheader: 'A', template_id: 1, template_html: '<p>A</p>' };
+    return { ...own, ...words, schedule_type: 0, recipient_id: [`contacts_${last('contact_types')}`] };
+  };
+  const [ours, theirs] = [await body(app.one), await body(app.two)];
+  const preview = (caller: Caller, form: object) => caller.call('POST', '/single/send/preview', { form: { ...form } });
+  const answers = await Promise.all([
+    ...Array.from({ length: 6 }, () => preview(app.one, ours)),
+    preview(app.two, theirs),
+  ]);
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, 200, 200, 200, 429, 429, 429]);
+  t.equal(answers.at(-1)?.status, 200);
+  t.equal((await preview(app.one, ours)).status, 200);
 });

@@ -13,6 +13,7 @@ import type { Deps } from '../../deps.ts';
 import { allowTest, sampleValues } from '../../designs/design-people.ts';
 import { type Design, findDesign, saveDesign, senderValues, type TemplateCode } from '../../designs/designs.ts';
 import { conflict, Failure, notFound } from '../../failure.ts';
+import { withinShare } from '../../http/account-share.ts';
 import { retryable } from '../../http/errors.ts';
 import { FORM_BYTES } from '../../http/forms.ts';
 import { html } from '../../http/html.ts';
@@ -90,12 +91,13 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const design = found(request.params.token);
     const fields = mergeFields(db, design.user_id);
     if (design.template_html !== '' && design.template_json === '') return { html: design.template_html, fields };
-    return { ...(await viewTemplate(design.template_json)), fields };
+    const view = await withinShare(design.user_id, () => viewTemplate(design.template_json));
+    return { ...view, fields };
   });
 
   app.post<Call>('/design/:token', { onRequest }, async (request) => {
     const design = found(request.params.token);
-    await saveDesign(deps, design, await codeOf(design, request.body));
+    await withinShare(design.user_id, async () => saveDesign(deps, design, await codeOf(design, request.body)));
     return { message: 'Saved' };
   });
 
@@ -106,8 +108,10 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const address = given === '' ? null : parseAddress(given);
     const person = given !== '' && address === null ? null : sampleValues(db, design, address);
     if (given !== '' && person === null) throw notFound(`No contact this mail is for has the address ${given}.`);
-    const code = await codeOf(design, request.body);
-    const content = await compileContent({ ...code, subject, preheader, tracking: false, footer: true });
+    const content = await withinShare(design.user_id, async () => {
+      const code = await codeOf(design, request.body);
+      return compileContent({ ...code, subject, preheader, tracking: false, footer: true });
+    });
     const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
     const values = { ...person, ...senderValues(db, design), ...sample };
     const shown = previewOf(content, values);
@@ -119,7 +123,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const address = parseAddress(textOf(request.body?.email));
     if (address === null) throw conflict('That is not an e-mail address.');
     allowTest(db, design, address, clock.now());
-    await queueTestMail(deps, design, [address]);
+    await withinShare(design.user_id, () => queueTestMail(deps, design, [address]));
     return { message: `A test is on its way to ${address.address}` };
   });
 }
