@@ -29,6 +29,11 @@ export function invalid(field: string, text: string): Failure {
   return new Failure(422, { [field]: [text] });
 }
 
+/** 413: the body is larger, or has more parts, than the service reads. */
+export function payloadTooLarge(): Failure {
+  return new Failure(413, 'Payload Too Large');
+}
+
 /** 503: nothing can be written at the moment, and nothing was; the same request may succeed in a second. */
 export function unavailable(): Failure {
   return new Failure(503, 'The database is busy, try again in a moment');

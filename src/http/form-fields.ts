@@ -1,4 +1,5 @@
 /** The key grammar of form bodies (`name`, `name[]`, `name[3]`, `name[key]`) and its assembly into one object. */
+import { payloadTooLarge } from '../failure.ts';
 
 /** Where the names of fields whose keys were malformed are kept on an assembled body. */
 export const MALFORMED = Symbol('malformed fields');
@@ -66,11 +67,12 @@ export function listOf(value: FormValue = []): string[] | null {
 }
 
 /**
- * The pairs of an application/x-www-form-urlencoded body (WHATWG URL, "application/x-www-form-urlencoded parsing"), or null when
- * there are more than `most`: they are counted before any of them is read.
+ * The fields of an application/x-www-form-urlencoded body (WHATWG URL, "application/x-www-form-urlencoded parsing"). Throws 413 when
+ * it has more than `maxPairs` pairs; they are counted before any of them is decoded, so that an oversized form costs one scan.
  */
-export function parseUrlencoded(body: string, most: number): FormBody | null {
+export function parseUrlencoded(body: string, maxPairs: number): FormBody {
   let pairs = 1;
-  for (let at = body.indexOf('&'); at >= 0; at = body.indexOf('&', at + 1)) if (++pairs > most) return null;
+  for (let at = body.indexOf('&'); at >= 0; at = body.indexOf('&', at + 1))
+    if (++pairs > maxPairs) throw payloadTooLarge();
   return assembleFields(new URLSearchParams(body));
 }

@@ -1,24 +1,23 @@
 /** Reads form bodies, urlencoded and multipart, into the same objects that JSON gives. */
+import formbody from '@fastify/formbody';
 import multipart, { type FastifyMultipartOptions, type Multipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hasMoreParts, isDeeper } from '../delivery/content/json-size.ts';
-import { Failure } from '../failure.ts';
+import { Failure, payloadTooLarge } from '../failure.ts';
 import { assembleFields, type FormBody, MALFORMED, parseUrlencoded } from './form-fields.ts';
 import { normalize } from './normalize.ts';
 
 /** Largest form of any encoding (decisions §1). */
 export const FORM_BYTES = 4 * 1024 * 1024;
-const MOST_PARTS = 20_000;
+const MAX_FORM_PARTS = 20_000;
 /** Of JSON: room for two arrays of 10 000, and more levels than any parameter has. */
-const MOST_VALUES = 50_000;
-const MOST_LEVELS = 32;
+const MAX_JSON_VALUES = 50_000;
+const MAX_JSON_LEVELS = 32;
 /**
  * Bytes. More than a socket gives at once: the parser stops for good when a part it skips (one without a usable name, before
  * the key check) does not fit its buffer in one piece, and the request would have no answer.
  */
 const PART_BUFFER = 1024 * 1024;
-
-export const tooLarge = () => new Failure(413, 'Payload Too Large');
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -31,21 +30,18 @@ declare module 'fastify' {
 export async function installForms(app: FastifyInstance): Promise<void> {
   // Fastify brings a reader of text/plain, which would pass a text where a form belongs.
   app.removeContentTypeParser(['text/plain', 'application/json']);
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
-    const fields = parseUrlencoded(String(body), MOST_PARTS);
-    if (fields === null) done(tooLarge());
-    else done(null, fields);
-  });
+  await app.register(formbody, { bodyLimit: FORM_BYTES, parser: (body) => parseUrlencoded(body, MAX_FORM_PARTS) });
   await installMultipart(app, {
     throwFileSizeLimit: false,
     fileHwm: PART_BUFFER,
-    limits: { fieldNameSize: 200, fieldSize: FORM_BYTES, fields: MOST_PARTS, files: 1, parts: MOST_PARTS },
+    limits: { fieldNameSize: 200, fieldSize: FORM_BYTES, fields: MAX_FORM_PARTS, files: 1, parts: MAX_FORM_PARTS },
   });
   // Clients that send a default content type with no body mean no body.
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
-    else if (hasMoreParts(String(body), MOST_VALUES) || isDeeper(String(body), MOST_LEVELS)) done(tooLarge());
+    else if (hasMoreParts(String(body), MAX_JSON_VALUES) || isDeeper(String(body), MAX_JSON_LEVELS))
+      done(payloadTooLarge());
     else parseJson(request, String(body), done);
   });
   app.addHook('preValidation', (request, _reply, next) => {
@@ -127,10 +123,10 @@ export function asFailure(error: unknown): unknown {
  * The stream is destroyed with the failure, which is what `request.parts()` then throws.
  */
 function limitRawBytes(request: FastifyRequest, most: number): void {
-  if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge();
+  if (Number(request.headers['content-length'] ?? 0) > most) throw payloadTooLarge();
   let seen = 0;
   request.raw.on('data', (chunk: Buffer) => {
     seen += chunk.length;
-    if (seen > most) request.raw.destroy(tooLarge());
+    if (seen > most) request.raw.destroy(payloadTooLarge());
   });
 }

@@ -6,7 +6,6 @@ import { assetPages } from '../http/assets.ts';
 import { docsPage } from '../http/docs.ts';
 import { retryable } from '../http/errors.ts';
 import { parseUrlencoded } from '../http/form-fields.ts';
-import { tooLarge } from '../http/forms.ts';
 import { healthPages } from '../http/health.ts';
 import { html } from '../http/html.ts';
 import { imagePages } from '../http/images.ts';
@@ -28,9 +27,9 @@ const HEADERS = Object.entries({
   'cache-control': 'no-store',
 });
 
-/** Far more than the forms of the pages hold; there is no key before them, so what they cost is bounded by this. */
+/** Limits of the forms on the pages. Anyone can send one, so their cost is bounded here; the forms themselves are much smaller. */
 const FORM_BYTES = 64 * 1024;
-const MOST_FIELDS = 5000;
+const MAX_FIELDS = 5000;
 
 /** The pages, outside the API's prefix. */
 export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -38,11 +37,7 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: FORM_BYTES },
-    (_request, body, done) => {
-      const fields = parseUrlencoded(String(body), MOST_FIELDS);
-      if (fields === null) done(tooLarge());
-      else done(null, fields);
-    },
+    (_request, body, done) => done(null, parseUrlencoded(String(body), MAX_FIELDS)),
   );
   // A one-click request (RFC 8058) may come as multipart; nothing in any other body is needed to act on a link.
   app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, _body, done) =>
