@@ -13,7 +13,7 @@ import { addAddresses } from '../../src/audience/contacts/address-rows.ts';
 import { readCsv } from '../../src/audience/import/csv.ts';
 import { importContacts } from '../../src/audience/import/import.ts';
 import { connect } from '../../src/database/open.ts';
-import { contacts } from '../../src/database/schema.ts';
+import { contacts } from '../../src/database/schema/index.ts';
 import { load } from './load.ts';
 import { inFolder, KEYS, machine, madeDatabase, ranApart, row, served, type Taken, taken } from './measure.ts';
 

@@ -10,7 +10,7 @@ import { sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { connect } from '../../src/database/open.ts';
 import { readPage, recordObject } from '../../src/database/record-json.ts';
-import { contacts } from '../../src/database/schema.ts';
+import { contacts } from '../../src/database/schema/index.ts';
 import { inFolder, KEYS, machine, madeDatabase, ranApart, row, served, type Taken, taken, takenBy } from './measure.ts';
 
 const [given = '100000', part, path = ''] = process.argv.slice(2);

@@ -9,7 +9,7 @@ import { deleteSchedule } from '../automations/schedule-deletion.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { bytesOf, recordObject } from '../database/record-json.ts';
-import { automationSchedules, designTemplates, senders } from '../database/schema.ts';
+import { automationSchedules, designTemplates, senders } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
 import { sendList } from '../http/list-response.ts';

@@ -15,7 +15,7 @@ import {
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
-import { automations, unsubscribeGroups } from '../database/schema.ts';
+import { automations, unsubscribeGroups } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';

@@ -6,7 +6,7 @@ import { markForRecompute, recomputeSoon } from '../audience/segments/recompute.
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
-import { contactTypes } from '../database/schema.ts';
+import { contactTypes } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';

@@ -14,7 +14,7 @@ import { csvWriter } from '../audience/import/csv-write.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
 import { bytesOf, readRecord, recordObject } from '../database/record-json.ts';
-import { contactImports } from '../database/schema.ts';
+import { contactImports } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, messages, notFound } from '../failure.ts';
 import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';

@@ -20,7 +20,7 @@ import { updateContactKeepingPlaces } from '../automations/address-correction.ts
 import { isoTimestamp } from '../clock.ts';
 import { recordId, requireOwnedIds } from '../database/ownership.ts';
 import { bytesOf, recordObject, recordReader } from '../database/record-json.ts';
-import { contacts, contactTypes } from '../database/schema.ts';
+import { contacts, contactTypes } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { messages, notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';

@@ -8,7 +8,7 @@ import { markForRecompute, recomputeSoon } from '../audience/segments/recompute.
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';
-import { customFields, dynamicContents } from '../database/schema.ts';
+import { customFields, dynamicContents } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { messages, notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';

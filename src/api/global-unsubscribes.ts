@@ -6,7 +6,7 @@ import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, requireOwnedIds } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';
-import { unsubscribers } from '../database/schema.ts';
+import { unsubscribers } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';

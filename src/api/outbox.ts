@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
-import { addresses, deliveries, mailings, outbox } from '../database/schema.ts';
+import { addresses, deliveries, mailings, outbox } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';

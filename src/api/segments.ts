@@ -12,7 +12,7 @@ import { hasSegment } from '../audience/segments/targets.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
-import { contacts, segmentRecipients, segments } from '../database/schema.ts';
+import { contacts, segmentRecipients, segments } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { invalid, notFound, messages as wording } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
-import { cities, countries, senders, states } from '../database/schema.ts';
+import { cities, countries, senders, states } from '../database/schema/index.ts';
 import { waitForAcknowledgement } from '../delivery/queue/control.ts';
 import { stateName } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';

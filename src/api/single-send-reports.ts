@@ -5,7 +5,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { recordObject } from '../database/record-json.ts';
-import { deliveries } from '../database/schema.ts';
+import { deliveries } from '../database/schema/index.ts';
 import { sendingHeldReason } from '../delivery/queue/hold.ts';
 import { State } from '../delivery/queue/ledger.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';

@@ -5,7 +5,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
 import { bytesOf, readRecord, recordObject } from '../database/record-json.ts';
-import { singleSends } from '../database/schema.ts';
+import { singleSends } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { withinShare } from '../http/account-share.ts';

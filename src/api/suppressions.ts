@@ -7,7 +7,7 @@ import { parseAddress } from '../audience/contacts/addresses.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, requireOwnedIds } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';
-import { addresses, suppressions } from '../database/schema.ts';
+import { addresses, suppressions } from '../database/schema/index.ts';
 import { lastAccepted, recordBounce, suppressAddress } from '../delivery/feedback/bounces/record.ts';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
 import type { Deps } from '../deps.ts';

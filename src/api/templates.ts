@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { recordObject } from '../database/record-json.ts';
-import { designTemplates } from '../database/schema.ts';
+import { designTemplates } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { sendList } from '../http/list-response.ts';
 import { carrying, integer, isoTimestampSchema, listQuery, nullable, zeroOrOne } from '../http/schemas.ts';

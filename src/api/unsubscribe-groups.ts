@@ -7,7 +7,7 @@ import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, requireOwnedIds } from '../database/ownership.ts';
 import { bytesOf, readRecord, recordObject } from '../database/record-json.ts';
-import { unsubscribeGroups, unsubscribers } from '../database/schema.ts';
+import { unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';

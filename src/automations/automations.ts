@@ -7,7 +7,7 @@ import { type Clock, isoTimestamp, plainTimestamp } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
-import { automationSchedules, automations, mailings, senders } from '../database/schema.ts';
+import { automationSchedules, automations, mailings, senders } from '../database/schema/index.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/control.ts';
 import { conflict, notFound } from '../failure.ts';

@@ -5,7 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import { isoTimestamp } from '../clock.ts';
-import { automations } from '../database/schema.ts';
+import { automations } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { ineligibilityReason, isLiveContact } from '../delivery/queue/eligibility.ts';
 import { isMember, NEXT, WAIT } from '../delivery/queue/series.ts';

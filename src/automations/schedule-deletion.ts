@@ -2,7 +2,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
-import { automationSchedules, mailings } from '../database/schema.ts';
+import { automationSchedules, mailings } from '../database/schema/index.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/control.ts';
 import { notFound } from '../failure.ts';
 import { rescheduleAfterDeletion } from './enrolment.ts';

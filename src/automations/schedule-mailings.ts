@@ -1,7 +1,7 @@
 /** The mailing behind a schedule: one per design; a changed one opens a new revision (house, "The tables behind the nouns"). */
 import { and, desc, eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { links, mailings } from '../database/schema.ts';
+import { links, mailings } from '../database/schema/index.ts';
 import type { Frozen } from '../delivery/content/freeze.ts';
 import type { FrozenContent } from '../delivery/queue/mailings.ts';
 import type { Automation, Schedule } from './automations.ts';

@@ -2,7 +2,7 @@
 import { asc } from 'drizzle-orm';
 import { systemClock } from '../clock.ts';
 import { createAccount } from '../database/accounts.ts';
-import { accounts } from '../database/schema.ts';
+import { accounts } from '../database/schema/index.ts';
 import { type Call, type Command, choose, stringOption, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 

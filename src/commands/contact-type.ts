@@ -1,7 +1,7 @@
 /** The contact type that `import` and `export` are told by its number. */
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { contactTypes } from '../database/schema.ts';
+import { contactTypes } from '../database/schema/index.ts';
 import { type Call, numberOption, UsageError } from './command.ts';
 
 /** The number after --type; throws UsageError without one. */

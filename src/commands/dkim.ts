@@ -3,7 +3,7 @@ import { and, asc, eq } from 'drizzle-orm';
 import { asciiDomain } from '../audience/contacts/addresses.ts';
 import { isoTimestamp, systemClock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { dkimKeys } from '../database/schema.ts';
+import { dkimKeys } from '../database/schema/index.ts';
 import { createDkimKey, dnsRecord } from '../delivery/mime/dkim.ts';
 import { type Call, type Command, choose, stringOption, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';

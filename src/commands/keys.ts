@@ -2,7 +2,7 @@
 import { asc, eq } from 'drizzle-orm';
 import { systemClock } from '../clock.ts';
 import { createKeys, revokeKeys } from '../database/accounts.ts';
-import { accounts, apiKeys } from '../database/schema.ts';
+import { accounts, apiKeys } from '../database/schema/index.ts';
 import { type Call, type Command, choose, numberOption, stringOption } from './command.ts';
 import { withDatabase } from './database.ts';
 

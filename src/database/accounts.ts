@@ -4,7 +4,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from './open.ts';
-import { accounts, apiKeys } from './schema.ts';
+import { accounts, apiKeys } from './schema/index.ts';
 
 /** The row of `installation` that is there while nobody has seen the first keys. */
 const UNSHOWN = 'first_keys_unshown';

@@ -2,7 +2,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
-import { senders } from '../database/schema.ts';
+import { senders } from '../database/schema/index.ts';
 import type { Values } from '../delivery/content/merge.ts';
 import { contactOfAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { valuesOfContact } from '../delivery/queue/recipients.ts';

@@ -13,7 +13,7 @@ import {
   senders,
   singleSends,
   type Target,
-} from '../database/schema.ts';
+} from '../database/schema/index.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { conflict, notFound } from '../failure.ts';

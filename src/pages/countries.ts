@@ -1,6 +1,6 @@
 /** The countries with the numbers by which senders and contacts name them, for readers; tools have the reference data of the API. */
 import type { FastifyInstance } from 'fastify';
-import { countries } from '../database/schema.ts';
+import { countries } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { html } from '../http/html.ts';
 import { page } from '../http/page-layout.ts';

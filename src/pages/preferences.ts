@@ -5,7 +5,7 @@ import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { mailings, unsubscribeGroups, unsubscribers } from '../database/schema.ts';
+import { mailings, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
 import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 

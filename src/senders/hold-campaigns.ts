@@ -3,7 +3,7 @@ import { and, eq, or, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/automations.ts';
 import type { Db } from '../database/open.ts';
-import { singleSends, type Target } from '../database/schema.ts';
+import { singleSends, type Target } from '../database/schema/index.ts';
 
 const NAMES = { contacts: 'contact type', segments: 'segment' };
 

@@ -5,7 +5,7 @@ import { parseAddress } from '../audience/contacts/addresses.ts';
 import { holdAutomations } from '../automations/automations.ts';
 import { isoTimestamp, plainTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { deliveries, mailings, senders, singleSends } from '../database/schema.ts';
+import { deliveries, mailings, senders, singleSends } from '../database/schema/index.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { State } from '../delivery/queue/ledger.ts';
 import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/queue/sender.ts';

@@ -4,7 +4,7 @@ import { and, eq, or } from 'drizzle-orm';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
-import { mailings, senders, singleSends } from '../database/schema.ts';
+import { mailings, senders, singleSends } from '../database/schema/index.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/control.ts';
 import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/queue/sender.ts';
 import { conflict, notFound } from '../failure.ts';

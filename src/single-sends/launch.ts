@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import { isoTimestamp, plainTimestamp } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { links, mailings, senders, singleSends } from '../database/schema.ts';
+import { links, mailings, senders, singleSends } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';

@@ -4,7 +4,7 @@ import { listCustomFields } from '../audience/contacts/custom-fields.ts';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { recomputeAndWait } from '../audience/segments/recompute.ts';
 import { findTargets } from '../audience/segments/targets.ts';
-import { senders } from '../database/schema.ts';
+import { senders } from '../database/schema/index.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
 import { PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';

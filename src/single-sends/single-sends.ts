@@ -7,7 +7,7 @@ import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
-import { designTemplates, senders, singleSends, unsubscribeGroups } from '../database/schema.ts';
+import { designTemplates, senders, singleSends, unsubscribeGroups } from '../database/schema/index.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
 import { conflict, messages, notFound } from '../failure.ts';

@@ -5,7 +5,7 @@ import type { Address } from '../audience/contacts/addresses.ts';
 import { isoTimestamp } from '../clock.ts';
 import { verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { deliveries, links, mailings, senders } from '../database/schema.ts';
+import { deliveries, links, mailings, senders } from '../database/schema/index.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
 import { ineligibilityReason } from '../delivery/queue/eligibility.ts';
 import { conflict, invalid } from '../failure.ts';

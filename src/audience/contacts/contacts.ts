@@ -2,7 +2,7 @@
 import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
-import { contacts, contactTypes, countries } from '../../database/schema.ts';
+import { contacts, contactTypes, countries } from '../../database/schema/index.ts';
 import { invalid, messages, notFound } from '../../failure.ts';
 import { readdressRecipients, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { addressId } from './address-rows.ts';

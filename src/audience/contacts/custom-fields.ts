@@ -1,7 +1,7 @@
 /** Contact fields: the reserved ones, an account's custom ones, and what a custom value may be (decisions §2). */
 import { asc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { contacts, customFields } from '../../database/schema.ts';
+import { contacts, customFields } from '../../database/schema/index.ts';
 
 /** The reserved fields in the order of their ids, from 1. */
 export const RESERVED_FIELDS = [

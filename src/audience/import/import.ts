@@ -10,7 +10,7 @@ import type { Clock } from '../../clock.ts';
 import { isoTimestamp, systemClock } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { contactImports } from '../../database/schema.ts';
+import { contactImports } from '../../database/schema/index.ts';
 import { listCustomFields } from '../contacts/custom-fields.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { readCsv } from './csv.ts';

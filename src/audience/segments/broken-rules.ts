@@ -4,7 +4,7 @@
  */
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { type SegmentRule, segments, type Target } from '../../database/schema.ts';
+import { type SegmentRule, segments, type Target } from '../../database/schema/index.ts';
 import { type CustomField, listCustomFields } from '../contacts/custom-fields.ts';
 import { parseRules } from './rules.ts';
 

@@ -7,7 +7,7 @@ import { eq, type SQL, sql } from 'drizzle-orm';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { segments } from '../../database/schema.ts';
+import { segments } from '../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import { isBusy } from '../../database/write-lock.ts';
 import { syncMembers } from './membership.ts';

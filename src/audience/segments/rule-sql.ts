@@ -1,6 +1,6 @@
 /** Segment rules as bound SQL over a contact `c`. Nothing from outside becomes SQL text: fields and operators are of an allow-list. */
 import { fold } from '../../database/fold.ts';
-import type { SegmentRule } from '../../database/schema.ts';
+import type { SegmentRule } from '../../database/schema/index.ts';
 import { customValuePath } from '../contacts/custom-fields.ts';
 
 const DAY = 86_400_000;

@@ -1,5 +1,5 @@
 /** Segment rules as they are written: which operators a field has, how many operands each takes, what an operand may be (decisions §3). */
-import type { SegmentRule } from '../../database/schema.ts';
+import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../failure.ts';
 import { type CustomField, type FieldType, isValidValue, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedRecord } from '../../database/ownership.ts';
-import { type SegmentRule, segmentRecipients, segments } from '../../database/schema.ts';
+import { type SegmentRule, segmentRecipients, segments } from '../../database/schema/index.ts';
 import { notFound } from '../../failure.ts';
 import { addressId } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';

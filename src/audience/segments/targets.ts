@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
-import { contactTypes, segments, type Target } from '../../database/schema.ts';
+import { contactTypes, segments, type Target } from '../../database/schema/index.ts';
 
 /** The target a text names, in the form it comes back in (decisions §4), or null. */
 export function parseTarget(text: string): Target | null {

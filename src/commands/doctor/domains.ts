@@ -3,7 +3,7 @@
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
-import { dkimKeys, senders } from '../../database/schema.ts';
+import { dkimKeys, senders } from '../../database/schema/index.ts';
 import { dnsRecord } from '../../delivery/mime/dkim.ts';
 
 export interface SenderDomain {

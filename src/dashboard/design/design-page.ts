@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { listCustomFields } from '../../audience/contacts/custom-fields.ts';
 import type { Db } from '../../database/open.ts';
-import { dynamicContents } from '../../database/schema.ts';
+import { dynamicContents } from '../../database/schema/index.ts';
 import { compileContent, editTemplate, viewTemplate } from '../../delivery/content/compile.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
-import { cities, countries, designTemplates, type senders } from '../../database/schema.ts';
+import { cities, countries, designTemplates, type senders } from '../../database/schema/index.ts';
 import type { FrozenContent } from '../queue/mailings.ts';
 import { addressLine } from '../queue/sender.ts';
 import { compileContent } from './compile.ts';

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
-import type { Target } from '../../database/schema.ts';
+import type { Target } from '../../database/schema/index.ts';
 import { ineligibilityReason, isInTargets } from './eligibility.ts';
 import { State } from './ledger.ts';
 

@@ -4,7 +4,7 @@ import { decodeWords } from 'postal-mime';
 import type { Clock } from '../../clock.ts';
 import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
-import { outbox } from '../../database/schema.ts';
+import { outbox } from '../../database/schema/index.ts';
 import type { Courier, Handoff, Outcome } from './courier.ts';
 
 const KEPT = 1000;

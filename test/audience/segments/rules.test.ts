@@ -5,7 +5,7 @@ import t from 'tap';
 import { listCustomFields } from '../../../src/audience/contacts/custom-fields.ts';
 import { ruleCondition } from '../../../src/audience/segments/rule-sql.ts';
 import { OPERATORS, parseRules } from '../../../src/audience/segments/rules.ts';
-import type { SegmentRule } from '../../../src/database/schema.ts';
+import type { SegmentRule } from '../../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../../helper.ts';
 
 type Fields = Record<string, string>;

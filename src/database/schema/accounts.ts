@@ -1,0 +1,23 @@
+/** Tables of the installation and its accounts: who may call the API, and what the installation remembers about itself. */
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { id } from './columns.ts';
+
+export const accounts = sqliteTable('accounts', { id: id(), name: text().notNull(), created_at: text().notNull() });
+
+/** The column that names the account a row belongs to. */
+export const user = () =>
+  integer()
+    .notNull()
+    .references(() => accounts.id);
+
+export const apiKeys = sqliteTable('api_keys', {
+  id: id(),
+  user_id: user(),
+  public_key: text().notNull().unique(),
+  secret_hash: text().notNull(),
+  created_at: text().notNull(),
+  revoked_at: text(),
+});
+
+/** What the installation remembers about itself by name: the secrets that sign links, why sending is held, when it last ran. */
+export const installation = sqliteTable('installation', { name: text().primaryKey(), value: text().notNull() });

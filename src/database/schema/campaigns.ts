@@ -1,0 +1,183 @@
+/** Tables of what an owner plans: senders, single sends, automations and the people in them. */
+import { sql } from 'drizzle-orm';
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { user } from './accounts.ts';
+import { address } from './audience.ts';
+import { count, id, line, softStamps, stamps } from './columns.ts';
+
+/** 0: neither opens nor clicks of this mail are counted, whatever the installation's setting. */
+const tracking = () => integer().notNull().default(1);
+
+export const senders = sqliteTable(
+  'senders',
+  {
+    id: id(),
+    user_id: user(),
+    from_name: text().notNull(),
+    from_email: text().notNull(),
+    reply_to_email: text().notNull(),
+    country_id: integer().notNull(),
+    state_id: count(),
+    city_id: count(),
+    zip_code: line(),
+    company_address: text().notNull(),
+    company_address2: line(),
+    nickname: text().notNull(),
+    is_verified: count(),
+    utr: text().notNull(),
+    send_at: text().notNull(),
+    ...stamps(),
+    deleted_at: text(),
+  },
+  (table) => [index('senders_user').on(table.user_id)],
+);
+
+export interface Target {
+  id: string;
+  table: 'contacts' | 'segments';
+}
+
+export const singleSends = sqliteTable(
+  'single_sends',
+  {
+    id: id(),
+    user_id: user(),
+    template_id: integer().notNull(),
+    recipient_id: text({ mode: 'json' }).$type<Target[]>().notNull(),
+    exclude_specific_recipient_id: text({ mode: 'json' }).$type<Target[]>().notNull(),
+    sender_id: integer().notNull(),
+    unsubscribe_group_id: integer().notNull(),
+    single_send_name: text().notNull(),
+    from_sender: text().notNull(),
+    reply_to: text().notNull(),
+    sender_name: text(),
+    sender_address: text(),
+    subject: text().notNull(),
+    preheader: text().notNull(),
+    schedule_type: integer().notNull(),
+    schedule_date: text().notNull(),
+    schedule_time: text().notNull(),
+    status: integer().notNull(),
+    utr: text().notNull().unique(),
+    template_json: text(),
+    template_html: text(),
+    sent_at: text().notNull(),
+    /** When it starts, epoch milliseconds: the scheduled moment, or the end of the time in which it can be recalled. */
+    starts_at: integer().notNull(),
+    /** Why it was held and is a draft (status 0) again, for the report. */
+    held_reason: text(),
+    tracking: tracking(),
+    ...stamps(),
+  },
+  (table) => [
+    index('single_sends_user').on(table.user_id),
+    index('single_sends_due').on(table.starts_at).where(sql`status = 1`),
+    index('single_sends_held').on(table.held_reason).where(sql`status = 0 AND held_reason IS NOT NULL`),
+  ],
+);
+
+export const automations = sqliteTable(
+  'automations',
+  {
+    id: id(),
+    user_id: user(),
+    automation_for: count(),
+    automation_for_table: line(),
+    automation_name: text().notNull(),
+    exit_criteria: count(),
+    unsubscribe_group_id: text().notNull(),
+    automation_type: integer().notNull(),
+    utr: text().notNull().unique(),
+    status: count(),
+    live_at: text(),
+    /** Why it was held and is a draft again, for the report. */
+    held_reason: text(),
+    ...softStamps(),
+  },
+  (table) => [
+    index('automations_user').on(table.user_id),
+    index('automations_target').on(table.automation_for_table, table.automation_for).where(sql`deleted_at IS NULL`),
+  ],
+);
+
+export const automationSchedules = sqliteTable(
+  'automation_schedules',
+  {
+    id: id(),
+    user_id: user(),
+    automation_id: integer()
+      .notNull()
+      .references(() => automations.id),
+    sender_id: integer().notNull(),
+    subject: text().notNull(),
+    waiting_period: integer().notNull(),
+    waiting_type: text({ enum: ['instantly', 'days', 'hours'] }).notNull(),
+    utr: text().notNull().unique(),
+    template_id: integer().notNull(),
+    preview_img: text().notNull(),
+    template_json: line(),
+    template_html: line(),
+    tracking: tracking(),
+    ...stamps(),
+  },
+  (table) => [index('automation_schedules_automation').on(table.automation_id)],
+);
+
+/** The place of a person in an automation; each person has at most one per automation. */
+export const enrolments = sqliteTable(
+  'enrolments',
+  {
+    id: id(),
+    automation_id: integer()
+      .notNull()
+      .references(() => automations.id),
+    address_id: address(),
+    contact_id: integer(),
+    state: text({ enum: ['active', 'finished', 'left'] }).notNull(),
+    /** Why they left, or null. */
+    reason: text(),
+    /** Epoch milliseconds of entry. */
+    entered_at: integer().notNull(),
+    /** The last schedule whose mail was sent to them; 0 at entry. */
+    schedule_id: count(),
+    /** When the wait for the next mail began, epoch milliseconds: at entry, or when the previous mail reached its final state. */
+    waiting_since: integer().notNull(),
+    /** Epoch milliseconds when the next mail is due. */
+    due_at: integer().notNull(),
+    /** The delivery that is queued or being sent; null while they wait for the next mail. */
+    delivery_id: integer(),
+  },
+  (table) => [
+    uniqueIndex('enrolments_person').on(table.automation_id, table.address_id),
+    index('enrolments_due').on(table.automation_id, table.due_at).where(sql`state = 'active' AND delivery_id IS NULL`),
+    index('enrolments_delivery').on(table.delivery_id).where(sql`delivery_id IS NOT NULL`),
+  ],
+);
+
+/** One mail of one enrolment and its delivery. The unique index keeps a mail from being sent to the same person twice. */
+export const steps = sqliteTable(
+  'steps',
+  {
+    id: id(),
+    enrolment_id: integer()
+      .notNull()
+      .references(() => enrolments.id),
+    schedule_id: integer().notNull(),
+    delivery_id: integer(),
+    taken_at: integer().notNull(),
+  },
+  (table) => [uniqueIndex('steps_once').on(table.enrolment_id, table.schedule_id)],
+);
+
+/** How many test mails were sent from a design link. A link is identified by its mail and its expiry (epoch milliseconds). */
+export const designTests = sqliteTable(
+  'design_tests',
+  { utr: text().notNull(), until: integer().notNull(), tests: integer().notNull() },
+  (table) => [primaryKey({ columns: [table.utr, table.until] })],
+);
+
+/** When the design links of a mail were revoked, epoch milliseconds: links made before that no longer work. */
+export const designRevocations = sqliteTable('design_revocations', {
+  utr: text().primaryKey(),
+  revoked_at: integer().notNull(),
+});

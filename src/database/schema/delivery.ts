@@ -1,0 +1,137 @@
+/** Tables of what leaves: mailings, the ledger of their recipients, what happened to each mail afterwards. */
+import { sql } from 'drizzle-orm';
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { user } from './accounts.ts';
+import { address } from './audience.ts';
+import { count, id, line } from './columns.ts';
+
+/** A mailing: frozen content and who gets it. Its counters change in the transaction that changes the ledger, so they always agree with it. */
+export const mailings = sqliteTable(
+  'mailings',
+  {
+    id: id(),
+    user_id: user(),
+    owner_kind: text({ enum: ['single', 'schedule', 'test', 'system'] }).notNull(),
+    owner_id: integer().notNull(),
+    revision: integer().notNull().default(1),
+    /** The automation a schedule's mailing belongs to: an automation's counters are the sums of its mailings, those of deleted schedules included. */
+    automation_id: integer(),
+    unsubscribe_group_id: integer(),
+    /** The sender whose current name and addresses the mails carry; null: they are frozen in the content. */
+    sender_id: integer(),
+    content: text().notNull(),
+    /** layout (recipients are being enqueued) → sending → done; held waits with a reason, cancelled starts no further hand-off. */
+    state: text({ enum: ['layout', 'sending', 'paused', 'held', 'done', 'cancelled'] }).notNull(),
+    held_reason: text(),
+    /** The state the worker has last acknowledged: once it has acknowledged a stop, it begins no further SMTP transaction. */
+    seen_state: text().notNull().default(''),
+    /** Who it goes to and how far enqueueing has come, as JSON (`EnqueueProgress`); null once everybody is enqueued. */
+    layout: text(),
+    triggered: count(),
+    delivered: count(),
+    bounces: count(),
+    failed: count(),
+    suppressed: count(),
+    cancelled: count(),
+    unique_opens: count(),
+    total_opens: count(),
+    unsubscribes: count(),
+    created_at: text().notNull(),
+    finished_at: text(),
+  },
+  (table) => [
+    uniqueIndex('mailings_owner')
+      .on(table.owner_kind, table.owner_id, table.revision)
+      .where(sql`owner_kind IN ('single', 'schedule')`),
+    index('mailings_user').on(table.user_id),
+    index('mailings_automation').on(table.automation_id).where(sql`automation_id IS NOT NULL`),
+    index('mailings_unfinished').on(table.state).where(sql`finished_at IS NULL`),
+    index('mailings_unseen').on(table.id).where(sql`seen_state <> state`),
+    index('mailings_verification').on(table.owner_id).where(sql`owner_kind = 'system'`),
+  ],
+);
+
+/** The ledger: one row per recipient of a mailing. The states are `State` in delivery/queue/ledger.ts. */
+export const deliveries = sqliteTable(
+  'deliveries',
+  {
+    id: id(),
+    mailing_id: integer()
+      .notNull()
+      .references(() => mailings.id),
+    address_id: address(),
+    contact_id: integer(),
+    /** The row in the segment the person was enqueued from: people added by hand have their name there. */
+    segment_recipient_id: integer(),
+    state: integer().notNull().default(0),
+    attempt: count(),
+    /** When the next try is due, epoch milliseconds; 0 at first. */
+    due_at: count(),
+    /** When it was first tried, epoch milliseconds: after 4 days of temporary refusals it fails. */
+    first_tried_at: integer(),
+    /** The server's reply, or why this person got no mail. */
+    reply: text(),
+    updated_at: count(),
+    opened_at: integer(),
+    /** How many opens and clicks were counted; there is a maximum of each per recipient. */
+    opens: count(),
+    clicks: count(),
+    unsubscribed_at: integer(),
+  },
+  (table) => [
+    uniqueIndex('deliveries_person').on(table.mailing_id, table.address_id),
+    index('deliveries_queue').on(table.mailing_id, table.due_at, table.id).where(sql`state = 0`),
+    index('deliveries_sending').on(table.id).where(sql`state = 1`),
+  ],
+);
+
+/** Where a tracked link of a mailing leads; the address may contain placeholders. */
+export const links = sqliteTable(
+  'links',
+  { mailing_id: integer().notNull(), number: integer().notNull(), url: text().notNull() },
+  (table) => [primaryKey({ columns: [table.mailing_id, table.number] })],
+);
+
+/** What happened to a delivery after it was sent, one row per event. */
+export const events = sqliteTable(
+  'events',
+  {
+    id: id(),
+    mailing_id: integer().notNull(),
+    delivery_id: integer().notNull(),
+    kind: text({ enum: ['open', 'click', 'unsubscribe', 'bounce', 'complaint'] }).notNull(),
+    link_number: integer(),
+    is_machine: count(),
+    /** Epoch milliseconds. */
+    happened_at: integer().notNull(),
+  },
+  (table) => [index('events_mailing').on(table.mailing_id, table.kind)],
+);
+
+/** The newest 1 000 mails of the built-in courier, which stores mails instead of sending them. */
+export const outbox = sqliteTable('outbox', {
+  id: id(),
+  user_id: user(),
+  mailing_id: integer().notNull(),
+  envelope_from: text().notNull(),
+  envelope_to: text().notNull(),
+  /** From the header fields of the same name, decoded. */
+  from: line(),
+  to: line(),
+  subject: text().notNull(),
+  raw: blob({ mode: 'buffer' }).notNull(),
+  created_at: text().notNull(),
+});
+
+/** DKIM keys by sender domain (ASCII form). The newest of a domain signs; receivers may still look up older ones. */
+export const dkimKeys = sqliteTable(
+  'dkim_keys',
+  {
+    id: id(),
+    domain: text().notNull(),
+    selector: text().notNull(),
+    private_key: text().notNull(),
+    created_at: text().notNull(),
+  },
+  (table) => [uniqueIndex('dkim_keys_selector').on(table.domain, table.selector)],
+);

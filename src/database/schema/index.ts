@@ -1,0 +1,6 @@
+/** Every table. A column that the API shows has the name it has there, so a row is the record. */
+export * from './accounts.ts';
+export * from './audience.ts';
+export * from './campaigns.ts';
+export * from './delivery.ts';
+export * from './reference.ts';
