@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, logOptions } from './app.ts';
 import type { ImportJob, ImportReport } from './audience/import/import.ts';
-import { removeLeftUploads } from './audience/import/uploads.ts';
+import { removeAbandonedUploads } from './audience/import/uploads.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
@@ -55,7 +55,7 @@ export async function serve(config: Config): Promise<Server> {
     migrateAndSeed(db);
     // Somebody put a backup in the place of the database without `sendlark restore`.
     if (isCopy(db.$client)) continueFromCopy(db.$client, new Map());
-    removeLeftUploads(config.DATABASE_PATH);
+    removeAbandonedUploads(config.DATABASE_PATH);
     return await serveFrom(db, config, opened, closeAll);
   } catch (error) {
     await closeAll();

@@ -78,7 +78,7 @@ async function orm(): Promise<Taken> {
       db.transaction((tx) => {
         for (const cells of batch) {
           const email = cells.email ?? '';
-          addAddresses(db, 1, [{ address: email, compared: email, domain: '' }]);
+          addAddresses(db, 1, [{ address: email, normalized: email, domain: '' }]);
           const person = db.$client
             .prepare('SELECT id FROM addresses WHERE user_id = 1 AND compared_email = ?')
             .pluck();

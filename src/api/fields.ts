@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { isRefusedName, listCustomFields, RESERVED_FIELDS } from '../audience/contacts/custom-fields.ts';
+import { isReservedName, listCustomFields, RESERVED_FIELDS } from '../audience/contacts/custom-fields.ts';
 import { reviveSegments, segmentsWithField } from '../audience/segments/broken-rules.ts';
 import { markForRecompute, recomputeSoon } from '../audience/segments/recompute.ts';
 import { isoTimestamp } from '../clock.ts';
@@ -24,7 +24,7 @@ import {
   zeroOrOne,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
-import { holdForBrokenRules } from '../senders/hold-campaigns.ts';
+import { holdCampaignsUsingSegments } from '../senders/hold-campaigns.ts';
 
 const FieldDefinition = Type.Object({
   id: integer(),
@@ -91,7 +91,7 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
           );
           if (fields >= MOST_FIELDS)
             faults.add('field_name', `An account may not have more than ${MOST_FIELDS} custom fields.`);
-          if (isRefusedName(field_name) || isTaken(field_name, userId))
+          if (isReservedName(field_name) || isTaken(field_name, userId))
             faults.add('field_name', messages.taken('field_name'));
         }),
       },
@@ -130,7 +130,7 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
             .where(ownedRecord(customFields, id, request.userId))
             .run();
           if (changes === 0) throw notFound();
-          holdForBrokenRules(db, segmentsWithField(db, request.userId, id), now);
+          holdCampaignsUsingSegments(db, segmentsWithField(db, request.userId, id), now);
         },
         { behavior: 'immediate' },
       );

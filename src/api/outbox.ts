@@ -43,7 +43,7 @@ export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, t
         and(
           eq(deliveries.mailing_id, mailing),
           eq(addresses.user_id, mailings.user_id),
-          eq(addresses.compared_email, parseAddress(to)?.compared ?? ''),
+          eq(addresses.compared_email, parseAddress(to)?.normalized ?? ''),
         ),
       )
       .get();

@@ -116,7 +116,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     if (body.contact_type_id !== undefined)
       faults.reference('contact_type_id', () => hasContactType(db, userId, body.contact_type_id));
     if (faults.has('value')) return;
-    for (const [field, text] of parseRules(listCustomFields(db, userId), body).faults) faults.add(field, text);
+    for (const [field, text] of parseRules(listCustomFields(db, userId), body).errors) faults.add(field, text);
   };
 
   app.post(

@@ -30,7 +30,7 @@ import {
   zeroOrOne,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
-import { holdCampaignsUsingSender, lastVerification, sendVerification } from '../senders/senders.ts';
+import { findLastVerification, holdCampaignsUsingSender, sendVerification } from '../senders/senders.ts';
 
 const Sender = Type.Object({
   id: integer(),
@@ -201,7 +201,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         .get();
       if (sender === undefined) throw notFound();
       const none = { sent_at: null, attempts: 0, reply: null, held_reason: null };
-      const { state, ...mail } = { ...none, ...lastVerification(db, sender) };
+      const { state, ...mail } = { ...none, ...findLastVerification(db, sender) };
       const report = { is_verified: sender.is_verified, ...mail, state: state === undefined ? null : stateName(state) };
       return { status: 'success' as const, message: { report } };
     },

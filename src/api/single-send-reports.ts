@@ -108,7 +108,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       const mailing = findSingleSendMailing(db, requireSingleSend(db, request.userId, utr));
       const where = and(
         eq(deliveries.mailing_id, mailing?.id ?? 0),
-        email === undefined ? undefined : sql`compared_email = ${parseAddress(email)?.compared ?? ''}`,
+        email === undefined ? undefined : sql`compared_email = ${parseAddress(email)?.normalized ?? ''}`,
       );
       const from = sql`${deliveries} CROSS JOIN addresses ON addresses.id = ${deliveries.address_id}`;
       sendList(reply, db, 'recipients', { record, from, where, id: deliveries.id }, request.query);

@@ -77,7 +77,7 @@ export async function setLive(deps: AutomationActionDeps, userId: number, utr: u
 }
 
 /** What an automation would go live with; throws what stands in the way, but for the content of its mails. */
-function readiness(db: Db, userId: number, utr: unknown) {
+function requireReadiness(db: Db, userId: number, utr: unknown) {
   const automation = requireAutomation(db, userId, utr, 'Record not found');
   if (automation.unsubscribe_group_id === '0') throw conflict('Unsubscribe group require to live automation');
   if (automation.automation_for === 0 || !targetExists(db, automation))
@@ -96,7 +96,7 @@ function readiness(db: Db, userId: number, utr: unknown) {
 async function trySetLive(deps: AutomationActionDeps, userId: number, utr: unknown): Promise<boolean> {
   const { db, clock } = deps;
   if (requireAutomation(db, userId, utr, 'Record not found').status === 1) return true;
-  const before = readiness(db, userId, utr);
+  const before = requireReadiness(db, userId, utr);
   const { automation } = before;
   const frozen = new Map<Schedule, Frozen>();
   for (const { schedule } of before.mails) {
@@ -107,14 +107,14 @@ async function trySetLive(deps: AutomationActionDeps, userId: number, utr: unkno
   const now = clock.now();
   return db.transaction(
     (tx) => {
-      if (!isDeepStrictEqual(readiness(db, userId, utr), before)) return false;
+      if (!isDeepStrictEqual(requireReadiness(db, userId, utr), before)) return false;
       for (const [schedule, content] of frozen)
         createScheduleMailing(db, automation, schedule, content, isoTimestamp(now));
       tx.update(automations)
         .set({ status: 1, live_at: plainTimestamp(now), held_reason: null, updated_at: isoTimestamp(now) })
         .where(eq(automations.id, automation.id))
         .run();
-      for (const { id } of mailingsOf(db, automation.id, 'paused')) commandMailing(db.$client, id, 'resume');
+      for (const { id } of listMailings(db, automation.id, 'paused')) commandMailing(db.$client, id, 'resume');
       return true;
     },
     { behavior: 'immediate' },
@@ -140,7 +140,7 @@ function targetExists(db: Db, { user_id, automation_for, automation_for_table }:
   );
 }
 
-function mailingsOf(db: Db, automationId: number, state: 'sending' | 'paused' | 'held'): { id: number }[] {
+function listMailings(db: Db, automationId: number, state: 'sending' | 'paused' | 'held'): { id: number }[] {
   const where = and(eq(mailings.automation_id, automationId), eq(mailings.state, state));
   return db.select({ id: mailings.id }).from(mailings).where(where).all();
 }
@@ -173,7 +173,7 @@ async function stop(
           .run();
         const states = what === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
         for (const state of states) {
-          for (const { id } of mailingsOf(db, automationId, state))
+          for (const { id } of listMailings(db, automationId, state))
             if (commandMailing(db.$client, id, what)) ids.push(id);
         }
       }

@@ -12,7 +12,7 @@ import { isMember, NEXT, WAIT } from '../delivery/queue/series.ts';
 import { type AutomationDeps, freezeSchedule, holdAutomations, listSchedules } from './automations.ts';
 import { createScheduleMailing, findScheduleMailing } from './schedule-mailings.ts';
 
-const ROWS = 250;
+const PAGE_ROWS = 250;
 
 interface Change {
   id: number;
@@ -25,15 +25,16 @@ interface Change {
 
 /** A page of what has been recorded and not come to, oldest first. */
 export const MEMBERSHIP_CHANGES_PAGE = `
-  SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${ROWS}`;
+  SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${PAGE_ROWS}`;
 
 /** The address a change is about: that of the contact now, since it may have been corrected after the change. */
-const NOW_AT = 'ifnull((SELECT address_id FROM contacts WHERE id = @contact_id AND deleted_at IS NULL), @address_id)';
+const CURRENT_ADDRESS =
+  'ifnull((SELECT address_id FROM contacts WHERE id = @contact_id AND deleted_at IS NULL), @address_id)';
 
 /** The end of one person's way through one automation. */
 export const END_ENROLMENT = `
   UPDATE enrolments SET state = 'left', reason = 'left the target'
-  WHERE automation_id = @automation_id AND address_id = ${NOW_AT} AND state = 'active'`;
+  WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`;
 
 /**
  * Enrols who joined while an automation was live and ends who left since the last call, in the order it happened; gives how many
@@ -48,7 +49,7 @@ export function applyMembershipChanges(client: Database): number {
       const leave = client.prepare(END_ENROLMENT);
       const enter = client.prepare(`
         INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
-        SELECT au.id, ${NOW_AT}, @contact_id, 'active', @happened_at, @happened_at,
+        SELECT au.id, ${CURRENT_ADDRESS}, @contact_id, 'active', @happened_at, @happened_at,
           @happened_at + ifnull((SELECT ${WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.id LIMIT 1), 0)
         FROM automations au WHERE au.id = @automation_id AND au.deleted_at IS NULL
         ON CONFLICT (automation_id, address_id) DO UPDATE SET contact_id = excluded.contact_id WHERE state = 'active'`);
@@ -109,7 +110,7 @@ function finish(client: Database, automationId: number, now: number): number {
     .prepare(`
       UPDATE enrolments SET state = 'finished' WHERE id IN (
         SELECT e.id FROM enrolments e INDEXED BY enrolments_due
-        WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? AND ${NEXT} IS NULL LIMIT ${ROWS})`)
+        WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? AND ${NEXT} IS NULL LIMIT ${PAGE_ROWS})`)
     .run(automationId, now).changes;
 }
 
@@ -120,12 +121,12 @@ async function sendSchedule(
   now: number,
 ): Promise<number> {
   const { db } = deps;
-  const mailing = findScheduleMailing(db, scheduleId) ?? (await openMissing(deps, automationId, scheduleId));
-  return mailing === null ? 0 : takeStep(db.$client, automationId, scheduleId, mailing.id, now);
+  const mailing = findScheduleMailing(db, scheduleId) ?? (await createMissingMailing(deps, automationId, scheduleId));
+  return mailing === null ? 0 : enqueueScheduleMail(db.$client, automationId, scheduleId, mailing.id, now);
 }
 
 /** A schedule that was added or redesigned while live gets its mailing here; one that can't go takes the automation to draft. */
-async function openMissing(deps: AutomationDeps, automationId: number, scheduleId: number) {
+async function createMissingMailing(deps: AutomationDeps, automationId: number, scheduleId: number) {
   const { db, clock } = deps;
   const schedule = listSchedules(db, automationId).find(({ id }) => id === scheduleId);
   const automation = db.select().from(automations).where(eq(automations.id, automationId)).get();
@@ -170,7 +171,13 @@ const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
 export const OBSTACLE = `ifnull(${ineligibilityReason('e')}, iif(${CONTACT} IS NULL AND r.id IS NULL, 'contact was deleted', NULL))`;
 
 /** Gives one page of due people their mail, or ends those who left, in one transaction. */
-function takeStep(client: Database, automationId: number, scheduleId: number, mailingId: number, now: number): number {
+function enqueueScheduleMail(
+  client: Database,
+  automationId: number,
+  scheduleId: number,
+  mailingId: number,
+  now: number,
+): number {
   const bounds = { automation: automationId, schedule: scheduleId, mailing: mailingId, now };
   return client
     .transaction(() => {
@@ -198,7 +205,7 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
             JOIN mailings m ON m.id = @mailing ${PERSON}
           WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
             AND ${NEXT} = @schedule
-          ORDER BY e.due_at, e.id LIMIT ${ROWS}`)
+          ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`)
         .all(bounds);
       const leave = client.prepare("UPDATE enrolments SET state = 'left', reason = ? WHERE id = ?");
       const step = client.prepare(
@@ -241,7 +248,7 @@ function takeStep(client: Database, automationId: number, scheduleId: number, ma
  * the transaction of the change.
  */
 export function rescheduleAfterAddition(client: Database, automationId: number, scheduleId: number): void {
-  waitAgain(client, automationId, `${NEXT} = @schedule`, scheduleId);
+  updateDueTimes(client, automationId, `${NEXT} = @schedule`, scheduleId);
 }
 
 /**
@@ -257,10 +264,10 @@ export function rescheduleAfterDeletion(client: Database, automationId: number, 
       WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND ${waited}
         AND ${NEXT} IS NULL AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = 1)`)
     .run({ automation: automationId, schedule: scheduleId });
-  waitAgain(client, automationId, waited, scheduleId);
+  updateDueTimes(client, automationId, waited, scheduleId);
 }
 
-function waitAgain(client: Database, automationId: number, who: string, scheduleId: number): void {
+function updateDueTimes(client: Database, automationId: number, who: string, scheduleId: number): void {
   client
     .prepare(`
       UPDATE enrolments AS e SET

@@ -8,7 +8,7 @@ import { State } from '../delivery/queue/ledger.ts';
 import { type Automation, listSchedules, type Schedule } from './automations.ts';
 import { OBSTACLE, PERSON } from './enrolment.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 const NOT_LIVE = 'the automation is not live';
 
 export interface Forecast {
@@ -40,37 +40,37 @@ export function forecastFor(db: Db, automation: Automation, email: string, now: 
   const addressId = client
     .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND compared_email = ?')
     .pluck()
-    .get(automation.user_id, parseAddress(email)?.compared ?? '');
+    .get(automation.user_id, parseAddress(email)?.normalized ?? '');
   const schedules = listSchedules(db, automation.id);
   const enrolment =
     addressId === undefined
       ? undefined
-      : (enrolmentOf(client, automation, addressId) ?? joinOf(client, automation, addressId));
-  const obstacle = addressId === undefined ? null : obstacleFor(client, automation, addressId, enrolment);
+      : (findEnrolment(client, automation, addressId) ?? findPendingJoin(client, automation, addressId));
+  const obstacle = addressId === undefined ? null : findObstacle(client, automation, addressId, enrolment);
   const isMember = addressId !== undefined && isInTarget(client, automation, addressId);
   if (enrolment === undefined) {
     const reason = obstacle ?? (isMember ? 'joined before it went live, or while it was paused' : 'not in the target');
     const wouldEnter = isLive && obstacle === null && !isMember;
-    const due = wouldEnter ? now + waitOf(schedules[0]) : null;
-    return { state: 'outside', reason, entered_at: null, mails: planned(schedules, 0, due, new Map()) };
+    const due = wouldEnter ? now + waitMs(schedules[0]) : null;
+    return { state: 'outside', reason, entered_at: null, mails: planMails(schedules, 0, due, new Map()) };
   }
   const isActive = enrolment.state === 'active';
   const hasLeft =
-    automation.exit_criteria === 1 && (!isMember || leavesSoon(client, automation, addressId ?? 0, enrolment));
+    automation.exit_criteria === 1 && (!isMember || hasPendingLeave(client, automation, addressId ?? 0, enrolment));
   const leaves = hasLeft ? 'left the target' : obstacle;
   const goesOn = isActive && leaves === null && isLive;
-  const taken = takenBy(client, enrolment.id);
+  const taken = mailProgress(client, enrolment.id);
   const next = schedules.find(({ id }) => id > enrolment.schedule_id);
   const due = taken.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
     reason: isActive ? (leaves ?? (isLive ? null : NOT_LIVE)) : enrolment.reason,
     entered_at: isoTimestamp(new Date(enrolment.entered_at)),
-    mails: planned(schedules, enrolment.schedule_id, goesOn ? Math.max(now, due) : null, taken),
+    mails: planMails(schedules, enrolment.schedule_id, goesOn ? Math.max(now, due) : null, taken),
   };
 }
 
-function enrolmentOf(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
+function findEnrolment(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
   return client
     .prepare<[number, number], Enrolment>(
       'SELECT *, 0 AS change_id FROM enrolments WHERE automation_id = ? AND address_id = ?',
@@ -79,7 +79,7 @@ function enrolmentOf(client: Database, { id }: Automation, addressId: number): E
 }
 
 /** The enrolment that a join brings which the background has not come to yet. */
-function joinOf(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
+function findPendingJoin(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
   return client
     .prepare<[number, number], Enrolment>(`
       SELECT 0 AS id, id AS change_id, contact_id, 'active' AS state, NULL AS reason, happened_at AS entered_at, 0 AS schedule_id,
@@ -89,7 +89,7 @@ function joinOf(client: Database, { id }: Automation, addressId: number): Enrolm
 }
 
 /** Whether they have left the target, and perhaps come back, since they joined, without the background having come to it. */
-function leavesSoon(client: Database, { id }: Automation, addressId: number, { change_id }: Enrolment): boolean {
+function hasPendingLeave(client: Database, { id }: Automation, addressId: number, { change_id }: Enrolment): boolean {
   return (
     client
       .prepare(
@@ -100,42 +100,42 @@ function leavesSoon(client: Database, { id }: Automation, addressId: number, { c
 }
 
 function dueAt({ waiting_since, schedule_id }: Enrolment, schedules: readonly Schedule[]): number {
-  return waiting_since + waitOf(schedules.find(({ id }) => id > schedule_id));
+  return waiting_since + waitMs(schedules.find(({ id }) => id > schedule_id));
 }
 
 /** Mails up to the place passed with what became of them; the others from `due` on, each waiting from the one before it. */
-function planned(
+function planMails(
   schedules: readonly Schedule[],
   passed: number,
   due: number | null,
-  taken: ReadonlyMap<number, Taken>,
+  taken: ReadonlyMap<number, MailProgress>,
 ): Forecast['mails'] {
   let next = due;
   return schedules.map((schedule, at) => {
     const mail = taken.get(schedule.id);
     const dueAt = schedule.id > passed ? next : (mail?.due_at ?? null);
-    if (schedule.id > passed && next !== null) next += waitOf(schedules[at + 1]);
+    if (schedule.id > passed && next !== null) next += waitMs(schedules[at + 1]);
     const timed = (moment: number | null | undefined) =>
       moment === null || moment === undefined ? null : isoTimestamp(new Date(moment));
     return { utr: schedule.utr, subject: schedule.subject, sent_at: timed(mail?.sent_at), due_at: timed(dueAt) };
   });
 }
 
-function waitOf(schedule: Schedule | undefined): number {
+function waitMs(schedule: Schedule | undefined): number {
   if (schedule === undefined || schedule.waiting_type === 'instantly') return 0;
-  return schedule.waiting_period * (schedule.waiting_type === 'days' ? 24 * HOUR : HOUR);
+  return schedule.waiting_period * (schedule.waiting_type === 'days' ? 24 * HOUR_MS : HOUR_MS);
 }
 
-interface Taken {
+interface MailProgress {
   schedule_id: number;
   sent_at: number | null;
   due_at: number | null;
 }
 
 /** What became of the mails of an enrolment: sent when it was accepted, also if it was returned later; due while it is on its way. */
-function takenBy(client: Database, enrolmentId: number): Map<number, Taken> {
+function mailProgress(client: Database, enrolmentId: number): Map<number, MailProgress> {
   const steps = client
-    .prepare<[number], Taken>(`
+    .prepare<[number], MailProgress>(`
       SELECT t.schedule_id, CASE d.state WHEN ${State.accepted} THEN d.updated_at WHEN ${State.bounced} THEN t.taken_at END AS sent_at,
         iif(d.state IN (${State.queued}, ${State.sending}), max(d.due_at, t.taken_at), NULL) AS due_at
       FROM steps t LEFT JOIN deliveries d ON d.id = t.delivery_id WHERE t.enrolment_id = ?`)
@@ -144,7 +144,7 @@ function takenBy(client: Database, enrolmentId: number): Map<number, Taken> {
 }
 
 /** Why the next mail would not go to this person, apart from the target. */
-function obstacleFor(
+function findObstacle(
   client: Database,
   automation: Automation,
   addressId: number,

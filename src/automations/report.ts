@@ -56,10 +56,10 @@ export function automationReport(db: Db, automation: Automation): AutomationRepo
   return {
     status: automation.status,
     held_reason: automation.held_reason ?? held ?? sendingHeld,
-    people: peopleIn(places),
+    people: countPeople(places),
     mails: mails.map(({ id, ...mail }) => ({
       ...mail,
-      waiting: mail.utr === null ? 0 : waitingFor(id, inPlace, places),
+      waiting: mail.utr === null ? 0 : countWaiting(id, inPlace, places),
     })),
   };
 }
@@ -73,7 +73,7 @@ interface Place {
 }
 
 /** People by state and reason, wherever they are. */
-function peopleIn(places: readonly Place[]): AutomationReport['people'] {
+function countPeople(places: readonly Place[]): AutomationReport['people'] {
   const people: AutomationReport['people'] = [];
   for (const { state, reason, count } of places) {
     const last = people.at(-1);
@@ -84,7 +84,7 @@ function peopleIn(places: readonly Place[]): AutomationReport['people'] {
 }
 
 /** How many people wait for a mail: those who have not had it, but every one before it. */
-function waitingFor(schedule: number, inPlace: readonly number[], places: readonly Place[]): number {
+function countWaiting(schedule: number, inPlace: readonly number[], places: readonly Place[]): number {
   return places
     .filter(({ state, schedule_id: had }) => state === 'waiting' && inPlace.find((id) => id > had) === schedule)
     .reduce((sum, { count }) => sum + count, 0);

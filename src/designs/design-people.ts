@@ -10,42 +10,42 @@ import { conflict, Failure } from '../failure.ts';
 import { type Design, LINK_MS } from './designs.ts';
 
 /** Tests that one link sends, asked-for ones that are refused included, so that it does not tell who is a contact. */
-const MOST_TESTS = 10;
+const MAX_TESTS = 10;
 const TOO_MANY_REQUESTS = 429;
 
 /**
  * Lets a holder of the link send a test to this address: an address of one of the account's senders or contacts, a few times. Throws
  * 429 when the link has sent its number of tests, and 409 for an address of a stranger.
  */
-export function allowTest(db: Db, { utr, until, user_id }: Design, { compared, address }: Address, now: Date): void {
+export function allowTest(db: Db, { utr, until, user_id }: Design, { normalized, address }: Address, now: Date): void {
   const forget = db.$client.prepare('DELETE FROM design_tests WHERE until < ?');
   const count = db.$client.prepare(`
     INSERT INTO design_tests (utr, until, tests) VALUES (?, ?, 1)
-    ON CONFLICT DO UPDATE SET tests = tests + 1 WHERE tests < ${MOST_TESTS}`);
+    ON CONFLICT DO UPDATE SET tests = tests + 1 WHERE tests < ${MAX_TESTS}`);
   const isCounted = db.$client.transaction(() => {
     forget.run(now.getTime() - LINK_MS);
     return count.run(utr, until).changes > 0;
   });
   if (!isCounted.immediate())
-    throw new Failure(TOO_MANY_REQUESTS, `This link has sent its ${MOST_TESTS} test mails. A new link sends more.`);
-  if (!isContact(db, user_id, compared) && !isSender(db, user_id, compared))
+    throw new Failure(TOO_MANY_REQUESTS, `This link has sent its ${MAX_TESTS} test mails. A new link sends more.`);
+  if (!isContact(db, user_id, normalized) && !isSender(db, user_id, normalized))
     throw conflict(`Tests go to addresses of your senders and contacts only; ${address} is none of them.`);
 }
 
-function isContact({ $client }: Db, userId: number, compared: string): boolean {
+function isContact({ $client }: Db, userId: number, normalized: string): boolean {
   const found = $client.prepare(`
     SELECT 1 FROM addresses a CROSS JOIN contacts c ON c.address_id = a.id AND c.deleted_at IS NULL
     WHERE a.user_id = ? AND a.compared_email = ? LIMIT 1`);
-  return found.get(userId, compared) !== undefined;
+  return found.get(userId, normalized) !== undefined;
 }
 
-function isSender(db: Db, userId: number, compared: string): boolean {
+function isSender(db: Db, userId: number, normalized: string): boolean {
   return db
     .select({ from: senders.from_email, replyTo: senders.reply_to_email })
     .from(senders)
     .where(and(eq(senders.user_id, userId), isNull(senders.deleted_at)))
     .all()
-    .some(({ from, replyTo }) => [from, replyTo].some((own) => parseAddress(own)?.compared === compared));
+    .some(({ from, replyTo }) => [from, replyTo].some((own) => parseAddress(own)?.normalized === normalized));
 }
 
 /**
@@ -59,7 +59,7 @@ export function sampleValues(db: Db, design: Design, address: Address | null): V
       : db.$client
           .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND compared_email = ?')
           .pluck()
-          .get(design.user_id, address.compared);
+          .get(design.user_id, address.normalized);
   if (addressId === undefined) return null;
   const contactId = contactOfAudience(db.$client, design, addressId) ?? undefined;
   return valuesOfContact(db, design.user_id, contactId);

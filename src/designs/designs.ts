@@ -82,12 +82,12 @@ export function findDesign(
     const { automation_schedules: schedule, automations: automation } = found;
     return {
       ...schedule,
-      ...codeOf(db, schedule),
+      ...currentCode(db, schedule),
       kind,
       title: automation.automation_name,
       preheader: '',
       unsubscribe_group_id: Number(automation.unsubscribe_group_id),
-      targets: targetOf(automation),
+      targets: automationTargets(automation),
       excluded: [],
       locked: null,
       until,
@@ -98,7 +98,7 @@ export function findDesign(
   const locked = send.status > 1 ? 'It is running or sent: its content is what its recipients get.' : null;
   return {
     ...send,
-    ...codeOf(db, send),
+    ...currentCode(db, send),
     kind: 'single',
     title: send.single_send_name,
     targets: send.recipient_id,
@@ -108,7 +108,10 @@ export function findDesign(
   };
 }
 
-function targetOf({ automation_for: id, automation_for_table: table }: typeof automations.$inferSelect): Target[] {
+function automationTargets({
+  automation_for: id,
+  automation_for_table: table,
+}: typeof automations.$inferSelect): Target[] {
   return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
 }
 
@@ -136,7 +139,7 @@ export function revokeDesignLinks(
     .run({ user: userId, utr: utr?.toLowerCase() ?? null, now: now.getTime() }).changes;
 }
 
-function codeOf(
+function currentCode(
   db: Db,
   {
     template_id,

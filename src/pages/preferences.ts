@@ -104,7 +104,7 @@ export class PreferenceStore {
 
   #leave(ids: RecipientIds, email: string, lists: readonly number[], source: 'one-click' | 'page'): void {
     const now = this.#clock.now();
-    const address: Address = { address: email, compared: email, domain: email.slice(email.lastIndexOf('@') + 1) };
+    const address: Address = { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
     for (const list of lists) {
       const change = {
         userId: ids.user,

@@ -11,7 +11,7 @@ export interface Hold {
 }
 
 /** More kinds of reasons are counted together, so that the labels of /metrics stay few. */
-const MOST_KINDS = 40;
+const MAX_REASON_KINDS = 40;
 
 /** Everything that is held. A copy and a send that its owner cancelled wait for their owner and are not among it. */
 export function listHolds(client: Database): Hold[] {
@@ -31,15 +31,15 @@ export function listHolds(client: Database): Hold[] {
 export function countHeld(client: Database): { what: string; reason: string; count: number }[] {
   const counts = new Map<string, { what: string; reason: string; count: number }>();
   for (const held of listHolds(client)) {
-    const kind = kindOf(held.reason);
-    const reason = counts.size < MOST_KINDS || counts.has(`${held.what} ${kind}`) ? kind : 'other';
+    const kind = reasonKind(held.reason);
+    const reason = counts.size < MAX_REASON_KINDS || counts.has(`${held.what} ${kind}`) ? kind : 'other';
     const key = `${held.what} ${reason}`;
     counts.set(key, { what: held.what, reason, count: (counts.get(key)?.count ?? 0) + 1 });
   }
   return [...counts.values()];
 }
 
-function kindOf(reason: string): string {
+function reasonKind(reason: string): string {
   const words = reason
     .replace(/"[^"]*"/g, '')
     .replace(/:.*$/s, '')

@@ -29,7 +29,7 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
 }
 
 /** The same for segments whose rules can no longer be evaluated. Call inside the transaction that deletes their custom field. */
-export function holdForBrokenRules(db: Db, segmentIds: readonly number[], now: string): void {
+export function holdCampaignsUsingSegments(db: Db, segmentIds: readonly number[], now: string): void {
   for (const id of segmentIds) {
     const problem = segmentProblem(db, id) ?? '';
     hold(db, { table: 'segments', id }, problem, problem, now);

@@ -14,8 +14,8 @@ import { verificationContent } from './verification-mail.ts';
 type Sender = typeof senders.$inferSelect;
 
 const PURPOSE = 'verify-sender';
-const MINUTE = 60_000;
-const DAY = 24 * 60 * 60 * 1000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long the link in a verification mail works. */
 const LINK_DAYS = 7;
 /** An address gets at most one verification mail of an account in this time. */
@@ -36,7 +36,7 @@ interface Verification {
  * The newest verification mail of the account to the address of this sender, whichever of its senders asked for it; undefined
  * when there was none.
  */
-export function lastVerification(db: Db, sender: Sender): Verification | undefined {
+export function findLastVerification(db: Db, sender: Sender): Verification | undefined {
   return db.$client
     .prepare<[number, string], Verification>(`
       SELECT m.created_at AS sent_at, m.held_reason, d.state, d.attempt AS attempts, d.reply
@@ -45,18 +45,18 @@ export function lastVerification(db: Db, sender: Sender): Verification | undefin
         CROSS JOIN deliveries d ON d.mailing_id = m.id
         CROSS JOIN addresses a ON a.id = d.address_id
       WHERE s.user_id = ? AND a.compared_email = ? ORDER BY m.id DESC LIMIT 1`)
-    .get(sender.user_id, parseAddress(sender.from_email)?.compared ?? '');
+    .get(sender.user_id, parseAddress(sender.from_email)?.normalized ?? '');
 }
 
 /**
  * Whether a verification mail to this address would be one too many: one left a moment ago, or one still waits for the relay
  * and its link stays good for a while. What was not handed over, since the address is unsubscribed or suppressed, does not count.
  */
-function isEnough(last: Verification | undefined, now: Date): boolean {
+function isTooSoon(last: Verification | undefined, now: Date): boolean {
   if (last === undefined || last.state === State.suppressed) return false;
   const age = now.getTime() - Date.parse(last.sent_at);
   const isWaiting = last.state === State.queued || last.state === State.sending;
-  return age >= 0 && age < (isWaiting ? DAY : RESEND_MS);
+  return age >= 0 && age < (isWaiting ? DAY_MS : RESEND_MS);
 }
 
 /**
@@ -69,10 +69,13 @@ export function sendVerification(
   now: Date,
 ): void {
   const { db, tokens } = deps;
-  const token = tokens.sign(PURPOSE, JSON.stringify([sender.id, sender.from_email, now.getTime() + LINK_DAYS * DAY]));
+  const token = tokens.sign(
+    PURPOSE,
+    JSON.stringify([sender.id, sender.from_email, now.getTime() + LINK_DAYS * DAY_MS]),
+  );
   const address = parseAddress(sender.from_email);
   if (address === null) throw new Error('a sender without a valid address');
-  if (isEnough(lastVerification(db, sender), now)) return;
+  if (isTooSoon(findLastVerification(db, sender), now)) return;
   const { id } = db
     .insert(mailings)
     .values({
@@ -112,9 +115,9 @@ export function findSenderByLink(db: Db, tokens: Tokens, token: string, now: Dat
  */
 export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: number): void {
   const stamp = isoTimestamp(now);
-  const compared = parseAddress(sender.from_email)?.compared;
-  const late = sql`CAST((${now.getTime()} - starts_at) / ${MINUTE} AS INTEGER)`;
-  const isMissed = sql`schedule_type = 1 AND ${now.getTime()} - starts_at > ${graceMinutes * MINUTE}`;
+  const normalized = parseAddress(sender.from_email)?.normalized;
+  const late = sql`CAST((${now.getTime()} - starts_at) / ${MINUTE_MS} AS INTEGER)`;
+  const isMissed = sql`schedule_type = 1 AND ${now.getTime()} - starts_at > ${graceMinutes * MINUTE_MS}`;
   db.transaction(
     (tx) => {
       const verified = tx
@@ -122,7 +125,7 @@ export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: nu
         .from(senders)
         .where(and(eq(senders.user_id, sender.user_id), sql`${senders.deleted_at} IS NULL`))
         .all()
-        .filter(({ from_email }) => parseAddress(from_email)?.compared === compared)
+        .filter(({ from_email }) => parseAddress(from_email)?.normalized === normalized)
         .map(({ id }) => id);
       tx.update(senders).set({ is_verified: 1, updated_at: stamp }).where(inArray(senders.id, verified)).run();
       tx.update(singleSends)

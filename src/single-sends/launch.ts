@@ -13,11 +13,11 @@ import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-rec
 import { releasedAt } from '../delivery/queue/hold.ts';
 import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/queue/sender.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 type SingleSend = typeof singleSends.$inferSelect;
 /** One as it was when it was looked at: any change stamps it anew. */
-type Seen = Pick<SingleSend, 'id' | 'updated_at'>;
+type DueSend = Pick<SingleSend, 'id' | 'updated_at'>;
 
 export interface LaunchDeps {
   db: Db;
@@ -36,10 +36,10 @@ export class Launcher {
   }
 
   /**
-   * Launches or holds single sends that are due, one after the other while `goesOn` says so; gives how many it got on with. One
+   * Launches or holds single sends that are due, one after the other while `shouldContinue` says so; gives how many it got on with. One
    * with segments first waits until they are recomputed. What fails on one of them holds that one; throws where the disk fails.
    */
-  async launchDue(goesOn: () => boolean): Promise<number> {
+  async launchDue(shouldContinue: () => boolean): Promise<number> {
     const { db, clock } = this.#deps;
     const due = db
       .select({ id: singleSends.id, updated_at: singleSends.updated_at })
@@ -49,36 +49,36 @@ export class Launcher {
       .all();
     for (const id of this.#marked.keys()) if (!due.some((send) => send.id === id)) this.#marked.delete(id);
     let moved = 0;
-    for (const seen of due) {
-      if (await this.#moveOn(seen)) moved++;
-      if (!goesOn()) break;
+    for (const dueSend of due) {
+      if (await this.#launchOne(dueSend)) moved++;
+      if (!shouldContinue()) break;
     }
     return moved;
   }
 
   /** False while it waits for its segments. */
-  async #moveOn(seen: Seen): Promise<boolean> {
+  async #launchOne(dueSend: DueSend): Promise<boolean> {
     try {
-      const send = this.#deps.db.select().from(singleSends).where(eq(singleSends.id, seen.id)).get();
+      const send = this.#deps.db.select().from(singleSends).where(eq(singleSends.id, dueSend.id)).get();
       if (send === undefined) return false;
       const segments = [...send.recipient_id, ...send.exclude_specific_recipient_id]
         .filter(({ table }) => table === 'segments')
         .map(({ id }) => Number(id));
-      if (this.#marks(seen, segments)) return true;
+      if (this.#markOnce(dueSend, segments)) return true;
       if (isRecomputing(this.#deps.db, segments)) return false;
       const reason = await launch(this.#deps, send);
-      if (reason !== null) hold(this.#deps, seen, reason);
+      if (reason !== null) hold(this.#deps, dueSend, reason);
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
-      this.#deps.log({ single_send: seen.id, err: String(error) }, 'a single send could not be launched');
-      hold(this.#deps, seen, `It could not be launched: ${error instanceof Error ? error.message : error}`);
+      this.#deps.log({ single_send: dueSend.id, err: String(error) }, 'a single send could not be launched');
+      hold(this.#deps, dueSend, `It could not be launched: ${error instanceof Error ? error.message : error}`);
     }
-    this.#marked.delete(seen.id);
+    this.#marked.delete(dueSend.id);
     return true;
   }
 
   /** Marks the segments of a send for a recompute, once; one that is under way is soon as fresh. Gives whether it did now. */
-  #marks({ id, updated_at }: Seen, segments: readonly number[]): boolean {
+  #markOnce({ id, updated_at }: DueSend, segments: readonly number[]): boolean {
     if (segments.length === 0 || this.#marked.get(id) === updated_at) return false;
     markForRecompute(this.#deps.db, sql`id IN ${segments} AND recompute_after IS NULL`);
     this.#marked.set(id, updated_at);
@@ -88,7 +88,7 @@ export class Launcher {
 
 /** Gives why it can't go, or null when it went or is no longer what it was. */
 async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<string | null> {
-  const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE;
+  const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
   if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
     const cause = send.starts_at <= releasedAt(db.$client) ? 'sending was held' : 'the service was not running';
     return `Missed its time by ${Math.floor(lateMinutes)} minutes: ${cause}`;
@@ -98,23 +98,23 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   if (sender.is_verified === 0 && verificationRequired(config)) return WAITING_FOR_SENDER;
   const broken = targetProblem(db, [...send.recipient_id, ...send.exclude_specific_recipient_id]);
   if (broken !== null) return broken;
-  const layout: EnqueueProgress = {
+  const progress: EnqueueProgress = {
     targets: send.recipient_id,
     excluded: send.exclude_specific_recipient_id,
     target: 0,
     after: 0,
   };
-  if (!hasAudience(db.$client, send.user_id, send.unsubscribe_group_id, layout)) {
+  if (!hasAudience(db.$client, send.user_id, send.unsubscribe_group_id, progress)) {
     return 'Nobody to send to: the audience is empty, or everyone in it has unsubscribed, bounced or is excluded';
   }
   const frozen = await freezeContent(db, config, send, sender);
   if ('problem' in frozen) return frozen.problem;
-  start(db, send, frozen, layout, clock.now());
+  start(db, send, frozen, progress, clock.now());
   return null;
 }
 
 /** The move 1 → 2, unless the send was changed or cancelled while it was prepared. */
-function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout: EnqueueProgress, now: Date): void {
+function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, progress: EnqueueProgress, now: Date): void {
   db.transaction(
     (tx) => {
       const { changes } = tx
@@ -142,7 +142,7 @@ function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout
           sender_id: send.sender_id,
           content: JSON.stringify(frozen),
           state: 'layout',
-          layout: JSON.stringify(layout),
+          layout: JSON.stringify(progress),
           created_at: isoTimestamp(now),
         })
         .returning({ id: mailings.id })
@@ -156,7 +156,7 @@ function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, layout
 }
 
 /** The move 1 → 0 with a reason. */
-function hold({ db, clock }: LaunchDeps, send: Seen, reason: string): void {
+function hold({ db, clock }: LaunchDeps, send: DueSend, reason: string): void {
   db.update(singleSends)
     .set({ status: 0, held_reason: reason, updated_at: isoTimestamp(clock.now()) })
     .where(and(eq(singleSends.id, send.id), eq(singleSends.status, 1), eq(singleSends.updated_at, send.updated_at)))

@@ -30,19 +30,19 @@ export async function previewSingleSend(
   input: SingleSendInput,
 ): Promise<Preview> {
   const { db, config, clock } = deps;
-  const layout = {
+  const progress = {
     targets: findTargets(db, userId, input.recipient_id) ?? [],
     excluded: findTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
     target: 0,
     after: 0,
   };
-  const segments = [...layout.targets, ...layout.excluded].filter(({ table }) => table === 'segments');
+  const segments = [...progress.targets, ...progress.excluded].filter(({ table }) => table === 'segments');
   await recomputeAndWait(
     db,
     segments.map(({ id }) => Number(id)),
     clock,
   );
-  const { contact_id, ...audience } = await countAudience(db.$client, userId, input.unsubscribe_group_id, layout);
+  const { contact_id, ...audience } = await countAudience(db.$client, userId, input.unsubscribe_group_id, progress);
   const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
   if (sender === undefined) throw new Error('a sender passed the check and is gone');
   const code = { template_json: input.template_json || null, template_html: input.template_html || null };
@@ -62,7 +62,7 @@ export async function previewSingleSend(
     return {
       audience,
       mail: { contact_id, ...previewOf(content, values) },
-      problem: targetProblem(db, [...layout.targets, ...layout.excluded]),
+      problem: targetProblem(db, [...progress.targets, ...progress.excluded]),
       placeholders_without_value: content.placeholders.filter((name) => !values[name]),
     };
   } catch (error) {

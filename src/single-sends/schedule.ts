@@ -24,7 +24,7 @@ export function parseScheduleTime(text: string): string | null {
  */
 export function toUtc(date: string, time: string, timeZone: string): Date {
   const wall = Date.parse(`${date}T${time}Z`);
-  const wallClock = wallClockOf(timeZone);
+  const wallClock = wallClockFormat(timeZone);
   // No zone is a whole day from UTC, so these two lie on either side of any change of offset near the moment.
   const before = offsetAt(wall - DAY_MS, wallClock);
   const after = offsetAt(wall + DAY_MS, wallClock);
@@ -33,7 +33,7 @@ export function toUtc(date: string, time: string, timeZone: string): Date {
   return new Date(shown ?? wall - before);
 }
 
-function wallClockOf(timeZone: string): Intl.DateTimeFormat {
+function wallClockFormat(timeZone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en-US', {
     timeZone,
     calendar: 'gregory',

@@ -37,7 +37,7 @@ export interface SingleSendInput {
 }
 
 const NO_DATE = '0000-00-00';
-const NO_HOUR = '00:00:00';
+const NO_TIME_OF_DAY = '00:00:00';
 
 /** The field errors beyond the schema: references, template code, schedule (decisions §4). */
 export function singleSendErrors(
@@ -46,9 +46,9 @@ export function singleSendErrors(
   input: Partial<SingleSendInput>,
 ): [string, string][] {
   const { db } = deps;
-  const faults: [string, string][] = [];
+  const errors: [string, string][] = [];
   const reference = (field: keyof SingleSendInput, found: boolean) => {
-    if (!found) faults.push([field, messages.selected(field)]);
+    if (!found) errors.push([field, messages.selected(field)]);
   };
   const { template_id, sender_id, unsubscribe_group_id, recipient_id, exclude_specific_recipient_id } = input;
   if (template_id !== undefined) {
@@ -78,7 +78,7 @@ export function singleSendErrors(
   if (exclude_specific_recipient_id !== undefined) {
     reference('exclude_specific_recipient_id', findTargets(db, userId, exclude_specific_recipient_id) !== null);
   }
-  return [...faults, ...templateErrors(input), ...scheduleFaults(deps, input)];
+  return [...errors, ...templateErrors(input), ...scheduleErrors(deps, input)];
 }
 
 /** The field errors of template code: MJML's JSON or HTML, not both. */
@@ -90,19 +90,19 @@ export function templateErrors(input: { template_json?: string; template_html?: 
   return problem === null ? [] : [['template_json', `The template json is invalid: ${problem}`]];
 }
 
-function scheduleFaults({ clock, config }: SingleSendDeps, input: Partial<SingleSendInput>): [string, string][] {
+function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<SingleSendInput>): [string, string][] {
   if (input.schedule_type !== 1) return [];
-  const faults: [string, string][] = [];
+  const errors: [string, string][] = [];
   const date = parseScheduleDate(input.schedule_date ?? '');
   const time = parseScheduleTime(input.schedule_time ?? '');
-  if (!input.schedule_date) faults.push(['schedule_date', messages.required('schedule_date')]);
-  else if (date === null) faults.push(['schedule_date', 'The schedule date is not a valid date.']);
-  if (!input.schedule_time) faults.push(['schedule_time', messages.required('schedule_time')]);
-  else if (time === null) faults.push(['schedule_time', 'The schedule time is not a valid time.']);
+  if (!input.schedule_date) errors.push(['schedule_date', messages.required('schedule_date')]);
+  else if (date === null) errors.push(['schedule_date', 'The schedule date is not a valid date.']);
+  if (!input.schedule_time) errors.push(['schedule_time', messages.required('schedule_time')]);
+  else if (time === null) errors.push(['schedule_time', 'The schedule time is not a valid time.']);
   if (date !== null && time !== null && toUtc(date, time, config.TIME_ZONE) <= clock.now()) {
-    faults.push(['schedule_date', 'The schedule date must be in the future.']);
+    errors.push(['schedule_date', 'The schedule date must be in the future.']);
   }
-  return faults;
+  return errors;
 }
 
 /** Stores a single send that has passed `singleSendFaults` and queues it; gives its utr. */
@@ -112,7 +112,7 @@ export function createSingleSend(deps: SingleSendDeps, userId: number, input: Si
   const utr = randomUUID();
   db.insert(singleSends)
     .values({
-      ...columnsOf(deps, userId, input),
+      ...singleSendColumns(deps, userId, input),
       template_json: input.template_json || null,
       template_html: input.template_html || null,
       exclude_specific_recipient_id: findTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
@@ -138,7 +138,7 @@ export function updateSingleSend(deps: SingleSendDeps, userId: number, given: un
       const { template_json, template_html, exclude_specific_recipient_id } = input;
       tx.update(singleSends)
         .set({
-          ...columnsOf(deps, userId, input),
+          ...singleSendColumns(deps, userId, input),
           // Giving one form of template code replaces the other.
           ...((template_json !== undefined || template_html !== undefined) && {
             template_json: template_json || null,
@@ -158,7 +158,7 @@ export function updateSingleSend(deps: SingleSendDeps, userId: number, given: un
   );
 }
 
-function columnsOf({ db, clock, config }: SingleSendDeps, userId: number, input: SingleSendInput) {
+function singleSendColumns({ db, clock, config }: SingleSendDeps, userId: number, input: SingleSendInput) {
   const sender = db
     .select()
     .from(senders)
@@ -171,7 +171,7 @@ function columnsOf({ db, clock, config }: SingleSendDeps, userId: number, input:
       ? { schedule_date: date, schedule_time: time, starts_at: toUtc(date, time, config.TIME_ZONE).getTime() }
       : {
           schedule_date: NO_DATE,
-          schedule_time: NO_HOUR,
+          schedule_time: NO_TIME_OF_DAY,
           starts_at: clock.now().getTime() + config.RECALL_SECONDS * 1000,
         };
   return {

@@ -12,7 +12,7 @@ import { conflict, invalid } from '../failure.ts';
 import { requireSingleSend, type SingleSendActionDeps } from './actions.ts';
 
 /** What a test is of. */
-export interface TestMailResult {
+export interface TestMailSource {
   id: number;
   user_id: number;
   sender_id: number;
@@ -42,7 +42,7 @@ export async function sendTestMail(
  */
 export async function queueTestMail(
   deps: SingleSendActionDeps,
-  tested: TestMailResult,
+  tested: TestMailSource,
   addresses: readonly Address[],
 ): Promise<void> {
   const { db, clock, config, wake } = deps;
@@ -74,7 +74,7 @@ export async function queueTestMail(
         const contact_id = sql`(SELECT max(id) FROM contacts WHERE address_id = ${address_id} AND deleted_at IS NULL)`;
         tx.insert(deliveries).values({ mailing_id, address_id, contact_id }).onConflictDoNothing().run();
       }
-      const refused = ineligible(db, mailing_id);
+      const refused = listIneligible(db, mailing_id);
       if (refused.length > 0) throw invalid('email_address', refusal(refused));
     },
     { behavior: 'immediate' },
@@ -83,7 +83,7 @@ export async function queueTestMail(
 }
 
 /** Who of a mailing gets nothing, and why: the rule that the hand-off goes by, asked beforehand. */
-function ineligible(db: Db, mailingId: number): { email: string; reason: string }[] {
+function listIneligible(db: Db, mailingId: number): { email: string; reason: string }[] {
   return db.$client
     .prepare<[number], { email: string; reason: string }>(`
       SELECT * FROM (

@@ -1,4 +1,4 @@
-/** The `addresses` rows: one person per account and compared e-mail, whatever refers to it. */
+/** The `addresses` rows: one person per account and normalized e-mail, whatever refers to it. */
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import type { Address } from './addresses.ts';
@@ -7,15 +7,15 @@ import type { Address } from './addresses.ts';
 export function addressId(db: Db, userId: number, address: Address): number {
   addAddresses(db, userId, [address]);
   return db.get<{ id: number }>(
-    sql`SELECT id FROM addresses WHERE user_id = ${userId} AND compared_email = ${address.compared}`,
+    sql`SELECT id FROM addresses WHERE user_id = ${userId} AND compared_email = ${address.normalized}`,
   ).id;
 }
 
 /** Makes the rows that are new, as one statement. */
 export function addAddresses(db: Db, userId: number, addresses: readonly Address[]): void {
-  const compared = JSON.stringify(addresses.map((address) => address.compared));
+  const normalized = JSON.stringify(addresses.map((address) => address.normalized));
   db.run(sql`
     INSERT INTO addresses (user_id, compared_email)
-    SELECT ${userId}, value FROM json_each(${compared}) WHERE true
+    SELECT ${userId}, value FROM json_each(${normalized}) WHERE true
     ON CONFLICT DO NOTHING`);
 }

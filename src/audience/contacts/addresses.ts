@@ -5,16 +5,16 @@ export interface Address {
   /** As given, trimmed. */
   address: string;
   /** Lower-case with the domain in ASCII form: the same for two spellings of one mailbox. */
-  compared: string;
-  /** The domain within `compared`. */
+  normalized: string;
+  /** The domain within `normalized`. */
   domain: string;
 }
 
 /** A list is taken whole or not at all. */
 export type AddressList = { addresses: Address[] } | { bad: string[]; tooMany: boolean };
 
-const MAX_ADDRESS = 254;
-const MAX_LOCAL = 64;
+const MAX_ADDRESS_LENGTH = 254;
+const MAX_LOCAL_LENGTH = 64;
 const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 /** Two or more labels of letters, digits and inner hyphens; the last is not a number, which would make it an IPv4 address. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!(?:\d+|0x[\da-f]*)$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
@@ -30,14 +30,14 @@ const INVISIBLE = /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/u;
  */
 export function parseAddress(text: string): Address | null {
   const address = text.trim();
-  if (address.length > MAX_ADDRESS) return null;
+  if (address.length > MAX_ADDRESS_LENGTH) return null;
   const at = address.indexOf('@');
   const local = address.slice(0, Math.max(at, 0));
-  if (local.length > MAX_LOCAL || !LOCAL.test(local)) return null;
-  const domain = comparedDomain(address.slice(at + 1));
+  if (local.length > MAX_LOCAL_LENGTH || !LOCAL.test(local)) return null;
+  const domain = normalizeDomain(address.slice(at + 1));
   if (domain === null) return null;
-  const compared = `${local.toLowerCase()}@${domain}`;
-  return compared.length > MAX_ADDRESS ? null : { address, compared, domain };
+  const normalized = `${local.toLowerCase()}@${domain}`;
+  return normalized.length > MAX_ADDRESS_LENGTH ? null : { address, normalized, domain };
 }
 
 /**
@@ -69,19 +69,19 @@ export function parseAddressList(text: string, most: number): AddressList {
     if (++parts > most) return { bad: [], tooMany: true };
     const address = parseAddress(given);
     if (address === null) bad.push(given);
-    else if (!addresses.has(address.compared)) addresses.set(address.compared, address);
+    else if (!addresses.has(address.normalized)) addresses.set(address.normalized, address);
   }
   return bad.length > 0 || parts === 0 ? { bad, tooMany: false } : { addresses: [...addresses.values()] };
 }
 
-function comparedDomain(given: string): string | null {
-  const domain = NOT_ASCII.test(given) ? mappedDomain(given) : given.toLowerCase();
+function normalizeDomain(given: string): string | null {
+  const domain = NOT_ASCII.test(given) ? mapToAscii(given) : given.toLowerCase();
   if (!DOMAIN.test(domain)) return null;
   return domain.includes('xn--') && !domain.split('.').every(isGenuine) ? null : domain;
 }
 
 /** The ASCII form by UTS #46; '' where there is none. domainToASCII reads a host of a URL, so what only URLs have is refused first. */
-function mappedDomain(given: string): string {
+function mapToAscii(given: string): string {
   if (ASCII_NOT_IN_DOMAINS.test(given) || INVISIBLE.test(given)) return '';
   // Node 20 and 22 map ẞ to ss, Node 24 to ß as Unicode has it since 15.1: the same on all, or a suppression would miss.
   return domainToASCII(given.replaceAll('ẞ', 'ß'));

@@ -43,26 +43,26 @@ export function hasContactType(db: Db, userId: number, id: unknown): boolean {
 }
 
 /** Custom fields named in one answer: a request can hold thousands of wrong ones. */
-const NAMED_AT_MOST = 20;
+const MAX_NAMED_FIELDS = 20;
 
 /** The field errors of a contact that only the database can tell, as field and text. */
 export function contactErrors(db: Db, userId: number, input: Partial<ContactInput>): [string, string][] {
-  const faults: [string, string][] = [];
+  const errors: [string, string][] = [];
   const { contact_type_id, country, custom_field } = input;
   if (contact_type_id !== undefined && !hasContactType(db, userId, contact_type_id)) {
-    faults.push(['contact_type_id', messages.selected('contact_type_id')]);
+    errors.push(['contact_type_id', messages.selected('contact_type_id')]);
   }
-  if (country !== undefined && !countryExists(db, country)) faults.push(['country', messages.selected('country')]);
+  if (country !== undefined && !countryExists(db, country)) errors.push(['country', messages.selected('country')]);
   if (custom_field !== undefined) {
     const types = new Map(listCustomFields(db, userId).map(({ field_name, field_type }) => [field_name, field_type]));
     const isFaulty = ([name, value]: [string, string]) => {
       const type = types.get(name);
       return type === undefined || (value !== '' && !isValidValue(type, value));
     };
-    const faulty = Object.entries(custom_field).filter(isFaulty).slice(0, NAMED_AT_MOST);
-    for (const [name] of faulty) faults.push(['custom_field', messages.selected(name)]);
+    const faulty = Object.entries(custom_field).filter(isFaulty).slice(0, MAX_NAMED_FIELDS);
+    for (const [name] of faulty) errors.push(['custom_field', messages.selected(name)]);
   }
-  return faults;
+  return errors;
 }
 
 function countryExists(db: Db, id: number): boolean {
@@ -71,11 +71,11 @@ function countryExists(db: Db, id: number): boolean {
 
 /** Whether a contact other than `exceptId` has this address within the type. */
 export function hasEmail(db: Db, userId: number, typeId: number, email: string, exceptId: number): boolean {
-  const compared = parseAddress(email)?.compared ?? '';
+  const normalized = parseAddress(email)?.normalized ?? '';
   return (
     db.get(sql`
       SELECT 1 FROM addresses JOIN contacts ON contacts.address_id = addresses.id
-      WHERE addresses.user_id = ${userId} AND compared_email = ${compared}
+      WHERE addresses.user_id = ${userId} AND compared_email = ${normalized}
         AND contact_type_id = ${typeId} AND deleted_at IS NULL AND contacts.id <> ${exceptId}`) !== undefined
   );
 }
@@ -84,8 +84,8 @@ export function hasEmail(db: Db, userId: number, typeId: number, email: string, 
 export function addContact(db: Db, userId: number, input: ContactInput, now: string): number {
   return db.transaction(
     (tx) => {
-      const values = columnsOf(input, listCustomFields(db, userId), {});
-      const address_id = addressId(db, userId, addressOf(input.email));
+      const values = contactColumns(input, listCustomFields(db, userId), {});
+      const address_id = addressId(db, userId, requireAddress(input.email));
       const { id } = tx
         .insert(contacts)
         .values({
@@ -99,7 +99,7 @@ export function addContact(db: Db, userId: number, input: ContactInput, now: str
         })
         .returning({ id: contacts.id })
         .get();
-      contactMoved(db, userId, null, { id, type: input.contact_type_id, person: address_id }, input.email, now);
+      syncMemberships(db, userId, null, { id, type: input.contact_type_id, addressId: address_id }, input.email, now);
       return id;
     },
     { behavior: 'immediate' },
@@ -130,10 +130,10 @@ export function updateContact(
       if (before === undefined) throw notFound();
       if (hasEmail(db, userId, input.contact_type_id, input.email, before.id))
         throw invalid('email', messages.taken('email'));
-      const address_id = addressId(db, userId, addressOf(input.email));
+      const address_id = addressId(db, userId, requireAddress(input.email));
       tx.update(contacts)
         .set({
-          ...columnsOf(input, listCustomFields(db, userId), before.custom_values ?? {}),
+          ...contactColumns(input, listCustomFields(db, userId), before.custom_values ?? {}),
           contact_type_id: input.contact_type_id,
           email: input.email,
           address_id,
@@ -141,16 +141,16 @@ export function updateContact(
         })
         .where(eq(contacts.id, before.id))
         .run();
-      const from = { id: before.id, type: before.contact_type_id, person: before.address_id };
-      contactMoved(
+      const from = { id: before.id, type: before.contact_type_id, addressId: before.address_id };
+      syncMemberships(
         db,
         userId,
         from,
-        { id: before.id, type: input.contact_type_id, person: address_id },
+        { id: before.id, type: input.contact_type_id, addressId: address_id },
         input.email,
         now,
       );
-      return from.person === address_id ? null : { contact: before.id, from: from.person, to: address_id };
+      return from.addressId === address_id ? null : { contact: before.id, from: from.addressId, to: address_id };
     },
     { behavior: 'immediate' },
   );
@@ -160,18 +160,18 @@ interface Place {
   id: number;
   type: number;
   /** Address id. */
-  person: number;
+  addressId: number;
 }
 
 /**
  * Tells memberships that a contact is new, was changed or came into another type. A person whose address was corrected is the same
  * person: they join and leave nothing by that, but the rules of segments may have them join or leave.
  */
-function contactMoved(db: Db, userId: number, from: Place | null, to: Place, email: string, now: string): void {
-  const people = sql`SELECT ${to.person} AS address_id, ${to.id} AS contact_id`;
-  const everybody = from === null || from.person === to.person ? [to.person] : [from.person, to.person];
-  if (from !== null && from.person !== to.person) {
-    readdressRecipients(db, { id: to.id, type: from.type, email, from: from.person, to: to.person }, now);
+function syncMemberships(db: Db, userId: number, from: Place | null, to: Place, email: string, now: string): void {
+  const people = sql`SELECT ${to.addressId} AS address_id, ${to.id} AS contact_id`;
+  const everybody = from === null || from.addressId === to.addressId ? [to.addressId] : [from.addressId, to.addressId];
+  if (from !== null && from.addressId !== to.addressId) {
+    readdressRecipients(db, { id: to.id, type: from.type, email, from: from.addressId, to: to.addressId }, now);
   }
   if (from !== null && from.type !== to.type) {
     recordMembershipChange(db, { userId, table: 'contacts', id: from.type }, 'left', people, now);
@@ -195,15 +195,15 @@ export function deleteContacts(db: Db, ids: readonly number[], now: string): voi
           userId: contacts.user_id,
           type: contacts.contact_type_id,
           id: contacts.id,
-          person: contacts.address_id,
+          addressId: contacts.address_id,
         })
         .all();
       for (const [type, userId] of new Map(gone.map((contact) => [contact.type, contact.userId]))) {
         const ofType = gone.filter((contact) => contact.type === type);
         const people = sql`
-          SELECT value ->> 'person' AS address_id, value ->> 'id' AS contact_id FROM json_each(${JSON.stringify(ofType)})`;
+          SELECT value ->> 'addressId' AS address_id, value ->> 'id' AS contact_id FROM json_each(${JSON.stringify(ofType)})`;
         recordMembershipChange(db, { userId, table: 'contacts', id: type }, 'left', people, now);
-        const addresses = ofType.map(({ person }) => person);
+        const addresses = ofType.map((contact) => contact.addressId);
         syncAfterContactChange(db, type, addresses, now);
       }
     },
@@ -211,25 +211,29 @@ export function deleteContacts(db: Db, ids: readonly number[], now: string): voi
   );
 }
 
-function addressOf(email: string): Address {
+function requireAddress(email: string): Address {
   const address = parseAddress(email);
   if (address === null) throw new Error('an address reached the database unchecked');
   return address;
 }
 
 /** The columns a given contact sets; an absent field is left out, an empty one clears. */
-function columnsOf(input: ContactInput, fields: readonly CustomField[], present: Record<string, string>) {
+function contactColumns(input: ContactInput, fields: readonly CustomField[], present: Record<string, string>) {
   const values: Partial<typeof contacts.$inferInsert> = { country_id: input.country };
   for (const column of TEXT_COLUMNS) {
     const value = input[column];
     if (value !== undefined) values[column] = value;
   }
   if (input.alt_email !== undefined) values.alt_email = input.alt_email === '' ? null : input.alt_email;
-  if (input.custom_field !== undefined) values.custom_values = withCustom(input.custom_field, fields, present);
+  if (input.custom_field !== undefined) values.custom_values = mergeCustomValues(input.custom_field, fields, present);
   return values;
 }
 
-function withCustom(given: Record<string, string>, fields: readonly CustomField[], present: Record<string, string>) {
+function mergeCustomValues(
+  given: Record<string, string>,
+  fields: readonly CustomField[],
+  present: Record<string, string>,
+) {
   const merged = { ...present };
   for (const { id, field_name } of fields) {
     const value = given[field_name];

@@ -30,7 +30,7 @@ export const TEXT_COLUMNS = [
   'postal_code',
 ] as const;
 
-const REFUSED_NAMES = new Set<string>([
+const RESERVED_NAMES = new Set<string>([
   ...RESERVED_FIELDS,
   'full_name',
   'sender_name',
@@ -46,8 +46,8 @@ export type FieldType = 'text' | 'number' | 'datetime-local';
 export type CustomField = typeof customFields.$inferSelect;
 
 /** Whether a custom field may not have this name, whatever its case. */
-export function isRefusedName(name: string): boolean {
-  return REFUSED_NAMES.has(name.toLowerCase());
+export function isReservedName(name: string): boolean {
+  return RESERVED_NAMES.has(name.toLowerCase());
 }
 
 const readers = new WeakMap<Db, (userId: number) => CustomField[]>();
@@ -81,7 +81,7 @@ export function customValuePath(fieldId: number): string {
 }
 
 /** SQLite takes 1,000 arguments in a call, two of them for a field. */
-const MOST_INLINE = 300;
+const MAX_INLINE_FIELDS = 300;
 
 /** Teaches the connection the function that `storedFieldRecord` calls. */
 export function installFieldTitle({ $client }: Db): void {
@@ -91,7 +91,7 @@ export function installFieldTitle({ $client }: Db): void {
 /** The SQL of a contact's `custom_field`: null without definitions, else every defined field by name (decisions §2). */
 export function customFieldRecord(fields: readonly CustomField[]): SQL {
   if (fields.length === 0) return sql`NULL`;
-  if (fields.length > MOST_INLINE) return storedFieldRecord();
+  if (fields.length > MAX_INLINE_FIELDS) return storedFieldRecord();
   const pairs = fields.map(
     ({ id, field_name }) =>
       sql`${field_name}, json_object('field_name', ${fieldTitle(field_name)}, 'field_value', ${contacts.custom_values} ->> ${customValuePath(id)})`,

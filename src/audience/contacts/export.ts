@@ -23,7 +23,7 @@ export function exportContacts(db: Db, userId: number, typeId: number, onRows?: 
   );
   // By person: a type's contacts are a range of that index, however many the account has of others.
   const page = db.$client
-    .prepare<[number, number], [person: number, customValues: string | null, ...CsvValue[]]>(`
+    .prepare<[number, number], [addressId: number, customValues: string | null, ...CsvValue[]]>(`
       SELECT address_id, custom_values, ${columns.join(', ')} FROM contacts
       WHERE contact_type_id = ? AND address_id > ? AND deleted_at IS NULL ORDER BY address_id LIMIT ${pageRows}`)
     .raw();
@@ -33,8 +33,8 @@ export function exportContacts(db: Db, userId: number, typeId: number, onRows?: 
     let count = 0;
     for (;;) {
       const found = page.all(typeId, after);
-      for (const [person, customValues, ...values] of found) {
-        after = person;
+      for (const [addressId, customValues, ...values] of found) {
+        after = addressId;
         // Not one column for each field: SQLite allows 2 000.
         const custom: Record<string, CsvValue> = customValues ? JSON.parse(customValues) : {};
         yield [...values, ...own.map(({ id }) => custom[id] ?? null)];

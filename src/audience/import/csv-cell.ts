@@ -5,10 +5,10 @@
  * to a language that writes decimals with a comma opens a CSV as separated by semicolons, and quotes in the middle of what it takes
  * for a field protect nothing. Quotes in front do not help: the spreadsheet takes them off. Full-width signs count as their narrow ones.
  */
-const WOULD_RUN =
+const FORMULA_START =
   /^(?=['"]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])(?=['"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 /** The same with an apostrophe in front. */
-const NEUTRALISED =
+const ESCAPED_FORMULA =
   /^'(?=['"]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])'(?=['"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 /** Most cells hold none of these characters. */
 const SUSPICIOUS = /[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
@@ -18,7 +18,7 @@ const SUSPICIOUS = /[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
  * neutralised it gets one more, so that `restored` undoes exactly this.
  */
 export function escapeFormula(cell: string): string {
-  return SUSPICIOUS.test(cell) ? cell.replace(WOULD_RUN, "'") : cell;
+  return SUSPICIOUS.test(cell) ? cell.replace(FORMULA_START, "'") : cell;
 }
 
 /**
@@ -26,5 +26,5 @@ export function escapeFormula(cell: string): string {
  * stay as they are, `'tis` and a bare `+49 30` from somebody else's file included.
  */
 export function unescapeFormula(cell: string): string {
-  return cell.includes("'") ? cell.replace(NEUTRALISED, '') : cell;
+  return cell.includes("'") ? cell.replace(ESCAPED_FORMULA, '') : cell;
 }

@@ -56,7 +56,7 @@ export async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<Dete
 
 /** The text of a file, a piece for each of its chunks. Throws a `CsvError` at a NUL character: no CSV has one (trust 35). */
 export async function* decode(bytes: AsyncIterable<Buffer>, { encoding, mark }: Detected): AsyncGenerator<string> {
-  const decoder = decoderOf(encoding);
+  const decoder = createDecoder(encoding);
   let skip = mark;
   for await (const chunk of bytes) {
     const skipped = Math.min(skip, chunk.length);
@@ -72,7 +72,7 @@ interface Decoder {
 }
 
 /** TextDecoder for UTF-16, as it mends lone surrogates; iconv-lite for the rest, as it gives one-byte strings and 0x80 as €. */
-function decoderOf(encoding: Encoding): Decoder {
+function createDecoder(encoding: Encoding): Decoder {
   if (encoding === 'utf-16le' || encoding === 'utf-16be') {
     const decoder = new TextDecoder(encoding, { ignoreBOM: true });
     return { write: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() };

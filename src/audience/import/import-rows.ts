@@ -5,7 +5,7 @@ import { countryId } from '../contacts/countries.ts';
 import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
 import type { RowError } from './import.ts';
 
-/** A staged row: its line, the compared address, then a value for each of `RowReader.columns`; an e-mail written like its compared form is null. */
+/** A staged row: its line, the normalized address, then a value for each of `RowReader.columns`; an e-mail written like its normalized form is null. */
 export type StagedRow = (string | number | null)[];
 
 type Column = { field: string; custom: CustomField | null } | null;
@@ -16,7 +16,7 @@ export interface Header {
   unknown: string[];
 }
 
-const MAXIMUM = 255;
+const MAX_LENGTH = 255;
 /** The fields of a postal address. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set([
   'address_line1',
@@ -31,17 +31,17 @@ const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** Reads the header row: reserved or custom names, case-insensitive, spaces as underscores; the first of two equal ones counts. */
 export function parseHeader(cells: readonly string[], customFields: readonly CustomField[]): Header {
-  const seen = new Set<string>();
+  const used = new Set<string>();
   const unknown: string[] = [];
   const columns = cells.map((cell): Column => {
     const name = cell.trim().toLowerCase().replace(/\s+/g, '_');
     const custom = customFields.find((field) => field.field_name.toLowerCase() === name) ?? null;
     const isKnown = custom !== null || RESERVED_FIELDS.some((field) => field === name);
-    if (!isKnown || seen.has(name)) {
-      unknown.push(cell.trim().slice(0, MAXIMUM));
+    if (!isKnown || used.has(name)) {
+      unknown.push(cell.trim().slice(0, MAX_LENGTH));
       return null;
     }
-    seen.add(name);
+    used.add(name);
     return { field: name, custom };
   });
   return { columns, unknown };
@@ -79,7 +79,7 @@ export class RowReader {
     let email = '';
     let emailAt = 0;
     for (const { at, field } of this.#plain) {
-      const value = this.#valueOf(field, (cells[at] ?? '').trim());
+      const value = this.#cellValue(field, (cells[at] ?? '').trim());
       if (field === 'email') {
         email = value;
         emailAt = row.push(value) - 1;
@@ -89,19 +89,19 @@ export class RowReader {
       if (problem !== null) errors.push({ line, field, text: problem });
       row.push(this.#stored(field, value));
     }
-    const compared = parseAddress(email)?.compared;
-    if (compared === undefined) {
+    const normalized = parseAddress(email)?.normalized;
+    if (normalized === undefined) {
       errors.push({ line, field: 'email', text: email === '' ? messages.required('email') : messages.email('email') });
     } else {
-      row[1] = compared;
-      if (compared === email) row[emailAt] = null;
+      row[1] = normalized;
+      if (normalized === email) row[emailAt] = null;
     }
     if (this.#custom.length > 0) row.push(this.#customValues(line, cells, errors));
     return errors.length > 0 ? { row: null, errors } : { row, errors };
   }
 
   /** A cell's value; an address that a spreadsheet wrote in several lines becomes one line, since the field has one. */
-  #valueOf(field: string, cell: string): string {
+  #cellValue(field: string, cell: string): string {
     if (!ADDRESS_FIELDS.has(field) || !LINE_BREAKS.test(cell)) return cell;
     this.folded++;
     return cell
@@ -113,7 +113,7 @@ export class RowReader {
   #problem(field: string, value: string): string | null {
     if (field === 'alt_email') return parseAddress(value) === null ? messages.email(field) : null;
     if (field === 'country') return this.#countryId(value) === null ? messages.selected(field) : null;
-    if (value.length > MAXIMUM) return messages.maximum(field, MAXIMUM);
+    if (value.length > MAX_LENGTH) return messages.maximum(field, MAX_LENGTH);
     return CONTROL.test(value) ? `The ${fieldLabel(field)} may not contain line breaks or control characters.` : null;
   }
 

@@ -49,7 +49,7 @@ export interface ImportProgress {
   wrote(people: number, whole: number): void;
 }
 
-const ERRORS_KEPT = 1000;
+const MAX_ERRORS = 1000;
 
 /** Imports the file and stores what happened. A file without a single valid row changes nothing and gets id 0. */
 export async function importContacts(
@@ -112,12 +112,12 @@ async function stage(
   const header = parseHeader(csv.header, listCustomFields(db, job.userId));
   report.notes.push(...csv.notes, ...header.unknown.map((name) => `Column not known: ${name}`));
   const reader = new RowReader(header);
-  const staged = ['compared', ...reader.columns];
+  const staged = ['normalized', ...reader.columns];
   client.exec(`CREATE TEMP TABLE staged (line INTEGER PRIMARY KEY, ${staged.join(', ')})`);
   const insert = client.prepare<StagedRow>(`INSERT INTO staged VALUES (?, ${staged.map(() => '?').join(', ')})`);
   const refuse = (errors: readonly RowError[]) => {
     report.failed++;
-    if (report.errors.length < ERRORS_KEPT) report.errors.push(...errors);
+    if (report.errors.length < MAX_ERRORS) report.errors.push(...errors);
   };
   client.exec('BEGIN');
   try {
@@ -145,7 +145,7 @@ async function stage(
 /** The last of two rows with one address wins; the rest is laid out in the order of the unique key. */
 function sortStaged(client: Database): void {
   client.exec(
-    'CREATE TEMP TABLE sorted AS SELECT *, max(line) AS last_line FROM staged GROUP BY compared ORDER BY compared',
+    'CREATE TEMP TABLE sorted AS SELECT *, max(line) AS last_line FROM staged GROUP BY normalized ORDER BY normalized',
   );
 }
 
@@ -159,8 +159,8 @@ async function write(
 ): Promise<void> {
   const client = db.$client;
   const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
-  const people = client.prepare(`
-    INSERT INTO addresses (user_id, compared_email) SELECT @user, compared FROM sorted WHERE ${range} ON CONFLICT DO NOTHING`);
+  const addresses = client.prepare(`
+    INSERT INTO addresses (user_id, compared_email) SELECT @user, normalized FROM sorted WHERE ${range} ON CONFLICT DO NOTHING`);
   const kept = columns.filter((column) => column !== 'custom_values');
   const list = columns.join(', ');
   const updates = [
@@ -172,8 +172,8 @@ async function write(
   // CROSS JOIN keeps the chunk outermost: the planner would read all contacts of the type for every chunk.
   const upsert = client.prepare(`
     INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
-    SELECT @user, @type, a.id, ${columns.map((column) => (column === 'email' ? 'ifnull(sorted.email, compared)' : `sorted.${column}`)).join(', ')}, @now, @now
-    FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range} ORDER BY sorted.rowid
+    SELECT @user, @type, a.id, ${columns.map((column) => (column === 'email' ? 'ifnull(sorted.email, normalized)' : `sorted.${column}`)).join(', ')}, @now, @now
+    FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.normalized WHERE ${range} ORDER BY sorted.rowid
     ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET ${updates.join(', ')}, updated_at = @now`);
   const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
   // The plus keeps the planner on the range of new ids.
@@ -187,7 +187,7 @@ async function write(
     .pluck();
   const written = client
     .prepare<Record<string, number>, number>(
-      `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.compared WHERE ${range}`,
+      `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.normalized WHERE ${range}`,
     )
     .pluck();
   const { userId: user, typeId: type } = job;
@@ -195,7 +195,7 @@ async function write(
   let after = 0;
   await inChunks(client, (rows) => {
     const chunk = { user, after, until: after + rows };
-    people.run(chunk);
+    addresses.run(chunk);
     const before = last.get() ?? 0;
     const { changes } = upsert.run({ ...chunk, type, now });
     const created = countNew.get(before, type) ?? 0;

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 
 /** Makes a folder for one upload to the database at this path, in the system's temporary folder; nobody else can read in it. */
 export function makeUploadFolder(databasePath: string): Promise<string> {
-  return mkdtemp(join(tmpdir(), prefixOf(databasePath)));
+  return mkdtemp(join(tmpdir(), folderPrefix(databasePath)));
 }
 
 /**
  * Removes the upload folders of a server on this database that was killed, and gives how many there were. To be called by the one
  * server that holds the database, before it takes uploads.
  */
-export function removeLeftUploads(databasePath: string): number {
-  const prefix = prefixOf(databasePath);
+export function removeAbandonedUploads(databasePath: string): number {
+  const prefix = folderPrefix(databasePath);
   // Whoever can write in the temporary folder can use our names: what belongs to somebody else is not ours to remove.
   const own = process.getuid?.();
   const left = readdirSync(tmpdir())
@@ -27,7 +27,7 @@ export function removeLeftUploads(databasePath: string): number {
 }
 
 /** Names the database, so that servers on other databases of the machine keep theirs. */
-function prefixOf(databasePath: string): string {
+function folderPrefix(databasePath: string): string {
   const name = createHash('sha256').update(realpathSync(databasePath)).digest('hex').slice(0, 16);
   return `sendlark-upload-${name}-`;
 }

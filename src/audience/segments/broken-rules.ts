@@ -9,7 +9,7 @@ import { type CustomField, listCustomFields } from '../contacts/custom-fields.ts
 import { parseRules } from './rules.ts';
 
 /** The first rule whose custom field is not among these, or null. */
-export function brokenRule(rules: readonly SegmentRule[], liveFields: ReadonlySet<number>): SegmentRule | null {
+export function findBrokenRule(rules: readonly SegmentRule[], liveFields: ReadonlySet<number>): SegmentRule | null {
   return rules.find(({ customId }) => customId !== null && !liveFields.has(customId)) ?? null;
 }
 
@@ -18,7 +18,7 @@ export function segmentProblem(db: Db, segmentId: number): string | null {
   const segment = db.select().from(segments).where(eq(segments.id, segmentId)).get();
   if (segment === undefined) return null;
   const fields = listCustomFields(db, segment.user_id);
-  const rule = brokenRule(segment.rules, new Set(fields.map(({ id }) => id)));
+  const rule = findBrokenRule(segment.rules, new Set(fields.map(({ id }) => id)));
   if (rule === null) return null;
   const successor = fields.find((field) => hasName(field, rule.field));
   return successor === undefined
@@ -59,9 +59,9 @@ export function reviveSegments(db: Db, userId: number, made: Pick<CustomField, '
     .all();
   for (const segment of all) {
     const isAbout = segment.rules.some(({ field }) => hasName(made, field));
-    if (!isAbout || brokenRule(segment.rules, liveFields) === null) continue;
-    const { rules, faults } = parseRules(fields, segment);
-    if (faults.length > 0) continue;
+    if (!isAbout || findBrokenRule(segment.rules, liveFields) === null) continue;
+    const { rules, errors } = parseRules(fields, segment);
+    if (errors.length > 0) continue;
     db.update(segments).set({ rules }).where(eq(segments.id, segment.id)).run();
     revived.push(segment.id);
   }

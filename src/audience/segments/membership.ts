@@ -7,7 +7,7 @@ import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { segments, type Target } from '../../database/schema/index.ts';
 import { listCustomFields } from '../contacts/custom-fields.ts';
-import { brokenRule } from './broken-rules.ts';
+import { findBrokenRule } from './broken-rules.ts';
 import { type Condition, ruleCondition } from './rule-sql.ts';
 
 export type Segment = typeof segments.$inferSelect;
@@ -32,8 +32,8 @@ export function syncAfterContactChange(db: Db, typeId: number, people: readonly 
     .all();
   const [first] = affected;
   if (first === undefined) return;
-  const facts = settlingFacts(db, first);
-  for (const segment of affected) settleWith(db, segment, people, now, facts);
+  const facts = readSyncFacts(db, first);
+  for (const segment of affected) syncSegment(db, segment, people, now, facts);
 }
 
 /**
@@ -59,7 +59,7 @@ export function readdressRecipients(
  * removed by hand stays out. Call inside a transaction.
  */
 export function syncMembers(db: Db, segment: Segment, people: readonly number[], now: string): void {
-  settleWith(db, segment, people, now, settlingFacts(db, segment));
+  syncSegment(db, segment, people, now, readSyncFacts(db, segment));
 }
 
 /** What settling needs to know of a contact type and its account, read once for all its segments: statements cost more than rows. */
@@ -70,7 +70,7 @@ interface Facts {
   watched: ReadonlySet<number>;
 }
 
-function settlingFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
+function readSyncFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
   const type = db.get(sql`SELECT 1 FROM contact_types WHERE id = ${contact_type_id} AND deleted_at IS NULL`);
   const watched = db.all<{ id: number }>(sql`
     SELECT automation_for AS id FROM automations
@@ -84,12 +84,12 @@ function settlingFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
 
 const NOBODY: Condition = { text: 'false', values: {} };
 
-function settleWith(db: Db, segment: Segment, people: readonly number[], now: string, facts: Facts): void {
+function syncSegment(db: Db, segment: Segment, people: readonly number[], now: string, facts: Facts): void {
   const { id, user_id, contact_type_id } = segment;
   const isWatched = facts.watched.has(id);
   const membership: Membership = { userId: user_id, table: 'segments', id };
   // While a rule's field is gone nobody joins by the rules, and nobody who is in leaves by them.
-  const isBroken = brokenRule(segment.rules, facts.liveFields) !== null;
+  const isBroken = findBrokenRule(segment.rules, facts.liveFields) !== null;
   const matches = isBroken ? NOBODY : ruleCondition(segment.rules, segment.query_type, now);
   const stays = isBroken ? 'true' : matches.text;
   const bound = {
@@ -108,12 +108,12 @@ function settleWith(db: Db, segment: Segment, people: readonly number[], now: st
   const gone = `
     segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people)) AND by_hand = 0 AND is_removed = 0
       AND NOT EXISTS (SELECT 1 FROM contacts c WHERE ${theirs} AND ${stays})`;
-  const before = isWatched ? lastRecipient(db) : 0;
+  const before = isWatched ? lastRecipientId(db) : 0;
   if (isWatched) {
     const left = statement(db.$client, `SELECT address_id, contact_id FROM segment_recipients WHERE ${gone}`).all(
       bound,
     );
-    recordMembershipChange(db, membership, 'left', rowsOf(left), now);
+    recordMembershipChange(db, membership, 'left', selectRows(left), now);
   }
   run(`DELETE FROM segment_recipients WHERE ${gone}`);
   run(`
@@ -134,7 +134,7 @@ function settleWith(db: Db, segment: Segment, people: readonly number[], now: st
       AND contact_id IS NOT (SELECT c.id FROM contacts c WHERE ${theirs})`);
 }
 
-const MOST_STATEMENTS = 300;
+const MAX_STATEMENTS = 300;
 const statements = new WeakMap<Database, Map<string, Statement>>();
 
 /** A statement by its text, kept prepared: an import settles the same segments for every chunk, and preparing costs more than running. */
@@ -143,18 +143,18 @@ function statement(client: Database, text: string): Statement {
   statements.set(client, kept);
   const present = kept.get(text);
   if (present !== undefined) return present;
-  if (kept.size >= MOST_STATEMENTS) kept.clear();
+  if (kept.size >= MAX_STATEMENTS) kept.clear();
   const made = client.prepare(text);
   kept.set(text, made);
   return made;
 }
 
 /** Rows as the SELECT that `recordChange` takes. */
-function rowsOf(rows: readonly unknown[]): SQL {
+function selectRows(rows: readonly unknown[]): SQL {
   return sql`SELECT value ->> 'address_id' AS address_id, value ->> 'contact_id' AS contact_id FROM json_each(${JSON.stringify(rows)})`;
 }
 
-function lastRecipient(db: Db): number {
+function lastRecipientId(db: Db): number {
   return db.get<{ last: number }>(sql`SELECT ifnull(max(id), 0) AS last FROM segment_recipients`).last;
 }
 

@@ -12,9 +12,9 @@ import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import { isBusy } from '../../database/write-lock.ts';
 import { syncMembers } from './membership.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 /** How long segments may keep the other work of the background thread waiting. */
-const TURN_MS = 50;
+const BACKGROUND_MS = 50;
 /** How long a request may wait for its segments. */
 const REQUEST_MS = 200;
 
@@ -48,13 +48,13 @@ export async function recomputeAndWait(db: Db, ids: readonly number[], clock: Cl
   await recomputeSoon(db, ids, clock);
 }
 
-/** Goes on with the recompute of a segment for about `patienceMs`, or until it is through. */
-async function continueRecompute(db: Db, id: number, clock: Clock, patienceMs: number): Promise<void> {
-  const until = performance.now() + patienceMs;
+/** Goes on with the recompute of a segment for about `budgetMs`, or until it is through. */
+async function continueRecompute(db: Db, id: number, clock: Clock, budgetMs: number): Promise<void> {
+  const until = performance.now() + budgetMs;
   await inChunks(
     db.$client,
     (rows) => recomputeChunk(db, id, rows, isoTimestamp(clock.now())) && performance.now() < until,
-    patienceMs,
+    budgetMs,
   );
 }
 
@@ -77,16 +77,16 @@ export async function recomputeDueSegments(
 ): Promise<boolean> {
   const now = clock.now().getTime();
   // A clock that was set back must not put the next check off for longer than an hour.
-  const due = sql`check_at IS NOT NULL AND (check_at <= ${now} OR check_at > ${now + HOUR})`;
+  const due = sql`check_at IS NOT NULL AND (check_at <= ${now} OR check_at > ${now + HOUR_MS})`;
   // What is under way ends first; among the others chance decides, so that one which is marked again and again delays nobody for good.
   const pending = sql`SELECT id FROM segments WHERE recompute_after IS NOT NULL ORDER BY recompute_after DESC, random()`;
   if (db.get(sql`SELECT 1 FROM segments WHERE ${due}`) !== undefined) {
     db.run(sql`
-      UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, ${now + HOUR}, NULL)
+      UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, ${now + HOUR_MS}, NULL)
       WHERE ${due}`);
   }
   const failed = new Set<number>();
-  const until = performance.now() + TURN_MS;
+  const until = performance.now() + BACKGROUND_MS;
   for (const { id } of db.all<{ id: number }>(pending)) {
     try {
       await continueRecompute(db, id, clock, until - performance.now());
@@ -128,5 +128,5 @@ function recomputeChunk(db: Db, id: number, rows: number, now: string): boolean 
 
 /** When rules that look at the clock are due again, epoch milliseconds. */
 export function nextCheck(clock: Clock): number {
-  return clock.now().getTime() + HOUR;
+  return clock.now().getTime() + HOUR_MS;
 }

@@ -3,7 +3,7 @@ import { fold } from '../../database/fold.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { customValuePath } from '../contacts/custom-fields.ts';
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 const RESERVED: Readonly<Record<string, string>> = {
   first_name: 'c.first_name',
@@ -127,7 +127,7 @@ function momentHolds(operator: string, value: string, first: string, second: str
     case 'is between':
       return `${value} BETWEEN ${begin(first)} AND ${end(second)}`;
     case 'is within': {
-      const since = new Date(Date.parse(now) - Number(first) * DAY).toISOString().slice(0, 16);
+      const since = new Date(Date.parse(now) - Number(first) * DAY_MS).toISOString().slice(0, 16);
       return `${value} BETWEEN ${bind(since)} AND ${bind(now.slice(0, 16))}`;
     }
     default:

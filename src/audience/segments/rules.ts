@@ -47,7 +47,7 @@ export const OPERATORS: Readonly<Record<FieldType, Readonly<Record<string, numbe
 };
 
 /** The longest "last N days". */
-const MOST_DAYS = 36_500;
+const MAX_DAYS = 36_500;
 const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?$/;
 
 export interface GivenRules {
@@ -63,31 +63,31 @@ export interface GivenRules {
 export function parseRules(
   fields: readonly CustomField[],
   { select_field, select_operator, value = [] }: GivenRules,
-): { rules: SegmentRule[]; faults: [string, string][] } {
+): { rules: SegmentRule[]; errors: [string, string][] } {
   const rules: SegmentRule[] = [];
-  const faults: [string, string][] = [];
-  const known = (select_field ?? []).map((name) => fieldOf(fields, name));
-  if (known.includes(null)) faults.push(['select_field', messages.selected('select_field')]);
-  if (select_field === undefined || select_operator === undefined || faults.length > 0) return { rules, faults };
-  if (select_operator.length < known.length) faults.push(['select_operator', messages.required('select_operator')]);
-  let taken = 0;
+  const errors: [string, string][] = [];
+  const known = (select_field ?? []).map((name) => findRuleField(fields, name));
+  if (known.includes(null)) errors.push(['select_field', messages.selected('select_field')]);
+  if (select_field === undefined || select_operator === undefined || errors.length > 0) return { rules, errors };
+  if (select_operator.length < known.length) errors.push(['select_operator', messages.required('select_operator')]);
+  let used = 0;
   select_operator.forEach((given, at) => {
     const field = known[at];
     const operator = given.toLowerCase().replace(/\s+/g, ' ');
     const count = field && Object.hasOwn(OPERATORS[field.type], operator) ? OPERATORS[field.type][operator] : undefined;
     if (!field || count === undefined) {
-      faults.push(['select_operator', messages.selected('select_operator')]);
+      errors.push(['select_operator', messages.selected('select_operator')]);
       return;
     }
-    const operands = value.slice(taken, taken + count);
-    taken += count;
-    if (operands.length < count || operands.includes('')) faults.push(['value', messages.required('value')]);
-    else if (!operands.every((operand) => isOperandOf(field.type, operator, operand)))
-      faults.push(['value', messages.selected('value')]);
+    const operands = value.slice(used, used + count);
+    used += count;
+    if (operands.length < count || operands.includes('')) errors.push(['value', messages.required('value')]);
+    else if (!operands.every((operand) => isValidOperand(field.type, operator, operand)))
+      errors.push(['value', messages.selected('value')]);
     rules.push({ ...field, operator, operands });
   });
-  if (taken < value.length && faults.length === 0) faults.push(['value', messages.selected('value')]);
-  return { rules, faults };
+  if (used < value.length && errors.length === 0) errors.push(['value', messages.selected('value')]);
+  return { rules, errors };
 }
 
 /** Whether people come and go by these rules as time passes. */
@@ -95,7 +95,7 @@ export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
   return rules.some(({ operator }) => operator === 'is within' || operator === 'is not within');
 }
 
-function fieldOf(
+function findRuleField(
   fields: readonly CustomField[],
   given: string,
 ): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
@@ -103,15 +103,15 @@ function fieldOf(
   if (RESERVED_FIELDS.some((field) => field === name)) return { field: name, customId: null, type: 'text' };
   if (name === 'created_at') return { field: name, customId: null, type: 'datetime-local' };
   const custom = fields.find(({ field_name }) => field_name.toLowerCase() === name);
-  const type = typeOf(custom?.field_type);
+  const type = parseFieldType(custom?.field_type);
   return custom === undefined || type === null ? null : { field: custom.field_name, customId: custom.id, type };
 }
 
-function typeOf(stored: string | undefined): FieldType | null {
+function parseFieldType(stored: string | undefined): FieldType | null {
   return stored === 'text' || stored === 'number' || stored === 'datetime-local' ? stored : null;
 }
 
-function isOperandOf(type: FieldType, operator: string, operand: string): boolean {
-  if (operator.endsWith('within')) return /^\d{1,5}$/.test(operand) && Number(operand) <= MOST_DAYS;
+function isValidOperand(type: FieldType, operator: string, operand: string): boolean {
+  if (operator.endsWith('within')) return /^\d{1,5}$/.test(operand) && Number(operand) <= MAX_DAYS;
   return isValidValue(type, operand) && (type !== 'datetime-local' || MOMENT.test(operand));
 }

@@ -29,7 +29,7 @@ export async function createSegment(db: Db, clock: Clock, userId: number, input:
   const now = isoTimestamp(clock.now());
   const { id } = db
     .insert(segments)
-    .values({ ...columnsOf(db, clock, userId, input), user_id: userId, created_at: now, updated_at: now })
+    .values({ ...segmentColumns(db, clock, userId, input), user_id: userId, created_at: now, updated_at: now })
     .returning({ id: segments.id })
     .get();
   await recomputeSoon(db, [id], clock);
@@ -46,7 +46,7 @@ export async function updateSegment(
 ): Promise<number> {
   const changed = db
     .update(segments)
-    .set({ ...columnsOf(db, clock, userId, input), updated_at: isoTimestamp(clock.now()) })
+    .set({ ...segmentColumns(db, clock, userId, input), updated_at: isoTimestamp(clock.now()) })
     .where(ownedRecord(segments, given, userId))
     .returning({ id: segments.id })
     .get();
@@ -55,7 +55,7 @@ export async function updateSegment(
   return changed.id;
 }
 
-function columnsOf(db: Db, clock: Clock, userId: number, input: SegmentInput) {
+function segmentColumns(db: Db, clock: Clock, userId: number, input: SegmentInput) {
   const { rules } = parseRules(listCustomFields(db, userId), input);
   return {
     segment_name: input.segment_name,

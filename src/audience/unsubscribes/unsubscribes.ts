@@ -27,13 +27,13 @@ export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly
       tx.run(sql`
         INSERT INTO consent_log (user_id, address_id, unsubscribe_groups_id, action, source, mailing_id, created_at)
         SELECT DISTINCT ${userId}, addresses.id, ${groupId}, 'unsubscribed', ${source}, ${mailingId}, ${now}
-        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${userId} AND compared_email = value ->> 'compared'
+        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${userId} AND compared_email = value ->> 'normalized'
         WHERE NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = addresses.id
           AND ${onList})`);
       tx.run(sql`
         INSERT INTO unsubscribers (user_id, unsubscribe_groups_id, address_id, email_address, created_at, updated_at)
         SELECT ${userId}, ${groupId}, addresses.id, value ->> 'address', ${now}, ${now}
-        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${userId} AND compared_email = value ->> 'compared'
+        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${userId} AND compared_email = value ->> 'normalized'
         WHERE true ORDER BY key
         ON CONFLICT DO NOTHING`);
     },

@@ -169,8 +169,8 @@ t.test('every operator', async (t) => {
   ];
   const fields = listCustomFields(app.drizzle, 1);
   for (const [field, operator, value, expected] of cases) {
-    const { rules, faults } = parseRules(fields, { select_field: [field], select_operator: [operator], value });
-    t.strictSame(faults, []);
+    const { rules, errors } = parseRules(fields, { select_field: [field], select_operator: [operator], value });
+    t.strictSame(errors, []);
     const found = matching(app, rules, null).map((email) => email.split('@')[0]);
     t.equal(found.join(' '), expected, `${field} ${operator} ${value.join(', ')}`);
   }
@@ -217,8 +217,8 @@ t.test(
       [['seen'], ['is within'], ['99999'], 'value'],
     ];
     for (const [select_field, select_operator, value, field] of bad) {
-      const { faults } = parse(select_field, select_operator, value);
-      t.strictSame([...new Set(faults.map(([name]) => name))], [field], [...select_field, ...select_operator].join());
+      const { errors } = parse(select_field, select_operator, value);
+      t.strictSame([...new Set(errors.map(([name]) => name))], [field], [...select_field, ...select_operator].join());
     }
   },
 );
@@ -288,12 +288,12 @@ t.test('random rules over random contacts give what an evaluation in TypeScript 
         const named = people.map((one, at) => ({ ...one, email: `p${at}@example.com` }));
         insertPeople(app, named);
         for (const [given, queryType] of segments) {
-          const { rules, faults } = parseRules(listCustomFields(app.drizzle, 1), {
+          const { rules, errors } = parseRules(listCustomFields(app.drizzle, 1), {
             select_field: given.map(({ field }) => field),
             select_operator: given.map(({ operator }) => operator),
             value: given.flatMap(({ operands }) => operands),
           });
-          if (faults.length > 0) throw new Error(JSON.stringify(faults));
+          if (errors.length > 0) throw new Error(JSON.stringify(errors));
           const expected = named
             .filter((one) => {
               const seen = { ...one, country: country.find(({ id }) => String(id) === one.country)?.name ?? '' };
