@@ -50,7 +50,7 @@ t.test('a build happens, and says so in one sentence, only where something chang
   mkdirSync(path('src/new'));
   renameSync(path('src/two.ts'), path('src/new/two.ts'));
   t.match(build(), BUILT, 'a file was moved');
-  t.strictSame(readdirSync(path('dist')).sort(), ['.built-from', 'new', 'one.js']);
+  t.strictSame(readdirSync(path('dist')).sort(), ['.built-from', 'new', 'node_modules', 'one.js']);
 
   for (const name of ['package-lock.json', 'tsconfig.json']) {
     writeFileSync(path(name), `${readFileSync(path(name), 'utf8')}\n`);
@@ -80,3 +80,18 @@ t.test('the link to the Node of the checkout is made again where npm 10 has remo
   const { stdout } = spawnSync(path('node_modules/.bin/node'), ['-p', '1 + 1'], { encoding: 'utf8' });
   t.equal(stdout, '2\n');
 });
+
+t.test(
+  'the built program finds a bundled drizzle-orm before the installed one, whose package.json is slow to read',
+  (t) => {
+    const { build, path } = project(t);
+    writeFileSync(
+      path('src/one.ts'),
+      "declare const process: any;\nprocess.stdout.write((import.meta as any).resolve('drizzle-orm'));",
+    );
+    t.match(build(), BUILT);
+    const { stdout } = spawnSync(process.execPath, [path('dist/one.js')], { encoding: 'utf8' });
+    t.match(stdout, '/dist/node_modules/drizzle-orm/drizzle-orm.js');
+    t.end();
+  },
+);
