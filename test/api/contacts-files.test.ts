@@ -156,7 +156,7 @@ t.test('an import killed half-way leaves whole rows, and can be run again (trust
 function importAndDie(job: ImportJob): string | null {
   const src = resolve(import.meta.dirname, '../../src');
   const script = `
-    import { importContacts } from '${src}/audience/import.ts';
+    import { importContacts } from '${src}/audience/import/import.ts';
     import { connect } from '${src}/database/open.ts';
     const job = ${JSON.stringify(job)};
     const watch = connect(job.databasePath).$client.prepare('SELECT EXISTS (SELECT 1 FROM contacts)').pluck();

@@ -106,9 +106,9 @@ t.test('trust 5: a certificate that does not hold, holds the mail', async (t) =>
 t.test('a certificate of an authority in NODE_EXTRA_CA_CERTS holds, for its own names', async (t) => {
   const { key, cert, file } = certificate(t);
   const { port } = await startServer(t, { key, cert });
-  const source = fileURLToPath(new URL('../../../../src/delivery/smtp/', import.meta.url));
+  const source = fileURLToPath(new URL('../../../../src/delivery/transport/smtp/', import.meta.url));
   const script = `
-    const { MailData } = await import('${source}../mail-data.ts');
+    const { MailData } = await import('${source}../../mime/mail-data.ts');
     const { SmtpPool } = await import('${source}pool.ts');
     const { parseRelays } = await import('${source}relay.ts');
     for (const host of ['localhost', '127.0.0.1', '127.0.0.2']) {
