@@ -25,7 +25,7 @@ const db = connect(config.DATABASE_PATH);
 // A stop waits for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_PATIENCE_MS}`);
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
-const onTrouble = (relay: string, { stage, reply }: Outcome) =>
+const onRelayFailure = (relay: string, { stage, reply }: Outcome) =>
   log({ relay, stage, reply }, 'the relay could not be used');
 const background = new Background({
   db,
@@ -37,7 +37,7 @@ const background = new Background({
       : new SmtpCourier(config.SMTP_URL, {
           connections: config.SMTP_CONNECTIONS,
           name: await heloName(config.SMTP_HELO, config.PUBLIC_URL),
-          onTrouble,
+          onRelayFailure,
         }),
   tokens: openTokens(db.$client),
   publicUrl,

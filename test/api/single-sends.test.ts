@@ -320,7 +320,7 @@ for (const offers of [['PIPELINING'], []]) {
       const { app, body } = await ready(
         t,
         {},
-        () => new SmtpCourier(sink.url, { connections: 1, onTrouble: () => undefined }),
+        () => new SmtpCourier(sink.url, { connections: 1, onRelayFailure: () => undefined }),
       );
       let answer: (said: string) => void = () => undefined;
       const answered = new Promise<string>((resolve) => {
@@ -381,7 +381,7 @@ t.test('a relay that says a byte a second holds up neither the API nor an unsubs
   const { app, body } = await ready(
     t,
     {},
-    () => new SmtpCourier(sink.url, { connections: 2, onTrouble: () => undefined }),
+    () => new SmtpCourier(sink.url, { connections: 2, onRelayFailure: () => undefined }),
   );
   const [link = ''] = /\/u\/[^>]+/.exec(await firstMail(app, sink, body)) ?? [];
   const before = sink.received.length;

@@ -84,7 +84,7 @@ const background = new Background({
   db,
   config: readConfig({ DATABASE_PATH: path }),
   clock: systemClock,
-  courier: new SmtpCourier(url, { connections: 20, onTrouble: () => undefined }),
+  courier: new SmtpCourier(url, { connections: 20, onRelayFailure: () => undefined }),
   tokens: openTokens(db.$client),
   publicUrl: 'http://localhost',
   log: () => undefined,

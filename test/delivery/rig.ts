@@ -1,4 +1,4 @@
-/** A background on a real ledger with a mailing to send, for tests of delivery: a relay as told, or a real one that follows a script. */
+/** For tests of delivery: a mailing on a real ledger, a background that sends it, and a fake courier or a scripted relay. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export const ACCEPTED: Outcome = {
   reply: '250 2.0.0 ok',
 };
 
-/** A relay as told: answers at once, or when `answer` resolves. */
+/** A fake courier that gives the outcome at once, or when `answer` resolves. */
 export class Relay implements Courier {
   readonly started: string[] = [];
   readonly #answer: (to: string) => Outcome | Promise<Outcome>;
@@ -59,7 +59,7 @@ interface Row {
   reply: string | null;
 }
 
-/** A mailing to so many people, and a background that sends it with this courier. */
+/** A mailing to so many recipients, and a background that sends it with this courier. */
 export async function launch(
   t: Test,
   people: number,
@@ -103,10 +103,10 @@ export async function launch(
   };
 }
 
-/** The same with our own client and a relay that follows a script. */
+/** The same with our SMTP client and a scripted relay. */
 export async function launchToSink(t: Test, people: number, script: Script, user = '') {
   const sink = await startSink(t, script);
   const courier = () =>
-    new SmtpCourier(sink.url.replace('//', `//${user}`), { connections: 2, onTrouble: () => undefined });
+    new SmtpCourier(sink.url.replace('//', `//${user}`), { connections: 2, onRelayFailure: () => undefined });
   return { sink, courier, ...(await launch(t, people, courier())) };
 }

@@ -1,21 +1,21 @@
-/** A relay for tests that answers what it is told to, however wrong, and remembers what it got. */
+/** A scripted relay for tests: it gives the replies it is told to, however wrong, and records what it receives. */
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SecureContext, TLSSocket } from 'node:tls';
 
-/** What the answer may depend on. */
+/** What a reply may depend on. */
 type Moment = {
-  /** The command line as it came, without its end; empty for the greeting and the dot. */
+  /** The command line without its CRLF; empty for the greeting and the end of data. */
   line: string;
   /** Number of the connection, from 1. */
   connection: number;
-  /** How often this connection has come to this point, from 1. */
+  /** How often this connection has reached this point, from 1. */
   time: number;
-  /** What has arrived behind the line already. */
+  /** What has already arrived after the line. */
   pipelined: string;
 };
 
-/** Text as it goes over the wire, CRLF included; null says nothing any more; DROP closes the connection at once. */
+/** The bytes to send, CRLF included; null: nothing from now on; DROP: close the connection at once. */
 export const DROP = Symbol('drop');
 type Said = string | null | typeof DROP;
 export type Answer = Said | ((moment: Moment) => Said | Promise<Said>);
@@ -29,27 +29,27 @@ export type Script = {
   mail?: Answer;
   rcpt?: Answer;
   data?: Answer;
-  /** After the dot. */
+  /** After the end of data. */
   dot?: Answer;
   rset?: Answer;
-  /** Null keeps the connection open as well. */
+  /** Null also keeps the connection open. */
   quit?: Answer;
-  /** To a line that is no command, as in the middle of AUTH. */
+  /** To a line that is not a command, as during AUTH. */
   other?: Answer;
-  /** Said in the middle of a message, once so many bytes of it have come. */
+  /** Sent in the middle of a message, once so many bytes of it have arrived. */
   early?: { after: number; answer: string };
   /** Keywords announced after EHLO. */
   offers?: string[];
   /** Milliseconds between two bytes of an answer. */
   drip?: number;
-  /** Connections beyond so many are greeted with a 421 and closed. */
+  /** Further connections get a 421 greeting and are closed. */
   most?: number;
   /** For STARTTLS. */
   context?: SecureContext;
-  /** Drops what has arrived behind a message's dot. */
+  /** Drops everything that arrived after the end of data. */
   forgetsBehindDot?: boolean;
   /** Reads nothing of a message. */
-  deaf?: boolean;
+  ignoresData?: boolean;
 };
 
 type Received = { from: string; to: string; message: Buffer };
@@ -71,17 +71,17 @@ type Point =
 const OK = '250 2.0.0 ok\r\n';
 
 export class Sink {
-  /** May be changed while it runs. */
+  /** May be changed while the sink runs. */
   script: Script;
   readonly received: Received[] = [];
   /** Every command line, in order of arrival, all connections together. */
   readonly commands: string[] = [];
-  /** How often bytes arrived while an answer was still owed by a sink that offers no PIPELINING. */
+  /** How often a client sent a command before the reply to the previous one, although the sink offers no PIPELINING. */
   impatient = 0;
   connections = 0;
   open = 0;
   peak = 0;
-  /** Of connections that ended: how many with a QUIT. */
+  /** How many connections ended with QUIT. */
   quits = 0;
   readonly #server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket));
   readonly #sockets = new Set<Socket>();
@@ -114,7 +114,7 @@ export class Sink {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Says something nobody asked for, on every connection. */
+  /** Sends an unrequested reply on every connection. */
   sayToAll(text: string): void {
     for (const socket of this.#sockets) socket.write(text);
   }
@@ -220,7 +220,7 @@ class Conversation {
     this.#listen(secured);
   }
 
-  /** Says what the script has for this point, and takes a message where that is 354. */
+  /** Sends the scripted reply, and reads a message after a 354. */
   async #say(point: Point, line: string, usual: string): Promise<void> {
     const time = (this.#times.get(point) ?? 0) + 1;
     this.#times.set(point, time);
@@ -235,8 +235,8 @@ class Conversation {
   }
 
   async #takeMessage(): Promise<void> {
-    const { early, deaf } = this.#sink.script;
-    if (deaf) {
+    const { early, ignoresData } = this.#sink.script;
+    if (ignoresData) {
       this.#socket.pause();
       await new Promise(() => {});
     }
@@ -275,7 +275,7 @@ class Conversation {
     }
   }
 
-  /** The message up to the dot, doubled dots undone. */
+  /** The message up to the end of data, without dot-stuffing. */
   async #message(): Promise<Buffer> {
     const empty = () => this.#bytes.subarray(0, 3).equals(Buffer.from('.\r\n'));
     let end = this.#bytes.indexOf('\r\n.\r\n');

@@ -237,7 +237,7 @@ export class DeliveryWorker {
         to,
         dotless: true,
         start: (memory) => (mayGo() ? message(memory) : null),
-        mayGo,
+        maySend: mayGo,
       });
     const signed = ready.renderSigned(claim, to);
     return signed === null ? hand((memory) => ready.render(claim, to, memory)) : this.#afterSigning(signed, hand);

@@ -1,10 +1,10 @@
-/** What carries mails away: an SMTP relay or the built-in outbox. */
+/** The interface that the worker sends mail through: an SMTP relay or the built-in outbox. */
 import type { MailData } from '../mime/mail-data.ts';
 import type { Outcome } from './smtp/outcome.ts';
 
 export type { Outcome } from './smtp/outcome.ts';
 
-/** One hand-off. */
+/** One message to one recipient. */
 export interface Handoff {
   mailingId: number;
   userId: number;
@@ -13,21 +13,21 @@ export interface Handoff {
   /** One address, in ASCII form, never a list. */
   to: string;
   /**
-   * Called right before MAIL FROM would be written: the message, or null when it must not leave any more. It may be built in
-   * `memory` where that is given: the courier keeps it until the hand-off is settled.
+   * Called right before MAIL FROM is written. Returns the message, or null if it must no longer be sent. The message may be
+   * built in `memory`, if given: the courier does not reuse it before the outcome is known.
    */
   start(memory?: Buffer): MailData | null;
-  /** Whether it still may leave; asked where something of it was written ahead of its turn. */
-  mayGo?(): boolean;
-  /** Whether no line of the message can begin with a dot, so that none is looked for (RFC 5321 4.5.2). */
+  /** Whether the message may still be sent; asked before its text is written, if its envelope was pipelined earlier. */
+  maySend?(): boolean;
+  /** True if no line of the message can begin with a dot, so that dot-stuffing is skipped (RFC 5321 4.5.2). */
   dotless: boolean;
 }
 
 export interface Courier {
-  /** How many more hand-offs it can work on right now. */
+  /** How many more messages it can accept right now. */
   room(): number;
-  /** Resolves when the mail is handed off, refused or deferred; `withdrawn` when nothing of it left. Rejects with what `start` throws. */
+  /** Resolves with the outcome, or with 'withdrawn' if no message was sent. Rejects with what `start` throws. */
   send(handoff: Handoff): Promise<Outcome | 'withdrawn'>;
-  /** Stops taking hand-offs, lets those in flight finish within `graceMs`, then cuts. */
+  /** Accepts no more messages, lets those in progress finish within `graceMs`, then closes every connection. */
   close(graceMs: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The built-in courier: mails stay in the database, the newest 1 000, for the owner to look at. Nothing leaves the machine. */
+/** The built-in courier for trying Sendlark: it keeps the newest 1 000 mails in the database, and nothing leaves the machine. */
 import { lte, sql } from 'drizzle-orm';
 import { decodeWords } from 'postal-mime';
 import type { Clock } from '../../clock.ts';
@@ -7,8 +7,8 @@ import type { Db } from '../../database/open.ts';
 import { outbox } from '../../database/schema/index.ts';
 import type { Courier, Handoff, Outcome } from './courier.ts';
 
-const KEPT = 1000;
-const BATCH = 200;
+const MAX_MAILS = 1000;
+const BATCH_SIZE = 200;
 
 const ACCEPTED: Outcome = {
   kind: 'accepted',
@@ -24,7 +24,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** A courier that stores each mail; those handed over together are written in one transaction. */
+/** A courier that stores each mail. Mails sent in the same turn of the event loop are written in one transaction. */
 export class OutboxCourier implements Courier {
   readonly #db: Db;
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class OutboxCourier implements Courier {
   }
 
   room(): number {
-    return BATCH - this.#waiting.length;
+    return BATCH_SIZE - this.#waiting.length;
   }
 
   send(handoff: Handoff): Promise<Outcome | 'withdrawn'> {
@@ -49,12 +49,12 @@ export class OutboxCourier implements Courier {
     this.#store();
   }
 
-  /** One transaction for all that waits. A mail that can't be built fails alone; a failed write puts all of them off. */
+  /** Writes every waiting mail in one transaction. A mail that can't be built fails alone; a failed write defers all of them. */
   #store(): void {
     const batch = this.#waiting;
     this.#waiting = [];
     const created_at = isoTimestamp(this.#clock.now());
-    const built = batch.map((waiting) => ({ ...waiting, raw: rawOf(waiting) })).filter(({ raw }) => raw !== null);
+    const built = batch.map((waiting) => ({ ...waiting, raw: buildMail(waiting) })).filter(({ raw }) => raw !== null);
     try {
       this.#db.transaction(
         (tx) => {
@@ -71,7 +71,7 @@ export class OutboxCourier implements Courier {
               .run();
           }
           tx.delete(outbox)
-            .where(lte(outbox.id, sql`(SELECT max(id) - ${KEPT} FROM outbox)`))
+            .where(lte(outbox.id, sql`(SELECT max(id) - ${MAX_MAILS} FROM outbox)`))
             .run();
         },
         { behavior: 'immediate' },
@@ -84,8 +84,8 @@ export class OutboxCourier implements Courier {
   }
 }
 
-/** The mail, or null when it was withdrawn or can't be built; its sender is told so here. */
-function rawOf({ handoff, resolve, reject }: Waiting): Buffer | null {
+/** The mail's bytes, or null if it was withdrawn or can't be built; its promise is then resolved or rejected here. */
+function buildMail({ handoff, resolve, reject }: Waiting): Buffer | null {
   try {
     const mail = handoff.start();
     if (mail === null) resolve('withdrawn');
@@ -96,7 +96,7 @@ function rawOf({ handoff, resolve, reject }: Waiting): Buffer | null {
   }
 }
 
-/** Who a mail says it is from and to, and its subject, with encoded words (RFC 2047) decoded: for finding it in the list. */
+/** The From, To and Subject fields with encoded words (RFC 2047) decoded, for the list of mails. */
 function shownFields(raw: Buffer): { from: string; to: string; subject: string } {
   const head = raw.toString('latin1', 0, Math.max(0, raw.indexOf('\r\n\r\n')));
   const field = (name: string) => {

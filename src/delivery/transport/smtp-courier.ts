@@ -1,17 +1,17 @@
-/** The courier that hands mails to the relays of SMTP_URL. */
+/** The courier that sends mail through the relays of SMTP_URL. */
 import type { Courier, Handoff, Outcome } from './courier.ts';
 import { SmtpPool } from './smtp/pool.ts';
 import { parseRelays } from './smtp/relay.ts';
 
 export interface SmtpOptions {
   connections: number;
-  /** Our full domain name for EHLO; empty to give our address. */
+  /** Our full domain name for EHLO; if empty, the connection's IP address is used. */
   name?: string;
-  /** Told whenever a relay could not be used. */
-  onTrouble(relay: string, outcome: Outcome): void;
+  /** Called whenever a relay could not be used. */
+  onRelayFailure(relay: string, outcome: Outcome): void;
 }
 
-/** Hands mails over on a pool of kept connections; throws an Error naming SMTP_URL when it can't be read. */
+/** Sends over a pool of open connections. The constructor throws an Error that names SMTP_URL if it can't be parsed. */
 export class SmtpCourier implements Courier {
   readonly #pool: SmtpPool;
 

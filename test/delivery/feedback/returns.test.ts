@@ -62,7 +62,7 @@ async function sent(t: Test) {
 /** The same, with a relay that does as told; `left` gives the return paths of what it took for Ann. */
 async function toRelay(t: Test, script: Script) {
   const sink = await startSink(t);
-  const send = await launched(t, () => new SmtpCourier(sink.url, { connections: 1, onTrouble: () => undefined }));
+  const send = await launched(t, () => new SmtpCourier(sink.url, { connections: 1, onRelayFailure: () => undefined }));
   sink.script = script;
   const left = () => sink.received.filter(({ to }) => to === 'ann@example.org').map(({ from }) => from);
   return { ...send, sink, left };

@@ -202,7 +202,7 @@ function startSending(t: Test, sink: Sink) {
   return startApp(
     t,
     { SENDER_VERIFICATION: 'optional' },
-    () => new SmtpCourier(sink.url, { connections: 2, onTrouble: () => undefined }),
+    () => new SmtpCourier(sink.url, { connections: 2, onRelayFailure: () => undefined }),
   );
 }
 

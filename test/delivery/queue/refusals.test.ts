@@ -1,7 +1,7 @@
 /** A relay that refuses us, and not the recipients, holds the mailing; nobody of it fails. */
 import t, { type Test } from 'tap';
 import { blamed } from '../../../src/delivery/queue/refusals.ts';
-import { outcomeOf, type Stage } from '../../../src/delivery/transport/smtp/outcome.ts';
+import { replyOutcome, type Stage } from '../../../src/delivery/transport/smtp/outcome.ts';
 import { ACCEPTED, launch, launchToSink, Relay } from '../rig.ts';
 
 const WORDINGS: Record<'us' | 'unclear' | 'null', string[]> = {
@@ -75,7 +75,7 @@ const WORDINGS: Record<'us' | 'unclear' | 'null', string[]> = {
 for (const [blame, replies] of Object.entries(WORDINGS)) {
   t.test(`a refusal is told from its words and code: ${blame}`, async (t) => {
     for (const reply of replies) {
-      const outcome = outcomeOf('rcpt', {
+      const outcome = replyOutcome('rcpt', {
         code: Number(reply.slice(0, 3)),
         text: reply.replace(/^\d+[ -]|(?<=\n)\d+[ -]/g, ''),
       });
@@ -87,8 +87,8 @@ for (const [blame, replies] of Object.entries(WORDINGS)) {
 t.test('only what a recipient or a message was answered counts', async (t) => {
   const reply = { code: 554, text: '5.7.1 Relay access denied' };
   const stages: Stage[] = ['connect', 'tls', 'auth', 'mail'];
-  for (const stage of stages) t.equal(blamed(outcomeOf(stage, reply)), null, stage);
-  for (const stage of ['data', 'body'] as const) t.equal(blamed(outcomeOf(stage, reply)), 'us', stage);
+  for (const stage of stages) t.equal(blamed(replyOutcome(stage, reply)), null, stage);
+  for (const stage of ['data', 'body'] as const) t.equal(blamed(replyOutcome(stage, reply)), 'us', stage);
 });
 
 for (const reply of [
@@ -178,7 +178,7 @@ async function sparse(t: Test, people: number) {
     mailing,
     rows,
     refuse: () => {
-      answer = outcomeOf('rcpt', { code: 554, text: NAMED.slice(4) });
+      answer = replyOutcome('rcpt', { code: 554, text: NAMED.slice(4) });
     },
     async pass(ms: number) {
       clock.advance(ms);

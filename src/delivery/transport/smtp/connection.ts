@@ -1,4 +1,4 @@
-/** One socket to a relay: replies come out, commands go in, and a deadline hangs over the wait. */
+/** One socket to a relay: writes commands, reads replies, and limits every wait with a deadline. */
 import net from 'node:net';
 import tls from 'node:tls';
 import { isMailText } from '../../mime/mail-data.ts';
@@ -13,33 +13,38 @@ export interface ConnectionListener {
   lost(error: Error): void;
 }
 
-/** Different attempts for several addresses of one host; Node's 250 ms are too short for a distant relay. */
+/** How long to try each address of a host before the next one. Node's default of 250 ms is too short for a distant relay. */
 const ADDRESS_ATTEMPT_MS = 3_000;
 
-const INBOX_BYTES = 4_096;
+/** Size of the receive buffer without TLS. */
+const RECEIVE_BYTES = 4_096;
 
 export class SmtpConnection {
   readonly #monotonic: () => number;
-  readonly #closed: (wire: SmtpConnection) => void;
+  readonly #closed: (connection: SmtpConnection) => void;
   #socket: net.Socket;
   #reader = new ReplyReader();
   #listener: ConnectionListener | null = null;
   #error: Error | null = null;
   #deadline = Number.POSITIVE_INFINITY;
-  /** When it began to connect, and when it last began to wait. */
-  readonly begun: number;
+  /** When it started to connect, and when the deadline was last set; monotonic milliseconds. */
+  readonly startedAt: number;
   #waitsSince: number;
 
-  /** Starts to connect. `closed` is called once the socket is gone, after the listener's `lost`. */
-  constructor(target: { host: string; port: number }, monotonic: () => number, closed: (wire: SmtpConnection) => void) {
+  /** Starts to connect. `closed` is called once the socket is closed, after the listener's `lost`. */
+  constructor(
+    target: { host: string; port: number },
+    monotonic: () => number,
+    closed: (connection: SmtpConnection) => void,
+  ) {
     this.#monotonic = monotonic;
     this.#closed = closed;
-    this.begun = monotonic();
-    this.#waitsSince = this.begun;
-    // Without TLS all replies are read into one buffer; an allocation for each costs a tenth of a hand-over.
-    const inbox = Buffer.allocUnsafeSlow(INBOX_BYTES);
+    this.startedAt = monotonic();
+    this.#waitsSince = this.startedAt;
+    // Without TLS all replies are read into one buffer: allocating one for each costs a tenth of sending a message.
+    const received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
     const callback = (length: number) => {
-      this.#read(inbox.subarray(0, length));
+      this.#read(received.subarray(0, length));
       return true;
     };
     this.#socket = net.connect({
@@ -47,7 +52,7 @@ export class SmtpConnection {
       port: target.port,
       noDelay: true,
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
-      onread: { buffer: inbox, callback },
+      onread: { buffer: received, callback },
     });
     this.#attach(this.#socket);
   }
@@ -61,15 +66,15 @@ export class SmtpConnection {
     return this.#socket.localAddress ?? '127.0.0.1';
   }
 
-  /** Calls back once the connection stands. */
+  /** Calls back once the TCP connection is established. */
   onConnect(done: () => void): void {
     this.#socket.once('connect', done);
   }
 
-  /** Turns the connection into a TLS one and calls back once that stands (RFC 3207 4). */
+  /** Starts TLS on the connection (RFC 3207 4) and calls back once it is established. */
   secure(host: string, verify: boolean, done: () => void): void {
     if (!this.#reader.empty) {
-      // What a man in the middle put behind the 220 would else count as said under TLS.
+      // Otherwise a reply that an attacker injected before TLS would be treated as sent under TLS.
       this.fail(new Error('the relay sent plain text after it agreed to STARTTLS'));
       return;
     }
@@ -80,12 +85,12 @@ export class SmtpConnection {
     this.#attach(this.#socket);
   }
 
-  /** Milliseconds since it began to connect. */
+  /** Milliseconds since it started to connect. */
   get age(): number {
-    return this.#monotonic() - this.begun;
+    return this.#monotonic() - this.startedAt;
   }
 
-  /** Milliseconds since the deadline was set last. */
+  /** Milliseconds since the deadline was last set. */
   get waited(): number {
     return this.#monotonic() - this.#waitsSince;
   }
@@ -96,38 +101,38 @@ export class SmtpConnection {
     this.#deadline = this.#waitsSince + ms;
   }
 
-  /** Tells the listener if the deadline has passed; to be called every so often. */
+  /** Tells the listener if the deadline has passed. The pool calls this at short intervals. */
   check(now: number): void {
     if (now < this.#deadline) return;
     this.#deadline = Number.POSITIVE_INFINITY;
     this.#listener?.expired();
   }
 
-  /** Writes one or more commands, each with its line end; drops the connection instead when they hold anything but ASCII. */
+  /** Writes one or more commands, each with its CRLF. If they contain anything but ASCII, closes the connection instead. */
   write(command: string): void {
     if (isMailText(command)) this.#socket.write(command, 'latin1');
     else this.fail(new Error('a command would have held something other than printable ASCII'));
   }
 
-  /** Writes a piece of a message, and `end` behind it in the same packet; calls back once the system took it. */
-  send(piece: Buffer, end: string, taken: () => void): void {
+  /** Writes a piece of a message and `end` after it in the same packet; calls back once the socket has flushed both. */
+  send(piece: Buffer, end: string, flushed: () => void): void {
     if (end === '') {
-      this.#socket.write(piece, taken);
+      this.#socket.write(piece, flushed);
       return;
     }
     this.#socket.cork();
     this.#socket.write(piece);
-    this.#socket.write(end, 'latin1', taken);
+    this.#socket.write(end, 'latin1', flushed);
     this.#socket.uncork();
   }
 
-  /** Says goodbye and closes (RFC 5321 4.1.1.10). */
+  /** Sends QUIT and closes (RFC 5321 4.1.1.10). */
   quit(withinMs: number): void {
     this.within(withinMs);
     this.#socket.end('QUIT\r\n');
   }
 
-  /** Drops the connection at once; the listener hears of `error`, unless another one came first. */
+  /** Closes the connection at once; the listener's `lost` gets `error`, unless another error came first. */
   fail(error: Error): void {
     this.#error ??= error;
     this.#deadline = Number.POSITIVE_INFINITY;

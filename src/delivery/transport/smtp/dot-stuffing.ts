@@ -1,11 +1,11 @@
-/** Transparency: a line of the message must not look like the dot that ends it (RFC 5321 4.5.2). */
+/** Dot-stuffing, which RFC 5321 4.5.2 calls transparency: no line of the message may look like the end of data. */
 
 const LINE_THEN_DOT = Buffer.from('\n.');
 const DOT = 0x2e;
 
 /**
- * The message with a second dot before every dot that starts a line; the same Buffer where there is none. A bare LF
- * counts as a line end, so that a relay which reads it as one finds no end of message either.
+ * Doubles every dot at the start of a line; returns the same Buffer if there is none. A bare LF counts as a line end,
+ * because some relays read it as one and would find an end of data there.
  */
 export function stuffDots(message: Buffer): Buffer {
   const places = message[0] === DOT ? [0] : [];

@@ -1,55 +1,55 @@
-/** From a bare connection to one that takes mail: greeting, EHLO, TLS, login. */
+/** The SMTP handshake, from TCP connection to the first MAIL FROM: greeting, EHLO, TLS, login. */
 import { isIPv6 } from 'node:net';
 import type { SmtpConnection } from './connection.ts';
 import { Dialogue } from './dialogue.ts';
-import { type Outcome, outcomeOf, type Stage, withoutReply } from './outcome.ts';
+import { type Outcome, replyOutcome, type Stage, withoutReply } from './outcome.ts';
 import { type Relay, relayName } from './relay.ts';
 import type { Reply } from './reply.ts';
 import type { Timeouts } from './timeouts.ts';
 
-/** What the relay announced that matters to a transaction. */
+/** The extensions announced by the relay that matter to a transaction. */
 export type Extensions = {
   /** RFC 2920. */
   pipelining: boolean;
-  /** RFC 1870: the most bytes a message may have, 0 for no known limit; null where MAIL takes no SIZE. */
+  /** RFC 1870: the largest message in bytes, 0 for no known limit; null if SIZE is not offered. */
   size: number | null;
 };
 
-/** Keywords in upper case and what followed them. */
+/** Parameters by keyword in upper case. */
 type Announced = Map<string, string>;
 
-/** RFC 5321 4.5.3.1.4, without the line end. */
-const MAX_COMMAND = 510;
+/** The longest command line (RFC 5321 4.5.3.1.4), without its CRLF. */
+const MAX_COMMAND_BYTES = 510;
 
 /**
- * Leads a fresh connection to where MAIL FROM may follow. Gives what the relay offers, or why it will not do: held for
- * a 5xx and for impossible TLS or login, deferred for what may pass; the wire is then closing. `name` is how we
- * introduce ourselves where it is a full domain name, else our address is (RFC 5321 4.1.4). It takes at most `patience`
- * milliseconds from the beginning of the connection.
+ * Prepares a new connection for MAIL FROM. Returns the relay's extensions, or the outcome if it cannot be used: held
+ * after a 5xx or if TLS or login is impossible, deferred after a temporary failure; the connection is then closing.
+ * `name` is sent in EHLO if it is a full domain name, otherwise our IP address is (RFC 5321 4.1.4). The handshake takes
+ * at most `totalMs`, counted from the start of the connection.
  */
 export async function handshake(
-  wire: SmtpConnection,
+  connection: SmtpConnection,
   relay: Relay,
   name: string,
   timeouts: Timeouts,
-  patience: number,
+  totalMs: number,
 ): Promise<Extensions | Outcome> {
-  const opening = new Opening(wire, relay, name, timeouts, patience);
+  const negotiation = new Handshake(connection, relay, name, timeouts, totalMs);
   try {
-    return await opening.run();
+    return await negotiation.run();
   } catch (error) {
     if (error instanceof Refusal) {
-      wire.quit(timeouts.quit);
+      connection.quit(timeouts.quit);
       return error.outcome;
     }
     const reason = error instanceof Error ? error : new Error(String(error));
-    wire.fail(reason);
-    const kind = opening.stage === 'tls' && !mayPass(reason) ? 'held' : 'deferred';
-    return withoutReply(kind, opening.stage, `${relayName(relay)}: ${reason.message}`);
+    connection.fail(reason);
+    const kind = negotiation.stage === 'tls' && !isTransient(reason) ? 'held' : 'deferred';
+    return withoutReply(kind, negotiation.stage, `${relayName(relay)}: ${reason.message}`);
   }
 }
 
-/** Ends the handshake with an outcome while the connection still works. */
+/** Thrown to end the handshake with an outcome while the connection still works, so that QUIT is sent. */
 class Refusal extends Error {
   readonly outcome: Outcome;
 
@@ -59,8 +59,8 @@ class Refusal extends Error {
   }
 }
 
-class Opening {
-  readonly #wire: SmtpConnection;
+class Handshake {
+  readonly #connection: SmtpConnection;
   readonly #relay: Relay;
   readonly #name: string;
   readonly #timeouts: Timeouts;
@@ -69,16 +69,16 @@ class Opening {
   #offers: Announced = new Map();
   stage: Stage = 'connect';
 
-  constructor(wire: SmtpConnection, relay: Relay, name: string, timeouts: Timeouts, patience: number) {
-    this.#wire = wire;
+  constructor(connection: SmtpConnection, relay: Relay, name: string, timeouts: Timeouts, totalMs: number) {
+    this.#connection = connection;
     this.#relay = relay;
     this.#name = name;
     this.#timeouts = timeouts;
-    this.#dialogue = new Dialogue(wire, patience);
+    this.#dialogue = new Dialogue(connection, totalMs);
   }
 
   async run(): Promise<Extensions> {
-    await this.#dialogue.event(this.#timeouts.connect, (done) => this.#wire.onConnect(done));
+    await this.#dialogue.event(this.#timeouts.connect, (done) => this.#connection.onConnect(done));
     if (this.#relay.tls === 'implicit') await this.#encrypt();
     this.#accept(await this.#dialogue.ask(this.#timeouts.greeting, null));
     await this.#hello();
@@ -91,17 +91,17 @@ class Opening {
     };
   }
 
-  /** RFC 5321 3.2: HELO is for those who do not know EHLO, not for those who refuse us. */
+  /** RFC 5321 3.2: HELO follows only if the relay does not know EHLO, not if it refuses us. */
   async #hello(): Promise<void> {
     const full = /^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i.test(this.#name);
-    const name = full ? this.#name : addressLiteral(this.#wire.localAddress);
+    const name = full ? this.#name : addressLiteral(this.#connection.localAddress);
     const reply = await this.#ask(`EHLO ${name}`);
     const unknown = [500, 501, 502, 504].includes(reply.code);
     this.#accept(unknown ? await this.#ask(`HELO ${name}`) : reply);
-    this.#offers = unknown ? new Map() : announced(reply.text);
+    this.#offers = unknown ? new Map() : parseExtensions(reply.text);
   }
 
-  /** RFC 3207; what was announced before counts for nothing afterwards. */
+  /** RFC 3207 4.2: the extensions announced before TLS are discarded. */
   async #startTls(): Promise<void> {
     const reply = this.#offers.has('STARTTLS') ? await this.#ask('STARTTLS') : null;
     if (reply !== null && reply.code < 300) {
@@ -111,28 +111,28 @@ class Opening {
       this.stage = 'tls';
       if (reply === null)
         throw this.#impossible('no STARTTLS is offered, and mail must not cross the network in plain text');
-      throw new Refusal(outcomeOf('tls', reply));
+      throw new Refusal(replyOutcome('tls', reply));
     }
   }
 
   async #encrypt(): Promise<void> {
     this.stage = 'tls';
     const { host, verify } = this.#relay;
-    await this.#dialogue.event(this.#timeouts.tls, (done) => this.#wire.secure(host, verify, done));
+    await this.#dialogue.event(this.#timeouts.tls, (done) => this.#connection.secure(host, verify, done));
     this.stage = 'connect';
     this.#encrypted = true;
   }
 
-  /** RFC 4954, with PLAIN (RFC 4616) or else LOGIN. */
+  /** Logs in (RFC 4954) with PLAIN (RFC 4616), or else with LOGIN. */
   async #login(user: string, password: string): Promise<void> {
     this.stage = 'auth';
     if (!this.#encrypted && !this.#relay.local) throw this.#impossible('a password is never sent in plain text');
     const mechanisms = (this.#offers.get('AUTH') ?? '').toUpperCase().split(' ');
     if (mechanisms.includes('PLAIN')) {
-      // RFC 4954 4: an initial response that makes the line too long waits for the relay's 334.
+      // RFC 4954 4: if the initial response makes the line too long, it is sent after the relay's 334.
       const token = base64(`\0${user}\0${password}`);
       const line = `AUTH PLAIN ${token}`;
-      await this.#answer(line.length <= MAX_COMMAND ? [line] : ['AUTH PLAIN', token]);
+      await this.#answer(line.length <= MAX_COMMAND_BYTES ? [line] : ['AUTH PLAIN', token]);
     } else if (mechanisms.includes('LOGIN')) {
       await this.#answer(['AUTH LOGIN', base64(user), base64(password)]);
     } else {
@@ -140,12 +140,12 @@ class Opening {
     }
   }
 
-  /** Sends each line after the 334 for the one before. */
+  /** Sends each line after the 334 reply to the previous one. */
   async #answer(lines: string[]): Promise<void> {
     for (const [index, line] of lines.entries()) {
       const reply = await this.#ask(line);
       if (index === lines.length - 1) this.#accept(reply);
-      else if (reply.code !== 334) throw new Refusal(outcomeOf(this.stage, reply));
+      else if (reply.code !== 334) throw new Refusal(replyOutcome(this.stage, reply));
     }
   }
 
@@ -154,7 +154,7 @@ class Opening {
   }
 
   #accept(reply: Reply): void {
-    if (reply.code >= 300) throw new Refusal(outcomeOf(this.stage, reply));
+    if (reply.code >= 300) throw new Refusal(replyOutcome(this.stage, reply));
   }
 
   #impossible(why: string): Refusal {
@@ -162,14 +162,14 @@ class Opening {
   }
 }
 
-/** During the TLS handshake: the network's failures and our timeouts may pass, a wrong certificate or protocol stays. */
-function mayPass(error: Error): boolean {
+/** Whether a failed TLS handshake may work later: after network errors and timeouts, not after a wrong certificate or protocol. */
+function isTransient(error: Error): boolean {
   const code = 'code' in error ? String(error.code) : '';
   return ['', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'].includes(code);
 }
 
-/** RFC 5321 4.1.1.1; `AUTH=PLAIN` is how it was written before RFC 4954. */
-function announced(text: string): Announced {
+/** Parses the reply to EHLO (RFC 5321 4.1.1.1). Relays older than RFC 4954 write `AUTH=PLAIN`. */
+function parseExtensions(text: string): Announced {
   const lines = text.split('\n').slice(1);
   return new Map(
     lines.map((line) => {

@@ -3,17 +3,17 @@ import { lookup, lookupService } from 'node:dns/promises';
 import { hostname } from 'node:os';
 
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
-/** Names that mean something on one network only: a relay can't look them up. */
+/** Names with a meaning on one network only, which a relay can't look up. */
 const PRIVATE = /(?:^|\.)(?:localhost|localdomain|local|internal|lan|home|invalid|arpa|test)$/;
 
-/** Whether a name is a full domain name in ASCII form that others may know. */
+/** Whether a name is a full domain name in ASCII form, under a top-level domain of the public DNS. */
 export function isPublicName(name: string): boolean {
   return name.length <= 253 && DOMAIN.test(name) && !PRIVATE.test(name);
 }
 
 /**
- * The name for EHLO: `given`, else the host of the public address where that is a domain name, else this machine's full name.
- * Empty where there is none; the connection's own address is said then. `machineName` finds the machine's.
+ * The name for EHLO: `given`, or else the host of `publicUrl` if it is a public domain name, or else this machine's full name.
+ * Empty if none of them is one; the connection's IP address is then sent instead. `machineName` looks up the machine's name.
  */
 export async function heloName(
   given: string,
@@ -27,7 +27,7 @@ export async function heloName(
   return isPublicName(name) ? name : '';
 }
 
-/** The machine's name, completed as `hostname -f` does where it is short; what can't be looked up stays as it is. */
+/** This machine's name, completed by DNS as `hostname -f` does; the short name if the lookup fails. */
 async function fullHostname(): Promise<string> {
   const name = hostname();
   if (name.includes('.')) return name;

@@ -1,39 +1,39 @@
-/** The jobs that wait for a connection, first in, first out. */
+/** The queue of jobs that wait for a connection, first in, first out. */
 import type { MailData } from '../../mime/mail-data.ts';
 import type { Outcome } from './outcome.ts';
 import type { Relay } from './relay.ts';
 
 /** One message to one recipient. */
 export type Job = {
-  /** The envelope sender; empty for none (RFC 5321 4.5.5). */
+  /** The envelope sender; empty for the null reverse-path (RFC 5321 4.5.5). */
   from: string;
   to: string;
   /**
-   * The message; null drops the job. Called right before MAIL FROM is written, in the same turn;
-   * called anew where a kept connection turns out to be closed and another one is taken. It may be built in `memory`, the
-   * connection's own, which lasts until the job is settled.
+   * Returns the message, or null to withdraw the job. Called right before MAIL FROM is written, in the same turn of the
+   * event loop, and again if the job is sent anew on another connection. The message may be built in `memory`, the
+   * connection's buffer, which is not reused before the outcome is known.
    */
   start(memory: Buffer): MailData | null;
-  /** Whether the message still may leave; asked before it is written where its envelope was written ahead of its turn. */
-  mayGo?(): boolean;
-  /** Whether no line of the message can begin with a dot; otherwise each is looked at (a tenth of a large message's cost). */
+  /** Whether the message may still be sent; asked before its text is written, if its envelope was pipelined earlier. */
+  maySend?(): boolean;
+  /** True if no line of the message can begin with a dot. Otherwise it is searched, a tenth of a large message's cost. */
   dotless?: boolean;
 };
 
-/** A job and the promise that was given for it. */
+/** A job in the pool, with the functions that settle its promise. */
 export type Ticket = {
   readonly job: Job;
   readonly resolve: (outcome: Outcome | 'withdrawn') => void;
   readonly reject: (error: unknown) => void;
-  /** How often it went back to the queue because its connection was closed before its message. */
-  moves: number;
-  /** The relays that refused its sender, and what the first of them said; the first 4xx, where there was one. */
+  /** How often it went back to the queue because its connection closed before its message was sent. */
+  requeues: number;
+  /** The relays that refused its sender, and the refusal to report: the first 4xx, or else the first of all. */
   refusedBy: readonly Relay[];
   refusal: Outcome | null;
   next: Ticket | null;
 };
 
-/** A linked list: an array's `shift` copies the rest once it is long. */
+/** A linked list, because `shift` on a long array copies the rest. */
 export class PendingJobs {
   #first: Ticket | null = null;
   #last: Ticket | null = null;

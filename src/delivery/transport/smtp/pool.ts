@@ -1,4 +1,4 @@
-/** The SMTP client as the worker sees it: jobs go in, outcomes come out, connections are its own business. */
+/** The SMTP client: takes jobs, returns outcomes, and manages the connections to every relay by itself. */
 
 import { SmtpConnection } from './connection.ts';
 import { handshake } from './handshake.ts';
@@ -10,71 +10,71 @@ import { type Route, Routes } from './route.ts';
 import { Session, type SessionOwner } from './session.ts';
 import { RFC_TIMEOUTS, type Timeouts } from './timeouts.ts';
 
-/** How long a relay gets its envelopes alone after it did not take well to one behind a dot. */
-const DEAF_MS = 600_000;
+/** How long no envelope is pipelined after an end of data, once the relay has failed on one. */
+const NO_PIPELINING_MS = 600_000;
 
 export type PoolOptions = {
-  /** The most connections at a time to each relay. */
+  /** The most open connections to each relay. */
   connections?: number;
-  /** Our full domain name, to introduce ourselves with; without one it is our address. */
+  /** Our full domain name for EHLO; without one, the connection's IP address is used. */
   name?: string;
-  /** Milliseconds that never run backwards. */
+  /** A monotonic clock, in milliseconds. */
   monotonic?: () => number;
-  /** Told whenever a relay could not be used, for the log. */
-  onTrouble?: (relay: string, outcome: Outcome) => void;
+  /** Called whenever a relay could not be used, for the log. */
+  onRelayFailure?: (relay: string, outcome: Outcome) => void;
   /** Shorter waits, for tests. */
   timeouts?: Partial<Timeouts>;
 };
 
 export class SmtpPool {
-  readonly #connections: number;
+  readonly #maxConnections: number;
   readonly #name: string;
   readonly #monotonic: () => number;
-  readonly #onTrouble: (relay: string, outcome: Outcome) => void;
+  readonly #onRelayFailure: (relay: string, outcome: Outcome) => void;
   readonly #timeouts: Timeouts;
   readonly #routes: Routes;
   readonly #rate: Throughput;
-  /** Jobs for whichever relay is best; those that one refused wait at the next. */
+  /** Jobs for the best relay; a job refused by one relay waits in the queue of the next. */
   readonly #queue = new PendingJobs();
-  /** Every socket, from connecting to closed. */
-  readonly #wires = new Map<SmtpConnection, Route>();
+  /** Every connection, from connecting to closed. */
+  readonly #sockets = new Map<SmtpConnection, Route>();
   readonly #sessions = new Map<Session, Route>();
   readonly #idle: Session[] = [];
-  /** The relay of every session, also of one that has ended. */
+  /** The relay of every session, including ended ones. */
   readonly #routeOf = new WeakMap<Session, Route>();
-  /** Sessions whose relay has not answered for long while there is another one to use. */
+  /** Sessions whose relay has not replied for a long time, while another relay is available. */
   readonly #stalled = new Set<Session>();
-  /** Jobs that stood behind a dot at the last look. */
-  readonly #waiting = new WeakMap<Session, Ticket | null>();
+  /** The pipelined job of each session at the last check. */
+  readonly #lastPipelined = new WeakMap<Session, Ticket | null>();
   #sweep: NodeJS.Timeout | null = null;
   #closing = false;
   #allClosed: (() => void) | null = null;
 
-  /** A pool for `relays` in order of preference; connects when there is something to send. */
+  /** A pool for `relays` in order of preference. It connects when there is a job. */
   constructor(relays: readonly Relay[], options: PoolOptions = {}) {
-    this.#connections = options.connections ?? 20;
+    this.#maxConnections = options.connections ?? 20;
     this.#name = options.name ?? '';
     this.#monotonic = options.monotonic ?? (() => performance.now());
-    this.#onTrouble = options.onTrouble ?? (() => {});
+    this.#onRelayFailure = options.onRelayFailure ?? (() => {});
     this.#timeouts = { ...RFC_TIMEOUTS, ...options.timeouts };
-    this.#routes = new Routes(relays, this.#connections, this.#timeouts, this.#monotonic);
+    this.#routes = new Routes(relays, this.#maxConnections, this.#timeouts, this.#monotonic);
     this.#rate = new Throughput(this.#monotonic);
   }
 
   /**
-   * Hands over one message to one recipient and tells what became of it; 'withdrawn' where not a byte of it was
-   * written because `start` gave null or the pool took it back. It is held when every relay refuses its sender. Where no
-   * relay can be had, the outcome's stage is connect, tls or auth and the job did not begin. Rejects only with what
-   * `start` throws.
+   * Sends one message to one recipient and returns the outcome, or 'withdrawn' if the message was not sent because
+   * `start` returned null, `maySend` returned false or the pool withdrew it. The outcome is held if every relay refuses
+   * the sender. If no relay is available, its stage is connect, tls or auth, and `start` was not called. Rejects only
+   * with what `start` throws.
    */
   send(job: Job): Promise<Outcome | 'withdrawn'> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ job, resolve, reject, moves: 0, refusedBy: [], refusal: null, next: null });
+      this.#queue.push({ job, resolve, reject, requeues: 0, refusedBy: [], refusal: null, next: null });
       this.#pump();
     });
   }
 
-  /** How many jobs more would begin at once or within 100 ms; 0 while no relay can be had. */
+  /** How many more jobs would start at once or within 100 ms; 0 while no relay is available. */
   get capacity(): number {
     if (this.#closing) return 0;
     const { best } = this.#routes;
@@ -85,57 +85,59 @@ export class SmtpPool {
     return Math.max(0, slots + Math.floor(this.#rate.perSecond / 10) - busy);
   }
 
-  /** Jobs of which something was written and whose outcome is open. */
+  /** The number of jobs in progress: started, and without an outcome yet. */
   get active(): number {
     let jobs = 0;
     for (const session of this.#sessions.keys()) jobs += session.load;
     return jobs;
   }
 
-  /** Jobs that wait for a connection; nothing of them is written. */
+  /** The number of jobs that wait for a connection. */
   get pending(): number {
     return this.#routes.all.reduce((sum, { queue }) => sum + queue.length, this.#queue.length);
   }
 
-  /** Sockets, whatever state they are in. */
+  /** The number of sockets in any state. */
   get sockets(): number {
-    return this.#wires.size;
+    return this.#sockets.size;
   }
 
-  /** Milliseconds until a relay may be tried again; 0 where mail can go now. */
+  /** Milliseconds until a relay may be tried again; 0 if mail can be sent now. */
   get retryIn(): number {
     return this.#sessions.size > 0 ? 0 : this.#routes.pause;
   }
 
-  /** Takes back what has not begun: each pending job ends as 'withdrawn'. */
+  /** Resolves every job that has not started with 'withdrawn'. */
   withdraw(): void {
     for (const queue of [this.#queue, ...this.#routes.all.map((route) => route.queue)]) end(queue, () => 'withdrawn');
   }
 
-  /** Takes nothing more, withdraws what is pending, finishes what is in flight within `graceMs`, then drops the rest. */
+  /** Withdraws the pending jobs, lets those in progress finish within `graceMs`, then closes every connection. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     this.withdraw();
     for (const session of [...this.#idle]) session.quit();
-    for (const { opening } of this.#routes.all) for (const wire of opening) wire.fail(new Error('closing'));
-    if (this.#wires.size === 0) return;
+    for (const { opening } of this.#routes.all) for (const connection of opening) connection.fail(new Error('closing'));
+    if (this.#sockets.size === 0) return;
     const closed = new Promise<void>((resolve) => {
       this.#allClosed = resolve;
     });
     const grace = setTimeout(() => {
-      for (const wire of this.#wires.keys()) wire.fail(new Error('we shut down before the relay answered'));
+      for (const connection of this.#sockets.keys())
+        connection.fail(new Error('we shut down before the relay answered'));
     }, graceMs);
     await closed;
     clearTimeout(grace);
   }
 
   readonly #owner: SessionOwner = {
-    settled: (session, ticket, outcome) => this.#settle(this.#routeOf.get(session), ticket, outcome),
-    ending: (session) => {
+    finished: (session, ticket, outcome) => this.#finish(this.#routeOf.get(session), ticket, outcome),
+    endingData: (session) => {
       const route = this.#sessions.get(session);
-      if (route !== undefined && this.#mayFollow(session, route)) this.#next(route, (ticket) => session.follow(ticket));
+      if (route !== undefined && this.#canPipeline(session, route))
+        this.#next(route, (ticket) => session.pipelineNext(ticket));
     },
-    carried: (session, outcome) => {
+    completed: (session, outcome) => {
       this.#rate.add();
       const route = this.#sessions.get(session);
       if (route === undefined) return;
@@ -143,26 +145,26 @@ export class SmtpPool {
         route.stalled--;
         route.open++;
       }
-      if (!route.isForAnother(outcome)) route.worked();
+      if (!route.shouldTryNextRelay(outcome)) route.worked();
     },
-    deaf: (session) => {
+    pipeliningRejected: (session) => {
       const route = this.#sessions.get(session);
-      if (route !== undefined) route.followAt = this.#monotonic() + DEAF_MS;
+      if (route !== undefined) route.pipelineFrom = this.#monotonic() + NO_PIPELINING_MS;
     },
     free: (session) => {
       const route = this.#sessions.get(session);
       if (route === undefined || this.#isDone(session, route)) session.quit();
       else this.#feed(session, route);
-      // A relay that just proved itself, or was left alone long enough, may get more connections.
+      // The relay may now accept more connections: it has just worked, or its pause for growth is over.
       this.#pump();
     },
-    limited: (session) => this.#sessions.get(session)?.endedSession(session.completed),
-    stale: (ticket) => {
-      ticket.moves++;
+    closedByRelay: (session) => this.#sessions.get(session)?.endedSession(session.completed),
+    requeue: (ticket) => {
+      ticket.requeues++;
       this.#queueFor(ticket)?.unshift(ticket);
       this.#pump();
     },
-    ended: (session, trouble) => {
+    ended: (session, failure) => {
       const route = this.#sessions.get(session);
       if (route === undefined) return;
       this.#sessions.delete(session);
@@ -170,12 +172,12 @@ export class SmtpPool {
       if (place !== -1) this.#idle.splice(place, 1);
       if (this.#stalled.delete(session)) route.stalled--;
       else route.open--;
-      if (trouble !== null) this.#failed(route, trouble, session.begun);
+      if (failure !== null) this.#failed(route, failure, session.startedAt);
       this.#pump();
     },
   };
 
-  /** Brings waiting jobs and connections together. */
+  /** Gives waiting jobs to idle sessions and opens more connections if needed. */
   #pump(): void {
     if (this.#closing) this.withdraw();
     if (this.pending === 0) return;
@@ -186,72 +188,72 @@ export class SmtpPool {
     }
     let waiting = this.#queue.length;
     for (const route of this.#routes.all) {
-      while (route.queue.length + waiting > route.fresh && route.hasRoom()) void this.#open(route);
-      // A relay further down gets only what was refused; a failed one is probed beside the work.
+      while (route.queue.length + waiting > route.connecting && route.hasRoom()) void this.#open(route);
+      // Relays after a healthy one get only the jobs it refused. A failed relay before it is probed at the same time.
       if (route.isHealthy) waiting = 0;
     }
-    this.#giveUp();
+    this.#failWaitingJobs();
   }
 
-  /** An idle session there is a job for. */
+  /** An idle session whose relay has a job waiting. */
   #idleOne(): Session | undefined {
     return this.#idle.findLast((session) => {
       const route = this.#sessions.get(session);
-      return route !== undefined && (route.queue.length > 0 || (this.#queue.length > 0 && this.#mayTake(route)));
+      return route !== undefined && (route.queue.length > 0 || (this.#queue.length > 0 && this.#getsCommonJobs(route)));
     });
   }
 
-  /** Whether a relay gets jobs that may go anywhere: not while a better one has all the connections it takes. */
-  #mayTake(route: Route): boolean {
+  /** Whether a relay gets jobs from the common queue: only while no better relay has all its connections open. */
+  #getsCommonJobs(route: Route): boolean {
     const better = this.#routes.betterThan(route);
     return better === null || better.open < better.slots;
   }
 
-  /** Whether a free session has nothing more to do. */
+  /** Whether a free session should be closed. */
   #isDone(session: Session, route: Route): boolean {
     if (this.#closing || route.pause > 0 || route.isSpent(session.completed)) return true;
     return route.queue.length === 0 && this.#routes.betterThan(route)?.hasRoom() === true;
   }
 
-  /** Whether the next job is better off behind another one's dot: no connection more can be had, and it was never lost there. */
-  #mayFollow(session: Session, route: Route): boolean {
+  /** Whether to pipeline the next job after the current message: only if no connection can be opened for it and it was never requeued. */
+  #canPipeline(session: Session, route: Route): boolean {
     const first = route.queue.first ?? this.#queue.first;
-    if (this.#closing || first === null || first.moves > 0 || route.fresh > 0) return false;
-    if (this.#monotonic() < route.followAt || route.isSpent(session.completed + 1) || route.pause > 0) return false;
-    const isFull = route.sockets >= this.#connections || !route.hasRoom();
+    if (this.#closing || first === null || first.requeues > 0 || route.connecting > 0) return false;
+    if (this.#monotonic() < route.pipelineFrom || route.isSpent(session.completed + 1) || route.pause > 0) return false;
+    const isFull = route.sockets >= this.#maxConnections || !route.hasRoom();
     return isFull && this.#routes.betterThan(route)?.hasRoom() !== true;
   }
 
-  /** Gives a free session the next job that begins, or rest. */
+  /** Starts the next job on a free session, or makes the session idle. */
   #feed(session: Session, route: Route): void {
     if (this.#next(route, (ticket) => session.begin(ticket))) return;
     if (this.#closing) session.quit();
     else this.#idle.push(session);
   }
 
-  /** Offers a relay the jobs that wait for it, in turn, until one is taken; false when none was. The others ended at once. */
+  /** Passes a relay's waiting jobs to `take` until one is started; false if none was. The others got an outcome at once. */
   #next(route: Route, take: (ticket: Ticket) => Outcome | 'withdrawn' | null): boolean {
     for (;;) {
-      const ticket = route.queue.shift() ?? (this.#mayTake(route) ? this.#queue.shift() : null);
+      const ticket = route.queue.shift() ?? (this.#getsCommonJobs(route) ? this.#queue.shift() : null);
       if (ticket === null) return false;
       try {
         const ended = take(ticket);
         if (ended === null) return true;
-        this.#settle(route, ticket, ended);
+        this.#finish(route, ticket, ended);
       } catch (error) {
         ticket.reject(error);
       }
     }
   }
 
-  /** Tells what became of a job; one whose sender is refused, for good or for now, goes on to a relay that has not refused it yet. */
-  #settle(route: Route | undefined, ticket: Ticket, outcome: Outcome | 'withdrawn'): void {
-    if (outcome === 'withdrawn' || route?.isForAnother(outcome) !== true) {
+  /** Resolves a job with its outcome. If the relay refused its sender, the job is queued for the next relay instead. */
+  #finish(route: Route | undefined, ticket: Ticket, outcome: Outcome | 'withdrawn'): void {
+    if (outcome === 'withdrawn' || route?.shouldTryNextRelay(outcome) !== true) {
       ticket.resolve(outcome);
       return;
     }
     if (outcome.code > 0) route.refusedSender(outcome);
-    // What may pass is tried again, so one such answer outweighs refusals for good.
+    // One 4xx outweighs any number of 5xx, because the job then gets another try.
     if (ticket.refusal === null || (ticket.refusal.kind === 'held' && outcome.kind === 'deferred'))
       ticket.refusal = outcome;
     ticket.refusedBy = [...ticket.refusedBy, route.relay];
@@ -264,66 +266,66 @@ export class SmtpPool {
     }
   }
 
-  /** Where a job waits: for any relay, or for the first that has not refused it; null where all have. */
+  /** The queue for a job: the common one, or that of the first relay that has not refused it; null if all have. */
   #queueFor({ refusedBy }: Ticket): PendingJobs | null {
     if (refusedBy.length === 0) return this.#queue;
     return this.#routes.all.find(({ relay }) => !refusedBy.includes(relay))?.queue ?? null;
   }
 
-  /** Tells the waiting jobs why there is no relay for them, unless a connection is left that may still take them. */
-  #giveUp(): void {
-    const { best, trouble } = this.#routes;
+  /** Resolves the waiting jobs of failed relays with the failure, unless an open connection can still send them. */
+  #failWaitingJobs(): void {
+    const { best, failure } = this.#routes;
     for (const route of this.#routes.all) {
-      const { trouble: own } = route;
+      const { failure: own } = route;
       if (own === null || route.pause === 0 || route.open + route.opening.size > 0) continue;
       end(route.queue, ({ refusal }) => (own.kind === 'held' ? (refusal ?? own) : own));
     }
-    if (best !== null || trouble === null) return;
+    if (best !== null || failure === null) return;
     if (this.#routes.all.every(({ open, opening, pause }) => pause > 0 && open + opening.size === 0))
-      end(this.#queue, () => trouble);
+      end(this.#queue, () => failure);
   }
 
   async #open(route: Route): Promise<void> {
-    const wire = new SmtpConnection(route.relay, this.#monotonic, (closed) => this.#forget(closed));
-    this.#wires.set(wire, route);
+    const connection = new SmtpConnection(route.relay, this.#monotonic, (closed) => this.#forget(closed));
+    this.#sockets.set(connection, route);
     route.sockets++;
-    route.opening.add(wire);
+    route.opening.add(connection);
     this.#sweep ??= setInterval(() => this.#check(), Math.min(1000, Math.min(...Object.values(this.#timeouts)) / 4));
 
-    const { patience } = route;
-    const result = await handshake(wire, route.relay, this.#name, this.#timeouts, patience);
-    route.opening.delete(wire);
+    const { handshakeMs } = route;
+    const result = await handshake(connection, route.relay, this.#name, this.#timeouts, handshakeMs);
+    route.opening.delete(connection);
     if ('kind' in result) {
-      if (!this.#closing) this.#failed(route, result, wire.begun, wire.age >= patience);
+      if (!this.#closing) this.#failed(route, result, connection.startedAt, connection.age >= handshakeMs);
     } else {
-      const session = new Session(wire, result, this.#timeouts, relayName(route.relay), this.#owner);
+      const session = new Session(connection, result, this.#timeouts, relayName(route.relay), this.#owner);
       this.#sessions.set(session, route);
       this.#routeOf.set(session, route);
-      route.opened(wire.age);
+      route.opened(connection.age);
       this.#feed(session, route);
     }
     this.#pump();
   }
 
-  #failed(route: Route, trouble: Outcome, begun: number, isSilent = false): void {
-    route.failed(trouble, begun, isSilent);
-    this.#onTrouble(relayName(route.relay), trouble);
+  #failed(route: Route, failure: Outcome, startedAt: number, isSilent = false): void {
+    route.failed(failure, startedAt, isSilent);
+    this.#onRelayFailure(relayName(route.relay), failure);
   }
 
   #check(): void {
     const now = this.#monotonic();
-    for (const wire of this.#wires.keys()) wire.check(now);
+    for (const connection of this.#sockets.keys()) connection.check(now);
     for (const [session, route] of this.#sessions) {
-      this.#freeFollower(session);
+      this.#cancelOverduePipelined(session);
       if (this.#routes.all.length > 1) this.#checkStalled(session, route);
     }
     this.#pump();
   }
 
-  /** Counts a session out that has waited for its relay too long; a relay of which none is left has failed. */
+  /** Marks a session as stalled if its relay has not replied for too long. A relay with only stalled sessions has failed. */
   #checkStalled(session: Session, route: Route): void {
-    const { opening: patience } = this.#timeouts;
-    if (session.waited < patience || this.#stalled.has(session)) return;
+    const { handshake: limit } = this.#timeouts;
+    if (session.waited < limit || this.#stalled.has(session)) return;
     this.#stalled.add(session);
     route.stalled++;
     route.open--;
@@ -331,35 +333,35 @@ export class SmtpPool {
     const relay = relayName(route.relay);
     this.#failed(
       route,
-      withoutReply('deferred', 'connect', `${relay}: no answer within ${patience / 1000} s`),
+      withoutReply('deferred', 'connect', `${relay}: no reply within ${limit / 1000} s`),
       this.#monotonic(),
     );
   }
 
-  /** Takes a job back that has waited behind the same dot since the last look: it must not hang with that message. */
-  #freeFollower(session: Session): void {
-    const { following } = session;
-    if (following !== null && following === this.#waiting.get(session)) {
-      session.abandonFollowing();
-      this.#owner.stale(following);
+  /** Requeues a job that was already pipelined after the same message at the last check: a slow reply must not delay it. */
+  #cancelOverduePipelined(session: Session): void {
+    const { pipelined } = session;
+    if (pipelined !== null && pipelined === this.#lastPipelined.get(session)) {
+      session.cancelPipelined();
+      this.#owner.requeue(pipelined);
     }
-    this.#waiting.set(session, following);
+    this.#lastPipelined.set(session, pipelined);
   }
 
-  #forget(wire: SmtpConnection): void {
-    const route = this.#wires.get(wire);
+  #forget(connection: SmtpConnection): void {
+    const route = this.#sockets.get(connection);
     if (route !== undefined) route.sockets--;
-    this.#wires.delete(wire);
-    // Of one that did not come to a session it is not known yet what that means for its relay.
-    if (route?.opening.has(wire) !== true) this.#pump();
-    if (this.#wires.size > 0) return;
+    this.#sockets.delete(connection);
+    // If it closed during the handshake, #open first records what that means for the relay, then pumps.
+    if (route?.opening.has(connection) !== true) this.#pump();
+    if (this.#sockets.size > 0) return;
     if (this.#sweep !== null) clearInterval(this.#sweep);
     this.#sweep = null;
     this.#allClosed?.();
   }
 }
 
-/** Empties a queue, each of its jobs ended so. */
+/** Empties a queue and resolves each of its jobs. */
 function end(queue: PendingJobs, outcomeOf: (ticket: Ticket) => Outcome | 'withdrawn'): void {
   for (let ticket = queue.shift(); ticket !== null; ticket = queue.shift()) ticket.resolve(outcomeOf(ticket));
 }

@@ -1,4 +1,4 @@
-/** How many messages a second go out at present, measured in short windows. */
+/** The current throughput in messages per second, measured over short windows. */
 
 const WINDOW_MS = 100;
 
@@ -13,13 +13,13 @@ export class Throughput {
     this.#since = monotonic();
   }
 
-  /** One more message. */
+  /** Counts one message. */
   add(): void {
     this.#count++;
     this.#roll(WINDOW_MS);
   }
 
-  /** Of the last full window; falls by itself when nothing goes out any more. */
+  /** The rate of the last full window; it falls to 0 when messages stop. */
   get perSecond(): number {
     this.#roll(2 * WINDOW_MS);
     return this.#perSecond;

@@ -1,17 +1,17 @@
-/** Where mail is handed over: the relays named by SMTP_URL. */
+/** The relays named by SMTP_URL. */
 import { isIP } from 'node:net';
 
 export type Relay = {
   host: string;
   port: number;
   /**
-   * implicit: TLS from the first byte. required: STARTTLS or nothing. offered: STARTTLS where the relay has it, else
-   * plain text. off: plain text.
+   * implicit: TLS from the first byte. required: STARTTLS or no mail. offered: STARTTLS if the relay announces it,
+   * otherwise plain text. off: plain text.
    */
   tls: 'implicit' | 'required' | 'offered' | 'off';
   /** Whether the certificate must be valid for the host. */
   verify: boolean;
-  /** Whether the connection stays on this machine, so that plain text harms nobody. */
+  /** Whether the connection stays on this machine, so that plain text is safe. */
   local: boolean;
   login: { user: string; password: string } | null;
 };
@@ -20,32 +20,32 @@ export type Relay = {
  * The relays of a comma-separated list of `smtp://user:password@host:port` and `smtps://…`, in order of preference;
  * special characters of user and password are percent-encoded. Ports default to 587 and 465 (RFC 8314 3.3).
  *
- * STARTTLS with a valid certificate is required of remote hosts; `?tls=off` sends in plain text, without credentials
- * only. On this machine (localhost, 127.0.0.0/8, ::1) it is taken where offered and the certificate is not looked at,
- * since nothing leaves; `?tls=required` treats it like a remote host, `?tls=off` spares the work.
+ * A remote host must offer STARTTLS with a valid certificate. `?tls=off` sends in plain text, and is refused together
+ * with a password. On this machine (localhost, 127.0.0.0/8, ::1) STARTTLS is used if offered, with any certificate,
+ * because nothing crosses the network; `?tls=required` treats the host as remote, `?tls=off` saves the cost of TLS.
  *
- * Throws an Error naming SMTP_URL and the entry, never repeating any part of it.
+ * Throws an Error that names SMTP_URL and the number of the entry, and repeats no part of it: it may hold a password.
  */
 export function parseRelays(text: string): Relay[] {
   return text.split(',').map((entry, index) => {
-    const fault = (expected: string) => new Error(`SMTP_URL is invalid: entry ${index + 1}: ${expected}`);
+    const invalid = (expected: string) => new Error(`SMTP_URL is invalid: entry ${index + 1}: ${expected}`);
     const form = 'expected smtp://user:password@host:port or smtps://…, special characters percent-encoded';
 
     const url = URL.canParse(entry.trim()) ? new URL(entry.trim()) : null;
-    if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') throw fault(form);
-    if ((url.pathname !== '' && url.pathname !== '/') || url.hash !== '' || url.port === '0') throw fault(form);
+    if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') throw invalid(form);
+    if ((url.pathname !== '' && url.pathname !== '/') || url.hash !== '' || url.port === '0') throw invalid(form);
     const implicit = url.protocol === 'smtps:';
-    const host = hostOf(url);
-    const login = loginOf(url);
-    if (host === null || login === undefined) throw fault(form);
+    const host = parseHost(url);
+    const login = parseLogin(url);
+    if (host === null || login === undefined) throw invalid(form);
 
     const off = url.search === '?tls=off';
     const required = url.search === '?tls=required';
-    if (url.search !== '' && !off && !required) throw fault('the only options are ?tls=off and ?tls=required');
-    if (implicit && off) throw fault('smtps:// and tls=off contradict each other');
+    if (url.search !== '' && !off && !required) throw invalid('the only options are ?tls=off and ?tls=required');
+    if (implicit && off) throw invalid('smtps:// and tls=off contradict each other');
     const local = isLocal(host);
     if (login !== null && off && !local) {
-      throw fault('a user and password would cross the network in plain text with tls=off');
+      throw invalid('a user and password would cross the network in plain text with tls=off');
     }
     return {
       host,
@@ -63,8 +63,8 @@ export function relayName(relay: Relay): string {
   return isIP(relay.host) === 6 ? `[${relay.host}]:${relay.port}` : `${relay.host}:${relay.port}`;
 }
 
-/** Lower-cased and in ASCII form: the URL class does so for http only. Null where it is no host name or address. */
-function hostOf(url: URL): string | null {
+/** The host in lower case and ASCII form, which the URL class gives only for http. Null if it is no host name or address. */
+function parseHost(url: URL): string | null {
   if (url.hostname.startsWith('[')) return url.hostname.slice(1, -1);
   const name = decodeSafely(url.hostname) ?? '';
   const web = `http://${name}`;
@@ -72,8 +72,8 @@ function hostOf(url: URL): string | null {
   return /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/.test(host) ? host : null;
 }
 
-/** Null: none given. Undefined: not readable. */
-function loginOf(url: URL): Relay['login'] | undefined {
+/** The user and password; null if there are none, undefined if they can't be parsed. */
+function parseLogin(url: URL): Relay['login'] | undefined {
   if (url.username === '' && url.password === '') return null;
   const user = decodeSafely(url.username);
   const password = decodeSafely(url.password);

@@ -1,25 +1,25 @@
-/** Reads SMTP replies out of whatever pieces the network delivers (RFC 5321 4.2). */
+/** Parses SMTP replies (RFC 5321 4.2) from the chunks that the network delivers. */
 
 export type Reply = {
-  /** 200–599; 0 marks bytes that are no reply, and `text` says why. */
+  /** 200–599; 0 if the bytes are not an SMTP reply, and `text` then says why. */
   code: number;
-  /** The lines without code and line end, joined by \n; one character per byte. */
+  /** The lines without code and CRLF, joined by \n; one character per byte. */
   text: string;
 };
 
-/** RFC 5321 4.5.3.1.5 asks for 512 bytes a line; real relays send more, none this much. */
+/** RFC 5321 4.5.3.1.5 limits a line to 512 bytes; real relays send longer replies, but none this long. */
 const MAX_REPLY_BYTES = 131_072;
 
-/** Feed it chunks, then take replies with `next` until it gives null. After a reply with code 0 it is of no more use. */
+/** Call `feed` with each chunk, then `next` until it returns null. After a reply with code 0 the reader cannot be used. */
 export class ReplyReader {
   #input = '';
-  /** Where in the input the next line starts. */
+  /** The position in the input where the next line starts. */
   #at = 0;
   #code = 0;
   #text = '';
   #bytes = 0;
 
-  /** Whether it stands between two replies with nothing left over. */
+  /** Whether everything fed so far has been returned as complete replies. */
   get empty(): boolean {
     return this.#at === this.#input.length && this.#code === 0;
   }
@@ -30,7 +30,7 @@ export class ReplyReader {
     this.#at = 0;
   }
 
-  /** The next complete reply, or null while its end has not arrived. */
+  /** The next complete reply, or null if its end has not arrived yet. */
   next(): Reply | null {
     for (;;) {
       const end = this.#input.indexOf('\n', this.#at);
@@ -41,10 +41,10 @@ export class ReplyReader {
       this.#at = end + 1;
       this.#bytes += length;
 
-      const code = codeOf(line);
+      const code = parseCode(line);
       const mark = line.length === 3 ? ' ' : line[3];
       if (code === 0 || (mark !== ' ' && mark !== '-') || (this.#code !== 0 && code !== this.#code)) {
-        return broken(`the relay sent something that is no SMTP reply: ${line.slice(0, 200)}`);
+        return broken(`the relay sent something that is not an SMTP reply: ${line.slice(0, 200)}`);
       }
       const text = this.#code === 0 ? line.slice(4) : `${this.#text}\n${line.slice(4)}`;
       if (mark === ' ') {
@@ -59,8 +59,8 @@ export class ReplyReader {
   }
 }
 
-/** The three digits a reply line starts with, or 0 (RFC 5321 4.2: [2-5][0-5][0-9]; the second digit is not held against it). */
-function codeOf(line: string): number {
+/** The reply code at the start of a line, or 0. RFC 5321 4.2 says [2-5][0-5][0-9]; any second digit is accepted. */
+function parseCode(line: string): number {
   const first = line.charCodeAt(0) - 48;
   const second = line.charCodeAt(1) - 48;
   const third = line.charCodeAt(2) - 48;

@@ -1,4 +1,4 @@
-/** What the pool knows of each relay: whether it works, how many connections it takes, and when a failed one is tried again. */
+/** The state of each relay: whether it works, how many connections it accepts, and when it is tried again after a failure. */
 
 import type { SmtpConnection } from './connection.ts';
 import type { Outcome } from './outcome.ts';
@@ -6,145 +6,147 @@ import { PendingJobs } from './pending-jobs.ts';
 import type { Relay } from './relay.ts';
 import type { Timeouts } from './timeouts.ts';
 
+/** The pause after a first failure; it doubles with each further one, up to the maximum. */
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
-/** How long a relay that wanted fewer connections is left alone before it gets more again. */
-const GROWTH_MS = 30_000;
-/** A connection that takes longer to open no longer keeps others from being opened beside it. */
-const SLOW_MS = 2_000;
-/** How long it is believed that a relay ends its sessions after so many messages. */
+const MAX_PAUSE_MS = 60_000;
+/** How long to wait before opening more connections again, once a relay has refused one. */
+const GROWTH_PAUSE_MS = 30_000;
+/** A connection that takes longer than this to open no longer counts against the number being opened. */
+const SLOW_OPENING_MS = 2_000;
+/** How long a learned limit of messages per session is respected. */
 const SESSION_LIMIT_MS = 600_000;
-/** After so many refused senders in a row a relay counts as failed, where another one is listed. */
-const MOST_REFUSALS = 3;
+/** After this many refused senders in a row a relay counts as failed, if there is another one. */
+const MAX_REFUSALS = 3;
 
 export class Route {
   readonly relay: Relay;
-  /** Jobs that another relay has refused. */
+  /** Jobs refused by another relay. */
   readonly queue = new PendingJobs();
-  /** Sockets of every state, and those of them that are being opened. */
+  /** The number of sockets in any state, and the connections still in their handshake. */
   sockets = 0;
   readonly opening = new Set<SmtpConnection>();
-  /** Sessions that answer, and those that have not answered for long. */
+  /** The number of sessions that reply in time, and of those that do not. */
   open = 0;
   stalled = 0;
-  /** Nothing is written behind a message's dot before this moment: what was last, the relay did not take well. */
-  followAt = 0;
+  /** No envelope is pipelined after an end of data before this moment, because the relay failed on one. */
+  pipelineFrom = 0;
   /** Why it failed last; null while it works. */
-  trouble: Outcome | null = null;
-  /** How long a connection may take to open, milliseconds. */
-  patience: number;
+  failure: Outcome | null = null;
+  /** How long connecting and handshake may take together, in milliseconds. */
+  handshakeMs: number;
   readonly #isAlone: boolean;
-  readonly #most: number;
+  readonly #maxConnections: number;
   readonly #timeouts: Timeouts;
   readonly #monotonic: () => number;
-  /** The most sessions it seems to accept, and the most that have stood since it last refused one. */
+  /** The number of sessions it seems to accept, and the most that were open since it last refused one. */
   #limit: number;
   #peak = 0;
   #growAt = 0;
-  /** Failures since it last carried a transaction, when the latest was, and until when it is not tried. */
+  /** Failures since it last completed a transaction, the time of the latest, and the time of the next try. */
   #failures = 0;
   #failedAt = 0;
   #retryAt = 0;
-  /** Senders refused in a row. */
+  /** How many senders it refused in a row. */
   #refusals = 0;
-  /** After how many messages it ends a session: what is believed, until when, and what was seen last. */
+  /** The number of messages after which it closes a session, how long to respect it, and the length of the last such session. */
   #sessionLimit = Number.POSITIVE_INFINITY;
   #sessionLimitUntil = 0;
   #lastSession = 0;
 
-  /** `most`: the connections it may get. `isAlone`: whether there is no other relay for its mail. */
+  /** `most`: the maximum number of connections. `isAlone`: whether it is the only relay. */
   constructor(relay: Relay, isAlone: boolean, most: number, timeouts: Timeouts, monotonic: () => number) {
     this.relay = relay;
     this.#isAlone = isAlone;
-    this.#most = most;
+    this.#maxConnections = most;
     this.#limit = most;
     this.#timeouts = timeouts;
     this.#monotonic = monotonic;
-    this.patience = timeouts.opening;
+    this.handshakeMs = timeouts.handshake;
   }
 
   get isHealthy(): boolean {
     return this.#failures === 0;
   }
 
-  /** Milliseconds until it may be tried; 0 where it may be now. */
+  /** Milliseconds until it may be tried; 0 if it may be tried now. */
   get pause(): number {
     return this.#retryAt === 0 ? 0 : Math.max(0, this.#retryAt - this.#monotonic());
   }
 
-  /** How many sessions it may have that answer. */
+  /** How many sessions it may have, not counting stalled ones. */
   get slots(): number {
-    return Math.min(this.#limit, this.#most - this.stalled);
+    return Math.min(this.#limit, this.#maxConnections - this.stalled);
   }
 
-  /** Connections that are being opened and do not take long. */
-  get fresh(): number {
-    let fresh = 0;
-    for (const wire of this.opening) if (wire.age < SLOW_MS) fresh++;
-    return fresh;
+  /** The number of connections being opened that are not slow. */
+  get connecting(): number {
+    let connecting = 0;
+    for (const connection of this.opening) if (connection.age < SLOW_OPENING_MS) connecting++;
+    return connecting;
   }
 
   /**
-   * Whether one more connection may be opened: as many at a time as stand or have stood, so that a relay with a limit
-   * shows it to a connection that can be spared. A failed relay is probed by one.
+   * Whether one more connection may be opened. At most as many are opened at a time as are or were open, so that a relay
+   * with a limit refuses a connection while enough others work. A failed relay is probed with a single connection.
    */
   hasRoom(): boolean {
-    if (this.sockets >= this.#most) return false;
+    if (this.sockets >= this.#maxConnections) return false;
     if (this.#failures > 0) return this.open + this.opening.size === 0 && this.pause === 0;
     const now = this.#monotonic();
-    if (this.#limit < this.#most && now >= this.#growAt) {
-      this.#limit = Math.min(this.#most, Math.ceil(this.#limit * 1.5));
-      this.#growAt = now + GROWTH_MS;
+    if (this.#limit < this.#maxConnections && now >= this.#growAt) {
+      this.#limit = Math.min(this.#maxConnections, Math.ceil(this.#limit * 1.5));
+      this.#growAt = now + GROWTH_PAUSE_MS;
     }
-    const { fresh } = this;
-    return fresh < Math.max(1, this.open, this.#peak) && fresh + this.open < this.slots;
+    const { connecting } = this;
+    return connecting < Math.max(1, this.open, this.#peak) && connecting + this.open < this.slots;
   }
 
-  /** A connection is ready to carry mail after so many milliseconds. */
+  /** Records that a connection became ready for mail after so many milliseconds. */
   opened(afterMs: number): void {
     this.open++;
     this.#peak = Math.max(this.#peak, this.open);
-    if (afterMs < this.#timeouts.opening) this.patience = this.#timeouts.opening;
+    if (afterMs < this.#timeouts.handshake) this.handshakeMs = this.#timeouts.handshake;
   }
 
   /**
-   * A connection, begun at this moment, did not come about or broke before it was of use; `isSilent` where it took too
-   * long to open. A lone relay gets twice the time then, up to that of RFC 5321 4.5.3.2.1.
+   * Records that a connection started at `startedAt` could not be opened, or broke before its first completed transaction.
+   * `isSilent`: it took too long to open. If this is the only relay, the next connection gets twice the time, at most
+   * that of RFC 5321 4.5.3.2.1.
    */
-  failed(trouble: Outcome, begun: number, isSilent: boolean): void {
-    if (isSilent && this.#isAlone) this.patience = Math.min(this.#timeouts.greeting, this.patience * 2);
+  failed(failure: Outcome, startedAt: number, isSilent: boolean): void {
+    if (isSilent && this.#isAlone) this.handshakeMs = Math.min(this.#timeouts.greeting, this.handshakeMs * 2);
     if (this.open > 0) {
-      // One that hangs says nothing about the others; one that is refused shows how many the relay takes.
+      // A slow connection says nothing about the others; a refused one shows how many the relay accepts.
       if (isSilent) return;
       this.#limit = this.open;
       this.#peak = this.open;
-      this.#growAt = this.#monotonic() + GROWTH_MS;
-    } else if (this.#failures === 0 || begun >= this.#failedAt) {
-      this.#fail(trouble);
+      this.#growAt = this.#monotonic() + GROWTH_PAUSE_MS;
+    } else if (this.#failures === 0 || startedAt >= this.#failedAt) {
+      this.#fail(failure);
     }
   }
 
-  /** Whether another relay is to be asked: this one took nothing of a message, be it for good or, where there is another, for now. */
-  isForAnother({ kind, stage }: Outcome): boolean {
+  /** Whether to try the next relay: this one holds the mail or, if it is not the only one, defers its sender. */
+  shouldTryNextRelay({ kind, stage }: Outcome): boolean {
     return kind === 'held' || (kind === 'deferred' && stage === 'mail' && !this.#isAlone);
   }
 
-  /** It refused the sender of a message. */
+  /** Records that it refused the sender of a message. */
   refusedSender(refusal: Outcome): void {
     this.#refusals++;
-    if (!this.#isAlone && (this.#failures > 0 || this.#refusals >= MOST_REFUSALS)) this.#fail(refusal);
+    if (!this.#isAlone && (this.#failures > 0 || this.#refusals >= MAX_REFUSALS)) this.#fail(refusal);
   }
 
-  /** A transaction came to its end and its sender was not refused. */
+  /** Records a completed transaction whose sender was not refused. */
   worked(): void {
     this.#refusals = 0;
     if (this.#failures === 0) return;
     this.#failures = 0;
     this.#retryAt = 0;
-    this.trouble = null;
+    this.failure = null;
   }
 
-  /** It ended a session that was to take a message more; the same number twice in a row is believed to be its limit. */
+  /** Records after how many messages it closed a session. The same number twice in a row is taken for its limit. */
   endedSession(messages: number): void {
     if (messages === this.#lastSession) {
       this.#sessionLimit = messages;
@@ -153,22 +155,22 @@ export class Route {
     this.#lastSession = messages;
   }
 
-  /** Whether a session takes nothing more after so many messages. */
+  /** Whether a session has reached the relay's limit of messages. */
   isSpent(messages: number): boolean {
     return messages >= this.#sessionLimit && this.#monotonic() < this.#sessionLimitUntil;
   }
 
-  #fail(trouble: Outcome): void {
+  #fail(failure: Outcome): void {
     const now = this.#monotonic();
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
+    const pause = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#retryAt = now + pause * (0.75 + Math.random() / 4);
     this.#failures = Math.min(this.#failures + 1, 10);
     this.#failedAt = now;
     this.#refusals = 0;
     this.#peak = 0;
-    // Those who hear of it later had not begun: for them, no connection could be had.
-    const early = trouble.stage === 'connect' || trouble.stage === 'tls' || trouble.stage === 'auth';
-    this.trouble = early ? trouble : { ...trouble, stage: 'connect' };
+    // Waiting jobs get this outcome. They were not started, so its stage must be one before MAIL.
+    const early = failure.stage === 'connect' || failure.stage === 'tls' || failure.stage === 'auth';
+    this.failure = early ? failure : { ...failure, stage: 'connect' };
   }
 }
 
@@ -176,7 +178,7 @@ export class Route {
 export class Routes {
   readonly all: readonly Route[];
 
-  /** `most`: the connections each relay may get. `monotonic`: milliseconds that never run backwards. */
+  /** `most`: the maximum number of connections to each relay. `monotonic`: a monotonic clock, in milliseconds. */
   constructor(relays: readonly Relay[], most: number, timeouts: Timeouts, monotonic: () => number) {
     const isAlone = relays.length === 1;
     this.all = relays.map((relay) => new Route(relay, isAlone, most, timeouts, monotonic));
@@ -187,20 +189,20 @@ export class Routes {
     return this.all.find((route) => route.isHealthy) ?? null;
   }
 
-  /** The first relay that works and stands before this one, or null. */
+  /** The best relay if it is listed before this one, or null. */
   betterThan(route: Route): Route | null {
     const { best } = this;
     return best !== null && this.all.indexOf(best) < this.all.indexOf(route) ? best : null;
   }
 
-  /** Milliseconds until some relay may be tried; 0 where one may be now. */
+  /** Milliseconds until some relay may be tried; 0 if one may be tried now. */
   get pause(): number {
     return Math.min(...this.all.map((route) => route.pause));
   }
 
-  /** Why no relay can be had: what may pass, if anything may, otherwise the first relay's reason. */
-  get trouble(): Outcome | null {
-    const troubles = this.all.flatMap((route) => route.trouble ?? []);
-    return troubles.find((trouble) => trouble.kind === 'deferred') ?? troubles[0] ?? null;
+  /** Why no relay is available: a temporary failure if there is one, otherwise the first relay's failure. */
+  get failure(): Outcome | null {
+    const failures = this.all.flatMap((route) => route.failure ?? []);
+    return failures.find(({ kind }) => kind === 'deferred') ?? failures[0] ?? null;
   }
 }

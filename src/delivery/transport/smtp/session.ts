@@ -1,183 +1,200 @@
-/** One open connection, handing over message after message: the hot path. */
+/**
+ * One open SMTP connection and the transactions on it, one after the other. This is the hot path of sending.
+ *
+ * A transaction (RFC 5321 3.3), with the reply that leads to each state:
+ *
+ *   idle ──▶ [rset ─250─▶] mail ─250─▶ rcpt ─250─▶ data ─354─▶ body ─250─▶ accepted, idle again
+ *                           │           │           │           └ 4xx, 5xx ─▶ deferred or refused, idle again
+ *                           └ 4xx, 5xx ─┴───────────┴─▶ deferred, refused or held, idle again (with RSET where needed)
+ *
+ * Each state is named after the command whose reply it waits for; `body` waits for the reply to the end of data. With
+ * PIPELINING (RFC 2920), MAIL, RCPT and DATA leave in one write, so a refusal is kept until all three are answered. If
+ * DATA is then answered with 354 although no recipient was accepted, an empty message ends it: state `empty`.
+ *
+ * Pipelined envelope: when no more connections can be had, the next job's MAIL, RCPT and DATA are written together with
+ * the end of data of the current message. Its transaction starts in `mail` as soon as the current one has its reply.
+ *
+ * A 421, a reply out of sequence, a timeout or a lost connection aborts the transaction and closes the connection.
+ */
 
 import type { ConnectionListener, SmtpConnection } from './connection.ts';
 import { stuffDots } from './dot-stuffing.ts';
-import { envelopeFault, mailCommand, rcptCommand } from './envelope.ts';
+import { envelopeProblem, mailCommand, rcptCommand } from './envelope.ts';
 import type { Extensions } from './handshake.ts';
-import { type Outcome, outcomeOf, type Stage, withoutReply } from './outcome.ts';
+import { type Outcome, replyOutcome, type Stage, withoutReply } from './outcome.ts';
 import type { Job, Ticket } from './pending-jobs.ts';
 import type { Reply } from './reply.ts';
 import type { Timeouts } from './timeouts.ts';
 
 export interface SessionOwner {
-  /** What became of a job; 'withdrawn' where its message may not leave any more and nothing but its envelope was written. */
-  settled(session: Session, ticket: Ticket, outcome: Outcome | 'withdrawn'): void;
-  /** The session is about to end a message with the dot: it may be given a job to `follow`. */
-  ending(session: Session): void;
-  /** A job came to its end, whatever that was; called before it is free or goes on with the job that follows. */
-  carried(session: Session, outcome: Outcome): void;
+  /** The outcome of a job; 'withdrawn' if its message must no longer be sent and at most its envelope was written. */
+  finished(session: Session, ticket: Ticket, outcome: Outcome | 'withdrawn'): void;
+  /** Called right before the end of data is written: the moment to call `pipelineNext` with another job. */
+  endingData(session: Session): void;
+  /** A transaction is complete, whatever its outcome. Called before `free`, or before the pipelined job continues. */
+  completed(session: Session, outcome: Outcome): void;
   /** The session may take the next job. */
   free(session: Session): void;
-  /** The relay did not take well to what followed a dot, although it offers PIPELINING. */
-  deaf(session: Session): void;
-  /** The relay ended the session, which has carried messages, instead of taking one more. */
-  limited(session: Session): void;
-  /** The connection was kept from an earlier message and is closed; the relay knows nothing of this job. */
-  stale(ticket: Ticket): void;
+  /** The relay failed on an envelope pipelined after the end of data, although it offers PIPELINING. */
+  pipeliningRejected(session: Session): void;
+  /** The relay closed the session, after at least one completed transaction, instead of accepting another message. */
+  closedByRelay(session: Session): void;
+  /** The connection closed before the relay could act on this job, so it can be sent again without a duplicate. */
+  requeue(ticket: Ticket): void;
   /**
-   * The session takes nothing more; may be told twice. `trouble`: it broke before it carried a single transaction to
-   * its end.
+   * The session accepts no more jobs; may be called twice. `failure`: why it broke, if it broke before completing a
+   * single transaction.
    */
-  ended(session: Session, trouble: Outcome | null): void;
+  ended(session: Session, failure: Outcome | null): void;
 }
 
-/** What the next reply answers. `dot` is the end of a message that has nobody to go to. */
-type Step = 'idle' | 'rset' | 'mail' | 'rcpt' | 'data' | 'body' | 'dot';
+/** What the next reply answers. `empty` is the end of data of an empty message without recipients. */
+type Step = 'idle' | 'rset' | 'mail' | 'rcpt' | 'data' | 'body' | 'empty';
 
-/** The pieces RFC 5321 4.5.3.2.5 sets a timeout for. */
+/** The message is written in blocks of this size; each has its own timeout (RFC 5321 4.5.3.2.5). */
 const BLOCK_BYTES = 65_536;
 
-/** What a connection keeps to build messages in, twice: fresh memory for each costs more than the building. */
+/** Size of the two buffers a connection builds its messages in: allocating one for each message costs more than building it. */
 const MEMORY_BYTES = 65_536;
 
-/** A job whose connections are closed again and again is no longer begun anew. */
-const MOST_MOVES = 3;
+/** How often a job is sent again because its connection closed before the relay acted on it. */
+const MAX_REQUEUES = 3;
 
-const NOTHING: Buffer = Buffer.alloc(0);
+const EMPTY: Buffer = Buffer.alloc(0);
 
-/** A job whose message is built. */
-interface Begun {
+/** A job and its message. */
+interface BuiltJob {
   ticket: Ticket;
   message: Buffer;
 }
 
 export class Session implements ConnectionListener {
-  readonly #wire: SmtpConnection;
+  readonly #connection: SmtpConnection;
   readonly #offers: Extensions;
   readonly #timeouts: Timeouts;
   readonly #relay: string;
   readonly #owner: SessionOwner;
   #step: Step = 'idle';
   #ticket: Ticket | null = null;
-  #message = NOTHING;
+  #message = EMPTY;
   #memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
-  /** The job whose envelope was written behind the dot of the one at hand, its message built in the spare memory. */
-  #following: Begun | null = null;
-  #spare = Buffer.allocUnsafeSlow(MEMORY_BYTES);
-  /** Whether the job at hand began behind a dot. */
-  #followed = false;
-  /** Whether an envelope was written whose job was taken back: the connection ends with the job at hand. */
-  #isSpoilt = false;
-  /** Messages given to the system, and those of them it has taken: memory it still reads is not written to. */
-  #given = 0;
-  #taken = 0;
-  /** How much of the message is written, and whether the system took the dot behind it. */
-  #written = 0;
-  #dotTaken = false;
-  /** The first refusal in a group of commands; replies to the others are still to come. */
+  /** The job whose envelope is pipelined after the current message. Its message is built in the spare buffer. */
+  #pipelined: BuiltJob | null = null;
+  #spareMemory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
+  /** Whether the current job's envelope was pipelined after the previous message. */
+  #wasPipelined = false;
+  /** Set when a pipelined job was cancelled: its envelope is written already, so the connection closes after the current job. */
+  #closeAfterCurrent = false;
+  /** Messages passed to the socket, and those it has flushed. Until they are equal, the socket may still read the buffer. */
+  #messagesWritten = 0;
+  #messagesFlushed = 0;
+  /** How many bytes of the message are written, and whether the socket has flushed the end of data. */
+  #bytesWritten = 0;
+  #endOfDataFlushed = false;
+  /** The first refusal among pipelined commands; the replies to the others are still to come. */
   #refusal: Outcome | null = null;
-  #recipientTaken = false;
-  /** Whether the relay may still hold an envelope that came to nothing. */
-  #envelopeOpen = false;
+  #recipientAccepted = false;
+  /** Whether the relay accepted a MAIL whose transaction has not ended, so that RSET is needed before the next one. */
+  #needsReset = false;
   #completed = 0;
-  #leaving = false;
+  #quitting = false;
 
-  /** Takes over a wire whose handshake is through; `relay` is the relay's name for people. */
-  constructor(wire: SmtpConnection, offers: Extensions, timeouts: Timeouts, relay: string, owner: SessionOwner) {
-    this.#wire = wire;
+  /** Takes over a connection after its handshake; `relay` is the relay's name for people. */
+  constructor(connection: SmtpConnection, offers: Extensions, timeouts: Timeouts, relay: string, owner: SessionOwner) {
+    this.#connection = connection;
     this.#offers = offers;
     this.#timeouts = timeouts;
     this.#relay = relay;
     this.#owner = owner;
-    wire.listener = this;
-    wire.within(timeouts.idle);
+    connection.listener = this;
+    connection.within(timeouts.idle);
   }
 
-  /** Jobs that came to their end in it. */
+  /** The number of transactions completed on this connection. */
   get completed(): number {
     return this.#completed;
   }
 
-  /** When its connection began. */
-  get begun(): number {
-    return this.#wire.begun;
+  /** When the connection was started, in monotonic milliseconds. */
+  get startedAt(): number {
+    return this.#connection.startedAt;
   }
 
-  /** Milliseconds it has waited for the relay with a job; 0 without one. */
+  /** Milliseconds the current job has waited for the relay; 0 without a job. */
   get waited(): number {
-    return this.#ticket === null ? 0 : this.#wire.waited;
+    return this.#ticket === null ? 0 : this.#connection.waited;
   }
 
-  /** Jobs of which something is written: none, one, or one and the one that follows it. */
+  /** The jobs in progress: 0, 1, or 2 with a pipelined one. */
   get load(): number {
-    return (this.#ticket === null ? 0 : 1) + (this.#following === null ? 0 : 1);
+    return (this.#ticket === null ? 0 : 1) + (this.#pipelined === null ? 0 : 1);
   }
 
   /**
-   * Begins to hand over a job; for an idle session. Gives null once something is written, else what became of the job
-   * at once. Throws what the job's `start` throws, with nothing written.
+   * Starts a transaction on an idle session. Returns null if it was started, otherwise the outcome, with nothing
+   * written. Throws what the job's `start` throws, also with nothing written.
    */
   begin(ticket: Ticket): Outcome | 'withdrawn' | null {
-    const begun = this.#built(ticket, this.#memory);
-    if (!('message' in begun)) return begun.ended;
-    this.#carry(begun, false);
+    const built = this.#build(ticket, this.#memory);
+    if (!('message' in built)) return built.ended;
+    this.#startTransaction(built, false);
 
-    // RFC 2920 3.1: all of these may go in one group, DATA last.
-    const reset = this.#envelopeOpen ? 'RSET\r\n' : '';
+    // RFC 2920 3.1: MAIL, RCPT and DATA may be written as one group if DATA is last.
+    const reset = this.#needsReset ? 'RSET\r\n' : '';
     const commands = this.#offers.pipelining
-      ? this.#envelope(begun)
-      : mailCommand(ticket.job, begun.message, this.#offers);
-    this.#wire.write(`${reset}${commands}`);
-    if (this.#envelopeOpen) this.#await('rset', this.#timeouts.command);
+      ? this.#envelopeCommands(built)
+      : mailCommand(ticket.job, built.message, this.#offers);
+    this.#connection.write(`${reset}${commands}`);
+    if (this.#needsReset) this.#await('rset', this.#timeouts.command);
     else this.#await('mail', this.#timeouts.mail);
     return null;
   }
 
   /**
-   * Takes a job whose envelope goes behind the dot that is about to be written: the message may be the first in a group
-   * of commands (RFC 2920 3.1), which saves a round trip. Gives and throws as `begin` does.
+   * Pipelines the job's envelope after the end of data that is about to be written. RFC 2920 3.1 allows message text
+   * as the first part of a command group; this saves a round trip. Returns and throws as `begin` does.
    */
-  follow(ticket: Ticket): Outcome | 'withdrawn' | null {
-    const begun = this.#built(ticket, this.#spare);
-    if (!('message' in begun)) return begun.ended;
-    this.#following = begun;
+  pipelineNext(ticket: Ticket): Outcome | 'withdrawn' | null {
+    const built = this.#build(ticket, this.#spareMemory);
+    if (!('message' in built)) return built.ended;
+    this.#pipelined = built;
     return null;
   }
 
-  /** The job that waits behind a dot. */
-  get following(): Ticket | null {
-    return this.#following?.ticket ?? null;
+  /** The job whose envelope is pipelined after the current message. */
+  get pipelined(): Ticket | null {
+    return this.#pipelined?.ticket ?? null;
   }
 
-  /** Gives up the job that waits behind a dot, which whoever asks takes back. */
-  abandonFollowing(): void {
-    this.#following = null;
-    this.#isSpoilt = true;
+  /** Forgets the pipelined job, which the caller puts back in a queue. */
+  cancelPipelined(): void {
+    this.#pipelined = null;
+    this.#closeAfterCurrent = true;
   }
 
-  #built(ticket: Ticket, memory: Buffer): Begun | { ended: Outcome | 'withdrawn' } {
+  #build(ticket: Ticket, memory: Buffer): BuiltJob | { ended: Outcome | 'withdrawn' } {
     const message = ticket.job.start(memory)?.bytes;
     if (message === undefined) return { ended: 'withdrawn' };
-    const fault = envelopeFault(ticket.job, message, this.#offers);
-    return fault === null ? { ticket, message } : { ended: fault };
+    const problem = envelopeProblem(ticket.job, message, this.#offers);
+    return problem === null ? { ticket, message } : { ended: problem };
   }
 
-  #carry({ ticket, message }: Begun, followed: boolean): void {
+  #startTransaction({ ticket, message }: BuiltJob, wasPipelined: boolean): void {
     this.#ticket = ticket;
     this.#message = message;
     this.#refusal = null;
-    this.#recipientTaken = false;
-    this.#followed = followed;
+    this.#recipientAccepted = false;
+    this.#wasPipelined = wasPipelined;
   }
 
-  #envelope({ ticket: { job }, message }: Begun): string {
+  #envelopeCommands({ ticket: { job }, message }: BuiltJob): string {
     return `${mailCommand(job, message, this.#offers)}${rcptCommand(job)}DATA\r\n`;
   }
 
-  /** Says goodbye; for an idle session. */
+  /** Sends QUIT; for an idle session. */
   quit(): void {
-    this.#leaving = true;
-    this.#wire.quit(this.#timeouts.quit);
+    this.#quitting = true;
+    this.#connection.quit(this.#timeouts.quit);
     this.#owner.ended(this, null);
   }
 
@@ -185,24 +202,24 @@ export class Session implements ConnectionListener {
     if (this.#step === 'rset') {
       this.#answerToReset(reply);
     } else if (this.#ticket === null) {
-      // Nothing was asked: the answer to QUIT, or the 421 of a relay that closes unused connections.
-      this.#wire.fail(new Error(`the relay spoke out of turn: ${reply.code} ${reply.text}`));
-    } else if (reply.code === 421 || this.#misplaced(reply.code)) {
-      this.#breakOff(outcomeOf(this.#stage(), reply));
+      // No command is open: this is the reply to QUIT, or the 421 of a relay that closes an unused connection.
+      this.#connection.fail(new Error(`unexpected reply: ${reply.code} ${reply.text}`));
+    } else if (reply.code === 421 || this.#isOutOfSequence(reply.code)) {
+      this.#abort(replyOutcome(this.#stage(), reply));
     } else {
       this.#advance(this.#ticket.job, reply);
     }
   }
 
   expired(): void {
-    if (this.#step === 'idle' && !this.#leaving) this.quit();
-    else this.#wire.fail(new Error(this.#lateness()));
+    if (this.#step === 'idle' && !this.#quitting) this.quit();
+    else this.#connection.fail(new Error(this.#timeoutMessage()));
   }
 
   lost(error: Error): void {
     if (this.#ticket !== null) {
-      if (this.#step === 'mail' && this.#followed) this.#owner.deaf(this);
-      this.#breakOff(withoutReply('deferred', this.#stage(), `${this.#relay}: ${error.message}`));
+      if (this.#step === 'mail' && this.#wasPipelined) this.#owner.pipeliningRejected(this);
+      this.#abort(withoutReply('deferred', this.#stage(), `${this.#relay}: ${error.message}`));
     } else {
       this.#owner.ended(this, null);
     }
@@ -212,217 +229,217 @@ export class Session implements ConnectionListener {
     const accepted = reply.code < 300;
     switch (this.#step) {
       case 'mail':
-        if (reply.code >= 500 && this.#followed) {
-          // It may be the place of the command that is refused, not the sender: the job has another try of its own.
-          this.#owner.deaf(this);
-          this.#breakOff(outcomeOf('mail', reply));
+        if (reply.code >= 500 && this.#wasPipelined) {
+          // The relay may object to the pipelining rather than to the sender, so the job is tried once more without it.
+          this.#owner.pipeliningRejected(this);
+          this.#abort(replyOutcome('mail', reply));
           return;
         }
-        if (accepted) this.#envelopeOpen = true;
-        else this.#refusal = outcomeOf('mail', reply);
+        if (accepted) this.#needsReset = true;
+        else this.#refusal = replyOutcome('mail', reply);
         this.#next('rcpt', rcptCommand(job), this.#timeouts.rcpt);
         break;
       case 'rcpt':
-        if (accepted) this.#recipientTaken = true;
-        else this.#refusal ??= outcomeOf('rcpt', reply);
+        if (accepted) this.#recipientAccepted = true;
+        else this.#refusal ??= replyOutcome('rcpt', reply);
         this.#next('data', 'DATA\r\n', this.#timeouts.data);
         break;
       case 'data':
         this.#answerToData(reply);
         break;
       case 'body':
-      case 'dot':
-        this.#answerToDot(reply);
+      case 'empty':
+        this.#answerToEndOfData(reply);
         break;
     }
   }
 
-  /** Whether a reply cannot belong here, so that those after it would be taken for the wrong ones. */
-  #misplaced(code: number): boolean {
+  /** Whether the command cannot have this reply (354 answers only DATA). Later replies would be matched to the wrong commands. */
+  #isOutOfSequence(code: number): boolean {
     return this.#step === 'data' ? code < 300 : code >= 300 && code < 400;
   }
 
   #answerToReset(reply: Reply): void {
     if (reply.code >= 300) {
-      this.#wire.fail(new Error(`RSET answered with ${reply.code} ${reply.text}`));
+      this.#connection.fail(new Error(`RSET answered with ${reply.code} ${reply.text}`));
       return;
     }
-    this.#envelopeOpen = false;
-    if (this.#ticket === null) this.#rest();
+    this.#needsReset = false;
+    if (this.#ticket === null) this.#becomeIdle();
     else this.#await('mail', this.#timeouts.mail);
   }
 
-  /** Goes on to a command: already written where the relay pipelines, pointless after a refusal where it does not. */
+  /** Moves to the next command. With PIPELINING it is written already; without, it is written now unless one was refused. */
   #next(step: 'rcpt' | 'data', command: string, ms: number): void {
     if (!this.#offers.pipelining && this.#refusal !== null) {
-      this.#finish(this.#refusal);
+      this.#complete(this.#refusal);
       return;
     }
-    if (!this.#offers.pipelining) this.#wire.write(command);
+    if (!this.#offers.pipelining) this.#connection.write(command);
     this.#await(step, ms);
   }
 
   #answerToData(reply: Reply): void {
     if (reply.code >= 400) {
-      this.#finish(this.#refusal ?? outcomeOf('data', reply));
-    } else if (this.#refusal === null && this.#followed && this.#ticket?.job.mayGo?.() === false) {
-      this.#leave();
+      this.#complete(this.#refusal ?? replyOutcome('data', reply));
+    } else if (this.#refusal === null && this.#wasPipelined && this.#ticket?.job.maySend?.() === false) {
+      this.#withdraw();
     } else if (this.#refusal === null) {
       if (!this.#ticket?.job.dotless) this.#message = stuffDots(this.#message);
-      this.#written = 0;
-      this.#dotTaken = false;
+      this.#bytesWritten = 0;
+      this.#endOfDataFlushed = false;
       this.#step = 'body';
       this.#writeBlock();
-    } else if (this.#recipientTaken) {
-      // No sender but a recipient: a lone dot would mail emptiness to somebody, closing mails nothing (RFC 5321 4.1.1.4).
-      this.#breakOff(this.#refusal);
+    } else if (this.#recipientAccepted) {
+      // MAIL was refused but RCPT accepted: ending the data would mail an empty message, closing mails nothing (RFC 5321 4.1.1.4).
+      this.#abort(this.#refusal);
     } else {
-      // RFC 2920 3.1: DATA accepted without a recipient is answered with a lone dot.
-      this.#wire.write('.\r\n');
-      this.#await('dot', this.#timeouts.dot);
+      // RFC 2920 3.1: if DATA is accepted without any recipient, the client sends the end of data alone.
+      this.#connection.write('.\r\n');
+      this.#await('empty', this.#timeouts.endOfData);
     }
   }
 
-  #answerToDot(reply: Reply): void {
-    this.#envelopeOpen = false;
-    // Nobody accepts what they have not seen: the dot has left, even if the system has not told us yet.
-    if (this.#written === this.#message.length && reply.code < 300) this.#dotTaken = true;
-    const outcome = this.#refusal ?? outcomeOf(this.#stage(), reply);
-    if (this.#step === 'dot' || this.#dotTaken) this.#finish(outcome);
-    else this.#breakOff(outcome);
+  #answerToEndOfData(reply: Reply): void {
+    this.#needsReset = false;
+    // A relay that accepts the message has received the end of data, even if the socket has not called back yet.
+    if (this.#bytesWritten === this.#message.length && reply.code < 300) this.#endOfDataFlushed = true;
+    const outcome = this.#refusal ?? replyOutcome(this.#stage(), reply);
+    if (this.#step === 'empty' || this.#endOfDataFlushed) this.#complete(outcome);
+    else this.#abort(outcome);
   }
 
   /**
-   * Writes the next block of the message; the last one takes the dot along, and the envelope that follows it. Also called
-   * when a block was taken.
+   * Writes the next block of the message; also the callback for each flushed block. The last block is written together
+   * with the end of data and the pipelined envelope.
    */
   readonly #writeBlock = (error?: Error | null): void => {
     if (error || this.#step !== 'body') return;
-    this.#wire.within(this.#timeouts.block);
+    this.#connection.within(this.#timeouts.block);
     const message = this.#message;
-    const start = this.#written;
+    const start = this.#bytesWritten;
     if (message.length - start > BLOCK_BYTES) {
-      this.#written += BLOCK_BYTES;
-      this.#wire.send(message.subarray(start, this.#written), '', this.#writeBlock);
+      this.#bytesWritten += BLOCK_BYTES;
+      this.#connection.send(message.subarray(start, this.#bytesWritten), '', this.#writeBlock);
       return;
     }
-    if (this.#offers.pipelining) this.#owner.ending(this);
-    this.#written = message.length;
-    this.#given++;
+    if (this.#offers.pipelining) this.#owner.endingData(this);
+    this.#bytesWritten = message.length;
+    this.#messagesWritten++;
     const lineEnded = message.length === 0 || message[message.length - 1] === 0x0a;
-    const end = `${lineEnded ? '' : '\r\n'}.\r\n${this.#following === null ? '' : this.#envelope(this.#following)}`;
+    const end = `${lineEnded ? '' : '\r\n'}.\r\n${this.#pipelined === null ? '' : this.#envelopeCommands(this.#pipelined)}`;
     if (start === 0 && this.#hasRoomBehind(message, end.length)) {
-      // One piece of memory costs a third less than two written together.
+      // One write from one buffer costs a third less than two corked together.
       this.#memory.write(end, message.length, 'latin1');
-      this.#wire.send(this.#memory.subarray(0, message.length + end.length), '', this.#markDotTaken);
+      this.#connection.send(this.#memory.subarray(0, message.length + end.length), '', this.#markFlushed);
     } else {
-      this.#wire.send(start === 0 ? message : message.subarray(start), end, this.#markDotTaken);
+      this.#connection.send(start === 0 ? message : message.subarray(start), end, this.#markFlushed);
     }
   };
 
-  /** Whether the message was built at the start of the connection's memory and so much is free behind it. */
+  /** Whether the message lies at the start of the connection's buffer, with `length` bytes free after it. */
   #hasRoomBehind(message: Buffer, length: number): boolean {
     const { buffer, byteOffset } = this.#memory;
     return message.buffer === buffer && message.byteOffset === byteOffset && message.length + length <= MEMORY_BYTES;
   }
 
-  readonly #markDotTaken = (error?: Error | null): void => {
-    this.#taken++;
-    if (error || this.#step !== 'body' || this.#taken !== this.#given) return;
-    this.#dotTaken = true;
-    this.#wire.within(this.#timeouts.dot);
+  readonly #markFlushed = (error?: Error | null): void => {
+    this.#messagesFlushed++;
+    if (error || this.#step !== 'body' || this.#messagesFlushed !== this.#messagesWritten) return;
+    this.#endOfDataFlushed = true;
+    this.#connection.within(this.#timeouts.endOfData);
   };
 
   #await(step: Step, ms: number): void {
     this.#step = step;
-    this.#wire.within(ms);
+    this.#connection.within(ms);
   }
 
-  #finish(outcome: Outcome): void {
-    const ticket = this.#release();
+  #complete(outcome: Outcome): void {
+    const ticket = this.#clearJob();
     this.#completed++;
-    if (this.#given !== this.#taken) this.#memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
-    if (ticket !== null) this.#owner.settled(this, ticket, outcome);
-    const following = this.#following;
-    this.#following = null;
-    if (following !== null) {
-      [this.#memory, this.#spare] = [this.#spare, this.#memory];
-      this.#carry(following, true);
+    if (this.#messagesWritten !== this.#messagesFlushed) this.#memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
+    if (ticket !== null) this.#owner.finished(this, ticket, outcome);
+    const pipelined = this.#pipelined;
+    this.#pipelined = null;
+    if (pipelined !== null) {
+      [this.#memory, this.#spareMemory] = [this.#spareMemory, this.#memory];
+      this.#startTransaction(pipelined, true);
       this.#await('mail', this.#timeouts.mail);
     }
-    this.#owner.carried(this, outcome);
-    if (following !== null) return;
-    if (this.#isSpoilt) {
-      this.#wire.fail(new Error('an envelope was taken back'));
+    this.#owner.completed(this, outcome);
+    if (pipelined !== null) return;
+    if (this.#closeAfterCurrent) {
+      this.#connection.fail(new Error('a pipelined envelope was cancelled'));
       this.#owner.ended(this, null);
-    } else if (this.#envelopeOpen && !this.#offers.pipelining) {
-      // Now, not with the next job: nothing may come between the last look at a stop and MAIL FROM (trust 9).
-      this.#wire.write('RSET\r\n');
+    } else if (this.#needsReset && !this.#offers.pipelining) {
+      // Now rather than with the next job: no round trip may lie between its last check for a stop and MAIL.
+      this.#connection.write('RSET\r\n');
       this.#await('rset', this.#timeouts.command);
     } else {
-      this.#rest();
+      this.#becomeIdle();
     }
   }
 
-  #rest(): void {
+  #becomeIdle(): void {
     this.#step = 'idle';
-    this.#wire.within(this.#timeouts.idle);
+    this.#connection.within(this.#timeouts.idle);
     this.#owner.free(this);
   }
 
-  /** Ends the connection before the message of a job that may not leave any more. */
-  #leave(): void {
-    const ticket = this.#release();
-    this.#wire.fail(new Error('the message was withdrawn'));
+  /** Closes the connection instead of sending a message that must no longer be sent: DATA is already accepted. */
+  #withdraw(): void {
+    const ticket = this.#clearJob();
+    this.#connection.fail(new Error('the message was withdrawn'));
     this.#owner.ended(this, null);
-    if (ticket !== null) this.#owner.settled(this, ticket, 'withdrawn');
+    if (ticket !== null) this.#owner.finished(this, ticket, 'withdrawn');
   }
 
-  /** Ends the connection in the middle of a job. A refusal that was already given stands. */
-  #breakOff(outcome: Outcome): void {
+  /** Closes the connection in the middle of a transaction. A refusal that already came is the outcome. */
+  #abort(outcome: Outcome): void {
     const verdict = this.#refusal ?? outcome;
-    const isKept = this.#completed > 0 && this.#refusal === null;
+    const isReused = this.#completed > 0 && this.#refusal === null;
     const isEarly = this.#step === 'mail' || (outcome.code === 421 && (this.#step === 'rcpt' || this.#step === 'data'));
-    const untouched = this.#step === 'rset' || (isKept && isEarly);
-    if (isKept && isEarly && verdict.kind === 'deferred') this.#owner.limited(this);
-    const ticket = this.#release();
-    const following = this.#following;
-    this.#following = null;
-    this.#wire.fail(new Error(verdict.reply));
+    const canRequeue = this.#step === 'rset' || (isReused && isEarly);
+    if (isReused && isEarly && verdict.kind === 'deferred') this.#owner.closedByRelay(this);
+    const ticket = this.#clearJob();
+    const pipelined = this.#pipelined;
+    this.#pipelined = null;
+    this.#connection.fail(new Error(verdict.reply));
     this.#owner.ended(this, this.#completed === 0 && verdict.kind === 'deferred' ? verdict : null);
-    // What followed has not been heard, or was forgotten with the connection: nothing but its envelope was written.
-    if (following !== null) this.#owner.stale(following.ticket);
+    // Of the pipelined job only the envelope was written, and the relay discards it when the connection closes.
+    if (pipelined !== null) this.#owner.requeue(pipelined.ticket);
     if (ticket === null) return;
-    if (untouched && ticket.moves < MOST_MOVES) this.#owner.stale(ticket);
-    else this.#owner.settled(this, ticket, verdict);
+    if (canRequeue && ticket.requeues < MAX_REQUEUES) this.#owner.requeue(ticket);
+    else this.#owner.finished(this, ticket, verdict);
   }
 
-  #release(): Ticket | null {
+  #clearJob(): Ticket | null {
     const ticket = this.#ticket;
     this.#ticket = null;
-    this.#message = NOTHING;
+    this.#message = EMPTY;
     this.#step = 'idle';
     return ticket;
   }
 
-  /** The stage a trouble now belongs to: before the system took the dot, the relay cannot have the whole message. */
+  /** The stage a failure at this point belongs to. Until the end of data is flushed, the relay cannot have the whole message. */
   #stage(): Stage {
     switch (this.#step) {
       case 'idle':
       case 'rset':
         return 'mail';
-      case 'dot':
+      case 'empty':
         return 'data';
       case 'body':
-        return this.#dotTaken ? 'body' : 'data';
+        return this.#endOfDataFlushed ? 'body' : 'data';
       default:
         return this.#step;
     }
   }
 
-  #lateness(): string {
+  #timeoutMessage(): string {
     if (this.#step !== 'body')
-      return `no answer to ${this.#step === 'dot' ? 'the dot' : this.#step.toUpperCase()} in time`;
-    return this.#dotTaken ? 'no answer to the message in time' : 'the message was not taken in time';
+      return `no reply to ${this.#step === 'empty' ? 'the end of data' : this.#step.toUpperCase()} in time`;
+    return this.#endOfDataFlushed ? 'no reply to the end of data in time' : 'the message could not be written in time';
   }
 }

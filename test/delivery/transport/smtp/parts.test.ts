@@ -1,8 +1,8 @@
-/** The parts of the SMTP client that need no network: relays, replies, outcomes, dots. */
+/** The parts of the SMTP client that need no network: relays, replies, outcomes, dot-stuffing. */
 import fc from 'fast-check';
 import t from 'tap';
 import { stuffDots } from '../../../../src/delivery/transport/smtp/dot-stuffing.ts';
-import { outcomeOf, withoutReply } from '../../../../src/delivery/transport/smtp/outcome.ts';
+import { replyOutcome, withoutReply } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { parseRelays, relayName } from '../../../../src/delivery/transport/smtp/relay.ts';
 import { type Reply, ReplyReader } from '../../../../src/delivery/transport/smtp/reply.ts';
 import { RFC_TIMEOUTS } from '../../../../src/delivery/transport/smtp/timeouts.ts';
@@ -81,7 +81,7 @@ t.test('an invalid SMTP_URL is one clear line that names the setting and the ent
   );
 });
 
-t.test('trust 40: an invalid SMTP_URL never repeats the password', async (t) => {
+t.test('an invalid SMTP_URL never repeats the password', async (t) => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(...'s3cr@:/?#%,[]\\ ') }), (noise) => {
       try {
@@ -95,7 +95,7 @@ t.test('trust 40: an invalid SMTP_URL never repeats the password', async (t) => 
   t.pass('no error held it');
 });
 
-t.test('replies read the same however the network cuts them', async (t) => {
+t.test('replies are parsed the same however the network splits them', async (t) => {
   const text = fc.string({ maxLength: 40, unit: fc.constantFrom(...'aZ 5.-é') });
   const reply = fc.record({
     code: fc.integer({ min: 200, max: 599 }),
@@ -106,7 +106,7 @@ t.test('replies read the same however the network cuts them', async (t) => {
       fc.array(reply, { maxLength: 5 }),
       fc.array(fc.nat({ max: 300 }), { maxLength: 12 }),
       (replies, cuts) => {
-        const wire = Buffer.from(
+        const bytes = Buffer.from(
           replies
             .map(({ code, lines }) =>
               lines.map((line, i) => `${code}${i === lines.length - 1 ? ' ' : '-'}${line}\r\n`).join(''),
@@ -114,7 +114,7 @@ t.test('replies read the same however the network cuts them', async (t) => {
             .join(''),
           'latin1',
         );
-        const read = readAll(wire, cuts);
+        const read = readAll(bytes, cuts);
         t.strictSame(
           read,
           replies.map(({ code, lines }) => ({ code, text: lines.join('\n') })),
@@ -133,7 +133,7 @@ t.test('a bare code is a reply, and so is a line that ends in LF alone', async (
   ]);
 });
 
-t.test('bytes that are no reply are told apart from one', async (t) => {
+t.test('bytes that are not a reply are recognized', async (t) => {
   for (const garbage of [
     'HTTP/1.1 400 Bad\r\n',
     '25 ok\r\n',
@@ -159,8 +159,9 @@ t.test('a reply of 64 kB is read, an endless one is not', async (t) => {
   t.equal(readAll(Buffer.from('250-more\r\n'.repeat(20_000)))[0]?.code, 0, 'endless lines');
 });
 
-t.test('RFC 5321 4.2.1, 4.3.2: what a reply means depends on where it comes', async (t) => {
-  const kind = (stage: Parameters<typeof outcomeOf>[0], code: number) => outcomeOf(stage, { code, text: '' }).kind;
+t.test('RFC 5321 4.2.1, 4.3.2: the meaning of a reply depends on its stage', async (t) => {
+  const kind = (stage: Parameters<typeof replyOutcome>[0], code: number) =>
+    replyOutcome(stage, { code, text: '' }).kind;
   for (const stage of ['connect', 'tls', 'auth', 'mail', 'rcpt', 'data', 'body'] as const) {
     t.equal(kind(stage, 421), 'deferred', stage);
     t.equal(kind(stage, 450), 'deferred', stage);
@@ -169,25 +170,25 @@ t.test('RFC 5321 4.2.1, 4.3.2: what a reply means depends on where it comes', as
   for (const stage of ['connect', 'tls', 'auth', 'mail'] as const) t.equal(kind(stage, 550), 'held', stage);
   for (const stage of ['rcpt', 'data', 'body'] as const) t.equal(kind(stage, 550), 'refused', stage);
   t.equal(kind('body', 250), 'accepted');
-  t.equal(kind('data', 250), 'deferred', 'nothing is accepted before the dot');
+  t.equal(kind('data', 250), 'deferred', 'nothing is accepted before the end of data');
 });
 
-t.test('RFC 2034, 3463: the enhanced code is taken where it agrees with the reply code', async (t) => {
-  const enhanced = (code: number, text: string) => outcomeOf('rcpt', { code, text }).enhanced;
+t.test('RFC 2034, 3463: the enhanced code is used if it agrees with the reply code', async (t) => {
+  const enhanced = (code: number, text: string) => replyOutcome('rcpt', { code, text }).enhanced;
   t.equal(enhanced(550, '5.1.1 no such user'), '5.1.1');
   t.equal(enhanced(452, '4.2.2'), '4.2.2');
   t.equal(enhanced(550, '5.7.133 x'), '5.7.133');
   for (const text of ['4.1.1 x', '5.1 x', '5.1.1.1 x', '5.1.1x', 'no 5.1.1', '5.1111.1 x', ''])
     t.equal(enhanced(550, text), null, text);
-  t.match(outcomeOf('rcpt', { code: 550, text: '5.1.1 The account\n5.1.1 does not exist' }), {
+  t.match(replyOutcome('rcpt', { code: 550, text: '5.1.1 The account\n5.1.1 does not exist' }), {
     code: 550,
     enhanced: '5.1.1',
     reply: '550 5.1.1 The account does not exist',
   });
 });
 
-t.test('trust 18: what the relay says is kept as one printable line of bounded length', async (t) => {
-  const reply = (text: string) => outcomeOf('rcpt', { code: 550, text }).reply;
+t.test('a reply is kept as one printable line of bounded length', async (t) => {
+  const reply = (text: string) => replyOutcome('rcpt', { code: 550, text }).reply;
   t.equal(reply('a\u0000b\u001b[31m\tc\nd'), '550 a b [31m c d');
   t.equal(reply(Buffer.from('größer').toString('latin1')), '550 größer');
   t.equal(reply('x'.repeat(70_000)).length, 1000);
@@ -200,7 +201,7 @@ t.test('trust 18: what the relay says is kept as one printable line of bounded l
   );
 });
 
-t.test('RFC 5321 4.5.2: dots are doubled at the start of lines only, and come off again', async (t) => {
+t.test('RFC 5321 4.5.2: dots are doubled at the start of lines only', async (t) => {
   const untouched = Buffer.from('a.b\r\n..\r\n'.replace('..', 'x.'));
   t.equal(stuffDots(untouched), untouched, 'a message without such dots is not copied');
   t.equal(stuffDots(Buffer.from('.\r\n.a\r\nb.\r\n..\r\n')).toString(), '..\r\n..a\r\nb.\r\n...\r\n');
@@ -218,17 +219,17 @@ t.test('RFC 5321 4.5.2: dots are doubled at the start of lines only, and come of
 
 t.test('RFC 5321 4.5.3.2: the waits are at least what the standard asks for', async (t) => {
   const minutes = Object.entries(RFC_TIMEOUTS).map(([name, ms]) => [name, ms / 60_000]);
-  t.match(Object.fromEntries(minutes), { greeting: 5, mail: 5, rcpt: 5, data: 2, block: 3, dot: 10 });
+  t.match(Object.fromEntries(minutes), { greeting: 5, mail: 5, rcpt: 5, data: 2, block: 3, endOfData: 10 });
 });
 
-/** Feeds `wire` to a reader in pieces of the given sizes (again from the first when they run out; none: in one). */
-function readAll(wire: Buffer, sizes: number[] = []): Reply[] {
+/** Feeds `bytes` to a reader in chunks of the given sizes, repeated as needed; without sizes in one chunk. */
+function readAll(bytes: Buffer, sizes: number[] = []): Reply[] {
   const reader = new ReplyReader();
   const replies: Reply[] = [];
   let at = 0;
-  for (let piece = 0; at < wire.length; piece++) {
-    const size = Math.max(1, sizes[piece % (sizes.length || 1)] ?? wire.length);
-    reader.feed(wire.subarray(at, at + size));
+  for (let piece = 0; at < bytes.length; piece++) {
+    const size = Math.max(1, sizes[piece % (sizes.length || 1)] ?? bytes.length);
+    reader.feed(bytes.subarray(at, at + size));
     at += size;
     for (let reply = reader.next(); reply !== null; reply = reader.next()) {
       replies.push(reply);

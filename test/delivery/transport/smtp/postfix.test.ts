@@ -1,4 +1,4 @@
-/** Our SMTP client and a real Postfix: what other people's relays say, and that they take what we send. */
+/** Our SMTP client against a real Postfix. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -23,7 +23,7 @@ import { type Postfix, startPostfix, whyNoPostfix } from './postfix.ts';
 
 const skip = whyNoPostfix();
 
-/** Sends one message to each of them through a pool of its own; how each ended, in short. */
+/** Sends one message to each recipient through a new pool; returns each outcome in short form. */
 async function send(url: string, to: string[], { connections = 1, body = 'Hello\r\n' } = {}): Promise<string[]> {
   const pool = new SmtpPool(parseRelays(url), { connections });
   const ended = await Promise.all(
@@ -42,7 +42,7 @@ function brief(ended: Outcome | 'withdrawn'): string {
 
 const people = (count: number, name = 'ann') => Array.from({ length: count }, (_, at) => `${name}${at}@example.org`);
 
-/** Waits until what Postfix has taken has come out at the other end. */
+/** Waits until Postfix has forwarded everything it accepted. */
 async function arrived(t: Test, next: Sink, count: number): Promise<void> {
   for (let tries = 0; tries < 400 && next.received.length < count; tries++) await pause(50);
   t.equal(next.received.length, count, 'everything accepted comes out at the other end, once');
@@ -57,7 +57,7 @@ t.test('a real Postfix', { skip }, async (t) => {
     campaign(t, postfix, next),
   );
 
-  t.test('trust 4, 6: what it says of each recipient, over TLS, on one connection', async (t) => {
+  t.test('each recipient gets its own outcome, over TLS, on one connection', async (t) => {
     const to = ['ann@example.org', 'nobody@example.org', 'later@example.org', 'policy@example.org', 'bob@example.org'];
     const ended = await send(postfix.url(), to);
     t.strictSame(ended, [
@@ -71,7 +71,7 @@ t.test('a real Postfix', { skip }, async (t) => {
     t.ok(/disconnect from \S+ ehlo=2 starttls=1 mail=5 rcpt=2\/5/.test(postfix.log()));
   });
 
-  t.test('what it forwards is byte for byte what we said, dots and all', async (t) => {
+  t.test('it forwards byte for byte what we sent, including lines that start with a dot', async (t) => {
     const body = `.\r\n..\r\n.end\r\n${'a'.repeat(990)}\r\nÄ 8bit\r\n\r\n.\r\n`;
     t.strictSame(await send(postfix.url(), ['ann@example.org'], { body }), ['accepted body 250 2.0.0']);
     await arrived(t, next, 1);
@@ -79,7 +79,7 @@ t.test('a real Postfix', { skip }, async (t) => {
     t.equal(message.slice(message.indexOf('\r\n\r\n') + 4), body);
   });
 
-  t.test('trust 5: a mail over its SIZE is held before anything of it leaves', async (t) => {
+  t.test('a mail over its SIZE is held before anything is sent', async (t) => {
     const body = `${'x'.repeat(70)}\r\n`.repeat(3000);
     t.strictSame(await send(postfix.url(), ['ann@example.org', 'bob@example.org'], { body }), [
       'held mail 0 null',
@@ -89,7 +89,7 @@ t.test('a real Postfix', { skip }, async (t) => {
   });
 
   t.test(
-    'trust 4: over its limit of connections it defers, nobody bounces, and the mail goes once there is room',
+    'over its limit of connections mail is deferred, nobody bounces, and it is sent once a connection is free',
     async (t) => {
       const other = createConnection(Number(new URL(postfix.url('narrow')).port), '127.0.0.1');
       await once(other, 'data');
@@ -103,7 +103,7 @@ t.test('a real Postfix', { skip }, async (t) => {
     },
   );
 
-  t.test('trust 4, 6: a connection it ends over too many refusals takes nobody else along', async (t) => {
+  t.test('when it closes a connection after too many refusals, no other recipient fails', async (t) => {
     const ended = await send(postfix.url('impatient'), [...people(12, 'nobody'), ...people(6)]);
     t.ok(/too many errors/.test(postfix.log()));
     t.ok(ended.slice(0, 12).every((one) => one === 'refused rcpt 550 5.1.1' || one.startsWith('deferred')));
@@ -111,7 +111,7 @@ t.test('a real Postfix', { skip }, async (t) => {
     await arrived(t, next, 6);
   });
 
-  t.test('trust 4: over its limit of messages it puts the rest off, and nothing is held', async (t) => {
+  t.test('over its limit of messages the rest is deferred, and nothing is held', async (t) => {
     const ended = await send(postfix.url('slow'), people(15));
     t.strictSame(ended.slice(0, 10), Array(10).fill('accepted body 250 2.0.0'));
     t.strictSame(ended.slice(10), Array(5).fill('deferred mail 450 4.7.1'));
@@ -119,7 +119,7 @@ t.test('a real Postfix', { skip }, async (t) => {
   });
 
   t.test(
-    'trust 5: its own certificate is taken on this machine, and holds the mail where a valid one is required',
+    'its self-signed certificate is accepted on this machine, and the mail is held if a valid one is required',
     async (t) => {
       for (const listener of ['usual', 'plain'] as const) {
         t.strictSame(await send(`${postfix.url(listener)}?tls=required`, ['ann@example.org']), ['held tls 0 null']);
@@ -150,7 +150,7 @@ async function campaign(t: Test, postfix: Postfix, next: Sink): Promise<void> {
     db,
     config: readConfig({ DATABASE_PATH: path }),
     clock: new FakeClock(),
-    courier: new SmtpCourier(postfix.url(), { connections: 6, onTrouble: (_relay, { reply }) => t.fail(reply) }),
+    courier: new SmtpCourier(postfix.url(), { connections: 6, onRelayFailure: (_relay, { reply }) => t.fail(reply) }),
     tokens: openTokens(client),
     publicUrl: 'http://localhost',
     log: (_fields, text) => t.fail(text),

@@ -1,4 +1,4 @@
-/** A Postfix of our own for a test: a temporary folder, loopback ports, and everything it takes sent on to a sink. */
+/** Runs a Postfix for a test: in a temporary folder, on loopback ports, forwarding every mail to a sink. */
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -12,17 +12,17 @@ import { skipWithout, toolPath } from '../../../tools.ts';
 const POSTFIX = toolPath('postfix');
 const run = promisify(execFile);
 
-/** Why there can be no Postfix here, or false: it wants its Debian package, and root for the ids it runs under. */
+/** Why Postfix cannot run here, or false: it needs its Debian package, and root to switch to its users. */
 export function whyNoPostfix(): string | false {
   const reason = skipWithout('postfix');
   if (reason !== false) return reason;
   return process.getuid?.() === 0 ? false : 'Postfix can only be started by root';
 }
 
-/** The listeners, by what each is strict about; the settings are those of its smtpd. */
+/** The listeners by name, each with its smtpd settings. */
 const LISTENERS = {
   usual: {},
-  /** One connection at a time; another is turned away with 421 (anvil). */
+  /** One connection at a time; a second one gets a 421 (anvil). */
   narrow: { smtpd_client_connection_count_limit: 1, smtpd_client_event_limit_exceptions: '' },
   /** The fourth error ends the connection with 421. */
   impatient: { smtpd_hard_error_limit: 3 },
@@ -32,7 +32,7 @@ const LISTENERS = {
 } as const;
 type Listener = keyof typeof LISTENERS;
 
-/** Whom it refuses, by the beginning of the address: what a table of recipients says, and greylisting. */
+/** The refused recipients, by the start of the address: unknown users, greylisting and so on. */
 const RECIPIENTS = `
 /^nobody/  550 5.1.1 User unknown in local recipient table
 /^later/   451 4.3.0 Greylisted, try again later
@@ -42,14 +42,14 @@ const RECIPIENTS = `
 export interface Postfix {
   /** SMTP_URL of a listener. */
   url(listener?: Listener): string;
-  /** What it has written into its log. */
+  /** The text of its log. */
   log(): string;
 }
 
-/** Starts it and stops it with the test. Accepted mail goes to the relay on port `next`. */
+/** Starts Postfix and stops it when the test ends. Accepted mail goes to the relay on port `next`. */
 export async function startPostfix(t: Test, next: number): Promise<Postfix> {
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-postfix-'));
-  // Its daemons give up root and must still find their files.
+  // Its daemons drop root privileges and must still be able to read their files.
   chmodSync(folder, 0o755);
   for (const name of ['queue', 'data']) mkdirSync(join(folder, name));
   const names = Object.keys(LISTENERS) as Listener[];
@@ -112,7 +112,7 @@ function mainFile(folder: string, next: number): string {
     smtpd_tls_key_file: `${folder}/key.pem`,
     message_size_limit: 200_000,
     smtpd_error_sleep_time: 0,
-    // Neither a line feed of its own nor a command ahead of its turn is forgiven.
+    // It refuses a bare LF and commands sent before the reply to the previous one.
     smtpd_forbid_bare_newline: 'yes',
     smtpd_forbid_unauth_pipelining: 'yes',
     smtpd_client_event_limit_exceptions: '127.0.0.0/8',

@@ -1,4 +1,4 @@
-/** Relays that misbehave: silent, refusing, slow or strict ones cost neither the mail nor the speed of those that work. */
+/** Relays that are silent, slow, strict or refuse mail: no mail is lost, and the relays that work keep their speed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
@@ -9,29 +9,29 @@ import { type Sink, startSink } from '../../sink.ts';
 
 const MESSAGE = MailData.of('Subject: x\r\n\r\nHello\r\n');
 
-/** A pool whose time moves only when told; it looks at its deadlines every few milliseconds. */
+/** A pool whose clock the test advances; it checks its deadlines every few milliseconds. */
 function openPool(t: Test, sinks: Sink[], connections = 5) {
   let now = 1_000;
-  const troubles: string[] = [];
+  const failures: string[] = [];
   const pool = new SmtpPool(parseRelays(sinks.map((sink) => sink.url).join(',')), {
     connections,
     monotonic: () => now,
     timeouts: { quit: 20 },
-    onTrouble: (relay, { reply }) => troubles.push(`${relay} ${reply}`),
+    onRelayFailure: (relay, { reply }) => failures.push(`${relay} ${reply}`),
   });
   t.teardown(() => pool.close(0));
   let sent = 0;
   const send = () => pool.send({ from: 'a@example.com', to: `b${sent++}@example.com`, start: () => MESSAGE });
   return {
     pool,
-    troubles,
+    failures,
     send,
     sendMany: (count: number) => Promise.all(Array.from({ length: count }, send)),
-    /** Lets time pass, a second at a time. */
+    /** Advances the clock, one second at a time. */
     async pass(seconds: number) {
       for (let second = 0; second < seconds; second++) {
         now += 1_000;
-        // Deadlines are looked at every 5 ms.
+        // The pool checks its deadlines every 5 ms.
         await sleep(12);
       }
     },
@@ -55,15 +55,15 @@ t.test(
   'a first relay that never greets stops mail for 30 s at most, and then is only probed beside the work',
   async (t) => {
     const silent = await startSink(t, { greeting: null });
-    // As many do, it ends sessions after some mails.
+    // Like many relays, it closes a session after a number of mails.
     const strict = await startSink(t, { mail: ({ time }) => (time > 50 ? '421 4.7.0 enough\r\n' : '250 ok\r\n') });
-    const { sendMany, pass, pool, troubles } = openPool(t, [silent, strict]);
+    const { sendMany, pass, pool, failures } = openPool(t, [silent, strict]);
     const first = sendMany(20);
     await pass(29);
     t.equal(strict.received.length, 0, 'the order of the list is kept while the first may still greet');
     await pass(2);
     t.strictSame(kinds(await first), { 'accepted body': 20 });
-    t.match(troubles[0], /^127\.0\.0\.1:\d+ 127\.0\.0\.1:\d+: no answer within \d+ s/);
+    t.match(failures[0], /^127\.0\.0\.1:\d+ 127\.0\.0\.1:\d+: no reply within \d+ s/);
 
     const perSecond: number[] = [];
     const probes: number[] = [];
@@ -185,11 +185,11 @@ t.test(
       await pass(33);
       await until(() => ended.length >= 30);
       const before = ended.length;
-      // As much as the second takes.
+      // As many as the second accepts.
       await until(() => pool.capacity >= 5);
       begin(100);
       await pass(3);
-      // Up to one is with a connection that probes the first.
+      // At most one waits on the connection that probes the first.
       await until(() => ended.length >= before + 99);
       t.strictSame(Object.keys(kinds(ended)), ['accepted body'], point);
       await pool.close(0);

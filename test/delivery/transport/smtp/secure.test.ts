@@ -1,4 +1,4 @@
-/** TLS and login of the SMTP client, against smtp-server and against relays that cheat. */
+/** TLS and login of the SMTP client, against smtp-server and against hostile relays. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -27,7 +27,7 @@ function certificate(t: Test): { key: string; cert: string; file: string } {
   return { ...made, file: join(t.testdir({ 'cert.pem': made.cert }), 'cert.pem') };
 }
 
-/** A real server that keeps what it gets; knows one user. */
+/** A real server that keeps every mail and knows one user. */
 async function startServer(t: Test, options: SMTPServerOptions) {
   const received: Buffer[] = [];
   const logins: string[] = [];
@@ -81,7 +81,7 @@ t.test('STARTTLS and implicit TLS carry messages byte for byte', async (t) => {
   }
 });
 
-t.test('on this machine TLS is taken where offered, and not with ?tls=off', async (t) => {
+t.test('on this machine TLS is used if offered, and not with ?tls=off', async (t) => {
   const { port, received } = await startServer(t, certificate(t));
   t.match(await sendThrough(`smtp://127.0.0.1:${port}`), { kind: 'accepted', reply: /by TLS/ });
   t.match(await sendThrough(`smtp://127.0.0.1:${port}?tls=off`), { kind: 'accepted', reply: /plain text/ });
@@ -90,7 +90,7 @@ t.test('on this machine TLS is taken where offered, and not with ?tls=off', asyn
   t.ok(received.every((message) => message.equals(MESSAGE.bytes)));
 });
 
-t.test('trust 5: a certificate that does not hold, holds the mail', async (t) => {
+t.test('the mail is held if the certificate is not valid', async (t) => {
   const { key, cert } = certificate(t);
   const starttls = await startServer(t, { key, cert });
   const implicit = await startServer(t, { key, cert, secure: true });
@@ -103,7 +103,7 @@ t.test('trust 5: a certificate that does not hold, holds the mail', async (t) =>
   }
 });
 
-t.test('a certificate of an authority in NODE_EXTRA_CA_CERTS holds, for its own names', async (t) => {
+t.test('a certificate of an authority in NODE_EXTRA_CA_CERTS is valid for its own names', async (t) => {
   const { key, cert, file } = certificate(t);
   const { port } = await startServer(t, { key, cert });
   const source = fileURLToPath(new URL('../../../../src/delivery/transport/smtp/', import.meta.url));
@@ -128,13 +128,13 @@ t.test('a certificate of an authority in NODE_EXTRA_CA_CERTS holds, for its own 
   ]);
 });
 
-t.test('trust 5: a remote relay without STARTTLS gets nothing', async (t) => {
+t.test('a remote relay without STARTTLS gets no mail', async (t) => {
   const sink = await startSink(t);
   t.match(await sendThrough(remote(sink.url, 'required')), { kind: 'held', stage: 'tls', code: 0, reply: /STARTTLS/ });
   t.notMatch(sink.commands.join(), /MAIL/);
 });
 
-t.test('STARTTLS refused: for now, for good, or where it does not matter', async (t) => {
+t.test('STARTTLS refused: temporarily, permanently, or where it is optional', async (t) => {
   const sink = await startSink(t, { offers: ['STARTTLS'], starttls: '454 4.7.0 not now\r\n' });
   t.match(await sendThrough(remote(sink.url, 'required')), { kind: 'deferred', stage: 'tls', code: 454 });
   t.match(await sendThrough(sink.url), { kind: 'accepted' });
@@ -142,7 +142,7 @@ t.test('STARTTLS refused: for now, for good, or where it does not matter', async
   t.match(await sendThrough(remote(sink.url, 'required')), { kind: 'held', stage: 'tls', code: 502 });
 });
 
-t.test('RFC 3207 4: what stood in plain text behind the answer to STARTTLS is never believed', async (t) => {
+t.test('RFC 3207 4: plain text sent after the reply to STARTTLS is never trusted', async (t) => {
   const { key, cert } = certificate(t);
   const context = createSecureContext({ key, cert });
   for (const injected of ['250 injected\r\n', '250-half', '250-a\r\n']) {
@@ -159,7 +159,7 @@ t.test('RFC 3207 4: what stood in plain text behind the answer to STARTTLS is ne
   );
 });
 
-t.test('a relay that speaks no TLS, or breaks off in it', async (t) => {
+t.test('a relay that speaks no TLS, or closes during the TLS handshake', async (t) => {
   const sink = await startSink(t);
   t.match(await sendThrough(`smtps://127.0.0.1:${sink.port}`), { kind: 'held', stage: 'tls' });
   const silent = createServer((socket) => setTimeout(() => socket.destroy(), 20)).listen(0, '127.0.0.1');
@@ -194,7 +194,7 @@ t.test('AUTH=PLAIN, as older relays write it, is understood', async (t) => {
   t.equal(sink.commands[1], 'AUTH PLAIN AHUAcA==');
 });
 
-t.test('trust 5: a login that fails for good holds the mail, one that may pass defers it', async (t) => {
+t.test('a login that fails permanently holds the mail, a temporary failure defers it', async (t) => {
   const wrong = await startServer(t, { hideSTARTTLS: true, allowInsecureAuth: true });
   t.match(await sendThrough(`smtp://u:wrong@127.0.0.1:${wrong.port}`), { kind: 'held', stage: 'auth', code: 535 });
   const sink = await startSink(t, { offers: ['AUTH PLAIN'], auth: '454 4.7.0 busy\r\n' });
@@ -228,7 +228,7 @@ t.test('a password is never sent in plain text to a remote relay, whatever the s
   t.notMatch(sink.commands.join(), /AUTH/);
 });
 
-t.test('trust 40: what is told of a refused login or certificate holds neither user nor password', async (t) => {
+t.test('reports of a refused login or certificate contain neither user nor password', async (t) => {
   const { port } = await startServer(t, certificate(t));
   const wrong = 'pw-canary%3A1';
   for (const url of [
@@ -237,7 +237,7 @@ t.test('trust 40: what is told of a refused login or certificate holds neither u
     `smtp://user-canary:${wrong}@127.0.0.1:1`,
   ]) {
     const told: unknown[] = [];
-    const courier = new SmtpCourier(url, { connections: 1, onTrouble: (...trouble) => told.push(trouble) });
+    const courier = new SmtpCourier(url, { connections: 1, onRelayFailure: (...trouble) => told.push(trouble) });
     const job = {
       mailingId: 1,
       userId: 1,
@@ -248,7 +248,7 @@ t.test('trust 40: what is told of a refused login or certificate holds neither u
     };
     told.push(await courier.send(job));
     await courier.close(100);
-    t.equal(told.length, 2, 'the trouble and the outcome');
+    t.equal(told.length, 2, 'the report and the outcome');
     const text = JSON.stringify(told);
     const login = Buffer.from('\0user-canary\0pw-canary:1');
     for (const canary of ['canary', login.toString('base64'), Buffer.from('pw-canary:1').toString('base64')])
