@@ -1,9 +1,9 @@
-/** The `addresses` rows: one person per account and normalized e-mail, whatever refers to it. */
+/** The rows of `addresses`: one for each normalized e-mail address of an account. Contacts, deliveries and lists refer to them. */
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import type { Address } from './addresses.ts';
 
-/** The id of the person's row, made if it is new. Call inside the transaction of the write that refers to it. */
+/** The id of the address's row, which is created if missing. Call inside the transaction of the write that refers to it. */
 export function addressId(db: Db, userId: number, address: Address): number {
   addAddresses(db, userId, [address]);
   return db.get<{ id: number }>(
@@ -11,7 +11,7 @@ export function addressId(db: Db, userId: number, address: Address): number {
   ).id;
 }
 
-/** Makes the rows that are new, as one statement. */
+/** Creates the rows that are missing, in one statement. */
 export function addAddresses(db: Db, userId: number, addresses: readonly Address[]): void {
   const normalized = JSON.stringify(addresses.map((address) => address.normalized));
   db.run(sql`

@@ -1,32 +1,32 @@
-/** The one choke point for e-mail addresses: which are accepted, how they are kept and when two are the same. */
+/** E-mail addresses: which are accepted, and the normalized form that tells when two are the same. */
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 export interface Address {
-  /** As given, trimmed. */
+  /** The address as given, without white space around it. */
   address: string;
-  /** Lower-case with the domain in ASCII form: the same for two spellings of one mailbox. */
+  /** In lower case, with the domain in ASCII form: the same for all spellings of one mailbox. */
   normalized: string;
-  /** The domain within `normalized`. */
+  /** The domain of `normalized`. */
   domain: string;
 }
 
-/** A list is taken whole or not at all. */
+/** A list is accepted as a whole or not at all: either every address, or those that are invalid. */
 export type AddressList = { addresses: Address[] } | { bad: string[]; tooMany: boolean };
 
 const MAX_ADDRESS_LENGTH = 254;
 const MAX_LOCAL_LENGTH = 64;
 const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
-/** Two or more labels of letters, digits and inner hyphens; the last is not a number, which would make it an IPv4 address. */
+/** Two or more labels of letters, digits and inner hyphens. The last is not a number, since `a@1.2.3.4` would name an IPv4 address. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!(?:\d+|0x[\da-f]*)$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 const NOT_ASCII = /\P{ASCII}/u;
 const ASCII_NOT_IN_DOMAINS = /(?![a-z\d.-])\p{ASCII}/iu;
-/** What shows nothing and is dropped by the mapping, as soft hyphens. The two joiners may be part of a name. */
+/** Invisible characters that the mapping to ASCII drops, such as soft hyphens. The two joiners may be part of a domain name. */
 const INVISIBLE = /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/u;
 
 /**
- * One address, or null if it is none that a mail can go to: an ASCII dot-atom of at most 64 characters (RFC 5321 4.5.3.1.1),
- * `@`, and a domain with a dot that may be internationalised (UTS #46); at most 254 characters with the domain in ASCII form (RFC
- * 3696 erratum 1690). No quoted local part, comment, display name, group or literal (decisions §2 "E-mail addresses"; trust 15, 33).
+ * Parses one address; null if it is not accepted. Accepted are an ASCII dot-atom of at most 64 characters (RFC 5321 4.5.3.1.1), `@`,
+ * and a domain with a dot, which may be internationalised (UTS #46): together at most 254 characters with the domain in ASCII form
+ * (RFC 3696 erratum 1690). Quoted local parts, comments, display names, groups and address literals are refused.
  */
 export function parseAddress(text: string): Address | null {
   const address = text.trim();
@@ -41,23 +41,23 @@ export function parseAddress(text: string): Address | null {
 }
 
 /**
- * An address as header fields and SMTP commands take it: the local part as given, the domain in ASCII form, its
- * international labels as A-labels (RFC 5891, UTS #46). Null for what `parseAddress` does not take.
+ * An address in the form for header fields and SMTP commands: the local part as given, the domain in ASCII form with its
+ * international labels as A-labels (RFC 5891, UTS #46). Null for what `parseAddress` refuses.
  */
 export function asciiAddress(text: string): string | null {
   const parsed = parseAddress(text);
   return parsed && parsed.address.slice(0, parsed.address.lastIndexOf('@') + 1) + parsed.domain;
 }
 
-/** A domain in ASCII form and lower case; null when it is none that a mail can come from. */
+/** A domain in ASCII form and lower case; null when it can not be the domain of an address. */
 export function asciiDomain(domain: string): string | null {
   return parseAddress(`postmaster@${domain}`)?.domain ?? null;
 }
 
 /**
- * The addresses of a comma-separated text, each once, in the order of their first mention; if any is bad, the bad ones as given
- * instead. White space around an address and empty parts (a trailing comma) mean nothing; a text of nothing else gives no bad one.
- * More than `most` addresses are `tooMany` (decisions §2 "Comma-separated lists").
+ * Parses a comma-separated text into addresses without repeats, in the order of their first mention. If any is invalid, gives the
+ * invalid ones as written instead. White space around an address and empty parts (a trailing comma) are ignored; a text without any
+ * address gives an empty `bad`. A text with more than `most` addresses gives `tooMany`.
  */
 export function parseAddressList(text: string, most: number): AddressList {
   const addresses = new Map<string, Address>();
@@ -80,14 +80,18 @@ function normalizeDomain(given: string): string | null {
   return domain.includes('xn--') && !domain.split('.').every(isGenuine) ? null : domain;
 }
 
-/** The ASCII form by UTS #46; '' where there is none. domainToASCII reads a host of a URL, so what only URLs have is refused first. */
+/**
+ * The ASCII form of a domain by UTS #46; '' where there is none. `domainToASCII` parses the host of a URL, so characters that only
+ * mean something in a URL are refused first.
+ */
 function mapToAscii(given: string): string {
   if (ASCII_NOT_IN_DOMAINS.test(given) || INVISIBLE.test(given)) return '';
-  // Node 20 and 22 map ẞ to ss, Node 24 to ß as Unicode has it since 15.1: the same on all, or a suppression would miss.
+  // Node 20 and 22 map ẞ to ss, Node 24 maps it to ß (Unicode 15.1). Replace it ourselves, so that an address suppressed under one
+  // Node version is still recognised under another.
   return domainToASCII(given.replaceAll('ẞ', 'ß'));
 }
 
-/** Whether a label that claims to be Punycode is the ASCII form of something; Node 24 passes any on. */
+/** Whether a label that begins with `xn--` is the ASCII form of some Unicode label; Node 24 does not check that. */
 function isGenuine(label: string): boolean {
   if (!label.startsWith('xn--')) return true;
   const unicode = domainToUnicode(label);

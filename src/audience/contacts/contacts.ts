@@ -1,4 +1,4 @@
-/** Contacts: what a valid one is, and every write of a single one. The import writes many at once. */
+/** Contacts: validating them, and creating, changing and deleting single ones. The import writes many at once. */
 import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
@@ -9,7 +9,7 @@ import { addressId } from './address-rows.ts';
 import { type Address, parseAddress } from './addresses.ts';
 import { type CustomField, isValidValue, listCustomFields, TEXT_COLUMNS } from './custom-fields.ts';
 
-/** What a contact can be given; absent means: leave as it is. */
+/** The fields of a contact in a request. A field that is absent stays as it is. */
 export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[number], string>> {
   contact_type_id: number;
   email: string;
@@ -18,15 +18,15 @@ export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[numbe
   custom_field?: Record<string, string>;
 }
 
-/** The condition for contacts that are the account's, of a type that is not deleted. */
+/** The condition for the account's contacts whose contact type is not deleted. */
 export function ownedContacts(userId: number | Placeholder): SQL | undefined {
-  // Looked up by id: a list of the account's types would be made for each single contact.
+  // EXISTS looks the type up by its id; IN (SELECT …) would build the list of the account's types anew for every contact.
   const hasLiveType = sql`EXISTS (SELECT 1 FROM contact_types AS live_type
     WHERE live_type.id = ${contacts.contact_type_id} AND live_type.user_id = ${contacts.user_id} AND live_type.deleted_at IS NULL)`;
   return and(ownedBy(contacts, userId), hasLiveType);
 }
 
-/** The condition for the one of them with this identifier. */
+/** The same condition for the one contact with this identifier. */
 export function requireContact(userId: number, id: unknown): SQL | undefined {
   return and(eq(contacts.id, recordId(id)), ownedContacts(userId));
 }
@@ -42,10 +42,10 @@ export function hasContactType(db: Db, userId: number, id: unknown): boolean {
   );
 }
 
-/** Custom fields named in one answer: a request can hold thousands of wrong ones. */
+/** The most custom fields named in one answer, since a request can hold thousands of wrong ones. */
 const MAX_NAMED_FIELDS = 20;
 
-/** The field errors of a contact that only the database can tell, as field and text. */
+/** The field errors of a contact that need the database to find, as pairs of field and text. */
 export function contactErrors(db: Db, userId: number, input: Partial<ContactInput>): [string, string][] {
   const errors: [string, string][] = [];
   const { contact_type_id, country, custom_field } = input;
@@ -80,7 +80,7 @@ export function hasEmail(db: Db, userId: number, typeId: number, email: string, 
   );
 }
 
-/** Adds a contact that has passed `contactFaults` and `hasEmail`; gives its id. */
+/** Adds a contact and returns its id. The caller has checked it with `contactErrors` and `hasEmail`. */
 export function addContact(db: Db, userId: number, input: ContactInput, now: string): number {
   return db.transaction(
     (tx) => {
@@ -106,7 +106,7 @@ export function addContact(db: Db, userId: number, input: ContactInput, now: str
   );
 }
 
-/** A contact whose address was changed: the ids of both. */
+/** A contact whose e-mail address was changed: the address ids before and after. */
 export interface Readdressed {
   contact: number;
   from: number;
@@ -114,8 +114,8 @@ export interface Readdressed {
 }
 
 /**
- * Changes a contact that has passed `contactFaults`; gives what changed of its address, null where it kept it. Throws the record
- * failure, or the field error when the address is taken.
+ * Changes a contact that the caller has checked with `contactErrors`. Returns its old and new address ids, or null when the address
+ * stays the same. Throws 404 when the contact does not exist, and the field error when another contact has the address.
  */
 export function updateContact(
   db: Db,
@@ -156,16 +156,16 @@ export function updateContact(
   );
 }
 
+/** A contact with its contact type and address id. */
 interface Place {
   id: number;
   type: number;
-  /** Address id. */
   addressId: number;
 }
 
 /**
- * Tells memberships that a contact is new, was changed or came into another type. A person whose address was corrected is the same
- * person: they join and leave nothing by that, but the rules of segments may have them join or leave.
+ * Updates segments and automations after a contact was added, changed or moved to another type. Correcting an address alone is
+ * neither a leave nor a join, since it is the same person, unless a segment has a rule about the address.
  */
 function syncMemberships(db: Db, userId: number, from: Place | null, to: Place, email: string, now: string): void {
   const people = sql`SELECT ${to.addressId} AS address_id, ${to.id} AS contact_id`;
@@ -182,7 +182,7 @@ function syncMemberships(db: Db, userId: number, from: Place | null, to: Place, 
   syncAfterContactChange(db, to.type, everybody, now);
 }
 
-/** Deletes contacts softly. The caller has checked that they are the account's. */
+/** Marks contacts as deleted. The caller has checked that they belong to the account. */
 export function deleteContacts(db: Db, ids: readonly number[], now: string): void {
   db.transaction(
     (tx) => {
@@ -217,7 +217,7 @@ function requireAddress(email: string): Address {
   return address;
 }
 
-/** The columns a given contact sets; an absent field is left out, an empty one clears. */
+/** The columns to set for these fields. An absent field is not set, an empty one is cleared. */
 function contactColumns(input: ContactInput, fields: readonly CustomField[], present: Record<string, string>) {
   const values: Partial<typeof contacts.$inferInsert> = { country_id: input.country };
   for (const column of TEXT_COLUMNS) {

@@ -1,16 +1,16 @@
-/** Which country somebody means who writes a name, an ISO code or an id (decisions §2 "CSV import"). */
+/** Finds the country that a text in a CSV file means: a name, an ISO code or an id. */
 import { readCountries } from '../../database/places.ts';
 
 let idsByText: Map<string, number> | undefined;
 
 /**
- * The id of the country given as an English name or a common alternative of it, an ISO 3166-1 two- or three-letter code or the id
- * itself; null when there is none. Case, accents, punctuation and "the" do not count in names.
+ * The id of the country with this English name (or a common alternative), ISO 3166-1 two- or three-letter code, or id; null when
+ * there is none. Case, accents, punctuation and "the" are ignored in names.
  */
 export function countryId(given: string): number | null {
   idsByText ??= readTexts();
   const text = given.trim();
-  // An id is taken as it stands: the key of a name drops signs and points, and 1.0 is not 10.
+  // An id must match exactly: the key of a name drops signs and points, which would turn 1.0 into 10.
   return idsByText.get(/\p{N}/u.test(text) ? text : countryKey(text)) ?? null;
 }
 
@@ -23,7 +23,7 @@ function readTexts(): Map<string, number> {
   );
 }
 
-/** What two spellings of one country have in common: `St. Kitts & Nevis` and `Saint Kitts and Nevis` give the same. */
+/** A key that is equal for two spellings of a country: `St. Kitts & Nevis` and `Saint Kitts and Nevis` give the same one. */
 export function countryKey(text: string): string {
   return text
     .normalize('NFKD')

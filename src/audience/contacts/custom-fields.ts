@@ -1,4 +1,4 @@
-/** Contact fields: the reserved ones, an account's custom ones, and what a custom value may be (decisions §2). */
+/** Contact fields: the reserved ones, an account's custom ones, and which values a custom field accepts. */
 import { asc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { contacts, customFields } from '../../database/schema/index.ts';
@@ -45,7 +45,7 @@ const RESERVED_NAMES = new Set<string>([
 export type FieldType = 'text' | 'number' | 'datetime-local';
 export type CustomField = typeof customFields.$inferSelect;
 
-/** Whether a custom field may not have this name, whatever its case. */
+/** Whether this name, in any case, is not allowed for a custom field. */
 export function isReservedName(name: string): boolean {
   return RESERVED_NAMES.has(name.toLowerCase());
 }
@@ -59,7 +59,7 @@ export function listCustomFields(db: Db, userId: number): CustomField[] {
   return reader(userId);
 }
 
-/** Prepared once: every request about contacts asks. */
+/** Prepares the query once, since every request about contacts runs it. */
 function customFieldsReader(db: Db): (userId: number) => CustomField[] {
   const statement = db
     .select()
@@ -75,20 +75,20 @@ export function fieldTitle(name: string): string {
   return name.replaceAll('_', ' ').replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
 
-/** Where a custom field's value stands in `contacts.custom_values`. */
+/** The JSON path of a custom field's value in `contacts.custom_values`. */
 export function customValuePath(fieldId: number): string {
   return `$."${fieldId}"`;
 }
 
-/** SQLite takes 1,000 arguments in a call, two of them for a field. */
+/** The most fields in one `json_object` call: SQLite allows 1,000 arguments, and a field takes two. */
 const MAX_INLINE_FIELDS = 300;
 
-/** Teaches the connection the function that `storedFieldRecord` calls. */
+/** Registers on the connection the SQL function that `storedFieldRecord` calls. */
 export function installFieldTitle({ $client }: Db): void {
   $client.function('field_title', { deterministic: true }, (name) => fieldTitle(String(name)));
 }
 
-/** The SQL of a contact's `custom_field`: null without definitions, else every defined field by name (decisions §2). */
+/** The SQL for a contact's `custom_field` in answers: an object of every defined field by name, or null when the account has none. */
 export function customFieldRecord(fields: readonly CustomField[]): SQL {
   if (fields.length === 0) return sql`NULL`;
   if (fields.length > MAX_INLINE_FIELDS) return storedFieldRecord();
@@ -99,7 +99,7 @@ export function customFieldRecord(fields: readonly CustomField[]): SQL {
   return sql`json_object(${sql.join(pairs, sql`, `)})`;
 }
 
-/** The same for any number of fields, read from their table for each contact: one statement for all accounts. */
+/** The same for any number of fields. It reads their table for each contact, so one statement serves all accounts. */
 export function storedFieldRecord(): SQL {
   return sql`json((SELECT nullif(json_group_object(field_name, json_object(
       'field_name', field_title(field_name), 'field_value', ${contacts.custom_values} ->> ('$."' || field_id || '"'))), '{}')

@@ -1,18 +1,18 @@
-/** Contacts of a type as a CSV file that the import takes back without loss (addition to the interface). */
+/** Exports the contacts of a type as a CSV file, which the import reads back without loss. */
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/open.ts';
 import { type CsvValue, csvWriter } from '../import/csv-write.ts';
 import { listCustomFields, RESERVED_FIELDS } from './custom-fields.ts';
 
-/** Cells read in one piece: a few milliseconds of work. */
+/** Cells read by one query, a few milliseconds of work. */
 const PAGE_CELLS = 5500;
 
 /**
- * A stream of the CSV: reserved fields, then the account's custom ones, a row for each contact; cells are
- * neutralised (trust 36). It reads a page at a time, each one short query, as it is read itself. The type is the account's.
- * `onRows` hears after each page how many rows there were so far. A contact who gets another e-mail address meanwhile may be in it
- * twice or not at all.
+ * A stream of the CSV: a column for each reserved field, then for each custom field of the account; a row for each contact. Cells
+ * that a spreadsheet would run as formulas are escaped. Each page is one short query, made when the reader asks for more. `onRows` is
+ * called after each page with the number of rows so far. The caller has checked that the type belongs to the account. A contact
+ * whose e-mail address changes during the export may appear twice or not at all.
  */
 export function exportContacts(db: Db, userId: number, typeId: number, onRows?: (rows: number) => void): Readable {
   const own = listCustomFields(db, userId);
@@ -21,7 +21,7 @@ export function exportContacts(db: Db, userId: number, typeId: number, onRows?: 
   const columns = RESERVED_FIELDS.map((field) =>
     field === 'country' ? '(SELECT name FROM countries WHERE id = contacts.country_id)' : field,
   );
-  // By person: a type's contacts are a range of that index, however many the account has of others.
+  // In the order of an index by type and address: each page reads only contacts of this type.
   const page = db.$client
     .prepare<[number, number], [addressId: number, customValues: string | null, ...CsvValue[]]>(`
       SELECT address_id, custom_values, ${columns.join(', ')} FROM contacts
@@ -35,7 +35,7 @@ export function exportContacts(db: Db, userId: number, typeId: number, onRows?: 
       const found = page.all(typeId, after);
       for (const [addressId, customValues, ...values] of found) {
         after = addressId;
-        // Not one column for each field: SQLite allows 2 000.
+        // Custom values are read as one JSON column, since SQLite allows only 2,000 columns.
         const custom: Record<string, CsvValue> = customValues ? JSON.parse(customValues) : {};
         yield [...values, ...own.map(({ id }) => custom[id] ?? null)];
       }

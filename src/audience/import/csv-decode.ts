@@ -1,4 +1,4 @@
-/** From the bytes of an uploaded CSV to text: which encoding it is in, and its characters without the byte order mark. */
+/** Decodes an uploaded CSV file: detects its encoding and gives its text without the byte order mark. */
 import { isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 import { CsvError } from './csv-parse.ts';
@@ -7,7 +7,7 @@ export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 export interface Detected {
   encoding: Encoding;
-  /** Bytes of the byte order mark. */
+  /** The length of the byte order mark in bytes. */
   mark: number;
 }
 
@@ -27,9 +27,9 @@ const NOT_CSV: readonly { magic: Buffer; name: string }[] = [
 const HEAD_BYTES = 4;
 
 /**
- * The encoding of a file, found by reading it to its end, since a single late byte can rule UTF-8 out: UTF-16 by its mark,
- * UTF-8 (with or without one) when every byte is valid, else Windows-1252 (decisions §2 "CSV import").
- * Throws a `CsvError` for an archive or a workbook. Memory: one chunk.
+ * Detects the encoding of a file: UTF-16 by its byte order mark, UTF-8 (with or without a mark) when every byte is valid UTF-8, else
+ * Windows-1252. Reads the file to its end, since a single late byte can rule UTF-8 out, and holds one chunk of it at a time.
+ * Throws a `CsvError` for an archive or a workbook.
  */
 export async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<Detected> {
   let head = Buffer.alloc(0);
@@ -54,7 +54,7 @@ export async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<Dete
   return { encoding: valid && unfinished.length === 0 ? 'utf-8' : 'windows-1252', mark };
 }
 
-/** The text of a file, a piece for each of its chunks. Throws a `CsvError` at a NUL character: no CSV has one (trust 35). */
+/** The text of a file, a piece for each of its chunks. Throws a `CsvError` at a NUL character, which no CSV file contains. */
 export async function* decode(bytes: AsyncIterable<Buffer>, { encoding, mark }: Detected): AsyncGenerator<string> {
   const decoder = createDecoder(encoding);
   let skip = mark;
@@ -71,7 +71,10 @@ interface Decoder {
   end(): string;
 }
 
-/** TextDecoder for UTF-16, as it mends lone surrogates; iconv-lite for the rest, as it gives one-byte strings and 0x80 as €. */
+/**
+ * Uses TextDecoder for UTF-16, because it replaces lone surrogates, and iconv-lite for the rest, because its strings take one byte
+ * per character where they can and it decodes 0x80 in Windows-1252 as €.
+ */
 function createDecoder(encoding: Encoding): Decoder {
   if (encoding === 'utf-16le' || encoding === 'utf-16be') {
     const decoder = new TextDecoder(encoding, { ignoreBOM: true });
@@ -94,7 +97,7 @@ function startsWith(bytes: Buffer, beginning: Buffer): boolean {
   return bytes.subarray(0, beginning.length).equals(beginning);
 }
 
-/** Where a UTF-8 sequence begins that the piece's end cuts off; its length if none is. */
+/** The index of the UTF-8 sequence that the end of the piece cuts off; the length of the piece if it cuts none. */
 function endOfWholeCharacters(piece: Buffer): number {
   for (let back = 1; back <= Math.min(3, piece.length); back++) {
     const byte = piece[piece.length - back] ?? 0;

@@ -1,25 +1,25 @@
 /**
- * Our RFC 4180 parser: text in pieces of any size goes in, batches of rows come out. fast-csv writes our files, but its reader takes
- * 5.9 µs of CPU a row where this takes 0.7 (`scripts/bench/csv.ts`), and an import has 10 for everything.
+ * A parser for CSV (RFC 4180): it takes text in pieces of any size and gives batches of rows. fast-csv writes our files, but its
+ * reader takes 5.9 µs of CPU per row where this one takes 0.7 (`scripts/bench/csv.ts`), and a whole import has 10 µs per row.
  */
 import { unescapeFormula } from './csv-cell.ts';
 
 export const MAX_COLUMNS = 1_000;
-/** In UTF-16 code units, as the next. */
+/** The longest cell and the longest row, in UTF-16 code units. */
 export const MAX_CELL = 65_535;
 export const MAX_ROW = 1_000_000;
 
 export interface CsvBatch {
   rows: string[][];
-  /** For each row the line of the file on which it begins, counted from 1. */
+  /** For each row, the line of the file on which it begins, counted from 1. */
   lines: number[];
-  /** The first lines of rows left out because something other than a delimiter follows a closing quote. */
+  /** The first lines of the rows that are not in the batch because something other than a delimiter follows a closing quote. */
   malformed: number[];
 }
 
-/** The file cannot be read any further. The message is for its owner. */
+/** The file cannot be read any further. The message tells the person who uploaded it why. */
 export class CsvError extends Error {
-  /** The line of the file, counted from 1, where one is to blame. */
+  /** The line of the file at fault, counted from 1; null when it is the whole file. */
   readonly line: number | null;
 
   constructor(line: number | null, message: string) {
@@ -35,14 +35,15 @@ const QUOTE = 0x22;
 type State = 'row start' | 'cell start' | 'bare' | 'quoted' | 'after quote' | 'skipping';
 
 /**
- * Parses one file; the delimiter is one character, no quote and no line break. Line ends are CRLF, LF or CR; blank lines are skipped; a quote within a bare cell is text; rows are as long as
- * they are in the file; cells are `restored`. A malformed row is left out, and parsing goes on after its line.
- * Both methods throw a `CsvError` past a bound above; between calls no more than one row is held (trust 35).
+ * Parses one file. The delimiter is one character other than a quote or line break. Lines end with CRLF, LF or CR; blank lines are
+ * skipped; a quote within an unquoted cell is text; rows may differ in length; escaped formulas are unescaped. A malformed row is
+ * skipped and reported, and parsing goes on after its line. Both methods throw a `CsvError` when a limit above is exceeded, so that
+ * no more than one row is in memory between calls.
  */
 export class CsvParser {
   readonly #delimiter: number;
   #state: State = 'row start';
-  /** The whole cells of the row at hand and their characters, then what earlier pieces held of its last cell. */
+  /** The finished cells of the current row and their total length, then the part of its last cell that earlier pieces contained. */
   #row: string[] = [];
   #rowLength = 0;
   #partial = '';
@@ -56,7 +57,7 @@ export class CsvParser {
     this.#delimiter = delimiter.charCodeAt(0);
   }
 
-  /** The rows that end in this piece. */
+  /** Parses the next piece of the file; gives the rows that end in it. */
   push(piece: string): CsvBatch {
     const text = this.#waitingCr === '' ? piece : this.#waitingCr + piece;
     this.#waitingCr = text.endsWith('\r') ? '\r' : '';
@@ -64,7 +65,7 @@ export class CsvParser {
     return this.#takeBatch();
   }
 
-  /** The last row, when no line end closes it. */
+  /** Ends the file; gives the last row when the file does not end with a line break. */
   end(): CsvBatch {
     this.#parse(this.#waitingCr, this.#waitingCr.length);
     if (this.#state === 'quoted') throw new CsvError(this.#rowLine, 'A quote is opened but never closed.');
@@ -73,7 +74,7 @@ export class CsvParser {
     return this.#takeBatch();
   }
 
-  /** The loop. Each state runs to the character that ends it, or to the end of the text. */
+  /** Each state reads up to the character that ends it, or to the end of the text. */
   #parse(text: string, end: number): void {
     const delimiter = this.#delimiter;
     let at = 0;
@@ -147,7 +148,7 @@ export class CsvParser {
     }
   }
 
-  /** Counts the line that ends at this character and gives the place after it. */
+  /** Counts the line that ends at this character; gives the index after the line break. */
   #endLine(text: string, at: number): number {
     this.#line++;
     return text.charCodeAt(at) === CR && text.charCodeAt(at + 1) === LF ? at + 2 : at + 1;

@@ -1,13 +1,13 @@
-/** Writes every CSV we hand out. */
+/** Writes CSV files. */
 import { type CsvFormatterStream, format } from 'fast-csv';
 import { escapeFormula } from './csv-cell.ts';
 
 export type CsvValue = string | number | null;
 
 /**
- * A stream that takes rows and gives RFC 4180 text: the header first, even with no row after it; every cell `neutralised`
- * (trust 36); null as an empty cell. `readCsv` reads it back without loss, but for a row of one empty cell, which is a blank line.
- * The header is quoted, so that no character in it can pass for the delimiter.
+ * A stream that takes rows and gives RFC 4180 text: first the header, even if no row follows. Formulas are escaped; null becomes an
+ * empty cell. `readCsv` reads everything back, except a row of one empty cell, which is a blank line. The header is quoted, so that
+ * no character in it is mistaken for the delimiter.
  */
 export function csvWriter(header: readonly string[]): CsvFormatterStream<CsvValue[], string[]> {
   return format<CsvValue[], string[]>({

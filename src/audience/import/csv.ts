@@ -2,7 +2,7 @@
 import { type Detected, decode, detectEncoding, type Encoding } from './csv-decode.ts';
 import { type CsvBatch, CsvError, CsvParser } from './csv-parse.ts';
 
-/** Opens the file from its beginning, as `() => createReadStream(path)`. */
+/** Opens the file from its beginning, for example `() => createReadStream(path)`. */
 export type OpenCsv = () => AsyncIterable<Buffer>;
 
 export interface Csv {
@@ -10,9 +10,9 @@ export interface Csv {
   encoding: Encoding;
   /** One character. */
   delimiter: string;
-  /** What the owner should be told about how the file was read. */
+  /** Notes for the owner about how the file was read. */
   notes: string[];
-  /** The rows after the header, about a chunk of the file at a time. Throws a `CsvError` where the file breaks a bound. */
+  /** The rows after the header, about a chunk of the file at a time. Throws a `CsvError` when the file exceeds a limit. */
   batches(): AsyncGenerator<CsvBatch>;
 }
 
@@ -21,9 +21,9 @@ const DELIMITERS = [',', ';', '\t'];
 const HEAD_CHARACTERS = 65_536;
 
 /**
- * Opens the file three times: whole for its encoding, its beginning for delimiter and header, whole for the rows when `batches` is
- * called. The first pass costs little (it only validates) and nothing is held between them.
- * Throws a `CsvError` for what is no CSV: an archive, NUL characters, no or a malformed header row (decisions §2 "CSV import").
+ * Opens the file three times: all of it to detect the encoding, its beginning for the delimiter and header, and all of it again for
+ * the rows when `batches` is called. The first pass is cheap, since it only checks for valid UTF-8, and nothing is kept in between.
+ * Throws a `CsvError` for an archive, NUL characters, or a missing or malformed header row.
  */
 export async function readCsv(open: OpenCsv): Promise<Csv> {
   const detected = await detectEncoding(open());
@@ -41,7 +41,7 @@ export async function readCsv(open: OpenCsv): Promise<Csv> {
 
 interface Head {
   text: string;
-  /** Whether this is the whole file. */
+  /** Whether `text` is the whole file. */
   whole: boolean;
 }
 
@@ -54,13 +54,13 @@ async function readHead(pieces: AsyncIterable<string>): Promise<Head> {
   return { text, whole: true };
 }
 
-/** How the rows of a file are read; the header row is the first, or the second after a line `sep=`. */
+/** The delimiter, and the index of the header row: 0, or 1 when the first line is `sep=`. */
 interface Shape {
   delimiter: string;
   headerRow: number;
 }
 
-/** The delimiter that a first line such as `sep=;` names, which spreadsheets write and read; null when there is none. */
+/** The delimiter named by a first line such as `sep=;`, which spreadsheets write and read; null when there is no such line. */
 function namedDelimiter(head: string): string | null {
   const line = /^sep=([^\r\n]*)(?=[\r\n]|$)/i.exec(head)?.[1];
   if (line === undefined) return null;
@@ -68,7 +68,7 @@ function namedDelimiter(head: string): string | null {
   throw new CsvError(1, 'The line sep= names no delimiter: one character that is no letter, digit or quote.');
 }
 
-/** The candidate most frequent outside quotes in the first line that is not blank; a comma before a semicolon before a tab. */
+/** The candidate that is most frequent outside quotes in the first line that is not blank. Ties go to the comma, then the semicolon. */
 function detectDelimiter(head: string): string {
   const counts = DELIMITERS.map((delimiter) => ({ delimiter, count: 0 }));
   let quoted = false;

@@ -1,17 +1,20 @@
-/** What a CSV row must be to become a contact. */
+/** Checks the rows of a CSV file and turns them into contact values. */
 import { fieldLabel, messages } from '../../failure.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { countryId } from '../contacts/countries.ts';
 import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
 import type { RowError } from './import.ts';
 
-/** A staged row: its line, the normalized address, then a value for each of `RowReader.columns`; an e-mail written like its normalized form is null. */
+/**
+ * A checked row: its line, the normalized address, then a value for each of `RowReader.columns`. The e-mail is null where it equals
+ * the normalized address, to save space.
+ */
 export type StagedRow = (string | number | null)[];
 
 type Column = { field: string; custom: CustomField | null } | null;
 
 export interface Header {
-  /** What each cell of a row is; null: not known. */
+  /** The field of each cell of a row; null for an unknown column. */
   columns: Column[];
   unknown: string[];
 }
@@ -29,7 +32,10 @@ const ADDRESS_FIELDS: ReadonlySet<string> = new Set([
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
-/** Reads the header row: reserved or custom names, case-insensitive, spaces as underscores; the first of two equal ones counts. */
+/**
+ * Reads the header row. Names of reserved and custom fields are matched regardless of case, with spaces as underscores. When a name
+ * occurs twice, the first column counts.
+ */
 export function parseHeader(cells: readonly string[], customFields: readonly CustomField[]): Header {
   const used = new Set<string>();
   const unknown: string[] = [];
@@ -47,13 +53,13 @@ export function parseHeader(cells: readonly string[], customFields: readonly Cus
   return { columns, unknown };
 }
 
-/** Turns rows into what is staged, or says what is wrong with them. */
+/** Turns rows of cells into checked rows, or gives their errors. */
 export class RowReader {
   /** The contact columns this file sets. */
   readonly columns: string[];
-  /** How many cells were written in several lines and became one. */
+  /** How many cells of several lines were joined into one line. */
   folded = 0;
-  /** The columns of the file that fill them, in that order; the custom ones become one JSON value at the end. */
+  /** The columns of the file for `columns`, in that order. Custom fields become one JSON value at the end. */
   readonly #plain: { at: number; field: string }[] = [];
   readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
   readonly #countries = new Map<string, number | null>();
@@ -100,7 +106,7 @@ export class RowReader {
     return errors.length > 0 ? { row: null, errors } : { row, errors };
   }
 
-  /** A cell's value; an address that a spreadsheet wrote in several lines becomes one line, since the field has one. */
+  /** A cell's value. A postal address that a spreadsheet wrote in several lines becomes one line, as in the contact. */
   #cellValue(field: string, cell: string): string {
     if (!ADDRESS_FIELDS.has(field) || !LINE_BREAKS.test(cell)) return cell;
     this.folded++;
@@ -122,7 +128,7 @@ export class RowReader {
     return field === 'alt_email' && value === '' ? null : value;
   }
 
-  /** JSON keyed by custom field id; an empty value is null, which removes the key. */
+  /** JSON with custom field ids as keys. An empty value is null, which makes `json_patch` remove the key. */
   #customValues(line: number, cells: readonly string[], errors: RowError[]): string {
     let json = '';
     for (const { at, custom, key } of this.#custom) {

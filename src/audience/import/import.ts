@@ -1,7 +1,7 @@
 /**
- * Importing contacts from a CSV file (decisions §2). Rows are checked into a staging table of this connection's own temporary
- * database, then written sorted by address in short transactions: sorted writes keep the cost per row from growing with the
- * table, and other threads never wait long. Killed half-way, the same file can be imported again.
+ * Imports contacts from a CSV file. Rows are first checked and stored in a temporary table of this connection, then written in short
+ * transactions, sorted by address. Sorting keeps the cost per row from growing with the table, and short transactions keep other
+ * threads from waiting. After a kill half-way, the same file can be imported again.
  */
 import { createReadStream, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
@@ -21,7 +21,7 @@ export interface ImportJob {
   databasePath: string;
   userId: number;
   typeId: number;
-  /** Where the uploaded bytes are. */
+  /** The path of the uploaded file. */
   path: string;
   fileName: string;
 }
@@ -43,7 +43,7 @@ export interface ImportReport {
   errors: RowError[];
 }
 
-/** Hears how far an import is: first bytes of the file that are read and checked, then people who are written. */
+/** Is told how far an import is: first the bytes that are read and checked, then the people that are written. */
 export interface ImportProgress {
   read(bytes: number, whole: number): void;
   wrote(people: number, whole: number): void;
@@ -51,7 +51,7 @@ export interface ImportProgress {
 
 const MAX_ERRORS = 1000;
 
-/** Imports the file and stores what happened. A file without a single valid row changes nothing and gets id 0. */
+/** Imports the file and stores a report. A file without a valid row changes nothing, and its report has the id 0. */
 export async function importContacts(
   db: Db,
   job: ImportJob,
@@ -64,7 +64,8 @@ export async function importContacts(
     const columns = await stage(db, job, report, progress);
     if (report.rows === report.failed) return report;
     sortStaged(client);
-    // No chunk is promised to anybody: the stored report, in a transaction that waits for the disk, makes all of them last.
+    // Do not wait for the disk after every chunk. The report is stored with synchronous = FULL, and that makes all chunks durable
+    // before the import is answered.
     client.pragma('synchronous = NORMAL');
     await write(db, job, columns, isoTimestamp(clock.now()), report, progress);
   } catch (error) {
@@ -94,7 +95,7 @@ export async function importContacts(
   return { ...report, id: stored.id };
 }
 
-/** Reads and checks every row; gives the contact columns the file has. */
+/** Reads and checks every row; gives the contact columns that the file has. */
 async function stage(
   db: Db,
   job: ImportJob,
@@ -142,7 +143,7 @@ async function stage(
   return reader.columns;
 }
 
-/** The last of two rows with one address wins; the rest is laid out in the order of the unique key. */
+/** Sorts the rows in the order of the unique key. When an address occurs twice, the last row wins. */
 function sortStaged(client: Database): void {
   client.exec(
     'CREATE TEMP TABLE sorted AS SELECT *, max(line) AS last_line FROM staged GROUP BY normalized ORDER BY normalized',
@@ -169,14 +170,14 @@ async function write(
       ? ["custom_values = json_patch(ifnull(contacts.custom_values, '{}'), excluded.custom_values)"]
       : []),
   ];
-  // CROSS JOIN keeps the chunk outermost: the planner would read all contacts of the type for every chunk.
+  // CROSS JOIN makes the chunk the outer loop; otherwise the planner reads all contacts of the type for every chunk.
   const upsert = client.prepare(`
     INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
     SELECT @user, @type, a.id, ${columns.map((column) => (column === 'email' ? 'ifnull(sorted.email, normalized)' : `sorted.${column}`)).join(', ')}, @now, @now
     FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.normalized WHERE ${range} ORDER BY sorted.rowid
     ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET ${updates.join(', ')}, updated_at = @now`);
   const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
-  // The plus keeps the planner on the range of new ids.
+  // The plus keeps the planner from using the index on the type instead of the range of new ids.
   const countNew = client
     .prepare<[number, number], number>('SELECT count(*) FROM contacts WHERE id > ? AND +contact_type_id = ?')
     .pluck();

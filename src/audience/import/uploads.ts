@@ -1,22 +1,22 @@
-/** The folders in which uploaded CSV files wait for their import, and what a kill left of them. */
+/** The folders in which uploaded CSV files wait for their import, and removing those that a killed server left behind. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Makes a folder for one upload to the database at this path, in the system's temporary folder; nobody else can read in it. */
+/** Makes a folder for one upload in the system's temporary folder. Other users of the machine cannot read it. */
 export function makeUploadFolder(databasePath: string): Promise<string> {
   return mkdtemp(join(tmpdir(), folderPrefix(databasePath)));
 }
 
 /**
- * Removes the upload folders of a server on this database that was killed, and gives how many there were. To be called by the one
- * server that holds the database, before it takes uploads.
+ * Removes the upload folders that a killed server on this database left behind; gives how many there were. Only the server that
+ * holds the database may call this, before it accepts uploads.
  */
 export function removeAbandonedUploads(databasePath: string): number {
   const prefix = folderPrefix(databasePath);
-  // Whoever can write in the temporary folder can use our names: what belongs to somebody else is not ours to remove.
+  // Every user of the machine can create folders with our names there, so remove only our own.
   const own = process.getuid?.();
   const left = readdirSync(tmpdir())
     .filter((name) => name.startsWith(prefix))
@@ -26,7 +26,7 @@ export function removeAbandonedUploads(databasePath: string): number {
   return left.length;
 }
 
-/** Names the database, so that servers on other databases of the machine keep theirs. */
+/** Contains a hash of the database's path, so that servers on other databases of this machine keep their uploads. */
 function folderPrefix(databasePath: string): string {
   const name = createHash('sha256').update(realpathSync(databasePath)).digest('hex').slice(0, 16);
   return `sendlark-upload-${name}-`;
