@@ -1,4 +1,4 @@
-/** What can be done with a single send beyond changing it: duplicate, delete, cancel, pause, resume (decisions §4). */
+/** Duplicating, deleting, cancelling, pausing and resuming single sends. */
 import { randomUUID } from 'node:crypto';
 import { and, eq, or } from 'drizzle-orm';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
@@ -16,11 +16,11 @@ export interface SingleSendActionDeps extends SingleSendDeps {
   wake(): void;
 }
 
-/** The reasons of the two states at rest that are their owner's own doing. */
+/** Reasons why a single send is not queued that its owner caused, so that it is not reported as held. */
 export const CANCELLED = 'Cancelled before it ran';
 export const COPY = 'A copy: update it to queue it';
 
-/** The account's single send with this utr; throws the record failure. */
+/** The account's single send with this utr; throws 404. */
 export function requireSingleSend(db: Db, userId: number, utr: unknown): SingleSend {
   const where = and(ownedBy(singleSends, userId), eq(singleSends.utr, recordUtr(utr)));
   const send = db.select().from(singleSends).where(where).get();
@@ -28,7 +28,7 @@ export function requireSingleSend(db: Db, userId: number, utr: unknown): SingleS
   return send;
 }
 
-/** The mailing a single send became, or null while it has not run. */
+/** The mailing of a single send, or null before it is launched. */
 export function findSingleSendMailing(
   db: Db,
   send: SingleSend,
@@ -38,7 +38,7 @@ export function findSingleSendMailing(
   return db.select(columns).from(mailings).where(where).get() ?? null;
 }
 
-/** Copies a single send: `Copy of <name>`, status 0, counters 0, new utr. */
+/** Copies a single send as a draft: `Copy of <name>`, status 0, with a new utr and without a mailing. */
 export function duplicateSingleSend({ db, clock }: SingleSendActionDeps, userId: number, utr: unknown): void {
   const now = isoTimestamp(clock.now());
   const { id: _id, ...send } = requireSingleSend(db, userId, utr);
@@ -56,7 +56,7 @@ export function duplicateSingleSend({ db, clock }: SingleSendActionDeps, userId:
     .run();
 }
 
-/** Deletes single sends; the mailings of running ones are stopped first, so that after the answer nothing starts any more. */
+/** Deletes single sends and cancels the mailings of running ones. When it resolves, no further delivery of them starts. */
 export async function deleteSingleSends(deps: SingleSendActionDeps, sends: readonly SingleSend[]): Promise<void> {
   const { db, wake } = deps;
   const stopped = db.transaction(
@@ -75,7 +75,7 @@ export async function deleteSingleSends(deps: SingleSendActionDeps, sends: reado
   for (const id of stopped) await waitForAcknowledgement(db.$client, id);
 }
 
-/** The single sends behind `strIds`, numeric ids or utrs (decisions §2); throws the record failure unless all are the account's. */
+/** The single sends with these numeric ids or utrs, as in `strIds`. Throws 404 unless all of them belong to the account. */
 export function requireSingleSends(db: Db, userId: number, given: readonly unknown[] = []): SingleSend[] {
   const found = new Map<number, SingleSend>();
   for (const id of given) {
@@ -93,7 +93,7 @@ export function requireSingleSends(db: Db, userId: number, given: readonly unkno
   return [...found.values()];
 }
 
-/** Takes a queued send back to status 0, or ends a running one: who has not been written to yet is cancelled. */
+/** Cancels a single send: one that is queued goes back to status 0, one that is running cancels the deliveries not yet made. */
 export async function cancelSingleSend(deps: SingleSendActionDeps, userId: number, utr: unknown): Promise<void> {
   const { db, clock, wake } = deps;
   const send = requireSingleSend(db, userId, utr);
@@ -112,7 +112,7 @@ export async function cancelSingleSend(deps: SingleSendActionDeps, userId: numbe
   await waitForAcknowledgement(db.$client, mailing.id);
 }
 
-/** Pauses or resumes a running send; throws 409 where there is nothing to pause or resume. */
+/** Pauses or resumes a running send; throws 409 when there is nothing to pause or resume. */
 export async function pauseOrResume(
   deps: SingleSendActionDeps,
   userId: number,

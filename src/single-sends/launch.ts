@@ -1,4 +1,4 @@
-/** Turns single sends whose time has come into mailings: checks, freezes content and audience, or holds them with a reason. */
+/** Launches single sends that are due: checks them, freezes their content and creates their mailing, or holds them with a reason. */
 import { and, asc, eq, lte, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
@@ -16,7 +16,7 @@ import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/queue/sender.ts'
 const MINUTE_MS = 60_000;
 
 type SingleSend = typeof singleSends.$inferSelect;
-/** One as it was when it was looked at: any change stamps it anew. */
+/** A single send that is due. `updated_at` tells later whether it was changed in the meantime. */
 type DueSend = Pick<SingleSend, 'id' | 'updated_at'>;
 
 export interface LaunchDeps {
@@ -28,7 +28,7 @@ export interface LaunchDeps {
 
 export class Launcher {
   readonly #deps: LaunchDeps;
-  /** The sends whose segments were marked for a recompute, with their stamp then. */
+  /** The sends whose segments were marked to be recomputed, with their `updated_at` at that time. */
   readonly #marked = new Map<number, string>();
 
   constructor(deps: LaunchDeps) {
@@ -36,8 +36,8 @@ export class Launcher {
   }
 
   /**
-   * Launches or holds single sends that are due, one after the other while `shouldContinue` says so; gives how many it got on with. One
-   * with segments first waits until they are recomputed. What fails on one of them holds that one; throws where the disk fails.
+   * Launches or holds the single sends that are due, one after the other until `shouldContinue` is false. Gives how many of them
+   * changed. A send to segments first waits until they are recomputed. A send that fails is held; throws when the disk fails.
    */
   async launchDue(shouldContinue: () => boolean): Promise<number> {
     const { db, clock } = this.#deps;
@@ -56,7 +56,7 @@ export class Launcher {
     return moved;
   }
 
-  /** False while it waits for its segments. */
+  /** Gives false while the send waits for its segments. */
   async #launchOne(dueSend: DueSend): Promise<boolean> {
     try {
       const send = this.#deps.db.select().from(singleSends).where(eq(singleSends.id, dueSend.id)).get();
@@ -77,7 +77,7 @@ export class Launcher {
     return true;
   }
 
-  /** Marks the segments of a send for a recompute, once; one that is under way is soon as fresh. Gives whether it did now. */
+  /** Marks the segments of a send to be recomputed, once for each version of the send. Gives whether it marked them now. */
   #markOnce({ id, updated_at }: DueSend, segments: readonly number[]): boolean {
     if (segments.length === 0 || this.#marked.get(id) === updated_at) return false;
     markForRecompute(this.#deps.db, sql`id IN ${segments} AND recompute_after IS NULL`);
@@ -86,7 +86,7 @@ export class Launcher {
   }
 }
 
-/** Gives why it can't go, or null when it went or is no longer what it was. */
+/** Gives why the send can not be launched; null when it was launched, or was changed in the meantime. */
 async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<string | null> {
   const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
   if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
@@ -113,7 +113,7 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   return null;
 }
 
-/** The move 1 → 2, unless the send was changed or cancelled while it was prepared. */
+/** Moves the send from status 1 to 2 and creates its mailing, unless it was changed or cancelled while it was prepared. */
 function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, progress: EnqueueProgress, now: Date): void {
   db.transaction(
     (tx) => {
@@ -155,7 +155,7 @@ function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, progre
   );
 }
 
-/** The move 1 → 0 with a reason. */
+/** Moves the send from status 1 to 0 with a reason. */
 function hold({ db, clock }: LaunchDeps, send: DueSend, reason: string): void {
   db.update(singleSends)
     .set({ status: 0, held_reason: reason, updated_at: isoTimestamp(clock.now()) })

@@ -1,4 +1,4 @@
-/** What a single send would do, before it is one: who gets it, who does not and why, and the mail as one person would see it. */
+/** Previews a single send that is not stored yet: who would get it, who would not and why, and the mail as one contact would see it. */
 import { eq } from 'drizzle-orm';
 import { listCustomFields } from '../audience/contacts/custom-fields.ts';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
@@ -15,15 +15,15 @@ import type { SingleSendDeps, SingleSendInput } from './single-sends.ts';
 
 export interface Preview {
   audience: Omit<AudienceCount, 'contact_id'>;
-  /** Null when the content is not fit to be sent. */
+  /** Null when the content can not be sent. */
   mail: { contact_id: number | null; subject: string; html: string; text: string } | null;
-  /** Why it would be held, or null. */
+  /** Why the send would be held, or null. */
   problem: string | null;
-  /** Placeholders that are empty for the person shown, defaults aside. */
+  /** Placeholders for which the contact shown has no value, whether or not they have a default. */
   placeholders_without_value: string[];
 }
 
-/** The preview of a body that has passed `singleSendFaults`. Links are shown as written and nothing is counted. */
+/** The preview of a validated single send. Links are shown as written, and opens and clicks are not counted. */
 export async function previewSingleSend(
   deps: SingleSendDeps & { publicUrl(): string },
   userId: number,

@@ -1,8 +1,8 @@
-/** Local dates and times of a schedule, and the UTC moment they name in a time zone. */
+/** Parses the local date and time of a schedule, and converts them to UTC. */
 
 const DAY_MS = 86_400_000;
 
-/** `2026-03-01` or, short, `26-3-1` (a year of this century) as `YYYY-MM-DD`; null if it is no real date (decisions §4 "schedule_type"). */
+/** Parses `2026-03-01` or the short form `26-3-1` (a year of this century); gives `YYYY-MM-DD`, or null if there is no such date. */
 export function parseScheduleDate(text: string): string | null {
   const [, year, month, day] = /^(?!0000)(\d{4}|\d{2})-(\d{1,2})-(\d{1,2})$/.exec(text) ?? [];
   if (year === undefined || month === undefined || day === undefined) return null;
@@ -11,21 +11,21 @@ export function parseScheduleDate(text: string): string | null {
   return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(date) ? date : null;
 }
 
-/** `HH:MM` or `HH:MM:SS` as `HH:MM:SS`; null if it is no time of a day (decisions §4 "schedule_type"). */
+/** Parses `HH:MM` or `HH:MM:SS`; gives `HH:MM:SS`, or null if there is no such time of day. */
 export function parseScheduleTime(text: string): string | null {
   const [, hourAndMinute, seconds = ':00'] = /^((?:[01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?$/.exec(text) ?? [];
   return hourAndMinute === undefined ? null : hourAndMinute + seconds;
 }
 
 /**
- * The moment a clock on the wall of the time zone shows this date and time, as the two parsers above give them (trust 12).
- * A time it shows twice (summer time ends) is the first of the two; one it skips (summer time begins) moves forward by what is
- * skipped, 02:30 to 03:30. Throws a RangeError if the zone is unknown.
+ * Converts a local date and time, in the forms that the two parsers above give, to UTC. A local time that occurs twice (when summer
+ * time ends) means the first of the two. One that is skipped (when summer time begins) moves forward by the time skipped: 02:30
+ * becomes 03:30. Throws a RangeError if the time zone is unknown.
  */
 export function toUtc(date: string, time: string, timeZone: string): Date {
   const wall = Date.parse(`${date}T${time}Z`);
   const wallClock = wallClockFormat(timeZone);
-  // No zone is a whole day from UTC, so these two lie on either side of any change of offset near the moment.
+  // No time zone is a whole day away from UTC, so these are the offsets before and after any change close to this time.
   const before = offsetAt(wall - DAY_MS, wallClock);
   const after = offsetAt(wall + DAY_MS, wallClock);
   const candidates = [wall - before, wall - after].sort((a, b) => a - b);

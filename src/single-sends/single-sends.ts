@@ -1,4 +1,4 @@
-/** Single sends as records: what a valid one is, creating and changing one. Moves of `status` beyond that are in launch.ts. */
+/** Validating, creating and changing single sends. launch.ts moves them on when they are due. */
 import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
 import { findTargets } from '../audience/segments/targets.ts';
@@ -39,7 +39,7 @@ export interface SingleSendInput {
 const NO_DATE = '0000-00-00';
 const NO_TIME_OF_DAY = '00:00:00';
 
-/** The field errors beyond the schema: references, template code, schedule (decisions §4). */
+/** The field errors that the schema can not find: references, template code and schedule. */
 export function singleSendErrors(
   deps: SingleSendDeps,
   userId: number,
@@ -81,7 +81,7 @@ export function singleSendErrors(
   return [...errors, ...templateErrors(input), ...scheduleErrors(deps, input)];
 }
 
-/** The field errors of template code: MJML's JSON or HTML, not both. */
+/** The field errors of template code, which is MJML as JSON, or HTML, but not both. */
 export function templateErrors(input: { template_json?: string; template_html?: string }): [string, string][] {
   const { template_json, template_html } = input;
   if (template_json && template_html)
@@ -105,7 +105,7 @@ function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<Single
   return errors;
 }
 
-/** Stores a single send that has passed `singleSendFaults` and queues it; gives its utr. */
+/** Stores a validated single send and queues it; gives its utr. */
 export function createSingleSend(deps: SingleSendDeps, userId: number, input: SingleSendInput): string {
   const { db, clock } = deps;
   const now = isoTimestamp(clock.now());
@@ -126,7 +126,7 @@ export function createSingleSend(deps: SingleSendDeps, userId: number, input: Si
   return utr;
 }
 
-/** Changes a single send at status 0 or 1 and queues it anew; throws the record failure, or 409 once it runs (decisions §4). */
+/** Changes a single send with status 0 or 1 and queues it again. Throws 404, and 409 when it is running or completed. */
 export function updateSingleSend(deps: SingleSendDeps, userId: number, given: unknown, input: SingleSendInput): string {
   const { db, clock } = deps;
   return db.transaction(
@@ -139,7 +139,7 @@ export function updateSingleSend(deps: SingleSendDeps, userId: number, given: un
       tx.update(singleSends)
         .set({
           ...singleSendColumns(deps, userId, input),
-          // Giving one form of template code replaces the other.
+          // A new MJML or HTML template replaces whichever of the two was there.
           ...((template_json !== undefined || template_html !== undefined) && {
             template_json: template_json || null,
             template_html: template_html || null,

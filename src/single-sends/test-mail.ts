@@ -1,4 +1,4 @@
-/** Test mails: the real content to a few addresses, counted nowhere (decisions §4). */
+/** Test mails: the real content, sent to a few addresses and not counted in any report. */
 import { eq, sql } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
@@ -11,7 +11,7 @@ import { ineligibilityReason } from '../delivery/queue/eligibility.ts';
 import { conflict, invalid } from '../failure.ts';
 import { requireSingleSend, type SingleSendActionDeps } from './actions.ts';
 
-/** What a test is of. */
+/** The single send or schedule that is tested. */
 export interface TestMailSource {
   id: number;
   user_id: number;
@@ -25,7 +25,7 @@ export interface TestMailSource {
   tracking: number;
 }
 
-/** Queues a test of a single send as it is now (`queueTest`); throws the record failure too. */
+/** Queues a test of a stored single send, like `queueTestMail`. Also throws 404. */
 export async function sendTestMail(
   deps: SingleSendActionDeps,
   userId: number,
@@ -36,9 +36,9 @@ export async function sendTestMail(
 }
 
 /**
- * Queues a mail to each address, merged with the values of the account's contact of that address where there is one. Throws
- * 409 with what an owner must mend first, and 422 when an address is unsubscribed or suppressed: a test that says it was sent
- * and sends nothing would be looked for in vain. Either all of them get the test or none does.
+ * Queues a mail to each address, merged with the values of the contact that has this address, if there is one. Either all addresses
+ * get the test or none does. Throws 409 with what the owner must fix first, and 422 when an address is unsubscribed or suppressed,
+ * since otherwise its owner would wait for a mail that never comes.
  */
 export async function queueTestMail(
   deps: SingleSendActionDeps,
@@ -82,7 +82,7 @@ export async function queueTestMail(
   wake();
 }
 
-/** Who of a mailing gets nothing, and why: the rule that the hand-off goes by, asked beforehand. */
+/** The recipients of a mailing who may not get mail, and why, by the same rule as when deliveries are claimed. */
 function listIneligible(db: Db, mailingId: number): { email: string; reason: string }[] {
   return db.$client
     .prepare<[number], { email: string; reason: string }>(`

@@ -1,6 +1,6 @@
 /**
- * Segments whose rules name a custom field that was deleted. Such a rule is true of nobody and false of nobody, so the segment keeps
- * the members it has, and nothing is sent to it until the rules are changed or the field is made again.
+ * Segments with a rule about a custom field that was deleted. Such a rule can no longer be evaluated, so the segment keeps the members
+ * it has, and nothing is sent to it until the rules are changed or a field of that name is created again.
  */
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
@@ -8,12 +8,12 @@ import { type SegmentRule, segments, type Target } from '../../database/schema/i
 import { type CustomField, listCustomFields } from '../contacts/custom-fields.ts';
 import { parseRules } from './rules.ts';
 
-/** The first rule whose custom field is not among these, or null. */
+/** The first rule whose custom field is not one of `liveFields`, or null. */
 export function findBrokenRule(rules: readonly SegmentRule[], liveFields: ReadonlySet<number>): SegmentRule | null {
   return rules.find(({ customId }) => customId !== null && !liveFields.has(customId)) ?? null;
 }
 
-/** Why the members of a segment stay as they are, in a sentence for its owner; null when they follow its rules. */
+/** Why the rules of a segment can not be evaluated, in a sentence for its owner; null when they can. */
 export function segmentProblem(db: Db, segmentId: number): string | null {
   const segment = db.select().from(segments).where(eq(segments.id, segmentId)).get();
   if (segment === undefined) return null;
@@ -26,7 +26,7 @@ export function segmentProblem(db: Db, segmentId: number): string | null {
     : `A rule of the segment "${segment.segment_name}" does not suit the custom field ${rule.field}, which is of type ${successor.field_type} now`;
 }
 
-/** The problem of the first of these targets that is a segment with one, or null. */
+/** The `segmentProblem` of the first target that has one, or null. */
 export function targetProblem(db: Db, targets: readonly Target[]): string | null {
   for (const { table, id } of targets) {
     const problem = table === 'segments' ? segmentProblem(db, Number(id)) : null;
@@ -45,8 +45,8 @@ export function segmentsWithField(db: Db, userId: number, fieldId: number): numb
 }
 
 /**
- * Lets the rules that named an earlier field of this name mean the new one, where they suit its type; gives the ids of the segments
- * that follow their rules again. Call inside the transaction that makes the field.
+ * Makes rules about a deleted field use the new field of the same name, where they fit its type. Gives the ids of the segments whose
+ * rules can be evaluated again. Call inside the transaction that creates the field.
  */
 export function reviveSegments(db: Db, userId: number, made: Pick<CustomField, 'field_name'>): number[] {
   const fields = listCustomFields(db, userId);

@@ -1,6 +1,6 @@
 /**
- * Who is in what, kept true: after every write to contacts their people are settled in the segments of their type, in the same
- * transaction and at a cost that follows the change. Who joined or left the target of an automation is recorded.
+ * Keeps the members of segments up to date: every write to contacts updates the segments of their type in the same transaction, only
+ * for the contacts that changed. Also records who joined or left the target of an automation.
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
@@ -20,8 +20,8 @@ interface Membership {
 }
 
 /**
- * Settles people, by address id, in every segment of a contact type. Call after the contacts have been written, inside that
- * write's transaction; `now` is wire time.
+ * Updates these people (address ids) in every segment of a contact type. Call after the contacts have been written, inside the same
+ * transaction. `now` is an ISO timestamp.
  */
 export function syncAfterContactChange(db: Db, typeId: number, people: readonly number[], now: string): void {
   const affected = db
@@ -37,9 +37,9 @@ export function syncAfterContactChange(db: Db, typeId: number, people: readonly 
 }
 
 /**
- * Gives a contact's rows in the segments of its type to its new address, marks of a removal by hand among them: a person whose
- * address was corrected neither leaves nor joins. Where the new address is in a segment already, that row stays alone. Call before
- * `peopleChanged`, inside the transaction of the change; `now` is wire time.
+ * Moves a contact's rows in the segments of its type to its new address, removals by hand included: a person whose address was
+ * corrected neither leaves nor joins. Where the new address is already in a segment, its row stays and the old one is deleted. Call
+ * before `syncAfterContactChange`, inside the transaction of the change. `now` is an ISO timestamp.
  */
 export function readdressRecipients(
   db: Db,
@@ -55,18 +55,18 @@ export function readdressRecipients(
 }
 
 /**
- * Makes the recipients of a segment what its rules say, for these people only (address ids). Who was added by hand stays, who was
- * removed by hand stays out. Call inside a transaction.
+ * Adds and removes these people (address ids) as the rules of the segment say. People added by hand stay in, and people removed by
+ * hand stay out. Call inside a transaction.
  */
 export function syncMembers(db: Db, segment: Segment, people: readonly number[], now: string): void {
   syncSegment(db, segment, people, now, readSyncFacts(db, segment));
 }
 
-/** What settling needs to know of a contact type and its account, read once for all its segments: statements cost more than rows. */
+/** What updating members needs to know about the contact type and account. Read once for all segments, since each query has a cost. */
 interface Facts {
   isLiveType: boolean;
   liveFields: ReadonlySet<number>;
-  /** The segments that an automation watches. */
+  /** The segments that are the target of an automation which needs to know who joins or leaves. */
   watched: ReadonlySet<number>;
 }
 
@@ -88,7 +88,7 @@ function syncSegment(db: Db, segment: Segment, people: readonly number[], now: s
   const { id, user_id, contact_type_id } = segment;
   const isWatched = facts.watched.has(id);
   const membership: Membership = { userId: user_id, table: 'segments', id };
-  // While a rule's field is gone nobody joins by the rules, and nobody who is in leaves by them.
+  // A rule about a deleted field makes nobody join and nobody leave.
   const isBroken = findBrokenRule(segment.rules, facts.liveFields) !== null;
   const matches = isBroken ? NOBODY : ruleCondition(segment.rules, segment.query_type, now);
   const stays = isBroken ? 'true' : matches.text;
@@ -101,7 +101,7 @@ function syncSegment(db: Db, segment: Segment, people: readonly number[], now: s
     now,
   };
   const run = (text: string) => statement(db.$client, text).run(bound);
-  // Contacts of a deleted type are deleted with it.
+  // Contacts of a deleted type count as deleted.
   const isLive = facts.isLiveType ? 'c.deleted_at IS NULL' : 'false';
   const theirs = `c.contact_type_id = @type AND c.address_id = segment_recipients.address_id AND ${isLive}`;
 
@@ -124,7 +124,7 @@ function syncSegment(db: Db, segment: Segment, people: readonly number[], now: s
     WHERE ${matches.text}
     ON CONFLICT DO NOTHING`);
   if (isWatched) {
-    // The plus keeps the planner on the range of new ids.
+    // The plus keeps the planner from using the index on the segment instead of the range of new ids.
     const joined = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id > ${before} AND +segment_id = ${id}`;
     recordMembershipChange(db, membership, 'joined', joined, now);
   }
@@ -137,7 +137,7 @@ function syncSegment(db: Db, segment: Segment, people: readonly number[], now: s
 const MAX_STATEMENTS = 300;
 const statements = new WeakMap<Database, Map<string, Statement>>();
 
-/** A statement by its text, kept prepared: an import settles the same segments for every chunk, and preparing costs more than running. */
+/** Gives a prepared statement and keeps it: an import updates the same segments for every chunk, and preparing costs more than running. */
 function statement(client: Database, text: string): Statement {
   const kept = statements.get(client) ?? new Map<string, Statement>();
   statements.set(client, kept);
@@ -149,7 +149,7 @@ function statement(client: Database, text: string): Statement {
   return made;
 }
 
-/** Rows as the SELECT that `recordChange` takes. */
+/** The rows as a SELECT for `recordMembershipChange`. */
 function selectRows(rows: readonly unknown[]): SQL {
   return sql`SELECT value ->> 'address_id' AS address_id, value ->> 'contact_id' AS contact_id FROM json_each(${JSON.stringify(rows)})`;
 }
@@ -158,15 +158,18 @@ function lastRecipientId(db: Db): number {
   return db.get<{ last: number }>(sql`SELECT ifnull(max(id), 0) AS last FROM segment_recipients`).last;
 }
 
-/** The automations (`au`) that a change of membership concerns: a join those that are live, a leave those that end with it, live or paused. */
+/**
+ * Which automations (`au`) a change is recorded for. A join: those that are live. A leave: those that end when a person leaves the
+ * target, whether live or paused.
+ */
 const CONCERNED = {
   joined: sql`au.status = 1 AND au.deleted_at IS NULL`,
   left: sql`au.exit_criteria = 1 AND au.deleted_at IS NULL`,
 };
 
 /**
- * Records that people joined or left a target for each automation it concerns at this moment (decisions §5 "Entry"). `people` is
- * a SELECT of address_id and contact_id. Call inside the transaction of the change; `now` is wire time.
+ * Records that people joined or left a target, for each automation that needs to know at this moment. `people` is a SELECT of
+ * address_id and contact_id. Call inside the transaction of the change. `now` is an ISO timestamp.
  */
 export function recordMembershipChange(
   db: Db,

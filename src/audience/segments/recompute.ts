@@ -1,7 +1,7 @@
 /**
- * Recomputing whole segments: after their rules, their contact type or a custom field changed, as time passes, and before a send.
- * It walks the people in the order of their addresses in short transactions and stores how far it came, so that it can be left
- * and gone on with by any thread and after a kill.
+ * Recomputes whole segments: after a change of their rules, contact type or custom fields, regularly for rules about time, and before
+ * a send. It goes through the people in the order of their address ids, in short transactions, and stores how far it got, so that any
+ * thread can continue, also after a kill.
  */
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { type Clock, isoTimestamp } from '../../clock.ts';
@@ -13,12 +13,12 @@ import { isBusy } from '../../database/write-lock.ts';
 import { syncMembers } from './membership.ts';
 
 const HOUR_MS = 3_600_000;
-/** How long segments may keep the other work of the background thread waiting. */
+/** How long the background thread may recompute before it does its other work. */
 const BACKGROUND_MS = 50;
-/** How long a request may wait for its segments. */
+/** How long a request may spend on recomputing. */
 const REQUEST_MS = 200;
 
-/** Marks the segments that satisfy `where` (SQL over `segments`) for a recompute from the start; gives their ids. */
+/** Marks the segments for which `where` (SQL over `segments`) holds to be recomputed from the start; gives their ids. */
 export function markForRecompute(db: Db, where: SQL): number[] {
   return db
     .all<{ id: number }>(
@@ -27,20 +27,20 @@ export function markForRecompute(db: Db, where: SQL): number[] {
     .map(({ id }) => id);
 }
 
-/** Goes on with marked segments for a moment, so that an answer already shows small ones; the background thread does the rest. */
+/** Recomputes marked segments for a short time, so that the answer to a request shows small ones; the background thread does the rest. */
 export async function recomputeSoon(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
   const until = performance.now() + REQUEST_MS;
   try {
     for (const id of ids) await continueRecompute(db, id, clock, until - performance.now());
   } catch (error) {
-    // Another process holds the lock; the segments keep their marks.
+    // Another process holds the write lock. The segments stay marked, so they are recomputed later.
     if (!isBusy(error)) throw error;
   }
 }
 
 /**
- * Brings segments up to date as far as a request can wait: those that are marked, and those whose rules look at the clock. What
- * a large one lacks then, the background thread does.
+ * Recomputes the segments among these that are marked or have rules about time, as far as a request can wait. The background thread
+ * finishes large ones.
  */
 export async function recomputeAndWait(db: Db, ids: readonly number[], clock: Clock): Promise<void> {
   const given = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
@@ -48,7 +48,7 @@ export async function recomputeAndWait(db: Db, ids: readonly number[], clock: Cl
   await recomputeSoon(db, ids, clock);
 }
 
-/** Goes on with the recompute of a segment for about `budgetMs`, or until it is through. */
+/** Continues to recompute a segment for about `budgetMs`, or until it is finished. */
 async function continueRecompute(db: Db, id: number, clock: Clock, budgetMs: number): Promise<void> {
   const until = performance.now() + budgetMs;
   await inChunks(
@@ -58,7 +58,7 @@ async function continueRecompute(db: Db, id: number, clock: Clock, budgetMs: num
   );
 }
 
-/** Whether one of these segments is marked and not through. */
+/** Whether one of these segments is marked and not yet finished. */
 export function isRecomputing(db: Db, ids: readonly number[]): boolean {
   return (
     ids.length > 0 &&
@@ -67,8 +67,8 @@ export function isRecomputing(db: Db, ids: readonly number[]): boolean {
 }
 
 /**
- * Marks segments whose rules look at the clock once an hour, and goes on with the marked ones for a moment; gives whether there is
- * more to do. One that fails is told to `onFailure` and keeps its mark; the others go on. Throws where the disk fails.
+ * Marks segments with rules about time once an hour, and recomputes marked ones for a short time. Gives whether there is more to do.
+ * A segment that fails is reported to `onFailure` and stays marked; the others continue. Throws when the disk fails.
  */
 export async function recomputeDueSegments(
   db: Db,
@@ -76,9 +76,10 @@ export async function recomputeDueSegments(
   onFailure: (segmentId: number, error: unknown) => void,
 ): Promise<boolean> {
   const now = clock.now().getTime();
-  // A clock that was set back must not put the next check off for longer than an hour.
+  // If the clock was set back, the next check would be too far ahead: never wait longer than an hour.
   const due = sql`check_at IS NOT NULL AND (check_at <= ${now} OR check_at > ${now + HOUR_MS})`;
-  // What is under way ends first; among the others chance decides, so that one which is marked again and again delays nobody for good.
+  // Finish what has been started first. Choose among the others at random, so that a segment that is marked again and again does not
+  // keep the others waiting for ever.
   const pending = sql`SELECT id FROM segments WHERE recompute_after IS NOT NULL ORDER BY recompute_after DESC, random()`;
   if (db.get(sql`SELECT 1 FROM segments WHERE ${due}`) !== undefined) {
     db.run(sql`
@@ -100,7 +101,7 @@ export async function recomputeDueSegments(
   return db.all<{ id: number }>(pending).some(({ id }) => !failed.has(id));
 }
 
-/** Settles the next `rows` people of a segment; gives whether there are more. */
+/** Updates the next `rows` people of a segment; gives whether there are more. */
 function recomputeChunk(db: Db, id: number, rows: number, now: string): boolean {
   const segment = db.select().from(segments).where(eq(segments.id, id)).get();
   if (segment === undefined || segment.recompute_after === null) return false;
@@ -126,7 +127,7 @@ function recomputeChunk(db: Db, id: number, rows: number, now: string): boolean 
   return last !== null;
 }
 
-/** When rules that look at the clock are due again, epoch milliseconds. */
+/** When a segment with rules about time is due again, in epoch milliseconds. */
 export function nextCheck(clock: Clock): number {
   return clock.now().getTime() + HOUR_MS;
 }

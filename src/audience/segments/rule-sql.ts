@@ -1,4 +1,7 @@
-/** Segment rules as bound SQL over a contact `c`. Nothing from outside becomes SQL text: fields and operators are of an allow-list. */
+/**
+ * Turns segment rules into SQL over a contact `c`. Fields and operators come from an allow-list and operands are bound, so no input
+ * becomes SQL text.
+ */
 import { fold } from '../../database/fold.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { customValuePath } from '../contacts/custom-fields.ts';
@@ -31,19 +34,19 @@ const NEGATED: Readonly<Record<string, string>> = {
   'is not within': 'is within',
 };
 
-/** SQL text, the same for the same rules, and what is bound to its named parameters. */
+/** SQL text, which is the same for the same rules, and the values of its named parameters. */
 export interface Condition {
   text: string;
   values: Record<string, string>;
 }
 
-/** Binds a value and gives the parameter that stands for it. */
+/** Binds a value and gives the name of its parameter. */
 type Bind = (value: string) => string;
 
 /**
- * The condition that contact `c` matches, 0 or 1 and never null. The custom fields of the rules exist. A field that is unset has the
- * value ''; a positive operator never holds for it and a negated one always does (decisions §3).
- * @param now wire time, for the operators that look at the clock. Moments are UTC, to the minute.
+ * The condition that contact `c` matches the rules: 0 or 1, never null. The custom fields of the rules must exist. A field that is not
+ * set counts as '', so that a positive operator does not hold for it and its negation does.
+ * @param now ISO timestamp, for the operators about time. Times are compared in UTC, to the minute.
  */
 export function ruleCondition(rules: readonly SegmentRule[], queryType: 'and' | 'or' | null, now: string): Condition {
   const values: Record<string, string> = {};
@@ -104,7 +107,7 @@ const COMPARISONS: Readonly<Record<string, string>> = {
   'is equal or less than': '<=',
 };
 
-/** Both sides are read by the same CAST, so that equal texts are equal numbers to the last bit. */
+/** Both sides go through the same CAST, so that equal texts are exactly equal numbers. */
 function numberHolds(operator: string, value: string, operands: readonly string[], bind: Bind): string {
   const [first, second] = operands.map((operand) => `CAST(${bind(operand)} AS REAL)`);
   if (operator === 'is between') return `${value} BETWEEN ${first} AND ${second}`;
@@ -113,7 +116,7 @@ function numberHolds(operator: string, value: string, operands: readonly string[
   return `${value} ${comparison} ${first}`;
 }
 
-/** An operand that is a day stands for all of it: it begins at 00:00 and ends at 23:59. A value that is a day is its 00:00. */
+/** An operand without a time means the whole day, from 00:00 to 23:59. A value without a time means 00:00 of its day. */
 function momentHolds(operator: string, value: string, first: string, second: string, now: string, bind: Bind): string {
   const begin = (operand: string) => bind(`${operand}T00:00`.slice(0, 16));
   const end = (operand: string) => bind(`${operand}T23:59`.slice(0, 16));

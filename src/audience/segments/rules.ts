@@ -1,9 +1,9 @@
-/** Segment rules as they are written: which operators a field has, how many operands each takes, what an operand may be (decisions §3). */
+/** Parses segment rules: the operators of each field type, how many operands each takes, and which operands are valid. */
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../failure.ts';
 import { type CustomField, type FieldType, isValidValue, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
 
-/** Rules of one segment; each is a condition in one statement, and SQLite bounds how deep those nest. */
+/** The most rules of a segment. All of them are conditions of one statement, and SQLite limits how deep those nest. */
 export const MAX_RULES = 100;
 
 /** The operators by field type, each with the number of operands it takes. */
@@ -57,8 +57,9 @@ export interface GivenRules {
 }
 
 /**
- * Reads the three arrays of a segment. Each operator takes its operands from `value`, left to right; whatever is lacking, left
- * over or of the wrong type is a field error, given as field and text. An array that is absent is taken to be judged already.
+ * Parses the three arrays of a segment. Each operator takes its operands from `value`, left to right. Operands that are missing, left
+ * over or of the wrong type are field errors, given as pairs of field and text. For an absent array no error is added, since the
+ * schema check has already reported it.
  */
 export function parseRules(
   fields: readonly CustomField[],
@@ -90,7 +91,7 @@ export function parseRules(
   return { rules, errors };
 }
 
-/** Whether people come and go by these rules as time passes. */
+/** Whether a rule is about time, so that contacts begin or cease to match without being changed. */
 export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
   return rules.some(({ operator }) => operator === 'is within' || operator === 'is not within');
 }

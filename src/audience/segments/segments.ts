@@ -1,4 +1,4 @@
-/** Segments as records: creating and changing one, and who is added and removed by hand. */
+/** Creating and changing segments, and adding and removing their recipients by hand. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { Clock } from '../../clock.ts';
 import { isoTimestamp } from '../../clock.ts';
@@ -13,18 +13,18 @@ import { recordMembershipChange, syncMembers } from './membership.ts';
 import { nextCheck, recomputeSoon } from './recompute.ts';
 import { dependsOnTime, parseRules } from './rules.ts';
 
-/** A segment that has passed its field errors. */
+/** The fields of a segment, already validated. */
 export interface SegmentInput {
   segment_name: string;
   contact_type_id: number;
   select_field: string[];
   select_operator: string[];
   value?: string[];
-  /** '' and absent mean `and`; on update, absent keeps what it was. */
+  /** '' and absent mean `and`; on update, absent leaves it unchanged. */
   query_type?: 'and' | 'or' | '';
 }
 
-/** Stores a segment and recomputes it, a large one in the background; gives its id. */
+/** Stores a segment and finds its members, for a large one in the background; gives its id. */
 export async function createSegment(db: Db, clock: Clock, userId: number, input: SegmentInput): Promise<number> {
   const now = isoTimestamp(clock.now());
   const { id } = db
@@ -36,7 +36,7 @@ export async function createSegment(db: Db, clock: Clock, userId: number, input:
   return id;
 }
 
-/** Changes a segment and recomputes it, a large one in the background; throws the record failure. */
+/** Changes a segment and recomputes its members, for a large one in the background. Throws 404 when there is none. */
 export async function updateSegment(
   db: Db,
   clock: Clock,
@@ -76,7 +76,7 @@ export interface ManualRecipient {
   address: Address;
 }
 
-/** Adds a person by hand, who stays whatever the rules say; someone already there is not added again. The segment is the account's. */
+/** Adds a person by hand, who then stays in the segment whatever its rules say. Someone who is already in is not added again. */
 export function addRecipient(db: Db, userId: number, segmentId: number, given: ManualRecipient, now: string): void {
   const { first_name, last_name, address } = given;
   db.transaction(
@@ -105,7 +105,7 @@ export function addRecipient(db: Db, userId: number, segmentId: number, given: M
   );
 }
 
-/** Removes a recipient by hand: a mark stays that keeps the person out whatever the rules say. Throws the record failure. */
+/** Removes a recipient by hand. The row stays, marked as removed, to keep the person out whatever the rules say. Throws 404. */
 export function removeRecipient(db: Db, userId: number, given: unknown, now: string): void {
   db.transaction(
     (tx) => {

@@ -1,10 +1,10 @@
-/** Targets of sends and automations: `contacts_<contact type id>`, `segments_<segment id>` (interface "Conventions" 8). */
+/** Targets of single sends and automations: `contacts_<contact type id>` or `segments_<segment id>`. */
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { contactTypes, segments, type Target } from '../../database/schema/index.ts';
 
-/** The target a text names, in the form it comes back in (decisions §4), or null. */
+/** Parses a target into the form in which answers show it; null when the text is not one. */
 export function parseTarget(text: string): Target | null {
   const parts = /^(contacts|segments)_(\d+)$/.exec(text);
   const id = recordId(parts?.[2]);
@@ -12,7 +12,7 @@ export function parseTarget(text: string): Target | null {
   return { id: String(id), table: parts[1] === 'contacts' ? 'contacts' : 'segments' };
 }
 
-/** The targets that texts name, without repeats, when each exists for the account; null when one does not. One query for each kind. */
+/** The targets named by these texts, without repeats; null when one is malformed or the account does not have it. */
 export function findTargets(db: Db, userId: number, given: readonly string[]): Target[] | null {
   const targets = new Map<string, Target>();
   for (const text of given) {

@@ -1,4 +1,4 @@
-/** Putting people on and off the global list and the groups; every change leaves a line in the consent log (trust 27). */
+/** Adds people to the global unsubscribe list and the groups and removes them. Every change is written to the consent log. */
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { addAddresses } from '../contacts/address-rows.ts';
@@ -11,15 +11,15 @@ export interface ListChange {
   source: 'api' | 'one-click' | 'page' | 'complaint';
   /** The mailing whose link was used, if one was. */
   mailingId?: number | null;
-  /** Wire time. */
+  /** ISO timestamp. */
   now: string;
 }
 
-/** Adds addresses to a list; one already there is left as it is. One transaction: all or nothing. */
+/** Adds addresses to a list in one transaction. An address that is already on it stays as it is. */
 export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly Address[]): void {
   const { userId, groupId, source, mailingId = null, now } = change;
   const given = JSON.stringify(addresses);
-  // Spelled out, or neither of the partial indexes would be used.
+  // Two forms, because SQLite uses the partial indexes only when it sees which case it is.
   const onList = groupId === null ? sql`unsubscribe_groups_id IS NULL` : sql`unsubscribe_groups_id = ${groupId}`;
   db.transaction(
     (tx) => {
@@ -41,7 +41,7 @@ export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly
   );
 }
 
-/** Takes entries off their list by id, in one transaction with their lines in the log. The caller has checked that they are the account's. */
+/** Removes entries from their lists by id, and logs it in the same transaction. The caller has checked that they belong to the account. */
 export function removeUnsubscribers(db: Db, ids: readonly number[], source: 'api' | 'page', now: string): void {
   const given = JSON.stringify(ids);
   db.transaction(
