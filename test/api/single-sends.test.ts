@@ -482,6 +482,9 @@ t.test('a test to an address that gets no mail is refused with the reason, and s
   await app.background();
   t.equal(outbox(app).length, 1);
   const { report: own } = (await app.one.call('GET', '/single-send/report', { query: { utr } })).body.message;
+  // The page sends tests to the account's own people only.
+  const boss = { contact_type_id: 1, email: 'boss@example.com', country: 1 };
+  t.equal((await app.one.call('POST', '/contacts/add', { form: boss })).status, 200);
   const onPage = await app.page('POST', `${new URL(own.design_url).pathname}/test`, {
     json: { email: 'boss@example.com' },
   });
