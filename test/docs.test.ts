@@ -1,12 +1,13 @@
 /** The documents say what the code does: the settings table, and every command, run in the order in which they stand. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import t from 'tap';
 import { SETTINGS } from '../src/config.ts';
 import { describeOperation } from '../src/http/operations.ts';
 import { blocksOf, commandsOf, inlineCodeOf, ROOT } from './docs/blocks.ts';
-import { checkCaddy, checkCron, checkLitestream, checkNginx, checkUnit } from './docs/files.ts';
+import { checkCaddy, checkCompose, checkCron, checkLitestream, checkNginx, checkUnit } from './docs/files.ts';
 import { checkImage } from './docs/image.ts';
 import { Machine } from './docs/machine.ts';
 
@@ -24,6 +25,39 @@ t.test('the table of settings is that of the code, in its order', async (t) => {
   t.strictSame(rows, settings);
 });
 
+t.test('.env.example lists every setting with its default and what it is for, all commented out', async (t) => {
+  const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
+  const listed = [...example.matchAll(/^# (.*)\n# ([A-Z_]+)=(.*)$/gm)].map(([, about, name, fallback]) => ({
+    name,
+    fallback,
+    about,
+  }));
+  const settings = Object.entries(SETTINGS).map(([name, { fallback, about }]) => ({ name, fallback, about }));
+  t.strictSame(listed, settings);
+  t.strictSame(parseEnv(example), {}, 'copied as it is, it changes nothing');
+});
+
+t.test('Dockerfile and compose.yaml are those that the documents show', async (t) => {
+  const shown = blocksOf('docs/operating.md').map(({ text }) => text);
+  for (const name of ['Dockerfile', 'compose.yaml']) t.ok(shown.includes(readFileSync(join(ROOT, name), 'utf8')), name);
+});
+
+t.test('every file and folder that the documents name exists', async (t) => {
+  for (const document of [
+    ...DOCUMENTS,
+    'docs/benchmarks.md',
+    'docs/http-conventions.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+  ]) {
+    const code = [...inlineCodeOf(document), ...blocksOf(document).map(({ text }) => text)].join('\n');
+    for (const [path] of code.matchAll(
+      /(?<![\w/.-])(src|test|scripts|data|drizzle|docs|assets)\/[\w./-]*\w\/?(?![\w<*/-])/g,
+    ))
+      t.ok(existsSync(join(ROOT, path)), `${document}: ${path}`);
+  }
+});
+
 t.test('every command of the documents is run, or its file checked, on a machine of its own', async (t) => {
   const machine = await Machine.start(t);
   for (const { document, language, text } of DOCUMENTS.flatMap(blocksOf)) {
@@ -34,7 +68,8 @@ t.test('every command of the documents is run, or its file checked, on a machine
       else if (language === 'dockerfile') await checkImage(t, text);
       else if (language === 'caddyfile') await machine.checkPages(t, checkCaddy(t, text));
       else if (language === 'nginx') checkNginx(t, text);
-      else if (language === 'yaml') checkLitestream(t, text);
+      else if (language === 'yaml' && text.startsWith('dbs:')) checkLitestream(t, text);
+      else if (language === 'yaml') checkCompose(t, text);
       else t.equal(language, 'text', 'a block of a language that nothing here checks');
     });
   }
@@ -70,7 +105,7 @@ t.test('the tour can be pasted into every shell', async (t) => {
 });
 
 t.test('every script that the documents name exists', async (t) => {
-  for (const document of [...DOCUMENTS, 'docs/benchmarks.md']) {
+  for (const document of [...DOCUMENTS, 'docs/benchmarks.md', 'CONTRIBUTING.md']) {
     const code = [...inlineCodeOf(document), ...blocksOf(document).map(({ text }) => text)].join('\n');
     for (const [, name = ''] of code.matchAll(/npm run ([\w:]+)/g)) t.ok(scripts[name], `${document}: npm run ${name}`);
   }

@@ -69,6 +69,19 @@ export function checkLitestream(t: Test, text: string): void {
   t.equal(path, join(STATE, SETTINGS.DATABASE_PATH.fallback));
 }
 
+/** A service that keeps its database on a volume, is reachable from this machine only, and is given longer to stop than it takes. */
+export function checkCompose(t: Test, text: string): void {
+  t.match(text, /^ {6}- 127\.0\.0\.1:3000:3000$/m);
+  const [, volume = '', folder = ''] = /^ {6}- (\w+):(\/\w+)$/m.exec(text) ?? [];
+  t.match(text, `\nvolumes:\n  ${volume}:\n`);
+  const settings = new Map(pairsOf(text, /^ {6}([A-Z_]+): "?([^"\n]*)"?$/gm));
+  for (const name of settings.keys()) t.ok(Object.hasOwn(SETTINGS, name), name);
+  t.equal(settings.get('DATABASE_PATH'), join(folder, SETTINGS.DATABASE_PATH.fallback));
+  t.equal(settings.get('PORT'), SETTINGS.PORT.fallback);
+  const [, seconds] = /^ {4}stop_grace_period: (\d+)s$/m.exec(text) ?? [];
+  t.ok(Number(seconds) > Number(SETTINGS.SHUTDOWN_SECONDS.fallback) + 1, 'it may finish what is in flight');
+}
+
 function checkBraces(t: Test, text: string): void {
   let depth = 0;
   for (const brace of text.match(/[{}]/g) ?? []) {
