@@ -22,7 +22,8 @@ const STAMP = join(DIST, '.built-from');
 const CONFIGURATION = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.js'];
 
 linkRuntime();
-if (!isCurrent()) await build();
+// `npm run dev` runs the sources and needs the right Node only.
+if (process.argv[2] !== '--runtime-only' && !isCurrent()) await build();
 
 /**
  * Makes node_modules/.bin/node, where npm scripts find the Node that the checkout brings. npm 11 makes it; npm 10 makes it too and

@@ -12,6 +12,7 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { writeToString } from 'fast-csv';
 import { FormData, fetch } from 'undici';
+import { type Api, call, post } from './api-client.ts';
 
 const FIRST = ['Zoë', 'Łukasz', 'José', 'Anna', 'Mehmet', 'Ngọc', 'Björn', 'Chloé', 'Siobhán', 'Ivo', 'Priya', 'Đorđe'];
 const LAST = [
@@ -62,11 +63,6 @@ try {
   service.kill('SIGTERM');
   await ended;
   rmSync(folder, { recursive: true, force: true });
-}
-
-interface Api {
-  url: string;
-  headers: Record<string, string>;
 }
 
 /** Reads the address and the keys as an owner does: from what the start prints. */
@@ -213,17 +209,6 @@ async function readOneMail(api: Api): Promise<Mail> {
   });
   say('  and leave by one click');
   return { ...shown, preferences: link };
-}
-
-function post<T = unknown>(api: Api, path: string, form: Record<string, string>): Promise<T> {
-  return call<T>(api, path, { method: 'POST', body: new URLSearchParams(form) });
-}
-
-async function call<T>({ url, headers }: Api, path: string, init: Parameters<typeof fetch>[1]): Promise<T> {
-  const response = await fetch(url + path, { ...init, headers });
-  const answer = (await response.json()) as { status: string; message: T; errors?: unknown };
-  if (answer.status !== 'success') throw new Error(`${path}: ${JSON.stringify(answer.errors)}`);
-  return answer.message;
 }
 
 function addressOf(at: number): string {

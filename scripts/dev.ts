@@ -1,0 +1,105 @@
+/**
+ * `npm run dev`: the service from its sources, started again when a file below src/ changes, with a throw-away
+ * database that holds a little of everything. PORT (3000) and LOG_LEVEL (info) are the only settings it takes: with a relay from
+ * the developer's own .env file, an experiment could send mail to real people.
+ */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { FormData } from 'undici';
+import { type Api, call, post } from './api-client.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const folder = mkdtempSync(join(tmpdir(), 'sendlark-dev-'));
+const headers = { PublicKey: `pk_dev_${randomUUID()}`, SecretKey: `sk_dev_${randomUUID()}` };
+/**
+ * With this variable of `node --watch`, each worker thread reports its imports as messages to whoever started it, who would take
+ * them for its own. The whole folder is watched instead.
+ */
+const WITHOUT_REPORTS = 'data:text/javascript,delete process.env.WATCH_REPORT_DEPENDENCIES';
+const watcher = spawn(
+  process.execPath,
+  [
+    '--import',
+    WITHOUT_REPORTS,
+    '--watch',
+    '--watch-preserve-output',
+    `--watch-path=${join(ROOT, 'src')}`,
+    join(ROOT, 'src/cli.ts'),
+    'serve',
+  ],
+  {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH,
+      PORT: process.env.PORT ?? '3000',
+      LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
+      DATABASE_PATH: join(folder, 'dev.db'),
+      PUBLIC_KEY: headers.PublicKey,
+      SECRET_KEY: headers.SecretKey,
+      RECALL_SECONDS: '0',
+      SHUTDOWN_SECONDS: '1',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // In a group of its own, so that Ctrl-C reaches the service once, through the watcher, and not a second time from the terminal.
+    detached: true,
+  },
+);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => watcher.kill('SIGTERM'));
+const ended = once(watcher, 'exit');
+
+let isSeeded = false;
+for await (const line of createInterface({ input: watcher.stdout })) {
+  console.log(line);
+  const url = /^Sendlark serves (\S+)/.exec(line)?.[1];
+  if (url === undefined || isSeeded) continue;
+  isSeeded = true;
+  seed({ url, headers }).then(
+    () => introduce({ url, headers }),
+    (error: unknown) => console.error('The database could not be filled:', error),
+  );
+}
+await ended;
+rmSync(folder, { recursive: true, force: true });
+
+/** Puts in a contact type with readers, a group, a sender and a single send, which lands in the outbox. */
+async function seed(api: Api): Promise<void> {
+  await post(api, '/contacts-type/add', { name: 'Readers' });
+  const form = new FormData();
+  form.set('contact_type_id', '1');
+  form.set('file', new File([readFileSync(join(ROOT, 'docs/readers.csv'))], 'readers.csv'));
+  await call(api, '/contacts/upload-csv', { method: 'POST', body: form });
+  await post(api, '/unsubscribes-groups/save', { group_name: 'News', description: 'Once a month', is_display: '1' });
+  await post(api, '/sender/save', {
+    from_name: 'Lark Books',
+    from_email: 'hello@example.com',
+    reply_to_email: 'hello@example.com',
+    country_id: '84',
+    company_address: '1 Harbour St',
+    nickname: 'Shop',
+  });
+  await post(api, '/single/send/create', {
+    template_id: '2',
+    sender_id: '1',
+    unsubscribe_group_id: '1',
+    single_send_name: 'Autumn',
+    subject: 'Autumn books for ((first_name|you))',
+    preheader: 'Twelve new titles',
+    'recipient_id[0]': 'contacts_1',
+    schedule_type: '0',
+  });
+}
+
+function introduce({ url, headers }: Api): void {
+  const keys = Object.entries(headers);
+  console.log(`
+The database holds a contact type with readers, a group, a sender and a single send, until Ctrl-C. The keys:
+${keys.map(([name, key]) => `${name}: ${key}`).join('\n')}
+For example: curl ${keys.map(([name, key]) => `-H ${name}:${key}`).join(' ')} ${url}/outbox/list
+Every endpoint: ${new URL('/docs', url)}
+`);
+}
