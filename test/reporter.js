@@ -1,5 +1,6 @@
-/** Prints failing assertions in full, what was skipped and why, a line per test file, and closes with `N passed, N failed`. */
+/** Prints failing assertions as readable diffs, what was skipped and why, a line per test file, and closes with `N passed, N failed`. */
 import { Transform } from 'node:stream';
+import { inspect } from 'node:util';
 import { Parser } from 'tap-parser';
 
 /** Comments that tap itself writes; all others are a test's own and are printed. */
@@ -51,7 +52,7 @@ export default class Reporter extends Transform {
         this.#passed++;
       } else {
         this.#failed++;
-        this.push(`✗ ${path} > ${assertion.name}\n${JSON.stringify(assertion.diag, null, 2)}\n`);
+        this.push(`✗ ${path} > ${assertion.name}\n${diagnosis(assertion.diag ?? {})}\n`);
       }
     });
   }
@@ -72,4 +73,24 @@ export default class Reporter extends Transform {
     this.push(`${this.#passed} passed, ${this.#failed} failed\n`);
     done();
   }
+}
+
+/** What tap tells of a failed assertion: where it is, how what was found differs from what was expected, and what else it says. */
+function diagnosis({ at, diff, found, wanted, source, stack, compare: _, ...rest }) {
+  const place = at && `at ${at.fileName}:${at.lineNumber}:${at.columnNumber}`;
+  // A diff has both values; its lines with - were expected, those with + found.
+  const values = diff === undefined && {
+    ...(wanted === undefined ? {} : { expected: wanted }),
+    ...(found === undefined ? {} : { found }),
+  };
+  const others = Object.entries({ ...values, ...rest }).map(([name, value]) => `${name}: ${shown(value)}`);
+  const parts = [place, diff, ...others, source, stack && `stack:\n${stack}`];
+  return parts
+    .filter((part) => typeof part === 'string' && part !== '')
+    .map((part) => `${part.trimEnd().replaceAll(/^(?=.)/gm, '    ')}\n`)
+    .join('');
+}
+
+function shown(value) {
+  return typeof value === 'string' ? value : inspect(value, { depth: 8, breakLength: 120 });
 }

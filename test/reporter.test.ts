@@ -23,6 +23,38 @@ t.test('the last line counts what passed and what failed', async (t) => {
   t.match(await report('ok 1 - a', 'not ok 2 - b', '1..2'), /^✗ a\.test\.ts > b\n[\s\S]*^1 passed, 1 failed\n$/m);
 });
 
+t.test('a failed assertion is printed as a diff with its place, not as JSON', async (t) => {
+  const told = await report(
+    'not ok 1 - the names are equal',
+    '  ---',
+    '  diff: |',
+    '    --- expected',
+    '    +++ actual',
+    '    @@ -1,1 +1,1 @@',
+    '    -Ann',
+    '    +Zoë',
+    '  at:',
+    '    fileName: test/a.test.ts',
+    '    lineNumber: 7',
+    '    columnNumber: 3',
+    '  compare: ===',
+    '  ...',
+    'not ok 2 - it throws',
+    '  ---',
+    '  found:',
+    '    - 1',
+    '  wanted: two',
+    '  ...',
+    '1..2',
+  );
+  t.match(
+    told,
+    '✗ a.test.ts > the names are equal\n    at test/a.test.ts:7:3\n    --- expected\n    +++ actual\n    @@ -1,1 +1,1 @@\n    -Ann\n    +Zoë\n',
+  );
+  t.match(told, '✗ a.test.ts > it throws\n    expected: two\n    found: [ 1 ]\n');
+  t.notMatch(told, 'compare');
+});
+
 t.test('a file that asserts nothing fails, unless it skips with a reason, which is told', async (t) => {
   t.match(await report('1..0'), /^✗ a\.test\.ts: no assertion ran\n[\s\S]*^0 passed, 1 failed\n$/m);
   t.match(await report('ok 1 - a # SKIP', '1..1'), /no assertion ran\n[\s\S]*^0 passed, 1 failed\n$/m);
