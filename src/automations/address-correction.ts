@@ -1,6 +1,6 @@
 /**
- * A contact's address is corrected: the person keeps their place in every automation under the new address. The old address stays
- * marked as having been there, so that it gets nothing more of it even when it is imported again.
+ * Moves a person's enrolments when the address of their contact is corrected, so that they keep their place in every automation. The
+ * old address stays enrolled as having left, so that it gets no more mails of the automation even if it is imported again.
  */
 import type { Database } from 'better-sqlite3';
 import { type ContactInput, type Readdressed, updateContact } from '../audience/contacts/contacts.ts';
@@ -21,7 +21,7 @@ interface Enrolment {
   delivery_id: number | null;
 }
 
-/** Changes a contact as `changeContact` does, together with its person's places in automations. */
+/** Changes a contact like `updateContact`, and moves its person's enrolments in the same transaction. */
 export function updateContactKeepingPlaces(
   db: Db,
   userId: number,
@@ -39,7 +39,7 @@ export function updateContactKeepingPlaces(
 }
 
 function movePlaces(client: Database, userId: number, { contact, from, to }: Readdressed): void {
-  // Who is in the target at the old address all the same, through another contact or by hand, is somebody else there.
+  // If the old address is still in the target, through another contact or by hand, it belongs to another person, who stays enrolled.
   const places = client
     .prepare<Record<string, number>, Enrolment>(`
       SELECT e.* FROM automations au CROSS JOIN enrolments e ON e.automation_id = au.id AND e.address_id = @from
@@ -57,8 +57,8 @@ function movePlaces(client: Database, userId: number, { contact, from, to }: Rea
 }
 
 /**
- * The place goes to the new address; a mark that never gets a mail stays at the old one. The contact who entered stays on it: another
- * contact of the same person gets the next mail only where the claim finds it in the target.
+ * Moves the enrolment to the new address and leaves a row for the old one that has left the automation. The enrolment keeps its
+ * contact: another contact with the new address gets the next mail only if it is in the target when the mail is claimed.
  */
 function movePlace(client: Database, place: Enrolment, to: number): void {
   client.prepare('UPDATE enrolments SET address_id = ? WHERE id = ?').run(to, place.id);
@@ -70,13 +70,13 @@ function movePlace(client: Database, place: Enrolment, to: number): void {
 }
 
 /**
- * The new address has been in the automation itself: both are one person now, at the place further on, so that no mail which reached
- * either goes to the other. The mail that is on its way to the place given up does not leave.
+ * Joins two enrolments when the new address has been in the automation too: from now on both are one person, at the place of the one
+ * further on, so that no mail that reached one goes to the other as well. A mail queued for the enrolment given up is not sent.
  */
 function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contact: number): void {
   const further = place.schedule_id >= other.schedule_id ? place : other;
   const behind = further === place ? other : place;
-  // On its way to both is the same mail: the new address keeps its own.
+  // If the same mail is queued for both, the new address keeps its own.
   const isSame = place.schedule_id === other.schedule_id && other.delivery_id !== null;
   const [kept, dropped] = isSame ? [other, place] : [further, behind];
   const isActive = further.state === 'active' || (further.state === 'left' && behind.state === 'active');

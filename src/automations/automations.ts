@@ -1,4 +1,4 @@
-/** Automations as records, and their moves between draft and live (decisions §5). */
+/** Automations as records, and moving them between draft and live. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, eq, sql } from 'drizzle-orm';
@@ -26,7 +26,7 @@ export interface AutomationActionDeps extends AutomationDeps {
   wake(): void;
 }
 
-/** The account's automation with this utr; throws the record failure with the endpoint's text. */
+/** The account's automation with this utr; throws 404 with this text. */
 export function requireAutomation(db: Db, userId: number, utr: unknown, text: string): Automation {
   const where = and(ownedBy(automations, userId), eq(automations.utr, recordUtr(utr)));
   const automation = db.select().from(automations).where(where).get();
@@ -34,7 +34,7 @@ export function requireAutomation(db: Db, userId: number, utr: unknown, text: st
   return automation;
 }
 
-/** An automation's mails in their order. */
+/** The schedules of an automation, one for each of its mails, in their order. */
 export function listSchedules(db: Db, automationId: number): Schedule[] {
   return db
     .select()
@@ -44,7 +44,7 @@ export function listSchedules(db: Db, automationId: number): Schedule[] {
     .all();
 }
 
-/** Copies an automation: `Copy of <name>`, draft, with its mails under new utrs, nobody enrolled; gives the new utr. */
+/** Copies an automation and its mails as a draft with new utrs: `Copy of <name>`, with nobody enrolled. Gives the new utr. */
 export function duplicateAutomation({ db, clock }: AutomationDeps, userId: number, given: unknown): string {
   const now = isoTimestamp(clock.now());
   const { id: sourceId, ...source } = requireAutomation(db, userId, given, 'Record not found');
@@ -69,14 +69,15 @@ export function duplicateAutomation({ db, clock }: AutomationDeps, userId: numbe
   return utr;
 }
 
-/** Draft → live: freezes every mail; throws 409 with what stands in the way. A live automation stays as it is. */
+/** Sets a draft live and freezes its mails. Throws 409 with what the owner must fix first. A live automation stays as it is. */
 export async function setLive(deps: AutomationActionDeps, userId: number, utr: unknown): Promise<void> {
-  // Freezing takes a while, in which anything may change: then what was frozen is not what the owner sees.
+  // Freezing takes a while. If the automation, a mail or a sender changed in the meantime, freeze again, so that what goes live is
+  // what the owner sees.
   for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, userId, utr);
   deps.wake();
 }
 
-/** What an automation would go live with; throws what stands in the way, but for the content of its mails. */
+/** The automation and its mails, with their senders. Throws 409 when it can not go live for any reason other than their content. */
 function requireReadiness(db: Db, userId: number, utr: unknown) {
   const automation = requireAutomation(db, userId, utr, 'Record not found');
   if (automation.unsubscribe_group_id === '0') throw conflict('Unsubscribe group require to live automation');
@@ -92,7 +93,7 @@ function requireReadiness(db: Db, userId: number, utr: unknown) {
   return { automation, mails };
 }
 
-/** Gives false when something changed while the mails were frozen. */
+/** Gives false when something changed while the mails were being frozen. */
 async function trySetLive(deps: AutomationActionDeps, userId: number, utr: unknown): Promise<boolean> {
   const { db, clock } = deps;
   if (requireAutomation(db, userId, utr, 'Record not found').status === 1) return true;
@@ -121,7 +122,7 @@ async function trySetLive(deps: AutomationActionDeps, userId: number, utr: unkno
   );
 }
 
-/** What a mail of an automation says, or the problem an owner must mend first. */
+/** The frozen content of an automation's mail, or the problem that the owner must fix first. */
 export async function freezeSchedule(
   { db, config }: AutomationDeps,
   schedule: Schedule,
@@ -145,14 +146,14 @@ function listMailings(db: Db, automationId: number, state: 'sending' | 'paused' 
   return db.select({ id: mailings.id }).from(mailings).where(where).all();
 }
 
-/** Live → draft: people keep their place. Resolves once nothing of it starts any more; throws the record failure when it is not live. */
+/** Moves a live automation to draft; people keep their place. When it resolves, no further delivery starts. Throws 404 when not live. */
 export async function pauseAutomation(deps: AutomationActionDeps, userId: number, utr: unknown): Promise<void> {
   const automation = requireAutomation(deps.db, userId, utr, 'Record not found');
   if (automation.status !== 1) throw notFound('Record not found');
   await stop(deps, [automation], 'pause');
 }
 
-/** Deletes automations softly, and ends what they still had to send. */
+/** Marks automations as deleted and cancels their queued mails. */
 export async function deleteAutomations(deps: AutomationActionDeps, given: readonly Automation[]): Promise<void> {
   await stop(deps, given, 'cancel');
 }
@@ -185,7 +186,7 @@ async function stop(
   for (const id of stopped) await waitForAcknowledgement(db.$client, id);
 }
 
-/** Takes live automations that can't go on back to draft with a reason. `condition` is SQL over `automations`. */
+/** Moves live automations that can not continue back to draft, with a reason. `condition` is SQL over `automations`. */
 export function holdAutomations(db: Db, condition: ReturnType<typeof sql>, reason: string, now: string): void {
   db.run(sql`
     UPDATE mailings SET state = 'paused' WHERE state IN ('sending', 'held') AND automation_id IN
@@ -195,7 +196,7 @@ export function holdAutomations(db: Db, condition: ReturnType<typeof sql>, reaso
     WHERE status = 1 AND deleted_at IS NULL AND ${condition}`);
 }
 
-/** The automations behind `strIds`, numeric ids or utrs; throws the record failure unless all are the account's. */
+/** The automations with these numeric ids or utrs, as in `strIds`. Throws 404 unless all of them belong to the account. */
 export function requireAutomations(db: Db, userId: number, given: readonly unknown[] = []): Automation[] {
   const found = new Map<number, Automation>();
   for (const id of given) {

@@ -1,6 +1,6 @@
 /**
- * People in automations: entry by joining, waiting, the next mail, leaving (decisions §5). Every step is a set of rows claimed
- * through an index, in one short transaction, so that a hundred thousand people who enter at once hold nothing up.
+ * People in automations: entering, waiting, getting the next mail, and leaving. Each function handles one page of rows, found through
+ * an index, in one short transaction, so that a hundred thousand people who enter at once do not delay anything else.
  */
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
@@ -23,22 +23,23 @@ interface Change {
   happened_at: number;
 }
 
-/** A page of what has been recorded and not come to, oldest first. */
+/** A page of the recorded changes that have not been applied yet, oldest first. */
 export const MEMBERSHIP_CHANGES_PAGE = `
   SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${PAGE_ROWS}`;
 
-/** The address a change is about: that of the contact now, since it may have been corrected after the change. */
+/** The address id of a change: that of the contact now, since its address may have been corrected after the change. */
 const CURRENT_ADDRESS =
   'ifnull((SELECT address_id FROM contacts WHERE id = @contact_id AND deleted_at IS NULL), @address_id)';
 
-/** The end of one person's way through one automation. */
+/** Ends a person's enrolment because they left the target. */
 export const END_ENROLMENT = `
   UPDATE enrolments SET state = 'left', reason = 'left the target'
   WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`;
 
 /**
- * Enrols who joined while an automation was live and ends who left since the last call, in the order it happened; gives how many
- * changes were read. Whether an automation was live then is settled by whoever wrote the change, so a pause need not wait for this.
+ * Applies the next page of recorded changes in their order: enrols people who joined and ends the enrolments of people who left.
+ * Gives how many changes were applied. A join is recorded only while the automation is live, so it still counts when the automation
+ * has been paused since.
  */
 export function applyMembershipChanges(client: Database): number {
   return client
@@ -68,14 +69,14 @@ interface DueSchedule {
   schedule_id: number | null;
 }
 
-/** Whom an automation has due first, and for which of its mails. */
+/** The mail that the person who is due first in an automation waits for; null when there is none. */
 export const FIRST_DUE = `
   SELECT e.automation_id, ${NEXT} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
   WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
 
 /**
- * Moves people who are due one mail on, a page of each automation; gives how many there were. An automation that fails goes to
- * draft with a reason, the others go on; throws where the disk fails.
+ * Enqueues the next mail of people who are due, a page for each automation; gives how many people there were. An automation that
+ * fails goes back to draft with a reason, and the others continue. Throws when the disk fails.
  */
 export async function enqueueDueMails(
   deps: AutomationDeps & { log(fields: object, text: string): void },
@@ -104,7 +105,7 @@ export async function enqueueDueMails(
   return moved;
 }
 
-/** Ends people who have no mail before them any more. */
+/** Finishes the enrolments of people who have had every mail. */
 function finish(client: Database, automationId: number, now: number): number {
   return client
     .prepare(`
@@ -125,7 +126,7 @@ async function sendSchedule(
   return mailing === null ? 0 : enqueueScheduleMail(db.$client, automationId, scheduleId, mailing.id, now);
 }
 
-/** A schedule that was added or redesigned while live gets its mailing here; one that can't go takes the automation to draft. */
+/** Creates the mailing of a schedule that was added while live. If its content can not be sent, the automation goes to draft. */
 async function createMissingMailing(deps: AutomationDeps, automationId: number, scheduleId: number) {
   const { db, clock } = deps;
   const schedule = listSchedules(db, automationId).find(({ id }) => id === scheduleId);
@@ -154,8 +155,8 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
 }
 
 /**
- * The joins that find who the person of enrolment `e` is now: `c`, the contact they entered as, wherever it was moved; `k`, their
- * contact of the contact type that is the target, imported anew for one; `r`, their row in the segment that is the target.
+ * The joins that find the person of enrolment `e`: `c` is the contact they entered as, in whichever contact type it is now; `k` is
+ * their contact in the targeted contact type, for example after another import; `r` is their row in the targeted segment.
  */
 export const PERSON = `
   LEFT JOIN contacts c ON c.id = e.contact_id AND c.address_id = e.address_id AND ${isLiveContact('c')}
@@ -164,13 +165,13 @@ export const PERSON = `
   LEFT JOIN segment_recipients r ON au.automation_for_table = 'segments' AND r.segment_id = au.automation_for
     AND r.address_id = e.address_id AND r.is_removed = 0`;
 
-/** The contact they are written to as, with `PERSON`; null for someone who is none. */
+/** The contact whose values the mail gets, after the joins of `PERSON`; null for a person who is no contact. */
 const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
 
-/** Why they would not get their next mail, apart from the target, with `PERSON`; null: they would. */
+/** Why the person would not get the next mail, not counting that they left the target; null if they would. Needs `PERSON`. */
 export const OBSTACLE = `ifnull(${ineligibilityReason('e')}, iif(${CONTACT} IS NULL AND r.id IS NULL, 'contact was deleted', NULL))`;
 
-/** Gives one page of due people their mail, or ends those who left, in one transaction. */
+/** Enqueues the mail for a page of people who are due, and ends the enrolments of those who may not get it, in one transaction. */
 function enqueueScheduleMail(
   client: Database,
   automationId: number,
@@ -181,7 +182,7 @@ function enqueueScheduleMail(
   const bounds = { automation: automationId, schedule: scheduleId, mailing: mailingId, now };
   return client
     .transaction(() => {
-      // A mailing that a newer revision has just taken the place of may be finished: nobody would come to those added to it.
+      // A newer revision may just have replaced this mailing. Once it is finished, deliveries added to it would never be sent.
       const isLive = client
         .prepare(`
           SELECT 1 FROM automations WHERE id = @automation AND status = 1 AND deleted_at IS NULL
@@ -231,7 +232,7 @@ function enqueueScheduleMail(
         const isNew = step.run(id, scheduleId, now).changes > 0;
         const made = isNew ? deliver.run(mailingId, address_id, contact_id, segment_recipient_id) : null;
         if (made === null || made.changes === 0) {
-          // This person has had it already, at another address for one.
+          // This person has had the mail already, for example at another address.
           skip.run(scheduleId, now, now + (wait ?? 0), id);
           continue;
         }
@@ -244,16 +245,17 @@ function enqueueScheduleMail(
 }
 
 /**
- * After a schedule is added: who has passed every other mail, and has not finished, waits for it from the mail before. Call inside
- * the transaction of the change.
+ * Updates due times after a schedule was added: people who have had every other mail and have not finished wait for the new one,
+ * counted from the mail before. Call inside the transaction of the change.
  */
 export function rescheduleAfterAddition(client: Database, automationId: number, scheduleId: number): void {
   updateDueTimes(client, automationId, `${NEXT} = @schedule`, scheduleId);
 }
 
 /**
- * After a schedule is deleted: who waited for it waits for the one behind it, from the mail before. Who has none left has had their
- * last mail, but keeps their place while the automation is paused (decisions §5). Call inside the transaction of the change.
+ * Updates due times after a schedule was deleted: people who waited for it wait for the next one, counted from the mail before. People
+ * for whom there is no next one have finished; in a paused automation they keep their place instead, since its owner may be about to
+ * replace the mail. Call inside the transaction of the change.
  */
 export function rescheduleAfterDeletion(client: Database, automationId: number, scheduleId: number): void {
   const waited = `e.schedule_id < @schedule AND NOT EXISTS (SELECT 1 FROM automation_schedules s

@@ -1,4 +1,4 @@
-/** A look ahead: what one person receives from an automation and when, or why nothing more comes (decisions §5). */
+/** Forecasts which mails of an automation a person will get and when, or why they will get no more. */
 import type { Database } from 'better-sqlite3';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { isoTimestamp } from '../clock.ts';
@@ -12,12 +12,12 @@ const HOUR_MS = 3_600_000;
 const NOT_LIVE = 'the automation is not live';
 
 export interface Forecast {
-  /** waiting: in it, with mails to come; finished and left: no more; outside: never entered. */
+  /** waiting: enrolled, with mails to come; finished and left: no more mails; outside: never entered. */
   state: 'waiting' | 'finished' | 'left' | 'outside';
-  /** Why they left, would leave at the next mail, or are outside; null when nothing stands in the way. */
+  /** Why they left, will leave at the next mail, or are outside; null when they will get the next mail. */
   reason: string | null;
   entered_at: string | null;
-  /** Every mail in order: when it went, or when it is due as things are; both null when it will not go, or nobody knows when: while not live. */
+  /** Every mail in order, with when it was sent or is due as things are now. Both are null if it will not be sent, or while not live. */
   mails: { utr: string; subject: string; sent_at: string | null; due_at: string | null }[];
 }
 
@@ -29,11 +29,11 @@ interface Enrolment {
   schedule_id: number;
   waiting_since: number;
   contact_id: number | null;
-  /** The change it is still to come from; 0 once it is there. */
+  /** The recorded join that the background has not applied yet; 0 for a stored enrolment. */
   change_id: number;
 }
 
-/** What the person of this address receives and when. Someone outside is told what would come if they joined at `now`. */
+/** The forecast for the person with this address. For someone who never entered: what would come if they joined at `now`. */
 export function forecastFor(db: Db, automation: Automation, email: string, now: number): Forecast {
   const client = db.$client;
   const isLive = automation.status === 1;
@@ -78,7 +78,7 @@ function findEnrolment(client: Database, { id }: Automation, addressId: number):
     .get(id, addressId);
 }
 
-/** The enrolment that a join brings which the background has not come to yet. */
+/** The enrolment that will result from a recorded join that the background has not applied yet. */
 function findPendingJoin(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
   return client
     .prepare<[number, number], Enrolment>(`
@@ -88,7 +88,7 @@ function findPendingJoin(client: Database, { id }: Automation, addressId: number
     .get(id, addressId);
 }
 
-/** Whether they have left the target, and perhaps come back, since they joined, without the background having come to it. */
+/** Whether a leave after their join has been recorded that the background has not applied yet. They may have come back since. */
 function hasPendingLeave(client: Database, { id }: Automation, addressId: number, { change_id }: Enrolment): boolean {
   return (
     client
@@ -103,7 +103,7 @@ function dueAt({ waiting_since, schedule_id }: Enrolment, schedules: readonly Sc
   return waiting_since + waitMs(schedules.find(({ id }) => id > schedule_id));
 }
 
-/** Mails up to the place passed with what became of them; the others from `due` on, each waiting from the one before it. */
+/** Mails up to the schedule `passed` with their progress; the later ones due from `due` on, each after the wait of its schedule. */
 function planMails(
   schedules: readonly Schedule[],
   passed: number,
@@ -132,7 +132,7 @@ interface MailProgress {
   due_at: number | null;
 }
 
-/** What became of the mails of an enrolment: sent when it was accepted, also if it was returned later; due while it is on its way. */
+/** The mails of an enrolment so far: `sent_at` once the relay has accepted it, even if it bounced later; `due_at` while it is queued. */
 function mailProgress(client: Database, enrolmentId: number): Map<number, MailProgress> {
   const steps = client
     .prepare<[number], MailProgress>(`
@@ -143,7 +143,7 @@ function mailProgress(client: Database, enrolmentId: number): Map<number, MailPr
   return new Map(steps.map((taken) => [taken.schedule_id, taken]));
 }
 
-/** Why the next mail would not go to this person, apart from the target. */
+/** Why the person would not get the next mail, not counting that they left the target; null if they would. */
 function findObstacle(
   client: Database,
   automation: Automation,

@@ -1,15 +1,15 @@
-/** How an automation stands: its people by state and reason, its mails by their counters (decisions §5). */
+/** The report of an automation: its people by state and reason, and its mails with their counters. */
 import type { Db } from '../database/open.ts';
 import { sendingHeldReason } from '../delivery/queue/hold.ts';
 import type { Automation } from './automations.ts';
 
 export interface AutomationReport {
   status: number;
-  /** Why it went back to draft by itself, or why the relay holds one of its mails. */
+  /** Why Sendlark moved it back to draft, or why one of its mails or all sending is held. */
   held_reason: string | null;
   people: { state: string; reason: string | null; count: number }[];
   mails: {
-    /** Null: deleted; what it sent still counts. */
+    /** Null for a deleted mail, whose counters still show what it sent. */
     utr: string | null;
     subject: string;
     triggered: number;
@@ -18,14 +18,14 @@ export interface AutomationReport {
     total_opens: number;
     bounces: number;
     unsubscribes: number;
-    /** People whose next mail it is, those included to whom it is on its way. */
+    /** People whose next mail this is, including those for whom it is queued. */
     waiting: number;
-    /** Null: deleted. */
+    /** Null for a deleted mail. */
     tracking: number | null;
   }[];
 }
 
-/** How many people are where, why people left, and the counters of each mail that is or was in it, over all its revisions. */
+/** The report of an automation. The counters of each mail, deleted ones included, are summed over all its revisions. */
 export function automationReport(db: Db, automation: Automation): AutomationReport {
   const places = db.$client
     .prepare<[number], Place>(`
@@ -64,6 +64,7 @@ export function automationReport(db: Db, automation: Automation): AutomationRepo
   };
 }
 
+/** How many people of the same state and reason have had the same last mail. */
 interface Place {
   state: string;
   reason: string | null;
@@ -72,7 +73,7 @@ interface Place {
   count: number;
 }
 
-/** People by state and reason, wherever they are. */
+/** The people by state and reason, whichever mail they had last. */
 function countPeople(places: readonly Place[]): AutomationReport['people'] {
   const people: AutomationReport['people'] = [];
   for (const { state, reason, count } of places) {
@@ -83,7 +84,7 @@ function countPeople(places: readonly Place[]): AutomationReport['people'] {
   return people;
 }
 
-/** How many people wait for a mail: those who have not had it, but every one before it. */
+/** How many people wait for a mail: those who have had every mail before it, but not this one. */
 function countWaiting(schedule: number, inPlace: readonly number[], places: readonly Place[]): number {
   return places
     .filter(({ state, schedule_id: had }) => state === 'waiting' && inPlace.find((id) => id > had) === schedule)

@@ -1,4 +1,4 @@
-/** Deleting a mail of an automation: what is queued of it never leaves, and its people wait for whatever comes in its place. */
+/** Deletes a mail of an automation: queued deliveries of it are cancelled, and the people who waited for it wait for the next one. */
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
@@ -7,7 +7,7 @@ import { commandMailing, waitForAcknowledgement } from '../delivery/queue/contro
 import { notFound } from '../failure.ts';
 import { rescheduleAfterDeletion } from './enrolment.ts';
 
-/** Deletes the account's schedule with this utr; throws the record failure. After it resolves, no hand-off of it starts. */
+/** Deletes the account's schedule with this utr; throws 404. When it resolves, no further delivery of it starts. */
 export async function deleteSchedule(
   { db, wake }: { db: Db; wake(): void },
   userId: number,

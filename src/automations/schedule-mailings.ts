@@ -1,4 +1,4 @@
-/** The mailing behind a schedule: one per design; a changed one opens a new revision (house, "The tables behind the nouns"). */
+/** The mailings of a schedule: each time its content changes while it is live, a new mailing with the next revision is created. */
 import { and, desc, eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { links, mailings } from '../database/schema/index.ts';
@@ -22,7 +22,7 @@ export function findScheduleMailing(
   );
 }
 
-/** Opens a mailing for what a schedule says now, unless the newest one says just that. Call inside a transaction. */
+/** Creates a mailing with the frozen content of a schedule, unless the newest one has the same content. Call inside a transaction. */
 export function createScheduleMailing(
   db: Db,
   automation: Automation,
@@ -43,7 +43,7 @@ export function createScheduleMailing(
       revision: (newest?.revision ?? 0) + 1,
       unsubscribe_group_id: Number(automation.unsubscribe_group_id),
       sender_id: schedule.sender_id,
-      // Who is queued gets the new design under the Message-ID that an earlier try may have used.
+      // People who are already queued get the new design. It keeps the key of the Message-ID, since an earlier attempt may have used it.
       content: JSON.stringify({ ...frozen, message_key: before?.message_key ?? frozen.message_key }),
       state: 'sending',
       created_at: now,
@@ -55,7 +55,7 @@ export function createScheduleMailing(
   });
 }
 
-/** The sender is not part of it: what it is now goes on every mail, whenever the content was frozen. */
+/** Compares content without the sender, since every mail gets the sender's details as they are when it is sent. */
 function sameContent(a: FrozenContent, b: FrozenContent): boolean {
   return JSON.stringify(a.content) === JSON.stringify(b.content);
 }

@@ -1,4 +1,4 @@
-/** Whom the holder of a link to a design page can look at and write to: people of the mail, never others. */
+/** Limits whose data a design page shows and to whom it sends tests: the account's own people, and only a few tests per link. */
 import { and, eq, isNull } from 'drizzle-orm';
 import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
@@ -9,13 +9,13 @@ import { valuesOfContact } from '../delivery/queue/recipients.ts';
 import { conflict, Failure } from '../failure.ts';
 import { type Design, LINK_MS } from './designs.ts';
 
-/** Tests that one link sends, asked-for ones that are refused included, so that it does not tell who is a contact. */
+/** The most tests of one link. Refused ones count too, so that a link can not be used to find out who is a contact. */
 const MAX_TESTS = 10;
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * Lets a holder of the link send a test to this address: an address of one of the account's senders or contacts, a few times. Throws
- * 429 when the link has sent its number of tests, and 409 for an address of a stranger.
+ * Checks that the page may send a test to this address, and counts it. Throws 429 when the link has reached `MAX_TESTS`, and 409 when
+ * the address belongs to none of the account's senders and contacts.
  */
 export function allowTest(db: Db, { utr, until, user_id }: Design, { normalized, address }: Address, now: Date): void {
   const forget = db.$client.prepare('DELETE FROM design_tests WHERE until < ?');
@@ -49,8 +49,8 @@ function isSender(db: Db, userId: number, normalized: string): boolean {
 }
 
 /**
- * What placeholders become in a design's preview for a contact of its audience: the one with this address, or for null any. Null when
- * there is none.
+ * The placeholder values for the preview of a design: those of the contact in its audience with this address, or of any contact in it
+ * when `address` is null. Null when no such contact exists.
  */
 export function sampleValues(db: Db, design: Design, address: Address | null): Values | null {
   const addressId =

@@ -1,4 +1,4 @@
-/** What a design page edits: the content of a schedule or of a single send, named by the text of its signed link. */
+/** The content that a design page edits, of a single send or a schedule, and the signed links that open the page. */
 import { eq } from 'drizzle-orm';
 import { freezeSchedule } from '../automations/automations.ts';
 import { createScheduleMailing } from '../automations/schedule-mailings.ts';
@@ -20,10 +20,10 @@ import { conflict, notFound } from '../failure.ts';
 import type { SingleSendActionDeps } from '../single-sends/actions.ts';
 
 const PURPOSE = 'design';
-/** How long a link opens the page, and then again how long the page it opened can be used. */
+/** How long a link can be opened. An opened page can be used for the same time again. */
 export const LINK_MS = 24 * 60 * 60 * 1000;
 
-/** Template code as it is stored: one of the two, the other empty. */
+/** Stored template code: one of the two, and the other empty. */
 export interface TemplateCode {
   template_json: string;
   template_html: string;
@@ -41,23 +41,24 @@ export interface Design extends TemplateCode {
   template_id: number;
   unsubscribe_group_id: number;
   tracking: number;
-  /** Who it is for, and whom of them not. */
+  /** The recipients, and the targets excluded from them. */
   targets: Target[];
   excluded: Target[];
-  /** Why it can not be changed any more, or null. */
+  /** Why the content can no longer be changed, or null. */
   locked: string | null;
-  /** Until when the link opens, epoch milliseconds. */
+  /** When the link expires, in epoch milliseconds. */
   until: number;
 }
 
-/** The token of a single send's or schedule's design page; it opens the page for 24 hours from `now`. */
+/** The token in the link to a design page, valid for 24 hours from `now`. */
 export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, now: Date): string {
   return tokens.sign(PURPOSE, `${kind}:${utr}:${now.getTime() + LINK_MS}`);
 }
 
 /**
- * What a design link is for, with the built-in template's code where nothing was designed yet; null when it is not ours or
- * gone, `expired` when it is too old or was revoked. What was opened in time stays `usable` for as long again, so that a page left open overnight can be saved.
+ * The design that a link opens, with the code of the built-in template if nothing was designed yet. Null when the link is forged or
+ * the record was deleted; `expired` when the link is too old or was revoked. With `usable` it is valid for another 24 hours, so that
+ * a page that was left open overnight can still be saved.
  */
 export function findDesign(
   db: Db,
@@ -115,15 +116,15 @@ function automationTargets({
   return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
 }
 
-/** When the links of this mail were last revoked, epoch milliseconds; 0: never. */
+/** When the links of this mail were last revoked, in epoch milliseconds; 0 if never. */
 function revokedAt(db: Db, utr: string): number {
   const found = db.select().from(designRevocations).where(eq(designRevocations.utr, utr)).get();
   return found?.revoked_at ?? 0;
 }
 
 /**
- * Revokes the links made so far to the design pages of mails, each named by the utr of its single send or schedule: of this one, for
- * null of all, and of this account, for null of all. Gives how many mails that were.
+ * Revokes all links to design pages made so far: those of one single send or schedule (`utr`), or of all if null; in one account
+ * (`userId`), or in all if null. Gives the number of single sends and schedules.
  */
 export function revokeDesignLinks(
   db: Db,
@@ -156,15 +157,15 @@ function currentCode(
   };
 }
 
-/** What `((sender_name))` and `((sender_address))` become in a design. */
+/** The values of `((sender_name))` and `((sender_address))` for a design. */
 export function senderValues(db: Db, { sender_id }: Design): Record<string, string> {
   const sender = db.select().from(senders).where(eq(senders.id, sender_id)).get();
   return sender === undefined ? {} : { sender_name: sender.from_name, sender_address: senderAddress(db, sender) };
 }
 
 /**
- * Stores new template code. A mail of a live automation opens a new revision of its mailing with it; a queued single send
- * stays queued and goes with it. Throws 409 when it can not be changed any more, or can not be sent from a live automation.
+ * Stores new template code. A mail of a live automation gets a new revision of its mailing; a queued single send stays queued and is
+ * sent with the new code. Throws 409 when a single send has started, or a live automation could not send this code.
  */
 export async function saveDesign(deps: SingleSendActionDeps, design: Design, code: TemplateCode): Promise<void> {
   if (design.kind === 'single') saveSingleSend(deps, design.id, code);

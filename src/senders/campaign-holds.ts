@@ -1,4 +1,4 @@
-/** What is held right now and why, for the log and for /metrics: whoever held it, it is found in the rows. */
+/** What is held right now and why, for the log and for /metrics. It reads the rows, so it does not matter which code held them. */
 import type { Database } from 'better-sqlite3';
 import { sendingHeldReason } from '../delivery/queue/hold.ts';
 import { CANCELLED, COPY } from '../single-sends/actions.ts';
@@ -10,10 +10,10 @@ export interface Hold {
   reason: string;
 }
 
-/** More kinds of reasons are counted together, so that the labels of /metrics stay few. */
+/** The most kinds of reasons counted separately, so that /metrics has few labels; the rest is counted as `other`. */
 const MAX_REASON_KINDS = 40;
 
-/** Everything that is held. A copy and a send that its owner cancelled wait for their owner and are not among it. */
+/** Everything that is held. Copies and cancelled sends are not included, since their owner stopped them. */
 export function listHolds(client: Database): Hold[] {
   const records = client
     .prepare<[string, string], Hold>(`
@@ -27,7 +27,7 @@ export function listHolds(client: Database): Hold[] {
   return reason === null ? records : [...records, { what: 'sending', id: 0, reason }];
 }
 
-/** How many are held for each kind of reason: its words up to a colon, without quoted names and numbers, joined by underscores. */
+/** How many records are held for each kind of reason: its words before a colon, without quoted names and numbers, joined by `_`. */
 export function countHeld(client: Database): { what: string; reason: string; count: number }[] {
   const counts = new Map<string, { what: string; reason: string; count: number }>();
   for (const held of listHolds(client)) {
@@ -48,11 +48,11 @@ function reasonKind(reason: string): string {
   return words?.slice(0, 10).join('_') ?? 'unknown';
 }
 
-/** Logs each hold once, with its reason; what an earlier run has held was logged by that run. */
+/** Logs each hold once, with its reason. Holds that exist at start are not logged again. */
 export class HoldLog {
   readonly #client: Database;
   readonly #log: (fields: object, text: string) => void;
-  /** What has been logged and is still held: its reason by what and id. */
+  /** The reasons of the current holds that need no more logging, by kind and id of the record. */
   #known: Map<string, string>;
 
   constructor(client: Database, log: (fields: object, text: string) => void) {
@@ -61,7 +61,7 @@ export class HoldLog {
     this.#known = byKey(listHolds(client));
   }
 
-  /** Logs what has been held since the last look. */
+  /** Logs the holds that are new since the last call. */
   look(): void {
     const held = listHolds(this.#client);
     for (const { what, id, reason } of held) {

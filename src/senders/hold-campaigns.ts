@@ -1,4 +1,4 @@
-/** What happens to campaigns when a target they name is deleted, or a custom field that its rules need. */
+/** Holds campaigns when their target is deleted, or a custom field that the rules of their segment need. */
 import { and, eq, or, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/automations.ts';
@@ -8,8 +8,9 @@ import { singleSends, type Target } from '../database/schema/index.ts';
 const NAMES = { contacts: 'contact type', segments: 'segment' };
 
 /**
- * Puts queued sends that name a deleted target, as recipient or exclusion, back to status 0 and live automations for it to
- * draft, with a reason; a contact type takes those along that name a segment of it, for nobody is left in it. Call inside the deletion's transaction; `now` is wire time.
+ * Holds the campaigns that use a deleted target: queued single sends with it as a recipient or exclusion go back to status 0, and live
+ * automations for it to draft, with a reason. After a contact type was deleted this includes campaigns for its segments, which are
+ * empty now. Call inside the transaction of the deletion. `now` is an ISO timestamp.
  */
 export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: number, now: string): void {
   hold(db, { table, id }, `A ${NAMES[table]} it names was deleted`, `Its ${NAMES[table]} was deleted`, now);

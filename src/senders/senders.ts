@@ -1,4 +1,4 @@
-/** Senders beyond their record: the verification mail, what a verification or a deletion does to sends that name the sender. */
+/** The verification of senders, and what verifying or deleting one does to the campaigns that use it. */
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
@@ -16,19 +16,19 @@ type Sender = typeof senders.$inferSelect;
 const PURPOSE = 'verify-sender';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How long the link in a verification mail works. */
+/** How many days the link in a verification mail works. */
 const LINK_DAYS = 7;
-/** An address gets at most one verification mail of an account in this time. */
+/** An account can send a verification mail to the same address once in this time. */
 const RESEND_MS = 5 * 60 * 1000;
 
-/** The newest verification mail to an address, and what became of it. */
+/** The newest verification mail to an address, and the state of its delivery. */
 interface Verification {
   /** ISO 8601 in UTC. */
   sent_at: string;
   held_reason: string | null;
   state: number;
   attempts: number;
-  /** What the relay answered, or why nothing was handed to it. */
+  /** The relay's answer, or why the mail was not sent. */
   reply: string | null;
 }
 
@@ -49,8 +49,8 @@ export function findLastVerification(db: Db, sender: Sender): Verification | und
 }
 
 /**
- * Whether a verification mail to this address would be one too many: one left a moment ago, or one still waits for the relay
- * and its link stays good for a while. What was not handed over, since the address is unsubscribed or suppressed, does not count.
+ * Whether it is too soon for another verification mail to this address: one was sent a few minutes ago, or one from the last day is
+ * still queued. A mail that was not sent because the address is unsubscribed or suppressed does not count.
  */
 function isTooSoon(last: Verification | undefined, now: Date): boolean {
   if (last === undefined || last.state === State.suppressed) return false;
@@ -60,8 +60,8 @@ function isTooSoon(last: Verification | undefined, now: Date): boolean {
 }
 
 /**
- * Queues the verification mail and stamps `send_at`, unless the address had one moments ago: whoever holds the keys must not be
- * able to fill a stranger's mailbox. Call inside the transaction of the change that asks for it.
+ * Queues the verification mail and sets `send_at`, unless the address got one a few minutes ago, so that nobody can use Sendlark to
+ * flood a stranger's mailbox. Call inside the transaction of the change that requires the verification.
  */
 export function sendVerification(
   deps: { db: Db; tokens: Tokens; publicUrl(): string },
@@ -97,7 +97,7 @@ export function sendVerification(
     .run();
 }
 
-/** The sender a verification link is for, while the link is ours, in time, and the address still the sender's. */
+/** The sender of a verification link; null if the link is forged or expired, or the sender was deleted or has another address now. */
 export function findSenderByLink(db: Db, tokens: Tokens, token: string, now: Date): Sender | null {
   const text = tokens.read(PURPOSE, token);
   if (text === null) return null;
@@ -109,9 +109,9 @@ export function findSenderByLink(db: Db, tokens: Tokens, token: string, now: Dat
 }
 
 /**
- * Marks a sender verified, with the account's other senders of the same address, which share one verification mail, queues the
- * sends and lets the mailings go on that waited for them. A scheduled one that has meanwhile missed its time by more than `graceMinutes` stays held and says
- * so. One transaction.
+ * Marks a sender as verified, and with it the account's other senders with the same address, since they share the verification mail.
+ * Then releases the single sends and mailings that waited for them. A scheduled single send that missed its time by more than
+ * `graceMinutes` stays held, with that as the reason. One transaction.
  */
 export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: number): void {
   const stamp = isoTimestamp(now);
@@ -159,9 +159,9 @@ export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: nu
 }
 
 /**
- * Puts queued sends that name a deleted sender back to status 0, holds running ones, and takes live automations to draft, each with
- * the reason. Call inside the deletion's transaction. Gives the mailings of the sender that are not through: once the worker has
- * acknowledged their state, nothing leaves from it any more.
+ * Holds the campaigns that use a deleted sender: queued single sends go back to status 0, running ones are held, and live automations
+ * go back to draft, each with the reason. Call inside the transaction of the deletion. Gives the ids of the sender's unfinished
+ * mailings: once the worker has acknowledged their state, no more mail is sent from this sender.
  */
 export function holdCampaignsUsingSender(db: Db, senderId: number, now: string): number[] {
   db.update(singleSends)

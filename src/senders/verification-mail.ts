@@ -1,14 +1,14 @@
-/** The mail that asks whether a sender address is its owner's: readable as text, in a light and in a dark mail program. */
+/** The mail that asks the owner of an address to confirm it as a sender, as text and as HTML for light and dark mode. */
 import { randomBytes } from 'node:crypto';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FrozenContent } from '../delivery/queue/mailings.ts';
 
-/** The content of the mail to `email` whose button leads to `url` for `days` days. */
+/** The content of the mail to `email`, whose button opens `url`. The text says that the link works for `days` days. */
 export function verificationContent(email: string, url: string, days: number): FrozenContent {
   return {
     content: {
       subject: `Confirm ${email}`,
-      // As one piece: nothing in it is a placeholder, whatever the address looks like.
+      // One piece without placeholders, even if the address contains `((`.
       html: [htmlPart(escapeHtml(email), url, days)],
       text: [textPart(email, url, days)],
       links: [],
