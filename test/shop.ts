@@ -1,4 +1,4 @@
-/** An account with a list, a group and a sender behind a relay as told, for stories in which people change while mail is on its way. */
+/** An account with contacts, an unsubscribe group, a sender and a fake relay, for tests in which people change while mail is queued. */
 import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
 import type { Courier, Outcome } from '../src/delivery/transport/courier.ts';
@@ -30,13 +30,13 @@ export const UNKNOWN = answer('refused', 550, '5.1.1', 'no such user');
 export const REFUSED = answer('refused', 554, '5.6.0', 'content refused');
 
 interface Relay {
-  /** What it answers to a mail for this address. */
+  /** The relay's answer to a mail for this address. */
   answer(to: string): Outcome;
-  /** What it was handed, whatever it answered. */
+  /** Every mail the relay got, whatever it answered. */
   handed: { to: string; envelopeFrom: string; raw: string; at: string; isAccepted: boolean }[];
 }
 
-/** Sender 1, group 1 and contact type 1, and what may happen to them. `settings` are the installation's. */
+/** An account with sender 1, group 1 and contact type 1, and actions on them. `settings` are those of the installation. */
 export async function startShop(t: Test, settings: Record<string, string> = {}) {
   const relay: Relay = { answer: () => ACCEPTED, handed: [] };
   const courier: Courier = {
@@ -44,7 +44,7 @@ export async function startShop(t: Test, settings: Record<string, string> = {}) 
     send: async ({ start, to, from }) => {
       const message = start();
       if (message === null) return 'withdrawn';
-      // The sender's own verification mail is no campaign's.
+      // Do not count the verification mail of the sender.
       const isOwn = to.endsWith('example.com');
       const outcome = isOwn ? ACCEPTED : relay.answer(to);
       const at = app.clock.now().toISOString().slice(5, 16);
@@ -116,7 +116,7 @@ export async function startShop(t: Test, settings: Record<string, string> = {}) 
     correct: (id: number, name: string, type = 1) =>
       post('/contacts/update', { contact_id: id, contact_type_id: type, email: `${name}@example.org`, country: 1 }),
 
-    /** Lets time pass in steps of an hour, the background at each. */
+    /** Lets time pass in steps of an hour and runs the background work after each. */
     async pass(ms: number) {
       for (let passed = 0; passed < ms; passed += HOUR) {
         app.clock.advance(Math.min(HOUR, ms - passed));
@@ -124,13 +124,13 @@ export async function startShop(t: Test, settings: Record<string, string> = {}) 
       }
     },
 
-    /** Whom the relay has accepted mail for, each with its subject: `ann one`, in order. */
+    /** The mails that the relay has accepted in order, as recipient and subject: `ann one`. */
     accepted: () =>
       relay.handed
         .filter(({ isAccepted }) => isAccepted)
         .map(({ to, raw }) => `${to.split('@')[0]} ${/^Subject: (.*)$/m.exec(raw)?.[1]?.trim()}`),
 
-    /** The accepted mails, read. */
+    /** The accepted mails, parsed. */
     mails: (): Promise<Mail[]> =>
       Promise.all(
         relay.handed
@@ -153,7 +153,7 @@ export async function startShop(t: Test, settings: Record<string, string> = {}) 
 
 export type Shop = Awaited<ReturnType<typeof startShop>>;
 
-/** A live series for contact type 1, or another target: mails by subject, each after so many hours. */
+/** Makes a live automation for contact type 1 or another target. Mails are given by subject, each with its wait in hours. */
 export async function startSeries(shop: Shop, waits: Record<string, number>, options: Record<string, unknown> = {}) {
   const { post, get, remove } = shop;
   const { utr } = await post('/automations/create', {
@@ -193,7 +193,7 @@ export async function startSeries(shop: Shop, waits: Record<string, number>, opt
   };
 }
 
-/** A single send to contact type 1, or other targets, that has begun: SEND_RATE says how many leave with each second. */
+/** Starts a single send to contact type 1 or other targets. SEND_RATE sets how many mails are sent per second. */
 export async function startSend(shop: Shop, given: Record<string, unknown> = {}): Promise<string> {
   const { utr } = await shop.post('/single/send/create', {
     template_id: 1,

@@ -58,15 +58,15 @@ export function forecastFor(db: Db, automation: Automation, email: string, now: 
   const hasLeft =
     automation.exit_criteria === 1 && (!isMember || hasPendingLeave(client, automation, addressId ?? 0, enrolment));
   const leaves = hasLeft ? 'left the target' : obstacle;
-  const goesOn = isActive && leaves === null && isLive;
-  const taken = mailProgress(client, enrolment.id);
+  const getsMore = isActive && leaves === null && isLive;
+  const progress = mailProgress(client, enrolment.id);
   const next = schedules.find(({ id }) => id > enrolment.schedule_id);
-  const due = taken.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
+  const due = progress.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
     reason: isActive ? (leaves ?? (isLive ? null : NOT_LIVE)) : enrolment.reason,
     entered_at: isoTimestamp(new Date(enrolment.entered_at)),
-    mails: planMails(schedules, enrolment.schedule_id, goesOn ? Math.max(now, due) : null, taken),
+    mails: planMails(schedules, enrolment.schedule_id, getsMore ? Math.max(now, due) : null, progress),
   };
 }
 
@@ -108,11 +108,11 @@ function planMails(
   schedules: readonly Schedule[],
   passed: number,
   due: number | null,
-  taken: ReadonlyMap<number, MailProgress>,
+  progress: ReadonlyMap<number, MailProgress>,
 ): Forecast['mails'] {
   let next = due;
   return schedules.map((schedule, at) => {
-    const mail = taken.get(schedule.id);
+    const mail = progress.get(schedule.id);
     const dueAt = schedule.id > passed ? next : (mail?.due_at ?? null);
     if (schedule.id > passed && next !== null) next += waitMs(schedules[at + 1]);
     const timed = (moment: number | null | undefined) =>
@@ -140,7 +140,7 @@ function mailProgress(client: Database, enrolmentId: number): Map<number, MailPr
         iif(d.state IN (${State.queued}, ${State.sending}), max(d.due_at, t.taken_at), NULL) AS due_at
       FROM steps t LEFT JOIN deliveries d ON d.id = t.delivery_id WHERE t.enrolment_id = ?`)
     .all(enrolmentId);
-  return new Map(steps.map((taken) => [taken.schedule_id, taken]));
+  return new Map(steps.map((progress) => [progress.schedule_id, progress]));
 }
 
 /** Why the person would not get the next mail, not counting that they left the target; null if they would. */

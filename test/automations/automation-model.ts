@@ -1,4 +1,4 @@
-/** Automations as decisions §5 tells them, in memory and without haste: what the engine is compared with. */
+/** A simple model of automations in memory, written from the rules alone and without regard to speed. Tests compare it with the code. */
 
 export interface Mail {
   person: string;
@@ -9,7 +9,7 @@ export interface Mail {
 }
 
 export interface Plan {
-  /** The contact type whose joins enter. */
+  /** The contact type that people join to enter. */
   target: number;
   group: number;
   exit: 0 | 1;
@@ -17,11 +17,11 @@ export interface Plan {
 
 interface Enrolment {
   person: string;
-  /** Which of the person's contacts joined. */
+  /** The contact as which the person joined. */
   contact: number;
-  /** The last schedule passed; 0 at entry. */
+  /** The last schedule the person has passed; 0 at entry. */
   passed: number;
-  /** Entry, or when the mail before went. */
+  /** The time of entry, or when the previous mail was sent. */
   since: number;
 }
 
@@ -29,7 +29,7 @@ interface Automation extends Plan {
   isLive: boolean;
   /** Waits in milliseconds by schedule id. */
   schedules: Map<number, number>;
-  /** Everybody who ever entered: once per person. */
+  /** Everybody who ever entered, since a person enters only once. */
   entered: Set<string>;
   active: Map<string, Enrolment>;
 }
@@ -38,7 +38,7 @@ export class AutomationModel {
   readonly mails: Mail[] = [];
   readonly #automations = new Map<number, Automation>();
   readonly #unsubscribed = new Set<string>();
-  /** Contacts that are there, with their person and type. */
+  /** The contacts that are not deleted, with their person and type. */
   readonly #contacts = new Map<number, { person: string; type: number }>();
   readonly #histories = new Map<string, string[]>();
 
@@ -57,17 +57,17 @@ export class AutomationModel {
     this.#automation(id).isLive = true;
   }
 
-  /** Nobody enters or gets a mail; places are kept. */
+  /** Nobody enters or gets a mail; people keep their place. */
   pause(id: number): void {
     this.#automation(id).isLive = false;
   }
 
-  /** A mail `wait` milliseconds after the one before it; ids tell the order. */
+  /** Adds a mail that is sent `wait` milliseconds after the one before it. Ids give the order. */
   addSchedule(id: number, schedule: number, wait: number): void {
     this.#automation(id).schedules.set(schedule, wait);
   }
 
-  /** Who waited for it waits for the next one; who has none left has had their last mail, but a pause keeps their place. */
+  /** People who waited for it wait for the next one. If there is none they have finished, except during a pause. */
   deleteSchedule(at: number, id: number, schedule: number): void {
     const automation = this.#automation(id);
     automation.schedules.delete(schedule);
@@ -77,7 +77,7 @@ export class AutomationModel {
     }
   }
 
-  /** A contact of this person has come into a contact type, by whatever path. */
+  /** A contact of this person was added to a contact type, in whichever way. */
   join(at: number, person: string, contact: number, type: number): void {
     this.#note(at, person, `contact ${contact} joins type ${type}`);
     this.#contacts.set(contact, { person, type });
@@ -92,7 +92,7 @@ export class AutomationModel {
     }
   }
 
-  /** A contact has left a contact type for another: the end where exit_criteria is 1. */
+  /** A contact was moved to another contact type. With exit_criteria 1 this ends the automation for the person. */
   leave(at: number, person: string, contact: number, type: number): void {
     this.#note(at, person, `contact ${contact} leaves type ${type}`);
     for (const [id, { exit, target }] of this.#automations) {
@@ -100,7 +100,7 @@ export class AutomationModel {
     }
   }
 
-  /** A contact is deleted: it has left its type, and whoever is no contact of the target by the next mail leaves then. */
+  /** A contact was deleted and so left its type. A person who has no contact in the target at the next mail leaves then. */
   remove(at: number, person: string, contact: number, type: number): void {
     this.leave(at, person, contact, type);
     this.#contacts.delete(contact);
@@ -117,7 +117,7 @@ export class AutomationModel {
     this.#unsubscribed.delete(`${group} ${person}`);
   }
 
-  /** Everything that is due goes. */
+  /** Sends everything that is due. */
   tick(at: number): void {
     for (const [id, automation] of this.#automations) {
       if (!automation.isLive) continue;
@@ -125,7 +125,7 @@ export class AutomationModel {
     }
   }
 
-  /** What happened to a person, a line each. */
+  /** What happened to each person, one line per person. */
   history(person: string): string[] {
     return this.#histories.get(person) ?? [];
   }
@@ -155,7 +155,7 @@ export class AutomationModel {
     }
   }
 
-  /** Whether the person is still who entered, wherever that contact was moved, or another contact of the target. */
+  /** Whether the contact that entered still exists, in any contact type, or the person has another one in the target. */
   #isContact(enrolment: Enrolment, target: number): boolean {
     if (this.#contacts.has(enrolment.contact)) return true;
     const other = [...this.#contacts].find(([, { person, type }]) => person === enrolment.person && type === target);
@@ -184,7 +184,7 @@ export class AutomationModel {
   }
 }
 
-/** The first schedule behind a place, with its wait. */
+/** The schedule that comes after this one, with its wait. */
 function nextOf({ schedules }: Automation, passed: number): [number, number] | undefined {
   return [...schedules].filter(([id]) => id > passed).sort(([a], [b]) => a - b)[0];
 }

@@ -1,4 +1,4 @@
-/** A month of three automations over 10 000 people, equal to the last mail to a model written from decisions §5 alone. */
+/** A month of three automations over 10,000 people: every mail must be the one that an independent model of the rules sends. */
 import t from 'tap';
 import type { Mail } from './automation-model.ts';
 import { startWorld } from './automation-month.ts';
@@ -6,7 +6,7 @@ import { startWorld } from './automation-month.ts';
 const SEED = Number(process.env.SEED ?? 20_260_115);
 const SHOWN = 3;
 
-/** Each person's mails in order, as lines. */
+/** The mails of each person in order, one per line. */
 function byPerson(mails: Mail[]): Map<string, string[]> {
   const lines = new Map<string, string[]>();
   const sorted = mails.toSorted((a, b) => a.automation - b.automation || a.at - b.at || a.schedule - b.schedule);

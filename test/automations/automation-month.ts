@@ -1,4 +1,4 @@
-/** A seeded month of an account with three automations, told to the real application and to the model alike. */
+/** A random month (repeatable by its seed) of an account with three automations, run in the real application and in the model. */
 import type { Test } from 'tap';
 import type { Courier, Outcome } from '../../src/delivery/transport/courier.ts';
 import { startApp } from '../helper.ts';
@@ -14,7 +14,7 @@ interface Handed {
   at: number;
 }
 
-/** Numbers from 0 up to but not including 1, the same for the same seed (mulberry32). */
+/** Random numbers from 0 up to but not including 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -27,13 +27,13 @@ function randomOf(seed: number): () => number {
 
 const ACCEPTED: Outcome = { kind: 'accepted', stage: 'body', code: 250, enhanced: '2.0.0', reply: '250 ok' };
 
-/** The world outside, writing down what it is handed; it can fall silent in the middle, as seen by what is killed there. */
+/** A transport that records the mails it gets. It can stop answering, to simulate a kill in the middle of deliveries. */
 export class Relay {
   readonly handed: Handed[] = [];
   #left = Number.POSITIVE_INFINITY;
   #silent = () => {};
 
-  /** Answers `mails` more, then nothing any more; resolves when that begins. */
+  /** Answers `mails` more and then no longer; resolves when it stops answering. */
   async fallSilentAfter(mails: number): Promise<void> {
     this.#left = mails;
     await new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ export class Relay {
     return {
       room: () => 100,
       send: async ({ start, to, mailingId }) => {
-        // Half of what is in flight in the end has begun and half has not.
+        // Of the mails in flight at the kill, record half as received and half as not.
         if (this.#left <= 0 && this.#left % 2 === 0) return this.#hang();
         const raw = start()?.bytes;
         if (raw === undefined) return 'withdrawn';
@@ -70,7 +70,7 @@ export class Relay {
   }
 }
 
-/** The application and the model, and everything that may happen to both. */
+/** The application and the model, and everything that can happen to both. */
 export async function startWorld(t: Test, seed: number) {
   const random = randomOf(seed);
   const relay = new Relay();
@@ -96,7 +96,7 @@ export async function startWorld(t: Test, seed: number) {
     known.push(`p${people}@example.org`);
     return `p${people}@example.org`;
   };
-  /** Up to `count` different people, mostly those who came last and so are on their way. */
+  /** Up to `count` different people, mostly the newest, who are still in the automations. */
   const some = (count: number) => {
     const reach = random() < 0.8 ? 2500 : known.length;
     const picked = Array.from({ length: count }, () => known.at(-between(1, Math.min(reach, known.length))) ?? '');
@@ -166,7 +166,7 @@ export async function startWorld(t: Test, seed: number) {
       model.pause(id);
     },
 
-    /** A file of new people, one in ten of them there already. */
+    /** Imports a file of people, one in ten of whom exist already. */
     async import(count: number, type: number) {
       const repeated = some(Math.floor(count / 10));
       const everybody = [...Array.from({ length: count }, newPerson), ...repeated];
@@ -233,7 +233,7 @@ export async function startWorld(t: Test, seed: number) {
       for (const person of people) model.unsubscribe(now(), person, group);
     },
 
-    /** Takes the last `count` entries off a list. */
+    /** Removes the last `count` entries from a list. */
     async resubscribe(count: number, group: number) {
       const rows = app.db
         .prepare<[number, number], { id: number; email_address: string }>(
@@ -246,7 +246,7 @@ export async function startWorld(t: Test, seed: number) {
       for (const { email_address } of rows) model.resubscribe(now(), email_address, group);
     },
 
-    /** Something that happens in an account, of any kind. */
+    /** Does one random thing that can happen in an account. */
     async event() {
       const type = between(1, 5) === 1 ? 2 : 1;
       const happenings = [
@@ -271,7 +271,7 @@ export async function startWorld(t: Test, seed: number) {
       await happenings[between(0, happenings.length - 1)]?.();
     },
 
-    /** An hour in which things happen at moments of their own, and then the background's turn. */
+    /** Lets an hour pass in which things happen at random times, and then runs the background work. */
     async hour(...happenings: (() => Promise<unknown>)[]) {
       const all = [...happenings, ...Array.from({ length: between(0, 2) }, () => () => world.event())];
       const pause = Math.floor(HOUR / (all.length + 1));
@@ -283,7 +283,7 @@ export async function startWorld(t: Test, seed: number) {
       model.tick(now());
     },
 
-    /** The background is killed after `mails` more of its mails, and another one started at once. */
+    /** Kills the background after `mails` more mails and starts another one at once. */
     async killedAfter(mails: number) {
       const silent = relay.fallSilentAfter(mails);
       const dropped = app.background().catch(() => undefined);
@@ -293,7 +293,7 @@ export async function startWorld(t: Test, seed: number) {
       return isKilled;
     },
 
-    /** What the ledger has accepted, as the model writes it. */
+    /** The accepted deliveries of the ledger, in the form of the model. */
     accepted(): Mail[] {
       return app.db
         .prepare<[], Mail>(

@@ -1,4 +1,4 @@
-/** Rules of decisions §5 at their edges: the smallest scripts in which the engine and the model once differed. */
+/** Edge cases of the rules of automations: the smallest examples in which the code and the model once differed. */
 import t, { type Test } from 'tap';
 import { setLive } from '../../src/automations/automations.ts';
 import { END_ENROLMENT, FIRST_DUE, MEMBERSHIP_CHANGES_PAGE } from '../../src/automations/enrolment.ts';
@@ -17,7 +17,7 @@ async function start(t: Test, exit: 0 | 1 = 1) {
     await world.app.background();
   };
   const lines = (mails: Mail[]) => mails.map(({ person, schedule }) => `${person} ${schedule}`).sort();
-  /** Compares what was sent after some days. */
+  /** Compares what was sent after these days. */
   const agree = async () => {
     for (let day = 0; day < 5; day++) {
       world.app.clock.advance(DAY);
@@ -29,7 +29,7 @@ async function start(t: Test, exit: 0 | 1 = 1) {
   return { ...world, tick, agree, last, utr };
 }
 
-t.test('who joins after the clock was set back is in it (trust 11)', async (t) => {
+t.test('a person who joins after the clock was set back is enrolled', async (t) => {
   const { app, model, setLive, addNew, agree, tick } = await start(t);
   await setLive(1);
   app.clock.jump(-HOUR);
@@ -39,7 +39,7 @@ t.test('who joins after the clock was set back is in it (trust 11)', async (t) =
   t.equal(model.mails.length, 2);
 });
 
-t.test('who joined in the second before it went live is not in it', async (t) => {
+t.test('a person who joined in the second before it went live is not enrolled', async (t) => {
   const { app, setLive, addNew, agree, create, addSchedule } = await start(t);
   await create(2, { target: 1, group: 1, exit: 0 });
   await addSchedule(2, 'instantly', 1);
@@ -51,7 +51,7 @@ t.test('who joined in the second before it went live is not in it', async (t) =>
   await agree();
 });
 
-t.test('who leaves and comes back while it is paused has left', async (t) => {
+t.test('a person who leaves and comes back while it is paused has left', async (t) => {
   const { setLive, pause, add, move, agree, tick, model } = await start(t);
   await setLive(1);
   await add('a@x.org', 1);
@@ -66,7 +66,7 @@ t.test('who leaves and comes back while it is paused has left', async (t) => {
 });
 
 t.test(
-  'who joined while it was live is in it, though it was paused or held before the background came to it',
+  'a person who joined while it was live is enrolled, even if it was paused or held before the join was applied',
   async (t) => {
     const { app, setLive, pause, add, agree, tick } = await start(t);
     const pending = () => app.db.prepare('SELECT count(*) FROM membership_changes').pluck().get();
@@ -126,21 +126,24 @@ t.test('what changes while the mails are frozen is checked before it goes live',
   );
 });
 
-t.test('the statements of every round go through an index, however many people there are', async (t) => {
-  const { app } = await start(t);
-  const plan = (text: string) =>
-    app.db
-      .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${text.replaceAll(/\?|@\w+/g, '1')}`)
-      .all()
-      .map(({ detail }) => detail);
-  t.strictSame(plan(MEMBERSHIP_CHANGES_PAGE), ['SCAN m'], 'in the order of its ids, a page at a time');
-  t.match(
-    plan(END_ENROLMENT)[0],
-    /SEARCH enrolments USING INDEX enrolments_person \(automation_id=\? AND address_id=\?\)/,
-  );
-  t.match(plan(FIRST_DUE)[0], /SEARCH e USING INDEX enrolments_due \(automation_id=\? AND due_at<\?\)/);
-  t.notOk(plan(FIRST_DUE).some((line) => /^SCAN/.test(line)));
-});
+t.test(
+  'the statements that run in every round use an index, so that their cost does not grow with the number of people',
+  async (t) => {
+    const { app } = await start(t);
+    const plan = (text: string) =>
+      app.db
+        .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${text.replaceAll(/\?|@\w+/g, '1')}`)
+        .all()
+        .map(({ detail }) => detail);
+    t.strictSame(plan(MEMBERSHIP_CHANGES_PAGE), ['SCAN m'], 'in the order of its ids, a page at a time');
+    t.match(
+      plan(END_ENROLMENT)[0],
+      /SEARCH enrolments USING INDEX enrolments_person \(automation_id=\? AND address_id=\?\)/,
+    );
+    t.match(plan(FIRST_DUE)[0], /SEARCH e USING INDEX enrolments_due \(automation_id=\? AND due_at<\?\)/);
+    t.notOk(plan(FIRST_DUE).some((line) => /^SCAN/.test(line)));
+  },
+);
 
 t.test('the preview knows pending joins, pauses and deleted contacts; the report deleted mails', async (t) => {
   const { app, setLive, pause, add, remove, tick, deleteSchedule, last, utr } = await start(t, 0);

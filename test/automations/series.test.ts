@@ -1,4 +1,4 @@
-/** People, mails and senders that change in the middle of a series. */
+/** People, mails and senders that change while an automation is live. */
 import t from 'tap';
 import { ACCEPTED, DAY, HOUR, LATER, REFUSED, startSeries, startShop, UNKNOWN } from '../shop.ts';
 
@@ -14,16 +14,19 @@ t.test('whose address is corrected keeps their place under the new one; the old 
   t.match(await preview('ann'), { state: 'left', reason: 'their address was changed' });
 });
 
-t.test('whose address is corrected before their join was read enters under the new one, once', async (t) => {
-  const shop = await startShop(t);
-  await startSeries(shop, { one: 0 });
-  const ann = await shop.add('ann');
-  await shop.correct(ann, 'anna');
-  await shop.pass(DAY);
-  t.strictSame(shop.accepted(), ['anna one']);
-});
+t.test(
+  'a person whose address is corrected before their join is applied enters once, under the new address',
+  async (t) => {
+    const shop = await startShop(t);
+    await startSeries(shop, { one: 0 });
+    const ann = await shop.add('ann');
+    await shop.correct(ann, 'anna');
+    await shop.pass(DAY);
+    t.strictSame(shop.accepted(), ['anna one']);
+  },
+);
 
-t.test('a corrected address is no join: who was there before it went live stays outside', async (t) => {
+t.test('a corrected address is not a join: a person who was there before it went live stays outside', async (t) => {
   const shop = await startShop(t);
   const ann = await shop.add('ann');
   await startSeries(shop, { one: 0 });
@@ -65,7 +68,7 @@ for (const [what, type] of [
   });
 }
 
-t.test('a correction that is taken back goes on where it was', async (t) => {
+t.test('after a correction is reversed the series goes on where it was', async (t) => {
   const shop = await startShop(t);
   await startSeries(shop, { one: 0, two: 24, three: 24 });
   const ann = await shop.add('ann');

@@ -1,6 +1,7 @@
 /**
- * Who should get what in a shop's month, in memory and without haste, written from the rules alone: the person is the address; who
- * may get a mail is decided when it is claimed; waits run from the moment the mail before was accepted; what is deleted never leaves.
+ * A simple model in memory of who should get which mail in a shop's month, written from the rules alone and without regard to speed:
+ * a person is an address; whether they may get a mail is decided when it is claimed; the wait for a mail begins when the previous one
+ * was accepted; a deleted mail is never sent.
  */
 
 /** A mail that is expected to be accepted. */
@@ -19,13 +20,13 @@ interface Contact {
 
 interface Enrolment {
   email: string;
-  /** The contact that entered; where that one is gone, the one of the target that took its place. */
+  /** The contact that entered or, if that was deleted, the one in the target that replaced it. */
   contact: number;
-  /** The last mail they are through with; 0 at entry. */
+  /** The last mail that is done for them; 0 at entry. */
   passed: number;
-  /** Entry, or when the mail before was accepted. */
+  /** The time of entry, or when the previous mail was accepted. */
   since: number;
-  /** The mail that the relay put off; 0: none. */
+  /** The mail that the relay deferred; 0 if none. */
   putOff: number;
 }
 
@@ -36,7 +37,7 @@ interface Automation {
   isLive: boolean;
   /** Waits in milliseconds and subjects by id, in order. */
   mails: Map<number, { wait: number; subject: string }>;
-  /** Everybody who ever entered: once per person. */
+  /** Everybody who ever entered, since a person enters only once. */
   entered: Set<string>;
   active: Enrolment[];
 }
@@ -46,7 +47,7 @@ interface Send {
   targets: number[];
   excluded: number[];
   group: number;
-  /** Who still waits for it; null until it is launched. */
+  /** The people who still wait for it; null until it is launched. */
   waiting: { email: string; contact: number }[] | null;
 }
 
@@ -57,7 +58,7 @@ export class MonthModel {
   readonly #automations = new Map<number, Automation>();
   readonly #sends: Send[] = [];
   readonly #histories = new Map<string, string[]>();
-  /** Whether the relay puts this mail off now: it does so at most once. */
+  /** Whether the relay defers this mail now, which it does at most once. */
   readonly #isPutOff: (subject: string, to: string) => boolean;
   #sender: string;
 
@@ -66,7 +67,7 @@ export class MonthModel {
     this.#isPutOff = isPutOff;
   }
 
-  /** A contact comes into a type, by import, by hand or from another type, and enters what is live. */
+  /** A contact is added to a type, by import, by hand or from another type, and enters its live automations. */
   join(at: number, id: number, email: string, type: number): void {
     this.#contacts.set(id, { email, type });
     this.#note(at, email, `contact ${id} joins type ${type}`);
@@ -81,7 +82,7 @@ export class MonthModel {
     }
   }
 
-  /** A contact is deleted or leaves its type: the end where leaving is the exit. */
+  /** A contact is deleted or leaves its type, which ends automations with exit_criteria 1 for the person. */
   leave(at: number, id: number): void {
     const contact = this.#contacts.get(id);
     if (contact === undefined) return;
@@ -93,7 +94,7 @@ export class MonthModel {
     }
   }
 
-  /** An address is corrected: the person keeps their place under the new one. */
+  /** An address is corrected, and the person keeps their place under the new one. */
   correct(at: number, id: number, to: string): void {
     const contact = this.#contacts.get(id);
     if (contact === undefined) return;
@@ -145,7 +146,7 @@ export class MonthModel {
     this.#automation(number).mails.set(id, { subject, wait });
   }
 
-  /** Who has no mail before them any more is through, except where the deleted one was on its way, or in a pause. */
+  /** People for whom there is no next mail have finished, except if the deleted one was queued for them, or during a pause. */
   deleteMail(at: number, number: number, id: number): void {
     const automation = this.#automation(number);
     automation.mails.delete(id);
@@ -161,7 +162,7 @@ export class MonthModel {
     this.#sends.push({ ...send, waiting: null });
   }
 
-  /** Everything that is due is claimed. */
+  /** Claims everything that is due. */
   tick(at: number): void {
     for (const send of this.#sends) this.#goOn(at, send);
     for (const [number, automation] of this.#automations) {
@@ -170,7 +171,7 @@ export class MonthModel {
     }
   }
 
-  /** What happened to an address, a line each. */
+  /** What happened to each address, one line per address. */
   history(email: string): string[] {
     return this.#histories.get(email) ?? [];
   }
@@ -218,7 +219,7 @@ export class MonthModel {
     }
   }
 
-  /** False when the relay puts the mail off. */
+  /** Gives false when the relay defers the mail. */
   #hand(at: number, subject: string, to: string): boolean {
     const isPutOff = this.#isPutOff(subject, to);
     this.#note(at, to, `${isPutOff ? 'is put off with' : 'gets'} ${subject}`);
@@ -264,7 +265,7 @@ export class MonthModel {
   }
 }
 
-/** The first mail behind a person's place. */
+/** The next mail for a person. */
 function nextOf({ mails }: Automation, { passed }: Enrolment) {
   return [...mails].filter(([id]) => id > passed).sort(([a], [b]) => a - b)[0];
 }

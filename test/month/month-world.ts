@@ -1,4 +1,4 @@
-/** A seeded shop, told to the real application and to the model alike, and the relay that both send through. */
+/** A random month of a shop (repeatable by its seed), run in the real application and in the model, and the relay that both use. */
 import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
 import type { Outcome } from '../../src/delivery/transport/courier.ts';
@@ -18,7 +18,7 @@ const SENDER = {
 const ACCEPTED: Outcome = { kind: 'accepted', stage: 'body', code: 250, enhanced: '2.0.0', reply: '250 ok' };
 const LATER: Outcome = { kind: 'deferred', stage: 'rcpt', code: 451, enhanced: '4.7.1', reply: '451 4.7.1 greylisted' };
 
-/** Numbers from 0 up to but not including 1, the same for the same seed (mulberry32). */
+/** Random numbers from 0 up to but not including 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,7 +29,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** A relay that greylists: it puts off one mail in four, once. Two made alike decide alike. */
+/** A relay that greylists: it defers one mail in four once. Two relays with the same seed make the same decisions. */
 function greylist(): (subject: string, to: string) => boolean {
   const seen = new Set<string>();
   return (subject, to) => {
@@ -62,7 +62,7 @@ export async function startWorld(t: Test, seed: number) {
   const model = new MonthModel('Lark', greylist());
   /** By contact id. */
   const contacts = new Map<number, { email: string; type: number }>();
-  /** Addresses of deleted contacts, who may come back. */
+  /** The addresses of deleted contacts, which may be added again. */
   const gone: string[] = [];
   const corrected = new Set<string>();
   const automations = new Map<number, { utr: string; isLive: boolean; mails: { id: number; utr: string }[] }>();
@@ -125,7 +125,7 @@ export async function startWorld(t: Test, seed: number) {
       model.addMail(number, made.id, subject, waiting_period * UNITS[waiting_type]);
     },
 
-    /** Deletes one of its mails, any but the last one it has. */
+    /** Deletes a random mail of an automation, unless it is the only one. */
     async deleteMail(number: number) {
       const { mails: theirs } = automationOf(number);
       const [mail] = theirs.length > 1 ? theirs.splice(between(0, theirs.length - 1), 1) : [];
@@ -134,7 +134,7 @@ export async function startWorld(t: Test, seed: number) {
       model.deleteMail(now(), number, mail.id);
     },
 
-    /** Saves a mail anew on its design page. */
+    /** Saves a changed mail on its design page. */
     async redesign(number: number) {
       const { utr } = automationOf(number);
       const { body } = await call('GET', '/automations/schedule', { query: { utr } });
@@ -175,7 +175,7 @@ export async function startWorld(t: Test, seed: number) {
       model.send({ subject, targets, excluded, group });
     },
 
-    /** A file of new people, of some who are there already, and of some who were deleted. */
+    /** Imports a file of new people, some existing ones, and some who were deleted. */
     async import(count: number, type: number) {
       const known = Array.from({ length: Math.floor(count / 5) }, () => anyContact()?.[1].email ?? newPerson());
       const back = Array.from({ length: Math.min(gone.length, Math.floor(count / 5)) }, () => pick(gone) ?? '');
@@ -218,7 +218,7 @@ export async function startWorld(t: Test, seed: number) {
       joined(id, contact.email, type);
     },
 
-    /** To an address nobody had; of a person who is one contact alone, so that the old address is nobody's. */
+    /** Changes an address to a new one, for a person with only one contact, so that nobody has the old address afterwards. */
     async correct(id: number) {
       const contact = contacts.get(id);
       if (contact === undefined || contactOf(contact.email, 3 - contact.type) !== undefined) return;
@@ -255,7 +255,7 @@ export async function startWorld(t: Test, seed: number) {
       model.nameSender(from_name);
     },
 
-    /** Something that happens in a shop, of any kind. */
+    /** Does one random thing that can happen in a shop. */
     async event() {
       const [id = 0, contact] = anyContact() ?? [];
       const email = contact?.email ?? newPerson();
@@ -287,7 +287,7 @@ export async function startWorld(t: Test, seed: number) {
       await happenings[between(0, happenings.length - 1)]?.();
     },
 
-    /** Six hours in which things happen at moments of their own, and then the background's turn. */
+    /** Lets six hours pass in which things happen at random times, and then runs the background work. */
     async quarter(...scripted: (() => Promise<unknown>)[]) {
       const all = [...scripted, ...Array.from({ length: between(2, 6) }, () => () => world.event())];
       const pause = Math.floor((6 * HOUR) / (all.length + 1));

@@ -1,4 +1,4 @@
-/** A month of a shop, equal to the last mail to a model written from the rules alone. More: `npm run test:month -- SEED`. */
+/** A month of a shop: every mail must be the one that an independent model of the rules sends. More: `npm run test:month -- SEED`. */
 import t from 'tap';
 import type { Mail } from './month-model.ts';
 import { startWorld } from './month-world.ts';
@@ -6,7 +6,7 @@ import { startWorld } from './month-world.ts';
 const SEED = Number(process.env.SEED ?? 20_261_121);
 const SHOWN = 3;
 
-/** Each address's mails, as sorted lines. */
+/** The mails of each address, as sorted lines. */
 function byAddress(mails: readonly Mail[]): Map<string, string[]> {
   const lines = new Map<string, string[]>();
   for (const { to, subject, from, at } of mails) {

@@ -1,11 +1,11 @@
-/** People and senders that change in the middle of a single send. */
+/** People and senders that change while a single send is running. */
 import t, { type Test } from 'tap';
 import { purge } from '../../src/database/purge.ts';
 import { LATER, type Shop, startSend, startShop } from '../shop.ts';
 
 const NAMES = Array.from({ length: 8 }, (_, at) => `r${at}`);
 
-/** A send to eight people of which two have got it: two leave with each second. */
+/** A send to eight people at two mails per second, after the first two were sent. */
 async function halfway(t: Test, given: Record<string, unknown> = {}, settings: Record<string, string> = {}) {
   const shop = await startShop(t, { SEND_RATE: '2', ...settings });
   await shop.post('/contacts-type/add', { name: 'Others' });
@@ -18,7 +18,7 @@ async function halfway(t: Test, given: Record<string, unknown> = {}, settings: R
   return { ...shop, utr, first, id };
 }
 
-/** Seconds until the send is over. */
+/** Lets the seconds pass that the rest of the send takes. */
 async function finish({ app }: Pick<Shop, 'app'>): Promise<void> {
   for (let second = 0; second < 40; second++) {
     app.clock.advance(1000);

@@ -22,7 +22,7 @@ function file(...chunks: (string | Buffer)[]): OpenCsv {
   };
 }
 
-/** A file that says how many of its chunks each opening has given. */
+/** A file that counts how many of its chunks have been read each time it was opened. */
 function counted(chunks: () => Iterable<Buffer>) {
   const given: number[] = [];
   async function* open() {
@@ -55,7 +55,7 @@ async function readAll(open: OpenCsv) {
   return { ...csv, ...joined(batches) };
 }
 
-/** All rows of the text, the header among them. */
+/** All rows of the text, including the header. */
 function parse(...pieces: string[]): CsvBatch {
   const parser = new CsvParser(',');
   return joined([...pieces.map((piece) => parser.push(piece)), parser.end()]);
@@ -85,7 +85,7 @@ const anyCharacter = fc
   .filter((character) => character !== '\0');
 const anyText = fc.string({ unit: fc.oneof({ weight: 3, arbitrary: telling }, anyCharacter), maxLength: 12 });
 const anySizes = fc.array(fc.integer({ min: 0, max: 7 }), { maxLength: 60 });
-/** A header and rows as wide. One column is left out, as a row of one empty cell is a blank line. */
+/** A header and rows of the same width. At least two columns, since a row of one empty cell is a blank line. */
 const anyTable = fc
   .integer({ min: 2, max: 5 })
   .chain((width) =>
@@ -150,7 +150,7 @@ t.test('rows and cells (RFC 4180)', async (t) => {
   for (const [rule, text, rows] of cases) t.same(parse(text).rows, rows, rule);
 });
 
-t.test('a row with text after a closing quote is left out alone', async (t) => {
+t.test('only the row with text after a closing quote is skipped', async (t) => {
   const { rows, lines, malformed } = parse('a,b\n"1"x,"2\n"3" ,4\n5,6\n7,"8"9');
   t.same(rows, [
     ['a', 'b'],
@@ -160,7 +160,7 @@ t.test('a row with text after a closing quote is left out alone', async (t) => {
   t.same(malformed, [2, 3, 5]);
 });
 
-t.test('each row names the line it begins on', async (t) => {
+t.test('each row has the number of the line on which it begins', async (t) => {
   const { rows, lines } = parse('a\n\n"b\r\nc\rd\n"\re\r\n\r\n"f', '\r', '\n"\ng');
   t.same(rows, [['a'], ['b\r\nc\rd\n'], ['e'], ['f\r\n'], ['g']]);
   t.same(lines, [1, 3, 7, 9, 11]);
@@ -252,7 +252,7 @@ t.test('encodings', async (t) => {
   });
 });
 
-t.test('what is no CSV is refused in a sentence (trust 35)', async (t) => {
+t.test('a file that is not CSV is refused with a message', async (t) => {
   const cases: [name: string, open: OpenCsv, message: RegExp][] = [
     ['a ZIP archive or workbook', file('PK\x03\x04\x14\x00\x06'), /Excel workbook \(\.xlsx\), not a CSV/],
     ['an archive in single bytes', file('P', 'K', '\x03', '\x04', 'x'), /ZIP archive/],
@@ -273,7 +273,7 @@ t.test('what is no CSV is refused in a sentence (trust 35)', async (t) => {
   for (const [name, open, message] of cases) await t.rejects(readAll(open), { constructor: CsvError, message }, name);
 });
 
-t.test('bounds hold to the unit (trust 35)', async (t) => {
+t.test('cells, rows and columns may be exactly as long as the limits', async (t) => {
   t.equal(parse(Array(MAX_COLUMNS).fill('a').join(',')).rows[0]?.length, MAX_COLUMNS);
   t.throws(
     () =>
@@ -293,7 +293,7 @@ t.test('bounds hold to the unit (trust 35)', async (t) => {
   t.throws(() => parse(`${cells.join(',')},a`), /The row is longer than 1000000 characters/);
 });
 
-t.test('a gigabyte is refused after a few chunks of it have been parsed (trust 35)', async (t) => {
+t.test('a gigabyte is refused after a few chunks of it have been parsed', async (t) => {
   const bare = counted(() => gigabyte(''));
   await t.rejects(readAll(bare.open), /The header row does not end within 65536 characters|A cell is longer/);
   t.equal(bare.given[1], 2, 'one endless line');
@@ -303,13 +303,13 @@ t.test('a gigabyte is refused after a few chunks of it have been parsed (trust 3
   t.same(quoted.given.slice(1), [2, 2], 'an unclosed quote');
 });
 
-t.test('ten million columns are refused (trust 35)', async (t) => {
+t.test('ten million columns are refused', async (t) => {
   const commas = Buffer.alloc(10_000_000, ',');
   await t.rejects(readAll(file(commas)), /Line 1: The row has more than 1000 columns/);
   await t.rejects(readAll(file('email\n', commas)), /Line 2: The row has more than 1000 columns/);
 });
 
-t.test('the file is read no faster than its rows are taken', async (t) => {
+t.test('the file is read no faster than its rows are consumed', async (t) => {
   const rows = Buffer.from('a@x.com,A\n'.repeat(1000));
   const source = counted(function* () {
     yield Buffer.from('email,name\n');
@@ -322,7 +322,7 @@ t.test('the file is read no faster than its rows are taken', async (t) => {
   await batches.return(undefined);
 });
 
-t.test('cells that a spreadsheet would run are neutralised (trust 36)', async (t) => {
+t.test('cells that a spreadsheet would run as formulas are escaped', async (t) => {
   for (const first of ['=', '+', '-', '@', '\t', '\r']) {
     t.equal(escapeFormula(`${first}1`), `'${first}1`);
     t.equal(unescapeFormula(`'${first}1`), `${first}1`);
@@ -377,7 +377,7 @@ t.test('property: what is written in Windows-1252 is read again', async () => {
   );
 });
 
-t.test('property: any text, in whatever pieces, gives the same rows or the same refusal (trust 38)', async () => {
+t.test('property: any text, in whatever pieces, gives the same rows or the same refusal', async () => {
   const text = fc.string({ unit: telling, maxLength: 60 });
   const outcome = (...pieces: string[]) => {
     try {
@@ -401,7 +401,7 @@ t.test('property: any text, in whatever pieces, gives the same rows or the same 
   );
 });
 
-t.test('property: any bytes give rows or a CsvError (trust 38)', async () => {
+t.test('property: any bytes give rows or a CsvError', async () => {
   const byte = fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom(...Buffer.from('",;\t\r\n=a')));
   await fc.assert(
     fc.asyncProperty(fc.array(byte, { maxLength: 40 }), anySizes, async (bytes, sizes) => {
@@ -413,7 +413,7 @@ t.test('property: any bytes give rows or a CsvError (trust 38)', async () => {
   );
 });
 
-t.test('property: restored undoes neutralised, and only that', async () => {
+t.test('property: unescaping gives back every escaped cell', async () => {
   fc.assert(
     fc.property(anyText, (cell) => {
       const safe = escapeFormula(cell);
@@ -427,7 +427,7 @@ t.test('property: no cell begins a formula, also where a spreadsheet separates b
   await fc.assert(
     fc.asyncProperty(anyTable, async ([header = [], ...rows]) => {
       const text = await write(header, rows);
-      // Whatever such a spreadsheet makes of quotes, a field begins after a separator or a line break.
+      // However such a spreadsheet reads quotes, a field can only begin after a separator or a line break.
       return text
         .split(/[;\t\r\n]/)
         .every((field) => !/^["']*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(field.replace(/^"?'/, 'x')));
@@ -436,7 +436,7 @@ t.test('property: no cell begins a formula, also where a spreadsheet separates b
   );
 });
 
-t.test('a formula after a semicolon, tab or line break within a cell is neutralised too', async (t) => {
+t.test('a formula after a semicolon, tab or line break within a cell is escaped too', async (t) => {
   for (const [cell, safe] of [
     ['a;=1+2', "a;'=1+2"],
     [';=1', ";'=1"],
@@ -453,7 +453,7 @@ t.test('a formula after a semicolon, tab or line break within a cell is neutrali
   }
 });
 
-t.test('sep= in the first line names the delimiter and is no row', async (t) => {
+t.test('sep= in the first line sets the delimiter and is not a row', async (t) => {
   for (const delimiter of [',', ';', '\t', '|', ':']) {
     const other = delimiter === ';' ? ',' : ';';
     const rows = [`email${delimiter}a${other}b${other}c`, '', `x@example.org${delimiter}1`];
