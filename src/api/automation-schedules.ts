@@ -8,7 +8,7 @@ import { rescheduleAfterAddition } from '../automations/enrolment.ts';
 import { deleteSchedule } from '../automations/schedule-deletion.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedRecord } from '../database/ownership.ts';
-import { bytesOf, recordObject } from '../database/record-json.ts';
+import { totalBytes, recordObject } from '../database/record-json.ts';
 import { automationSchedules, designTemplates, senders } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
@@ -85,7 +85,7 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
         image: sql`${`${publicUrl()}/images/templates/`} || ${automationSchedules.preview_img}`,
       });
       const where = eq(automationSchedules.automation_id, automation.id);
-      const bytes = bytesOf(automationSchedules.template_json, automationSchedules.template_html);
+      const bytes = totalBytes(automationSchedules.template_json, automationSchedules.template_html);
       const source = { record, from: sql`${automationSchedules}`, where, id: automationSchedules.id, bytes };
       sendList(reply, db, 'automation_schedules', source, request.query);
     },

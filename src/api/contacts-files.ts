@@ -13,7 +13,7 @@ import { exportContacts } from '../audience/contacts/export.ts';
 import { csvWriter } from '../audience/import/csv-write.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
-import { bytesOf, readRecord, recordObject } from '../database/record-json.ts';
+import { totalBytes, readRecord, recordObject } from '../database/record-json.ts';
 import { contactImports } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, messages, notFound } from '../failure.ts';
@@ -171,7 +171,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     '/contacts/imports',
     { schema: { querystring: listQuery, response: carrying({ imports: Type.Array(ContactImport) }) } },
     (request, reply) => {
-      const bytes = bytesOf(contactImports.notes, contactImports.errors);
+      const bytes = totalBytes(contactImports.notes, contactImports.errors);
       const source = { record, from, where: ownedBy(contactImports, request.userId), id: contactImports.id, bytes };
       sendList(reply, db, 'imports', source, request.query);
     },

@@ -19,7 +19,7 @@ import {
 import { updateContactKeepingPlaces } from '../automations/address-correction.ts';
 import { isoTimestamp } from '../clock.ts';
 import { recordId, requireOwnedIds } from '../database/ownership.ts';
-import { bytesOf, recordObject, recordReader } from '../database/record-json.ts';
+import { totalBytes, recordObject, recordReader } from '../database/record-json.ts';
 import { contacts, contactTypes } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { messages, notFound } from '../failure.ts';
@@ -141,7 +141,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       );
       const bytes =
         fields.length > FEW_FIELDS
-          ? sql`${bytesOf(contacts.custom_values)} + ${FIELD_WEIGHT * fields.length}`
+          ? sql`${totalBytes(contacts.custom_values)} + ${FIELD_WEIGHT * fields.length}`
           : undefined;
       sendList(reply, db, 'contacts', { record, from, where, id: contacts.id, bytes }, request.query);
     },

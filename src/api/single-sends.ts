@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
-import { bytesOf, readRecord, recordObject } from '../database/record-json.ts';
+import { totalBytes, readRecord, recordObject } from '../database/record-json.ts';
 import { singleSends } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -142,7 +142,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
       FROM deliveries WHERE mailing_id = mailings.id AND opened_at IS NOT NULL ORDER BY opened_at DESC, id DESC LIMIT 1000)))`,
   });
 
-  const columns = bytesOf(singleSends.template_json, singleSends.template_html, singleSends.recipient_id);
+  const columns = totalBytes(singleSends.template_json, singleSends.template_html, singleSends.recipient_id);
   // An open token has some 60 characters.
   const bytes = sql`${columns} + 60 * min(1000, ${counter('unique_opens')})`;
 

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, requireOwnedIds } from '../database/ownership.ts';
-import { bytesOf, readRecord, recordObject } from '../database/record-json.ts';
+import { totalBytes, readRecord, recordObject } from '../database/record-json.ts';
 import { unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -72,7 +72,7 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     { schema: { querystring: listQuery, response: carrying({ unsubscribesGroups: Type.Array(ListedGroup) }) } },
     (request, reply) => {
       const where = ownedBy(unsubscribeGroups, request.userId);
-      const bytes = bytesOf(unsubscribeGroups.description);
+      const bytes = totalBytes(unsubscribeGroups.description);
       const source = { record: listed, from: sql`${unsubscribeGroups}`, where, id: unsubscribeGroups.id, bytes };
       sendList(reply, db, 'unsubscribesGroups', source, request.query);
     },

@@ -8,7 +8,7 @@ import { isoTimestamp } from '../clock.ts';
 import { automations } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { ineligibilityReason, isLiveContact } from '../delivery/queue/eligibility.ts';
-import { isMember, NEXT, WAIT } from '../delivery/queue/series.ts';
+import { isMember, NEXT_SCHEDULE, SCHEDULE_WAIT } from '../delivery/queue/series.ts';
 import { type AutomationDeps, freezeSchedule, holdAutomations, listSchedules } from './automations.ts';
 import { createScheduleMailing, findScheduleMailing } from './schedule-mailings.ts';
 
@@ -51,7 +51,7 @@ export function applyMembershipChanges(client: Database): number {
       const enter = client.prepare(`
         INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
         SELECT au.id, ${CURRENT_ADDRESS}, @contact_id, 'active', @happened_at, @happened_at,
-          @happened_at + ifnull((SELECT ${WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.id LIMIT 1), 0)
+          @happened_at + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.id LIMIT 1), 0)
         FROM automations au WHERE au.id = @automation_id AND au.deleted_at IS NULL
         ON CONFLICT (automation_id, address_id) DO UPDATE SET contact_id = excluded.contact_id WHERE state = 'active'`);
       for (const { id: _id, change, happened_at, ...row } of page) {
@@ -71,7 +71,7 @@ interface DueSchedule {
 
 /** The mail that the person who is due first in an automation waits for; null when there is none. */
 export const FIRST_DUE = `
-  SELECT e.automation_id, ${NEXT} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
+  SELECT e.automation_id, ${NEXT_SCHEDULE} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
   WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
 
 /**
@@ -111,7 +111,7 @@ function finish(client: Database, automationId: number, now: number): number {
     .prepare(`
       UPDATE enrolments SET state = 'finished' WHERE id IN (
         SELECT e.id FROM enrolments e INDEXED BY enrolments_due
-        WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? AND ${NEXT} IS NULL LIMIT ${PAGE_ROWS})`)
+        WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? AND ${NEXT_SCHEDULE} IS NULL LIMIT ${PAGE_ROWS})`)
     .run(automationId, now).changes;
 }
 
@@ -205,7 +205,7 @@ function enqueueScheduleMail(
           FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
             JOIN mailings m ON m.id = @mailing ${PERSON}
           WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
-            AND ${NEXT} = @schedule
+            AND ${NEXT_SCHEDULE} = @schedule
           ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`)
         .all(bounds);
       const leave = client.prepare("UPDATE enrolments SET state = 'left', reason = ? WHERE id = ?");
@@ -219,7 +219,7 @@ function enqueueScheduleMail(
       const send = client.prepare('UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
       const wait = client
         .prepare<[number, number], number>(
-          `SELECT ${WAIT} FROM automation_schedules s WHERE s.automation_id = ? AND s.id > ? ORDER BY s.id LIMIT 1`,
+          `SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.automation_id = ? AND s.id > ? ORDER BY s.id LIMIT 1`,
         )
         .pluck()
         .get(automationId, scheduleId);
@@ -249,7 +249,7 @@ function enqueueScheduleMail(
  * counted from the mail before. Call inside the transaction of the change.
  */
 export function rescheduleAfterAddition(client: Database, automationId: number, scheduleId: number): void {
-  updateDueTimes(client, automationId, `${NEXT} = @schedule`, scheduleId);
+  updateDueTimes(client, automationId, `${NEXT_SCHEDULE} = @schedule`, scheduleId);
 }
 
 /**
@@ -264,7 +264,7 @@ export function rescheduleAfterDeletion(client: Database, automationId: number, 
     .prepare(`
       UPDATE enrolments AS e SET state = 'finished'
       WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND ${waited}
-        AND ${NEXT} IS NULL AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = 1)`)
+        AND ${NEXT_SCHEDULE} IS NULL AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = 1)`)
     .run({ automation: automationId, schedule: scheduleId });
   updateDueTimes(client, automationId, waited, scheduleId);
 }
@@ -273,7 +273,7 @@ function updateDueTimes(client: Database, automationId: number, who: string, sch
   client
     .prepare(`
       UPDATE enrolments AS e SET
-        due_at = e.waiting_since + ifnull((SELECT ${WAIT} FROM automation_schedules s WHERE s.id = ${NEXT}), 0)
+        due_at = e.waiting_since + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.id = ${NEXT_SCHEDULE}), 0)
       WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND ${who}`)
     .run({ automation: automationId, schedule: scheduleId });
 }

@@ -12,7 +12,7 @@ import { seed } from './seed.ts';
 export type Db = BetterSQLite3Database & { $client: Database.Database };
 
 const MIGRATIONS = new URL('../../drizzle/', import.meta.url);
-const OLDEST_SQLITE = [3, 51, 3] as const;
+const MIN_SQLITE = [3, 51, 3] as const;
 
 /**
  * A connection with the pragmas every promise rests on; a file that is not there is made, readable by its owner alone. Throws when
@@ -40,23 +40,23 @@ export function connect(path: string): Db {
 
 /** As `new Database`, but the Error of a file that cannot be opened says which and why. */
 function opened(path: string, options?: Database.Options): Database.Database {
-  const fault = (reason: string) => new Error(`The database ${path} cannot be opened: ${reason}`);
+  const failure = (reason: string) => new Error(`The database ${path} cannot be opened: ${reason}`);
   const folder = dirname(resolve(path));
-  if (!existsSync(folder)) throw fault(`there is no folder ${folder}`);
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw fault('it is a folder');
+  if (!existsSync(folder)) throw failure(`there is no folder ${folder}`);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw failure('it is a folder');
   try {
     if (path !== ':memory:') makePrivateFile(path);
     return new Database(path, options);
   } catch (error) {
-    throw fault(error instanceof Error ? error.message : String(error));
+    throw failure(error instanceof Error ? error.message : String(error));
   }
 }
 
 /** Throws for a version of SQLite, such as `3.51.2`, that is older than the one whose fixes of WAL the promises need (trust 47). */
 export function assertVersion(version: string): void {
   const parts = version.split('.').map(Number);
-  const difference = OLDEST_SQLITE.map((oldest, at) => (parts[at] ?? 0) - oldest).find((delta) => delta !== 0) ?? 0;
-  if (difference < 0) throw new Error(`SQLite ${version} is too old: ${OLDEST_SQLITE.join('.')} or newer is needed`);
+  const difference = MIN_SQLITE.map((oldest, at) => (parts[at] ?? 0) - oldest).find((delta) => delta !== 0) ?? 0;
+  if (difference < 0) throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE.join('.')} or newer is needed`);
 }
 
 /** Brings the schema to this release and loads the seed. Throws when a newer release has written the file (trust 49). */

@@ -9,22 +9,22 @@ const DELETED: readonly [table: string, ids: string][] = [
     `SELECT id FROM steps WHERE enrolment_id IN (SELECT e.id FROM enrolments e JOIN automations a ON a.id = e.automation_id
        WHERE a.deleted_at IS NOT NULL)`,
   ],
-  ['enrolments', ofDeleted('enrolments', 'automation_id', 'automations')],
-  ['automation_schedules', ofDeleted('automation_schedules', 'automation_id', 'automations')],
+  ['enrolments', childrenOfDeleted('enrolments', 'automation_id', 'automations')],
+  ['automation_schedules', childrenOfDeleted('automation_schedules', 'automation_id', 'automations')],
   ['automations', 'SELECT id FROM automations WHERE deleted_at IS NOT NULL'],
-  ['segment_recipients', ofDeleted('segment_recipients', 'segment_id', 'segments')],
+  ['segment_recipients', childrenOfDeleted('segment_recipients', 'segment_id', 'segments')],
   ['segments', 'SELECT id FROM segments WHERE deleted_at IS NOT NULL'],
   [
     'contacts',
     `SELECT id FROM contacts WHERE deleted_at IS NOT NULL
        OR contact_type_id IN (SELECT id FROM contact_types WHERE deleted_at IS NOT NULL)`,
   ],
-  ['contact_imports', ofDeleted('contact_imports', 'contact_type_id', 'contact_types')],
+  ['contact_imports', childrenOfDeleted('contact_imports', 'contact_type_id', 'contact_types')],
   ['contact_types', 'SELECT id FROM contact_types WHERE deleted_at IS NOT NULL'],
   ['senders', 'SELECT id FROM senders WHERE deleted_at IS NOT NULL'],
 ];
 
-function ofDeleted(table: string, column: string, parent: string): string {
+function childrenOfDeleted(table: string, column: string, parent: string): string {
   return `SELECT id FROM ${table} WHERE ${column} IN (SELECT id FROM ${parent} WHERE deleted_at IS NOT NULL)`;
 }
 

@@ -25,7 +25,7 @@ export interface Page {
   /** The highest id among them, from which the next page goes on. */
   last: number;
   /** Whether a limit ended the page, and there may be more. */
-  isCut: boolean;
+  mayHaveMore: boolean;
 }
 
 export interface ListSource {
@@ -49,11 +49,16 @@ export function readPage(db: Db, source: ListSource, afterId: number, limit: num
     SELECT CAST(group_concat(record, ',') AS BLOB) AS json, count(*) AS count, max(id) AS last
     FROM (SELECT ${id} AS id, ${record} AS record FROM ${from}
           WHERE ${id} > ${afterId} AND ${where} ORDER BY ${id} LIMIT ${rows})`);
-  return { json: row.json ?? Buffer.alloc(0), count: row.count, last: row.last ?? afterId, isCut: row.count === rows };
+  return {
+    json: row.json ?? Buffer.alloc(0),
+    count: row.count,
+    last: row.last ?? afterId,
+    mayHaveMore: row.count === rows,
+  };
 }
 
 /** The `bytes` of a list whose rows carry these columns. */
-export function bytesOf(...columns: SQLiteColumn[]): SQL {
+export function totalBytes(...columns: SQLiteColumn[]): SQL {
   return sql.join(
     columns.map((column) => sql`ifnull(octet_length(${column}), 0)`),
     sql` + `,

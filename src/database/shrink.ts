@@ -6,7 +6,7 @@ const INCREMENTAL = 2;
 /** Pages moved and cut off in one short write: a few milliseconds. */
 const PAGES_AT_ONCE = 100;
 /** Between two of them the lock is free for so long. */
-const REST_MS = 2;
+const PAUSE_MS = 2;
 
 /** How many bytes of the file hold nothing. */
 export function freeBytes(client: Database): number {
@@ -27,7 +27,7 @@ export async function shrink(client: Database): Promise<number> {
     const left = freeBytes(client);
     if (left >= free) break;
     free = left;
-    await setTimeout(REST_MS);
+    await setTimeout(PAUSE_MS);
   }
   client.pragma('wal_checkpoint(PASSIVE)');
   return before - freeBytes(client);

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Database, SqliteError } from 'better-sqlite3';
 
 /** Milliseconds before the first, second, … look at a lock that is taken; the last goes on. Most holders are gone within a few. */
-const PAUSES = [1, 2, 5, 10];
+const POLL_DELAYS_MS = [1, 2, 5, 10];
 
 interface Waiting {
   resolve(isFree: boolean): void;
@@ -42,20 +42,20 @@ export class WriteLock {
     }
   }
 
-  /** Resolves with true once the lock is free and it is this caller's turn, with false after `patienceMs`. */
-  whenFree(patienceMs: number): Promise<boolean> {
+  /** Resolves with true once the lock is free and it is this caller's turn, with false after `maxWaitMs`. */
+  whenFree(maxWaitMs: number): Promise<boolean> {
     return new Promise((resolve) => {
-      this.#waiting.push({ resolve, until: performance.now() + patienceMs });
+      this.#waiting.push({ resolve, until: performance.now() + maxWaitMs });
       if (!this.#isLooking) void this.#look();
     });
   }
 
   /**
-   * Does a write that is one transaction, waiting for the lock up to `patienceMs`; gives what it gives. Throws what it throws,
+   * Does a write that is one transaction, waiting for the lock up to `maxWaitMs`; gives what it gives. Throws what it throws,
    * SQLITE_BUSY included when the lock was never free.
    */
-  async write<T>(work: () => T, patienceMs: number): Promise<T> {
-    const until = performance.now() + patienceMs;
+  async write<T>(work: () => T, maxWaitMs: number): Promise<T> {
+    const until = performance.now() + maxWaitMs;
     for (;;) {
       try {
         return work();
@@ -68,7 +68,7 @@ export class WriteLock {
   async #look(): Promise<void> {
     this.#isLooking = true;
     for (let taken = 0; this.#waiting.length > 0; taken++) {
-      await setTimeout(PAUSES[Math.min(taken, PAUSES.length - 1)]);
+      await setTimeout(POLL_DELAYS_MS[Math.min(taken, POLL_DELAYS_MS.length - 1)]);
       if (this.isFree()) {
         this.#waiting.shift()?.resolve(true);
         taken = -1;

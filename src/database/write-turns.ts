@@ -4,10 +4,10 @@ import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
 const SHARED = 'sendlark turns';
 /** Index of the number of announced writes that are not over, and of the number that are, in the shared memory. */
-const OPEN = 0;
-const OVER = 1;
+const ANNOUNCED = 0;
+const ENDED = 1;
 /** A writer that found the lock taken looks again after 1, 2 and 5 ms (SQLite's busy handler). */
-const PATIENCE_MS = 10;
+const MAX_YIELD_MS = 10;
 
 const counts = new Int32Array(sharedMemory());
 /** How many of the open writes are this thread's own. */
@@ -25,14 +25,14 @@ function sharedMemory(): SharedArrayBuffer {
 /** Tells bulk writers of other threads that this one is about to write. Exactly one `writeOver` must follow. */
 export function announceWrite(): void {
   own++;
-  Atomics.add(counts, OPEN, 1);
+  Atomics.add(counts, ANNOUNCED, 1);
 }
 
 /** The announced write is over. */
 export function endWrite(): void {
   own--;
-  Atomics.add(counts, OVER, 1);
-  Atomics.sub(counts, OPEN, 1);
+  Atomics.add(counts, ENDED, 1);
+  Atomics.sub(counts, ANNOUNCED, 1);
 }
 
 /** Runs a synchronous write, announced. */
@@ -47,12 +47,12 @@ export function withAnnouncedWrite<T>(write: () => T): T {
 
 /** Whether another thread of this process has announced a write that is not over. */
 export function isOtherThreadWaiting(): boolean {
-  return Atomics.load(counts, OPEN) > own;
+  return Atomics.load(counts, ANNOUNCED) > own;
 }
 
 /** How many announced writes are over: it changes with each. */
 export function endedWrites(): number {
-  return Atomics.load(counts, OVER);
+  return Atomics.load(counts, ENDED);
 }
 
 /**
@@ -64,7 +64,7 @@ export async function letOthersWrite(fairMs: number): Promise<void> {
   const before = endedWrites();
   while (isOtherThreadWaiting()) {
     const free = performance.now() - started;
-    if (free >= PATIENCE_MS || (free >= fairMs && endedWrites() !== before)) return;
+    if (free >= MAX_YIELD_MS || (free >= fairMs && endedWrites() !== before)) return;
     await setTimeout(1);
   }
 }

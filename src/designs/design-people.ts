@@ -4,8 +4,8 @@ import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
 import type { Values } from '../delivery/content/merge.ts';
-import { contactOfAudience } from '../delivery/queue/enqueue-recipients.ts';
-import { valuesOfContact } from '../delivery/queue/recipients.ts';
+import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
+import { findContactValues } from '../delivery/queue/recipients.ts';
 import { conflict, Failure } from '../failure.ts';
 import { type Design, LINK_MS } from './designs.ts';
 
@@ -61,6 +61,6 @@ export function sampleValues(db: Db, design: Design, address: Address | null): V
           .pluck()
           .get(design.user_id, address.normalized);
   if (addressId === undefined) return null;
-  const contactId = contactOfAudience(db.$client, design, addressId) ?? undefined;
-  return valuesOfContact(db, design.user_id, contactId);
+  const contactId = findAudienceContact(db.$client, design, addressId) ?? undefined;
+  return findContactValues(db, design.user_id, contactId);
 }

@@ -1,6 +1,6 @@
 /** Whether the service is alive (`/healthz`) and whether it can do its work (`/readyz`), for supervisors (trust 50). */
 import type { FastifyInstance } from 'fastify';
-import { lastSeen, STALLED_MS, sendingHeldReason } from '../delivery/queue/hold.ts';
+import { lastBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/hold.ts';
 import type { Deps } from '../deps.ts';
 
 /** A probe writes to disk; many at once share one. */
@@ -36,7 +36,7 @@ export async function healthPages(app: FastifyInstance, { db, clock, lock }: Dep
   async function readiness(): Promise<Readiness> {
     const now = clock.now().getTime();
     const canWrite = await write(String(now));
-    const isRunning = Math.abs(now - lastSeen(client)) < STALLED_MS;
+    const isRunning = Math.abs(now - lastBeatAt(client)) < STALLED_AFTER_MS;
     // Held sending is the operator's decision to take: restarting or replacing the process would not help.
     const reason = sendingHeldReason(client);
     return {

@@ -31,7 +31,7 @@ export function sendList(
   const most = query.limit ?? Number.POSITIVE_INFINITY;
   const head = Buffer.from(`{"status":"success","message":{"${name}":[`);
   const first = readPage(db, source, query.after_id ?? 0, Math.min(PAGE_ROWS, most));
-  const isWhole = !first.isCut || first.count === most;
+  const isWhole = !first.mayHaveMore || first.count === most;
   const coding = chooseEncoding(reply.request.headers['accept-encoding']);
   reply.headers({ 'content-type': 'application/json; charset=utf-8', vary: 'Accept-Encoding' });
   if (isWhole && (coding === 'identity' || first.json.length < LEAST_ENCODED_BYTES)) {
@@ -48,7 +48,7 @@ async function* pages(db: Db, source: ListSource, head: Buffer, first: Page, mos
   yield first.json;
   let sent = first.count;
   let page = first;
-  while (page.isCut && sent < most) {
+  while (page.mayHaveMore && sent < most) {
     await setImmediate();
     page = readPage(db, source, page.last, Math.min(PAGE_ROWS, most - sent));
     sent += page.count;

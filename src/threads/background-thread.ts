@@ -16,14 +16,14 @@ const IDLE_MS = 500;
 /** A result is on disk within this time, also while a step lays out or compiles. */
 const RECORD_MS = 50;
 /** How long after a failure to listen for returned mail it is tried again. */
-const LISTEN_AGAIN_MS = 10_000;
-const LOCK_PATIENCE_MS = 1000;
+const LISTEN_RETRY_MS = 10_000;
+const LOCK_TIMEOUT_MS = 1000;
 
 let isStopping = false;
 const { config, publicUrl }: { config: Config; publicUrl: string } = workerData;
 const db = connect(config.DATABASE_PATH);
 // A stop waits for a statement that waits for the lock.
-db.$client.pragma(`busy_timeout = ${LOCK_PATIENCE_MS}`);
+db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
 const onRelayFailure = (relay: string, { stage, reply }: Outcome) =>
   log({ relay, stage, reply }, 'the relay could not be used');
@@ -64,18 +64,18 @@ async function stepSafely(): Promise<boolean> {
 }
 
 /** Empty while the address cannot be listened on. */
-const returns: BounceListener[] = [];
-if (config.BOUNCE_LISTEN !== null) void takeReturns(config.BOUNCE_LISTEN);
+const bounceListeners: BounceListener[] = [];
+if (config.BOUNCE_LISTEN !== null) void listenForBounces(config.BOUNCE_LISTEN);
 
 /** Listens for returned mail, if need be once the address is free again: that another program holds it must not stop sending. */
-async function takeReturns(at: { host: string; port: number }): Promise<void> {
+async function listenForBounces(at: { host: string; port: number }): Promise<void> {
   try {
     const listener = await startBounceIntake(db, systemClock, at);
     if (isStopping) await listener.close();
-    else returns.push(listener);
+    else bounceListeners.push(listener);
   } catch (error) {
     log({ setting: 'BOUNCE_LISTEN', err: String(error) }, 'returned mail cannot be taken in; this is tried again');
-    setTimeout(() => void takeReturns(at), LISTEN_AGAIN_MS).unref();
+    setTimeout(() => void listenForBounces(at), LISTEN_RETRY_MS).unref();
   }
 }
 
@@ -101,7 +101,7 @@ while (!isStopping) {
     };
   });
 }
-for (const listener of returns) await listener.close();
+for (const listener of bounceListeners) await listener.close();
 await background.close(config.SHUTDOWN_SECONDS * 1000);
 // A request that waits for a stop to be acknowledged has its answer: nothing starts any more.
 guarded(() => background.acknowledge());

@@ -26,9 +26,9 @@ export interface BackgroundDeps {
 }
 
 /** How long launching or laying out may go on in a step: as long as what delivery has claimed keeps the relay busy. */
-const TURN_MS = 100;
+const TIME_SLICE_MS = 100;
 /** A hold is logged within this time. */
-const LOOK_MS = 1000;
+const HOLD_LOG_INTERVAL_MS = 1000;
 
 export class Background {
   readonly #deps: BackgroundDeps;
@@ -37,7 +37,7 @@ export class Background {
   readonly #launcher: Launcher;
   readonly #worker: DeliveryWorker;
   #isStopping = false;
-  #looked = 0;
+  #holdsLoggedAt = 0;
 
   constructor(deps: BackgroundDeps) {
     this.#deps = deps;
@@ -75,11 +75,11 @@ export class Background {
           this.#deps.log({ segment, err: String(error) }, 'a segment could not be brought up to date'),
         ),
       );
-      await part('launch', async () => (await this.#launcher.launchDue(this.#turn())) > 0);
+      await part('launch', async () => (await this.#launcher.launchDue(this.#timeSlice())) > 0);
       await part('enrolment', async () => applyMembershipChanges(db.$client) > 0);
       await part('automations', async () => (await enqueueDueMails(this.#deps)) > 0);
     }
-    const goesOn = this.#turn();
+    const goesOn = this.#timeSlice();
     for (const { id, state } of mailingsToEnqueue(db.$client)) {
       if (isHeld && state !== 'cancelled') continue;
       if (!goesOn()) break;
@@ -88,7 +88,7 @@ export class Background {
     const isDelivering = await this.#worker.step(isHeld);
     completeFinishedSends(this.#deps);
     const goesOnAtOnce = isMore || isDelivering;
-    this.#lookForHolds(goesOnAtOnce);
+    this.#logHolds(goesOnAtOnce);
     return goesOnAtOnce;
   }
 
@@ -121,16 +121,16 @@ export class Background {
   }
 
   /** Each second while there is work, and at its end. */
-  #lookForHolds(isBusy: boolean): void {
+  #logHolds(isBusy: boolean): void {
     const now = performance.now();
-    if (isBusy && now - this.#looked < LOOK_MS) return;
-    this.#looked = now;
+    if (isBusy && now - this.#holdsLoggedAt < HOLD_LOG_INTERVAL_MS) return;
+    this.#holdsLoggedAt = now;
     this.#holds.look();
   }
 
   /** Whether this turn, which begins now, goes on. */
-  #turn(): () => boolean {
-    const until = performance.now() + TURN_MS;
+  #timeSlice(): () => boolean {
+    const until = performance.now() + TIME_SLICE_MS;
     return () => !this.#isStopping && performance.now() < until;
   }
 

@@ -6,12 +6,12 @@ import { connect } from '../database/open.ts';
 /** In KiB, as SQLite takes it: an import goes through its tables in order, so a larger page cache would only take memory. */
 const CACHE_KIB = 4000;
 /** An import waits this long for a lock that another process holds: giving up would cost its reader the whole upload. */
-const LOCK_PATIENCE_MS = 60_000;
+const LOCK_TIMEOUT_MS = 60_000;
 
 parentPort?.on('message', async (job: ImportJob) => {
   try {
     const db = connect(job.databasePath);
-    db.$client.pragma(`busy_timeout = ${LOCK_PATIENCE_MS}`);
+    db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
     db.$client.pragma(`cache_size = -${CACHE_KIB}`);
     db.$client.pragma(`temp.cache_size = -${CACHE_KIB}`);
     try {

@@ -2,24 +2,21 @@
 import t from 'tap';
 import { Send, STEPS } from './rig.ts';
 
-t.test(
-  'trust 1: killed at random moments of a send, nobody is missing and the duplicates stay within the bound',
-  async (t) => {
-    const send = await Send.prepare(t, 2000, 400);
-    for (let kill = 0; kill < 4; kill++)
-      t.ok(await send.killAfter(Math.random() * 500), 'the kill landed inside the send');
-    const { problems, duplicates, bound } = await send.finish();
-    t.same(problems, [], `${duplicates} duplicates, at most ${bound}`);
-  },
-);
+t.test('killed at random moments of a send, nobody is missing and the duplicates stay within the bound', async (t) => {
+  const send = await Send.prepare(t, 2000, 400);
+  for (let kill = 0; kill < 4; kill++)
+    t.ok(await send.killAfter(Math.random() * 500), 'the kill landed inside the send');
+  const { problems, duplicates, bound } = await send.finish();
+  t.same(problems, [], `${duplicates} duplicates, at most ${bound}`);
+});
 
-t.test('trust 2: killed at every named step, the end state is the same', async (t) => {
+t.test('killed at every named step, the end state is the same', async (t) => {
   const send = await Send.prepare(t, 1000, 2000);
   for (const step of STEPS) await send.killAt(step, 2);
   t.same((await send.finish()).problems, []);
 });
 
-t.test('trust 1: without recovery the same reckoning finds who got nothing', async (t) => {
+t.test('without recovery the same reckoning finds who got nothing', async (t) => {
   const send = await Send.prepare(t, 300, 2000);
   await send.killAt('after the claim', 1);
   const { problems } = await send.finishWithoutRecovery();

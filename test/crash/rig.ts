@@ -10,7 +10,7 @@ import { launchMailing, sampleHtml } from '../../scripts/bench/mailing.ts';
 import { connect } from '../../src/database/open.ts';
 import { Service } from '../service.ts';
 
-/** The places a sender can be killed at by name (trust 2). */
+/** The places a sender can be killed at by name. */
 export const STEPS = [
   'before the claim',
   'after the claim',
@@ -20,7 +20,7 @@ export const STEPS = [
 ] as const;
 
 const CONNECTIONS = 20;
-/** Results are on disk within so many seconds of the relay's answer (trust, the promise). */
+/** Results are on disk within so many seconds of the relay's answer. */
 const RECORD_SECONDS = 0.05;
 const MESSAGE_BYTES = 4_000;
 const PATIENCE_MS = 120_000;

@@ -23,7 +23,7 @@ function schemaOf(client: Database.Database): unknown[] {
   return client.prepare('SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE ? ORDER BY name').all('sqlite%');
 }
 
-t.test('every connection has WAL, synchronous=FULL, foreign keys and patience (trust 47)', async (t) => {
+t.test('every connection has WAL, synchronous=FULL, foreign keys and patience', async (t) => {
   const { $client } = connect(join(folder(t), 'new.db'));
   const pragma = (name: string) => $client.pragma(name, { simple: true });
   t.equal(pragma('journal_mode'), 'wal');
@@ -35,17 +35,17 @@ t.test('every connection has WAL, synchronous=FULL, foreign keys and patience (t
   $client.close();
 });
 
-t.test('a build of SQLite before 3.51.3 is refused with one line (trust 47)', async (t) => {
+t.test('a build of SQLite before 3.51.3 is refused with one line', async (t) => {
   for (const version of ['3.51.2', '3.9.9', '3.50.10', '2.99.99'])
     t.throws(() => assertVersion(version), { message: `SQLite ${version} is too old: 3.51.3 or newer is needed` });
   for (const version of ['3.51.3', '3.51.10', '3.53.2', '4.0.0']) t.doesNotThrow(() => assertVersion(version), version);
 });
 
-t.test('a file system that cannot do WAL is refused with one line (trust 47)', async (t) => {
+t.test('a file system that cannot do WAL is refused with one line', async (t) => {
   t.throws(() => connect(':memory:'), { message: /^The database refuses WAL[^\n]+$/ });
 });
 
-t.test('a second server on the file is refused with one line; the end of the first frees it (trust 47)', async (t) => {
+t.test('a second server on the file is refused with one line; the end of the first frees it', async (t) => {
   const path = join(folder(t), 'one.db');
   const first = lockForServer(path);
   t.throws(() => lockForServer(path), { message: `Another Sendlark server is running on ${path}` });
@@ -197,7 +197,7 @@ function isSubset(row: Record<string, unknown>, found: Record<string, unknown>):
   return Object.entries(row).every(([name, value]) => JSON.stringify(found[name]) === JSON.stringify(value));
 }
 
-t.test('a database of a newer release is refused and left as it is (trust 49)', async (t) => {
+t.test('a database of a newer release is refused and left as it is', async (t) => {
   const path = oldDatabase(t, releases.length);
   const db = connect(path);
   db.$client.prepare("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', ?)").run(Date.UTC(2100, 0));
@@ -207,7 +207,7 @@ t.test('a database of a newer release is refused and left as it is (trust 49)', 
   db.$client.close();
 });
 
-t.test('a kill within the migrations leaves the old schema or the new one (trust 49)', async (t) => {
+t.test('a kill within the migrations leaves the old schema or the new one', async (t) => {
   const statements = releases
     .slice(1)
     .flatMap(({ tag }) => readFileSync(join(MIGRATIONS, `${tag}.sql`), 'utf8').split('--> statement-breakpoint'));

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { RELEASED } from '../../clock.ts';
 import { type Config, linksFault } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
-import { latestSeen, sendingHeldReason } from '../../delivery/queue/hold.ts';
+import { latestBeatAt, sendingHeldReason } from '../../delivery/queue/hold.ts';
 import { checkIntegrity } from '../database.ts';
 import type { Check } from './check.ts';
 
@@ -53,7 +53,7 @@ function clockCheck({ $client }: Db): Check {
   const found = new Date(now).toISOString();
   const advice = ['Set the clock and keep it right, with systemd-timesyncd or chrony.'];
   if (now < RELEASED) return { name: 'Clock', state: 'fail', found: `${found}, before this release was made`, advice };
-  if (latestSeen($client) > now + DAY) {
+  if (latestBeatAt($client) > now + DAY) {
     return { name: 'Clock', state: 'fail', found: `${found}, a day or more before the service last ran`, advice };
   }
   return { name: 'Clock', state: 'ok', found };

@@ -10,8 +10,8 @@ import { holdSending } from '../queue/hold.ts';
  * How far ids leap. More than are handed out between a backup and its restore; by chance, so that two restores of one backup do
  * not meet; little enough that dozens of restores leave ids below 2^31, for clients that store them in 32 bits.
  */
-const SHORTEST_LEAP = 1_000_000;
-const LONGEST_LEAP = 60_000_000;
+const MIN_LEAP = 1_000_000;
+const MAX_LEAP = 60_000_000;
 
 /** The last id of each table that never hands one out twice, by table name. */
 export function lastIds(client: Database): Map<string, number> {
@@ -40,7 +40,7 @@ export function isCopy(client: Database): boolean {
 export function continueFromCopy(client: Database, replaced: ReadonlyMap<string, number>): void {
   client
     .transaction(() => {
-      const leap = randomInt(SHORTEST_LEAP, LONGEST_LEAP);
+      const leap = randomInt(MIN_LEAP, MAX_LEAP);
       const forget = client.prepare('DELETE FROM sqlite_sequence WHERE name = ?');
       const start = client.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
       for (const [table, last] of lastIds(client)) {

@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Leaves room for `+`, an id of 11 characters, `.` and 16 of signature in a local part of 64 (RFC 5321 §4.5.3.1.1). */
-const MOST_BASE = 35;
+const MAX_BASE_LENGTH = 35;
 /** 80 bits are 16 characters of base32 to the bit: no spare bits, so one delivery has one spelling. */
 const MAC_BYTES = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -21,7 +21,7 @@ export interface ReturningDelivery {
 /** What a file knows of its deliveries. */
 export interface KnownDeliveries {
   /** The compared address of a delivery's recipient, or undefined when there is no such delivery. */
-  emailOf(deliveryId: number): string | undefined;
+  findEmail(deliveryId: number): string | undefined;
   /** The largest id that a return path without a signed address may name: those of earlier releases. */
   unsignedUpTo: number;
 }
@@ -33,8 +33,8 @@ export interface KnownDeliveries {
 export function returnPath(secret: string, delivery: ReturningDelivery, domain: string, localBase = 'bounce'): string {
   if (!Number.isSafeInteger(delivery.id) || delivery.id < 1)
     throw new RangeError('a delivery id is a positive integer');
-  if (localBase.length > MOST_BASE || !/^[a-z0-9]+([._-][a-z0-9]+)*$/.test(localBase)) {
-    throw new RangeError(`the base of a return path is a lower-case word of at most ${MOST_BASE} characters`);
+  if (localBase.length > MAX_BASE_LENGTH || !/^[a-z0-9]+([._-][a-z0-9]+)*$/.test(localBase)) {
+    throw new RangeError(`the base of a return path is a lower-case word of at most ${MAX_BASE_LENGTH} characters`);
   }
   const id = delivery.id.toString(36);
   return `${localBase}+${id}.${base32(mac(secret, signedText(id, delivery.email)))}@${domain}`;
@@ -47,7 +47,7 @@ export function returnPath(secret: string, delivery: ReturningDelivery, domain: 
  */
 export function parseReturnPath(
   secrets: readonly string[],
-  { emailOf, unsignedUpTo }: KnownDeliveries,
+  { findEmail: emailOf, unsignedUpTo }: KnownDeliveries,
   address: string,
 ): number | null {
   const [, id = '', signature = ''] = RETURN_PATH.exec(address.slice(0, 400).toLowerCase()) ?? [];

@@ -21,7 +21,7 @@ export interface RecipientIds {
 /** What the file knows of the people behind tokens. */
 export interface KnownPeople {
   /** The compared form of an account's address, or undefined when the file does not know it. */
-  emailOf(address: number, user: number): string | undefined;
+  findEmail(address: number, user: number): string | undefined;
   /** The largest ids that tokens without a signed address may name: those handed out before this release first opened the file. */
   unsigned: { deliveries: number; mailings: number; addresses: number };
 }
@@ -61,7 +61,7 @@ export function openTokens(client: Database): Tokens {
     .prepare<[number, number], string>('SELECT compared_email FROM addresses WHERE id = ? AND user_id = ?')
     .pluck();
   return createTokens(tokenSecrets(client), {
-    emailOf: (address, user) => emailOf.get(address, user),
+    findEmail: (address, user) => emailOf.get(address, user),
     unsigned: unsignedLimits(client),
   });
 }
@@ -73,7 +73,7 @@ export function unsignedLimits(client: Database): KnownPeople['unsigned'] {
 }
 
 /** Signs with the first secret, reads with all of them. */
-export function createTokens(texts: readonly string[], { emailOf, unsigned }: KnownPeople): Tokens {
+export function createTokens(texts: readonly string[], { findEmail: emailOf, unsigned }: KnownPeople): Tokens {
   // Made once: a key given as text is taken apart anew for every token.
   const secrets = texts.map((text) => createSecretKey(text, 'utf8'));
   const newest = secrets[0];

@@ -9,12 +9,12 @@ const MOVED_ROWS = 500;
 
 export interface Candidate extends Claim {
   /** Why they get nothing; null: they get it. */
-  left_out: string | null;
-  is_lost: 0 | 1;
+  ineligible_because: string | null;
+  needs_lookup: 0 | 1;
 }
 
 /** Where a person's fields are read from: the contact, or who was added by hand. */
-const READ: Partial<Record<keyof Person, string>> = {
+const PERSON_COLUMNS: Partial<Record<keyof Person, string>> = {
   email: 'ifnull(c.email, r.email) AS email',
   first_name: 'ifnull(c.first_name, r.first_name) AS first_name',
   last_name: 'ifnull(c.last_name, r.last_name) AS last_name',
@@ -23,14 +23,14 @@ const READ: Partial<Record<keyof Person, string>> = {
 
 export class Candidates {
   readonly #client: Database;
-  readonly #lost: RecipientLookup;
+  readonly #lookup: RecipientLookup;
   readonly #moveToNewest: Statement<[number, number]>;
   /** By the fields they read: each field costs. */
   readonly #statements = new Map<string, Statement<[number, number, number], Candidate>>();
 
   constructor(client: Database) {
     this.#client = client;
-    this.#lost = new RecipientLookup(client);
+    this.#lookup = new RecipientLookup(client);
     this.#moveToNewest = client.prepare(`
       UPDATE OR IGNORE deliveries SET mailing_id = newest.id
       FROM (SELECT m.id AS old, n.id FROM mailings m CROSS JOIN mailings n ON n.owner_kind = 'schedule' AND n.owner_id = m.owner_id
@@ -47,9 +47,9 @@ export class Candidates {
   due(mailingId: number, fields: readonly (keyof Person)[], limit: number, steady: number): Candidate[] {
     const statement = this.#statementWith(fields);
     const candidates = statement.all(mailingId, steady, limit);
-    const lost = candidates.flatMap(({ id, is_lost }) => (is_lost === 1 ? [id] : []));
-    if (lost.length === 0) return candidates;
-    this.#lost.find(mailingId, lost);
+    const changed = candidates.flatMap(({ id, needs_lookup }) => (needs_lookup === 1 ? [id] : []));
+    if (changed.length === 0) return candidates;
+    this.#lookup.find(mailingId, changed);
     return statement.all(mailingId, steady, limit);
   }
 
@@ -63,11 +63,11 @@ export class Candidates {
 
   #statementWith(fields: readonly (keyof Person)[]): Statement<[number, number, number], Candidate> {
     const key = fields.join();
-    const known = this.#statements.get(key);
-    if (known !== undefined) return known;
-    const made = this.#client.prepare<[number, number, number], Candidate>(`
+    const cached = this.#statements.get(key);
+    if (cached !== undefined) return cached;
+    const statement = this.#client.prepare<[number, number, number], Candidate>(`
       SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
-        d.contact_id, ${fields.map((field) => READ[field] ?? `c.${field}`).join(', ')}, ${CLAIM_REASON} AS left_out, ${NEEDS_LOOKUP} AS is_lost
+        d.contact_id, ${fields.map((field) => PERSON_COLUMNS[field] ?? `c.${field}`).join(', ')}, ${CLAIM_REASON} AS ineligible_because, ${NEEDS_LOOKUP} AS needs_lookup
       FROM deliveries d INDEXED BY deliveries_queue
         CROSS JOIN mailings m ON m.id = d.mailing_id
         CROSS JOIN addresses a ON a.id = d.address_id
@@ -75,7 +75,7 @@ export class Candidates {
         LEFT JOIN countries co ON co.id = c.country_id
       WHERE d.mailing_id = ? AND d.state = 0 AND d.due_at <= ? AND m.state = 'sending'
       ORDER BY d.due_at, d.id LIMIT ?`);
-    this.#statements.set(key, made);
-    return made;
+    this.#statements.set(key, statement);
+    return statement;
   }
 }

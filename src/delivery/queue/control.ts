@@ -5,18 +5,18 @@ import type { Database } from 'better-sqlite3';
 type Command = 'pause' | 'resume' | 'cancel';
 
 /** The states a command applies to, and the one it leads to. */
-const MOVES = {
+const TRANSITIONS = {
   pause: { from: ['layout', 'sending', 'held'], to: 'paused' },
   resume: { from: ['paused', 'held'], to: 'sending' },
   cancel: { from: ['layout', 'sending', 'paused', 'held'], to: 'cancelled' },
 } as const;
 
 const POLL_MS = 5;
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** Writes the command for a mailing; false when its state does not allow it. A pause during layout resumes into layout. */
 export function commandMailing(client: Database, mailingId: number, given: Command): boolean {
-  const { from, to } = MOVES[given];
+  const { from, to } = TRANSITIONS[given];
   const { changes } = client
     .prepare(`
       UPDATE mailings SET state = CASE WHEN ? = 'sending' AND layout IS NOT NULL THEN 'layout' ELSE ? END, held_reason = NULL
@@ -30,9 +30,9 @@ export function commandMailing(client: Database, mailingId: number, given: Comma
  * when the worker does not answer within ten seconds.
  */
 export async function waitForAcknowledgement(client: Database, mailingId: number): Promise<void> {
-  const isSeen = client.prepare('SELECT seen_state = state FROM mailings WHERE id = ?').pluck();
-  for (let waited = 0; waited < PATIENCE_MS; waited += POLL_MS) {
-    if (isSeen.get(mailingId) !== 0) return;
+  const isAcknowledged = client.prepare('SELECT seen_state = state FROM mailings WHERE id = ?').pluck();
+  for (let waited = 0; waited < TIMEOUT_MS; waited += POLL_MS) {
+    if (isAcknowledged.get(mailingId) !== 0) return;
     await setTimeout(POLL_MS);
   }
   throw new Error('the background thread does not acknowledge');

@@ -70,8 +70,8 @@ interface Targets {
 /** Finds lost people again: under the new address of their contact, or as another contact of what the mailing is sent to. */
 export class RecipientLookup {
   readonly #targets: Statement<[number], Targets>;
-  readonly #follow: Statement<{ ids: string } & Targets>;
-  readonly #find: Statement<{ ids: string } & Targets>;
+  readonly #followAddress: Statement<{ ids: string } & Targets>;
+  readonly #findContact: Statement<{ ids: string } & Targets>;
 
   constructor(client: Database) {
     this.#targets = client.prepare(`
@@ -84,12 +84,12 @@ export class RecipientLookup {
           ELSE '[]' END AS excluded
       FROM mailings WHERE id = ?`);
     // Where the new address has a row of its own in the mailing, that one counts and this stays where it is.
-    this.#follow = client.prepare(`
+    this.#followAddress = client.prepare(`
       UPDATE OR IGNORE deliveries SET address_id = (SELECT n.address_id FROM contacts n WHERE n.id = deliveries.contact_id)
       WHERE id IN (SELECT value FROM json_each(@ids)) AND EXISTS (SELECT 1 FROM contacts n
         WHERE n.id = deliveries.contact_id AND n.address_id <> deliveries.address_id AND ${isLiveContact('n')}
           AND NOT ${isInTargets('@excluded', 'n.address_id')})`);
-    this.#find = client.prepare(`
+    this.#findContact = client.prepare(`
       UPDATE deliveries SET contact_id = f.contact_id, segment_recipient_id = f.recipient_id
       FROM (SELECT d.id, ifnull(p.id, s.contact_id) AS contact_id, s.id AS recipient_id
         FROM json_each(@ids) i CROSS JOIN deliveries d ON d.id = i.value CROSS JOIN json_each(@targets) x
@@ -109,7 +109,7 @@ export class RecipientLookup {
     const targets = this.#targets.get(mailingId);
     if (targets === undefined) return;
     const bound = { ids: JSON.stringify(deliveryIds), ...targets };
-    this.#follow.run(bound);
-    this.#find.run(bound);
+    this.#followAddress.run(bound);
+    this.#findContact.run(bound);
   }
 }

@@ -32,7 +32,7 @@ const MEMBERS = {
 };
 
 /** Those of a page who may have to be left out: to look at everybody's unsubscribes one by one costs a third of the layout. */
-const SUSPECTS = [
+const POSSIBLY_INELIGIBLE = [
   'unsubscribers WHERE unsubscribe_groups_id IS NULL',
   'unsubscribers WHERE unsubscribe_groups_id IS NOT NULL',
   'suppressions WHERE true',
@@ -63,9 +63,12 @@ export async function enqueueRecipients(
   const read = client.prepare<[number], { layout: string }>(
     "SELECT layout FROM mailings WHERE id = ? AND state IN ('layout', 'cancelled') AND layout IS NOT NULL",
   );
-  const statements = { contacts: layoutOf(client, MEMBERS.contacts), segments: layoutOf(client, MEMBERS.segments) };
+  const statements = {
+    contacts: enqueueStatements(client, MEMBERS.contacts),
+    segments: enqueueStatements(client, MEMBERS.segments),
+  };
   const newest = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM deliveries').pluck();
-  const leftOutSince = client
+  const suppressedSince = client
     .prepare<[number], number>(`SELECT count(*) FROM deliveries WHERE id > ? AND state = ${State.suppressed}`)
     .pluck();
   const save = client.prepare('UPDATE mailings SET layout = ?, suppressed = suppressed + ? WHERE id = ?');
@@ -98,14 +101,14 @@ export async function enqueueRecipients(
       mailing: mailingId,
       excluded: JSON.stringify(layout.excluded),
     });
-    save.run(JSON.stringify({ ...layout, after: last }), leftOutSince.get(before) ?? 0, mailingId);
+    save.run(JSON.stringify({ ...layout, after: last }), suppressedSince.get(before) ?? 0, mailingId);
     return goesOn();
   });
   return didWork;
 }
 
 /** The statements that lay out one page of a target: the last address on it, and its ledger rows. */
-function layoutOf(client: Database, members: string) {
+function enqueueStatements(client: Database, members: string) {
   return {
     reached: client
       .prepare<Record<string, unknown>, number | null>(
@@ -117,7 +120,7 @@ function layoutOf(client: Database, members: string) {
       SELECT @mailing, address_id, contact_id, segment_recipient_id, iif(reason IS NULL, ${State.queued}, ${State.suppressed}), reason
       FROM (SELECT c.*, CASE
           WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'c.address_id')} THEN 'excluded from this send'
-          WHEN c.address_id IN (${SUSPECTS}) THEN ${ineligibilityReason('c')}
+          WHEN c.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('c')}
           END AS reason
         FROM mailings m CROSS JOIN (${members} AND p.address_id <= @last) c WHERE m.id = @mailing)
       WHERE true ORDER BY address_id
@@ -150,13 +153,13 @@ export function hasAudience(client: Database, userId: number, groupId: number, l
 }
 
 /** People looked at for a sample: of an audience that is excluded but for a few, none may be found. */
-const SAMPLED = 1000;
+const SAMPLE_ROWS = 1000;
 
 /**
  * A contact of the audience who is not excluded from it: the one with this address, or for null any. Null where there is none, or
  * not among the first people of each kind of target.
  */
-export function contactOfAudience(
+export function findAudienceContact(
   client: Database,
   { targets, excluded }: Pick<EnqueueProgress, 'targets' | 'excluded'>,
   addressId: number | null,
@@ -167,19 +170,19 @@ export function contactOfAudience(
       SELECT p.contact_id FROM (
         SELECT * FROM (SELECT p.address_id, p.id AS contact_id FROM json_each(@targets) t CROSS JOIN contacts p
           INDEXED BY contacts_person ON p.contact_type_id = t.value ->> 'id' AND p.deleted_at IS NULL ${who}
-          WHERE t.value ->> 'table' = 'contacts' LIMIT ${SAMPLED})
+          WHERE t.value ->> 'table' = 'contacts' LIMIT ${SAMPLE_ROWS})
         UNION ALL
         SELECT * FROM (SELECT p.address_id, p.contact_id FROM json_each(@targets) t CROSS JOIN segment_recipients p
           INDEXED BY segment_recipients_person ON p.segment_id = t.value ->> 'id' AND p.is_removed = 0 ${who}
           CROSS JOIN contacts c ON c.id = p.contact_id AND c.deleted_at IS NULL
-          WHERE t.value ->> 'table' = 'segments' LIMIT ${SAMPLED})) p
+          WHERE t.value ->> 'table' = 'segments' LIMIT ${SAMPLE_ROWS})) p
       WHERE NOT ${isInTargets('@excluded', 'p.address_id')} LIMIT 1`)
     .pluck();
   const bound = { targets: JSON.stringify(targets), excluded: JSON.stringify(excluded) };
   return statement.get({ ...bound, ...(addressId !== null && { address: addressId }) }) ?? null;
 }
 
-const COUNTED_AT_ONCE = 1000;
+const COUNT_PAGE_ROWS = 1000;
 
 /** An audience in numbers, and one person of it. */
 export interface AudienceCount {
@@ -205,7 +208,7 @@ export async function countAudience(
       { address_id: number; contact_id: number | null; reason: string | null }
     >(`
       SELECT d.address_id, d.contact_id, iif(${isInTargets('@earlier', 'd.address_id')}, '', iif(${isInTargets('@excluded', 'd.address_id')}, 'excluded from this send', ${ineligibilityReason('d')})) AS reason
-      FROM (SELECT address_id, contact_id FROM (${MEMBERS[target.table]}) ORDER BY address_id LIMIT ${COUNTED_AT_ONCE}) d
+      FROM (SELECT address_id, contact_id FROM (${MEMBERS[target.table]}) ORDER BY address_id LIMIT ${COUNT_PAGE_ROWS}) d
         CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
       ORDER BY d.address_id`);
     const bounds = {
@@ -226,7 +229,7 @@ export async function countAudience(
         }
       }
       after = people.at(-1)?.address_id ?? after;
-      more = people.length === COUNTED_AT_ONCE;
+      more = people.length === COUNT_PAGE_ROWS;
       await setImmediate();
     }
   }

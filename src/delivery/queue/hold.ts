@@ -5,12 +5,12 @@
 import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../../clock.ts';
 
-const DAY = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 /** A gap longer than this since the service was last seen running is no pause: what came due in it is not sent unasked. */
-const LONGEST_GAP_DAYS = 7;
-const SEEN_EVERY_MS = 60_000;
+const MAX_GAP_DAYS = 7;
+const BEAT_INTERVAL_MS = 60_000;
 /** A background thread not seen for longer has stalled: three beats are missing. */
-export const STALLED_MS = 3 * SEEN_EVERY_MS;
+export const STALLED_AFTER_MS = 3 * BEAT_INTERVAL_MS;
 
 const BY_OPERATOR = 'sending_held';
 const BY_CLOCK = 'sending_held_by_clock';
@@ -30,10 +30,10 @@ export function holdSending(client: Database, reason: string): void {
   write(client, BY_OPERATOR, reason);
 }
 
-/** Holds all sending while `fault` says what is wrong with the settings; null lets it go on. `now` is epoch milliseconds. */
-export function holdForSettings(client: Database, fault: string | null, now: number): void {
-  if (fault === null) lift(client, [BY_SETTINGS], now);
-  else if (read(client, BY_SETTINGS) !== fault) write(client, BY_SETTINGS, fault);
+/** Holds all sending while `problem` says what is wrong with the settings; null lets it go on. `now` is epoch milliseconds. */
+export function holdForSettings(client: Database, problem: string | null, now: number): void {
+  if (problem === null) lift(client, [BY_SETTINGS], now);
+  else if (read(client, BY_SETTINGS) !== problem) write(client, BY_SETTINGS, problem);
 }
 
 /**
@@ -56,7 +56,7 @@ export function releasedAt(client: Database): number {
 }
 
 /** When the background was last seen running, by the clock of then, epoch milliseconds; 0 before its first step. */
-export function lastSeen(client: Database): number {
+export function lastBeatAt(client: Database): number {
   return Number(read(client, 'last_seen') ?? 0);
 }
 
@@ -64,10 +64,10 @@ export function lastSeen(client: Database): number {
  * The newest moment at which the service ran under a clock that was believed, epoch milliseconds; 0 before the first. A clock that
  * is set back does not lower it.
  */
-export function latestSeen(client: Database): number {
+export function latestBeatAt(client: Database): number {
   const latest = Number(read(client, 'latest_seen') ?? 0);
   // Written by an earlier release: the last beat is all there is.
-  const last = lastSeen(client);
+  const last = lastBeatAt(client);
   return latest === 0 && last >= RELEASED ? last : latest;
 }
 
@@ -81,15 +81,15 @@ export class Heartbeat {
 
   constructor(client: Database) {
     this.#client = client;
-    this.#seen = lastSeen(client);
+    this.#seen = lastBeatAt(client);
   }
 
   beat(now: number): void {
-    const latest = latestSeen(this.#client);
-    const isAhead = latest > 0 && now - latest > LONGEST_GAP_DAYS * DAY;
+    const latest = latestBeatAt(this.#client);
+    const isAhead = latest > 0 && now - latest > MAX_GAP_DAYS * DAY_MS;
     if (isAhead) this.#holdAt(now, latest);
-    else if (now >= latest - DAY) lift(this.#client, [BY_CLOCK], now);
-    if (Math.abs(now - this.#seen) < SEEN_EVERY_MS) return;
+    else if (now >= latest - DAY_MS) lift(this.#client, [BY_CLOCK], now);
+    if (Math.abs(now - this.#seen) < BEAT_INTERVAL_MS) return;
     this.#seen = now;
     write(this.#client, 'last_seen', String(now));
     // A clock that is behind, as of a machine that boots without the time, must not make the right time look like a leap later.
@@ -98,7 +98,7 @@ export class Heartbeat {
 
   #holdAt(now: number, latest: number): void {
     if (read(this.#client, BY_CLOCK) !== null) return;
-    const days = Math.floor((now - latest) / DAY);
+    const days = Math.floor((now - latest) / DAY_MS);
     write(
       this.#client,
       BY_CLOCK,

@@ -60,17 +60,17 @@ export class Ledger {
   readonly #client: Database;
   readonly #open: Statement<[number], OpenMailing>;
   readonly #candidates: Candidates;
-  readonly #take: Statement<{ now: number; steady: number; ids: string }>;
+  readonly #claimAll: Statement<{ now: number; steady: number; ids: string }>;
   readonly #triggered: Statement<[number, number]>;
-  readonly #leaveOut: Statement<[string, number, number]>;
+  readonly #suppressOne: Statement<[string, number, number]>;
   readonly #finish: Statement<[number, string, number, number, number]>;
   readonly #suppress: Statement<[number, number, string, string]>;
   readonly #counters: Statement<Record<string, number>>;
-  readonly #settle: Statement<{ now: string; mailing: number }>;
-  readonly #putBack: Statement<[number, number]>;
+  readonly #complete: Statement<{ now: string; mailing: number }>;
+  readonly #requeue: Statement<[number, number]>;
   readonly #cancel: Statement<[number, number, number], number>;
-  readonly #unseen: Statement<[], { id: number; state: string }>;
-  readonly #seen: Statement<[string, number]>;
+  readonly #unacknowledged: Statement<[], { id: number; state: string }>;
+  readonly #acknowledge: Statement<[string, number]>;
   readonly #hold: Statement<[string, number]>;
   readonly #cancelled: Statement<[], number>;
   readonly #bringForward: Statement<{ mailing: number; steady: number; end: string; limit: number }>;
@@ -82,11 +82,11 @@ export class Ledger {
       SELECT id, user_id, unsubscribe_group_id, owner_kind, EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_queue
         WHERE d.mailing_id = mailings.id AND d.state = 0 AND d.due_at <= ?) AS is_due
       FROM mailings WHERE finished_at IS NULL AND state = 'sending' ORDER BY id`);
-    this.#take = client.prepare(`
+    this.#claimAll = client.prepare(`
       UPDATE deliveries SET state = 1, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @steady), updated_at = @now
       WHERE id IN (SELECT value FROM json_each(@ids))`);
     this.#triggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
-    this.#leaveOut = client.prepare(
+    this.#suppressOne = client.prepare(
       `UPDATE deliveries SET state = ${State.suppressed}, reply = ?, updated_at = ? WHERE id = ?`,
     );
     this.#finish = client.prepare(
@@ -98,14 +98,14 @@ export class Ledger {
     this.#counters = client.prepare(`
       UPDATE mailings SET delivered = delivered + @accepted, bounces = bounces + @bounced, failed = failed + @failed,
         suppressed = suppressed + @suppressed, cancelled = cancelled + @cancelled WHERE id = @mailing`);
-    this.#settle = client.prepare(`
+    this.#complete = client.prepare(`
       UPDATE mailings SET state = iif(state = 'cancelled', state, 'done'), finished_at = @now
       WHERE id = @mailing AND finished_at IS NULL AND state IN ('sending', 'cancelled') AND layout IS NULL
         AND (owner_kind <> 'schedule' OR state = 'cancelled' OR EXISTS (SELECT 1 FROM mailings newer
           WHERE newer.owner_kind IN ('single', 'schedule') AND newer.owner_kind = mailings.owner_kind AND newer.owner_id = mailings.owner_id AND newer.revision > mailings.revision))
         AND NOT EXISTS (SELECT 1 FROM deliveries WHERE mailing_id = @mailing AND state = 0)
         AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = @mailing AND state = 1)`);
-    this.#putBack = client.prepare(
+    this.#requeue = client.prepare(
       `UPDATE deliveries SET state = ${State.queued}, attempt = attempt - 1, due_at = ?,
         first_tried_at = iif(attempt = 1, NULL, first_tried_at) WHERE id = ? AND state = ${State.sending}`,
     );
@@ -116,8 +116,8 @@ export class Ledger {
         RETURNING id`)
       .pluck();
     this.#candidates = new Candidates(client);
-    this.#unseen = client.prepare('SELECT id, state FROM mailings WHERE seen_state <> state');
-    this.#seen = client.prepare('UPDATE mailings SET seen_state = ? WHERE id = ?');
+    this.#unacknowledged = client.prepare('SELECT id, state FROM mailings WHERE seen_state <> state');
+    this.#acknowledge = client.prepare('UPDATE mailings SET seen_state = ? WHERE id = ?');
     this.#hold = client.prepare(
       "UPDATE mailings SET state = 'held', seen_state = 'held', held_reason = ? WHERE id = ? AND state = 'sending'",
     );
@@ -174,13 +174,13 @@ export class Ledger {
   }
 
   /** Mailings whose state another thread has changed since it was last marked seen. */
-  unseen(): { id: number; state: string }[] {
-    return this.#unseen.all();
+  unacknowledged(): { id: number; state: string }[] {
+    return this.#unacknowledged.all();
   }
 
   /** Acknowledges a state. */
-  markSeen(mailingId: number, state: string): void {
-    this.#seen.run(state, mailingId);
+  acknowledge(mailingId: number, state: string): void {
+    this.#acknowledge.run(state, mailingId);
   }
 
   /** Stops a mailing with a reason: the relay refuses the sender or us, nobody's address is at fault (trust 5). */
@@ -218,14 +218,14 @@ export class Ledger {
         if (moved > 0) return { claims: [], examined: 0, moved };
         const candidates = this.#candidates.due(mailingId, fields, limit, steady);
         if (candidates.length === 0) return { claims: [], examined: 0, moved };
-        const claims = candidates.filter((candidate) => candidate.left_out === null);
+        const claims = candidates.filter((candidate) => candidate.ineligible_because === null);
         if (claims.length > 0) {
-          this.#take.run({ now, steady, ids: JSON.stringify(claims.map((claim) => claim.id)) });
+          this.#claimAll.run({ now, steady, ids: JSON.stringify(claims.map((claim) => claim.id)) });
           this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
         }
         this.#suppressAll(
           mailingId,
-          candidates.filter((candidate) => candidate.left_out !== null),
+          candidates.filter((candidate) => candidate.ineligible_because !== null),
           now,
         );
         return { claims, examined: candidates.length, moved };
@@ -233,8 +233,8 @@ export class Ledger {
       .immediate();
   }
 
-  /** Puts results on disk, one transaction; `wireNow` stamps what bounces suppress. */
-  record(results: readonly Result[], now: number, wireNow: string): void {
+  /** Puts results on disk, one transaction; `timestamp` stamps what bounces suppress. */
+  record(results: readonly Result[], now: number, timestamp: string): void {
     if (results.length === 0) return;
     this.#client
       .transaction(() => {
@@ -242,7 +242,7 @@ export class Ledger {
         const series = new Map<number, number[]>();
         for (const result of results) {
           const { changes } = this.#finish.run(State[result.state], result.reply, result.due_at, now, result.id);
-          if (result.suppress) this.#suppress.run(result.user_id, result.address_id, result.reply, wireNow);
+          if (result.suppress) this.#suppress.run(result.user_id, result.address_id, result.reply, timestamp);
           if (changes === 0 || result.state === 'queued') continue;
           if (result.in_series) {
             const theirs = series.get(result.mailing_id) ?? [];
@@ -260,13 +260,13 @@ export class Ledger {
   }
 
   /** Takes claims that were never started back into the queue, as if they had not been claimed, due at their moment. */
-  putBack(claims: readonly { claim: Claim; due_at: number }[]): void {
+  requeue(claims: readonly { claim: Claim; due_at: number }[]): void {
     if (claims.length === 0) return;
     this.#client
       .transaction(() => {
         for (const { claim, due_at } of claims) {
           const { id, mailing_id, attempt } = claim;
-          if (this.#putBack.run(due_at, id).changes > 0 && attempt === 0) this.#triggered.run(-1, mailing_id);
+          if (this.#requeue.run(due_at, id).changes > 0 && attempt === 0) this.#triggered.run(-1, mailing_id);
         }
       })
       .immediate();
@@ -289,14 +289,14 @@ export class Ledger {
    * Finishes a mailing when every recipient is in a final state; true when it just became so. A schedule's goes on for those who
    * come later, until it is cancelled or a newer revision takes its place.
    */
-  settle(mailingId: number, wireNow: string): boolean {
-    return this.#settle.run({ now: wireNow, mailing: mailingId }).changes > 0;
+  completeIfDone(mailingId: number, timestamp: string): boolean {
+    return this.#complete.run({ now: timestamp, mailing: mailingId }).changes > 0;
   }
 
   /** Puts people who may not get their mail into that final state, each with the reason. */
   #suppressAll(mailingId: number, people: readonly Candidate[], now: number): void {
     if (people.length === 0) return;
-    for (const { id, left_out } of people) this.#leaveOut.run(left_out ?? '', now, id);
+    for (const { id, ineligible_because } of people) this.#suppressOne.run(ineligible_because ?? '', now, id);
     this.#count(mailingId, { suppressed: people.length });
     advanceEnrolments(
       this.#client,

@@ -54,7 +54,7 @@ interface MailingRow {
 }
 
 /** A mailing as it was last prepared. */
-interface Kept {
+interface CachedMailing {
   ready: ReadyMailing;
   senderId: number | null;
   /** Its sender then, as JSON. */
@@ -67,7 +67,7 @@ export class Mailings {
   readonly #facts: MailingDeps;
   readonly #keys: DkimKeys;
   readonly #senders: Senders;
-  readonly #kept = new Map<number, Kept>();
+  readonly #kept = new Map<number, CachedMailing>();
 
   constructor(db: Db, facts: MailingDeps) {
     this.#db = db;

@@ -1,9 +1,9 @@
 /** How fast mail may leave: in all, and to one recipient domain (settings SEND_RATE, SEND_RATE_PER_DOMAIN; mails a second). */
 import type { Clock } from '../../clock.ts';
 
-const SECOND = 1000;
+const SECOND_MS = 1000;
 
-const MOST_DOMAINS = 10_000;
+const MAX_DOMAINS = 10_000;
 
 /** Monotonic milliseconds by recipient domain. */
 type DomainTimes = Map<string, number>;
@@ -32,7 +32,7 @@ export class Rates {
   take(wanted: number): number {
     if (this.#perSecond === 0) return wanted;
     const now = this.#clock.monotonic();
-    const gained = ((now - this.#filledAt) * this.#perSecond) / SECOND;
+    const gained = ((now - this.#filledAt) * this.#perSecond) / SECOND_MS;
     this.#tokens = Math.min(this.#perSecond, this.#tokens + gained);
     this.#filledAt = now;
     const given = Math.min(wanted, Math.floor(this.#tokens));
@@ -54,11 +54,11 @@ export class Rates {
   waitFor(mailingId: number, domain: string): number {
     if (this.#perDomain === 0) return 0;
     const now = this.#clock.monotonic();
-    const interval = SECOND / this.#perDomain;
+    const interval = SECOND_MS / this.#perDomain;
     const next = this.#next.get(domain) ?? now;
     if (next <= now) {
-      this.#next.set(domain, Math.max(next, now - SECOND) + interval);
-      forgetPast(this.#next, now - SECOND);
+      this.#next.set(domain, Math.max(next, now - SECOND_MS) + interval);
+      forgetPast(this.#next, now - SECOND_MS);
       return 0;
     }
     const tails: DomainTimes = this.#tails.get(mailingId) ?? new Map();
@@ -75,6 +75,6 @@ export class Rates {
 }
 
 function forgetPast(times: DomainTimes, before: number): void {
-  if (times.size < MOST_DOMAINS) return;
+  if (times.size < MAX_DOMAINS) return;
   for (const [domain, time] of times) if (time <= before) times.delete(domain);
 }

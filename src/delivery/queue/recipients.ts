@@ -17,11 +17,11 @@ export function deliveryValues(db: Db, { user, delivery, mailing, address }: Rec
     )
     .pluck()
     .get(delivery, mailing, address);
-  return valuesOfContact(db, user, contactId) ?? {};
+  return findContactValues(db, user, contactId) ?? {};
 }
 
 /** What they become for one of the account's contacts; null when it is gone. */
-export function valuesOfContact(db: Db, userId: number, contactId: number | undefined): Values | null {
+export function findContactValues(db: Db, userId: number, contactId: number | undefined): Values | null {
   const person = contactId === undefined ? undefined : findPerson(db.$client, contactId);
   return person === undefined ? null : mergeValues(person, listCustomFields(db, userId), '');
 }

@@ -4,12 +4,12 @@ import { replyKind } from '../reporting/reply-kind.ts';
 import type { Outcome } from '../transport/courier.ts';
 import type { Claim, OpenMailing } from './ledger.ts';
 
-/** So many recipients in a row that name us, of the same text, or of any text, without an acceptance between, hold a mailing. */
-const MOST_NAMED = 3;
-const MOST_SAME = 10;
-const MOST = 50;
-/** How often recipients of other domains are tried before a row of one domain holds the mailing all the same. */
-const MOST_ASKED = 4;
+/** So many recipients in a streak that name us, of the same text, or of any text, without an acceptance between, hold a mailing. */
+const MAX_NAMING_US = 3;
+const MAX_SAME_TEXT = 10;
+const MAX_REFUSALS = 50;
+/** How often recipients of other domains are tried before a streak of one domain holds the mailing all the same. */
+const MAX_COMPARISONS = 4;
 
 /** Codes that speak of the sender or of us: RFC 3463 3.2 and 3.8, RFC 7372 3, RFC 7505 4.2. */
 const OUR_CODES = /^[45]\.(?:1\.[78]|7\.(?:[89]|2[0-7]))$/;
@@ -36,7 +36,7 @@ const NAMES_US = new RegExp(
  * Whom a refusal of a recipient or a message is about: `us` where it names the sender, the client or the relaying;
  * `unclear` where it may be, such as 5.7.1 without an explanation; null where it is about the recipient or may pass.
  */
-export function blamed(outcome: Outcome): 'us' | 'unclear' | null {
+export function findBlame(outcome: Outcome): 'us' | 'unclear' | null {
   const { kind, stage, code, enhanced } = outcome;
   if (stage !== 'rcpt' && stage !== 'data' && stage !== 'body') return null;
   if (code < 400 || (kind !== 'refused' && kind !== 'deferred')) return null;
@@ -57,7 +57,7 @@ export interface Suspect {
 }
 
 /** The refusals of a mailing since it was last accepted for somebody; recipients who are tried again count once. */
-interface Row {
+interface Streak {
   waiting: Suspect[];
   /** Delivery ids: of refusals that name us, of those with the latest text, and of all. */
   named: Set<number>;
@@ -66,13 +66,13 @@ interface Row {
   /** The latest text, without what differs from mail to mail. */
   kind: string;
   domains: Set<string>;
-  /** How often recipients of other domains were asked for. */
-  asked: number;
+  /** How often recipients of other domains were comparisons for. */
+  comparisons: number;
 }
 
 /** What is known of a mailing. */
-interface Known {
-  row: Row;
+interface MailingRefusals {
+  streak: Streak;
   /** Two of the domains that accepted it, and when the last did (steady epoch milliseconds). */
   accepted: Set<string>;
   acceptedAt: number;
@@ -85,37 +85,37 @@ export type Verdict = 'hold' | 'compare' | 'theirs' | null;
 
 /** The refusals of each mailing that may be about us. */
 export class Refusals {
-  readonly #known = new Map<number, Known>();
+  readonly #known = new Map<number, MailingRefusals>();
   /** How many were noted so far. */
   noted = 0;
 
   /** Notes a refusal. True where the recipient waits for what becomes of the others. */
   note(mailing: OpenMailing, claim: Claim, outcome: Outcome): boolean {
-    const blame = blamed(outcome);
+    const blame = findBlame(outcome);
     if (blame === null) return false;
-    const { row, refusing } = this.#of(mailing.id);
+    const { streak, refusing } = this.#refusalsFor(mailing.id);
     const domain = domainOf(claim);
     if (refusing.has(domain)) return false;
     const kind = replyKind(outcome.reply);
-    if (kind !== row.kind) row.same.clear();
-    row.kind = kind;
-    row.waiting.push({ mailing, claim, outcome });
-    row.domains.add(domain);
-    for (const set of [row.all, row.same, ...(blame === 'us' ? [row.named] : [])]) set.add(claim.id);
+    if (kind !== streak.kind) streak.same.clear();
+    streak.kind = kind;
+    streak.waiting.push({ mailing, claim, outcome });
+    streak.domains.add(domain);
+    for (const set of [streak.all, streak.same, ...(blame === 'us' ? [streak.named] : [])]) set.add(claim.id);
     this.noted++;
     return true;
   }
 
-  /** Notes that a recipient was accepted at `steady`, which ends the row. Gives those that waited, to be recorded. */
+  /** Notes that a recipient was accepted at `steady`, which ends the streak. Gives those that waited, to be recorded. */
   accepted(mailingId: number, claim: Claim, steady: number): Suspect[] {
-    const known = this.#of(mailingId);
+    const known = this.#refusalsFor(mailingId);
     const domain = domainOf(claim);
     known.acceptedAt = steady;
     if (known.accepted.size < 2) known.accepted.add(domain);
-    if (known.row.all.size === 0) return [];
-    if (known.row.asked > 0 && !known.row.domains.has(domain))
-      for (const one of known.row.domains) known.refusing.add(one);
-    return endRow(known);
+    if (known.streak.all.size === 0) return [];
+    if (known.streak.comparisons > 0 && !known.streak.domains.has(domain))
+      for (const one of known.streak.domains) known.refusing.add(one);
+    return endStreak(known);
   }
 
   /** When somebody was last accepted, steady epoch milliseconds; 0 where that is not known. */
@@ -125,55 +125,56 @@ export class Refusals {
 
   /** The mailings with recipients that wait. */
   get waiting(): number[] {
-    return [...this.#known].filter(([, { row }]) => row.waiting.length > 0).map(([id]) => id);
+    return [...this.#known].filter(([, { streak }]) => streak.waiting.length > 0).map(([id]) => id);
   }
 
   /** The recipients of a mailing that wait. */
   suspects(mailingId: number): readonly Suspect[] {
-    return this.#known.get(mailingId)?.row.waiting ?? [];
+    return this.#known.get(mailingId)?.streak.waiting ?? [];
   }
 
   /**
-   * What the row of a mailing means. One domain alone may refuse by a policy of its own, so recipients of others are tried first.
+   * What the streak of a mailing means. One domain alone may refuse by a policy of its own, so recipients of others are tried first.
    * `isLast`: there are no others to try. `isFirst`: nobody of the mailing has been accepted either.
    */
   verdict(mailingId: number, { isLast = false, isFirst = false } = {}): Verdict {
     const known = this.#known.get(mailingId);
-    if (known === undefined || known.row.waiting.length === 0) return null;
-    const { row, accepted } = known;
-    if (isLast && isFirst && row.named.size > 0) return 'hold';
-    if (row.named.size < MOST_NAMED && row.same.size < MOST_SAME && row.all.size < MOST) return null;
-    if (row.domains.size > 1 || row.asked >= MOST_ASKED) return 'hold';
-    if (!isLast) return row.all.size >= row.asked * MOST ? 'compare' : null;
-    const isElsewhereAccepted = [...accepted].some((domain) => !row.domains.has(domain));
-    return row.named.size >= MOST_NAMED || !isElsewhereAccepted ? 'hold' : 'theirs';
+    if (known === undefined || known.streak.waiting.length === 0) return null;
+    const { streak, accepted } = known;
+    if (isLast && isFirst && streak.named.size > 0) return 'hold';
+    if (streak.named.size < MAX_NAMING_US && streak.same.size < MAX_SAME_TEXT && streak.all.size < MAX_REFUSALS)
+      return null;
+    if (streak.domains.size > 1 || streak.comparisons >= MAX_COMPARISONS) return 'hold';
+    if (!isLast) return streak.all.size >= streak.comparisons * MAX_REFUSALS ? 'compare' : null;
+    const isElsewhereAccepted = [...accepted].some((domain) => !streak.domains.has(domain));
+    return streak.named.size >= MAX_NAMING_US || !isElsewhereAccepted ? 'hold' : 'theirs';
   }
 
-  /** The one domain a row to compare is of. Notes that recipients of others come next. */
+  /** The one domain a streak to compare is of. Notes that recipients of others come next. */
   compare(mailingId: number): string {
-    const { row } = this.#of(mailingId);
-    row.asked++;
-    const [domain = ''] = row.domains;
+    const { streak } = this.#refusalsFor(mailingId);
+    streak.comparisons++;
+    const [domain = ''] = streak.domains;
     return domain;
   }
 
   /** Why the mailing is held, in words for its owner. */
   reason(mailingId: number): string {
-    const { row } = this.#of(mailingId);
-    const count = row.all.size === 1 ? 'one recipient' : `${row.all.size} recipients in a row`;
-    return `The relay refuses this sender or server, not the recipients (${count}, now back in the queue): ${row.waiting.at(-1)?.outcome.reply}`;
+    const { streak } = this.#refusalsFor(mailingId);
+    const count = streak.all.size === 1 ? 'one recipient' : `${streak.all.size} recipients in a row`;
+    return `The relay refuses this sender or server, not the recipients (${count}, now back in the queue): ${streak.waiting.at(-1)?.outcome.reply}`;
   }
 
-  /** Gives those that wait, who then wait no more. The row goes on until somebody is accepted. */
+  /** Gives those that wait, who then wait no more. The streak goes on until somebody is accepted. */
   take(mailingId: number): Suspect[] {
-    return this.#known.get(mailingId)?.row.waiting.splice(0) ?? [];
+    return this.#known.get(mailingId)?.streak.waiting.splice(0) ?? [];
   }
 
-  /** It is their domain that refuses: ends the row and gives those that waited. More of that domain do not wait. */
+  /** It is their domain that refuses: ends the streak and gives those that waited. More of that domain do not wait. */
   blameDomain(mailingId: number): Suspect[] {
-    const known = this.#of(mailingId);
-    for (const one of known.row.domains) known.refusing.add(one);
-    return endRow(known);
+    const known = this.#refusalsFor(mailingId);
+    for (const one of known.streak.domains) known.refusing.add(one);
+    return endStreak(known);
   }
 
   /** The mailing stopped: forgets what is known of it and gives those that waited. */
@@ -183,22 +184,30 @@ export class Refusals {
     return waiting;
   }
 
-  #of(mailingId: number): Known {
+  #refusalsFor(mailingId: number): MailingRefusals {
     const known = this.#known.get(mailingId);
     if (known !== undefined) return known;
-    const made: Known = { row: newRow(), accepted: new Set(), acceptedAt: 0, refusing: new Set() };
+    const made: MailingRefusals = { streak: newStreak(), accepted: new Set(), acceptedAt: 0, refusing: new Set() };
     this.#known.set(mailingId, made);
     return made;
   }
 }
 
-function newRow(): Row {
-  return { waiting: [], named: new Set(), same: new Set(), all: new Set(), kind: '', domains: new Set(), asked: 0 };
+function newStreak(): Streak {
+  return {
+    waiting: [],
+    named: new Set(),
+    same: new Set(),
+    all: new Set(),
+    kind: '',
+    domains: new Set(),
+    comparisons: 0,
+  };
 }
 
-function endRow(known: Known): Suspect[] {
-  const { waiting } = known.row;
-  known.row = newRow();
+function endStreak(known: MailingRefusals): Suspect[] {
+  const { waiting } = known.streak;
+  known.streak = newStreak();
   return waiting;
 }
 

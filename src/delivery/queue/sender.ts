@@ -48,11 +48,11 @@ export class Senders {
     const row = this.#read.get(id);
     if (row === undefined || row.deleted_at !== null) return { problem: SENDER_DELETED };
     if (row.is_verified === 0 && this.#mustBeVerified) return { problem: WAITING_FOR_SENDER };
-    return factsOf(row);
+    return senderFacts(row);
   }
 }
 
-function factsOf(row: SenderRow): SenderFacts {
+function senderFacts(row: SenderRow): SenderFacts {
   return {
     from_email: row.from_email,
     reply_to: row.reply_to_email,

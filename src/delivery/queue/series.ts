@@ -5,11 +5,11 @@
 import type { Database } from 'better-sqlite3';
 
 /** The wait before a schedule (`s`), in milliseconds, as SQL. */
-export const WAIT =
+export const SCHEDULE_WAIT =
   "CASE s.waiting_type WHEN 'hours' THEN s.waiting_period * 3600000 WHEN 'days' THEN s.waiting_period * 86400000 ELSE 0 END";
 
 /** The schedule a person (`e`) waits for, as SQL: the first behind the last whose mail they had; null at the end. */
-export const NEXT =
+export const NEXT_SCHEDULE =
   '(SELECT min(id) FROM automation_schedules s WHERE s.automation_id = e.automation_id AND s.id > e.schedule_id)';
 
 /** Whether the person of the row `row` is in the target of their automation (`au`) now, as SQL. */
@@ -59,7 +59,7 @@ export function advanceEnrolments(
 ): void {
   const place = client
     .prepare<[number], Place>(`
-      SELECT m.owner_id AS schedule, au.status AS is_live, (SELECT ${WAIT} FROM automation_schedules s
+      SELECT m.owner_id AS schedule, au.status AS is_live, (SELECT ${SCHEDULE_WAIT} FROM automation_schedules s
         WHERE s.automation_id = au.id AND s.id > m.owner_id ORDER BY s.id LIMIT 1) AS wait
       FROM mailings m JOIN automations au ON au.id = m.automation_id WHERE m.id = ?`)
     .get(mailingId);
@@ -70,7 +70,7 @@ export function advanceEnrolments(
     client
       .prepare(`
         UPDATE enrolments AS e SET delivery_id = NULL,
-          due_at = waiting_since + ifnull((SELECT ${WAIT} FROM automation_schedules s WHERE s.id = ${NEXT}), 0)
+          due_at = waiting_since + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.id = ${NEXT_SCHEDULE}), 0)
         WHERE ${theirs}`)
       .run({ ids });
     return;

@@ -10,16 +10,16 @@ import { retryAt } from './backoff.ts';
 import { type Claim, Ledger, type OpenMailing, type Result } from './ledger.ts';
 import type { Mailings, ReadyMailing } from './mailings.ts';
 import type { Rates } from './rates.ts';
-import { blamed, domainOf, Refusals, type Suspect, type Verdict } from './refusals.ts';
+import { domainOf, findBlame, Refusals, type Suspect, type Verdict } from './refusals.ts';
 
 /** Results wait at most this long for their transaction: the bound of what a crash can send twice (trust, the promise). */
 const RECORD_MS = 50;
-const PAGE = 500;
+const MAX_CLAIMS = 500;
 /** How many ineligible recipients of a mailing one transaction passes over to find eligible ones. */
-const MOST_INELIGIBLE = 500;
+const MAX_INELIGIBLE = 500;
 const CANCEL_ROWS = 250;
 /** How many recipients of other domains are tried when one domain refuses. */
-const OTHERS = 10;
+const COMPARED_RECIPIENTS = 10;
 
 export interface WorkerDeps {
   db: Db;
@@ -44,58 +44,58 @@ export class DeliveryWorker {
   /** What has landed and is not on disk yet. */
   #results: Result[] = [];
   /** Claims that were withdrawn before they started. */
-  #withdrawn: { claim: Claim; due_at: number }[] = [];
+  #requeued: { claim: Claim; due_at: number }[] = [];
   /** Recipients whose refusal may be about us. */
   readonly #refusals = new Refusals();
   /** Mailings of which nothing may start. */
   readonly #stopped = new Set<number>();
   #isStopping = false;
-  #flights = 0;
-  /** Recipients that the last round put into a final state, or into another mailing, without a hand-off. */
+  #inFlight = 0;
+  /** Recipients that the last round put into a final state, or into another mailing, without a send-off. */
   #ineligible = 0;
   /** Those in flight that wait for their signature. */
   #signing = 0;
-  #landed: () => void = () => undefined;
-  #turn = 0;
+  #onOutcome: () => void = () => undefined;
+  #rotation = 0;
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.#ledger = new Ledger(deps.db.$client);
     this.#steady = steadyTime(deps.clock);
     const recovered = this.#ledger.recover(this.#steady());
-    if (recovered > 0) deps.log({ recovered }, 'hand-offs of an earlier run go back to the queue');
+    if (recovered > 0) deps.log({ recovered }, 'send-offs of an earlier run go back to the queue');
   }
 
   /**
-   * One round: record what has landed and claim what fits, in one transaction; hand it over; wait until half of it has landed
+   * One round: record what has landed and claim what fits, in one transaction; send it over; wait until half of it has landed
    * or results are due. Gives whether there is anything left to do now. While all sending is held nothing is claimed.
    */
   async step(isHeld = false): Promise<boolean> {
     this.acknowledge();
-    const landed = this.#results.length + this.#withdrawn.length;
+    const landed = this.#results.length + this.#requeued.length;
     const { noted } = this.#refusals;
     const batches = this.#recordAndClaim(!isHeld && !this.#isStopping);
     for (const { mailing, ready, claims } of batches) {
       for (const claim of claims) this.#handOffInTurn(mailing, ready, claim);
     }
-    if (this.#flights > 0) await this.#landing();
+    if (this.#inFlight > 0) await this.#waitForOutcomes();
     const cancelled = this.#sweepCancelled();
     // A new suspect is looked at in the next round; one that waits for others is no work by itself.
     const isJudging = this.#refusals.noted !== noted;
-    const waiting = this.#flights + this.#results.length + this.#withdrawn.length + (isJudging ? 1 : 0);
+    const waiting = this.#inFlight + this.#results.length + this.#requeued.length + (isJudging ? 1 : 0);
     return landed > 0 || batches.length > 0 || this.#ineligible > 0 || cancelled > 0 || waiting > 0;
   }
 
   /** Takes note of mailings whose state another thread has changed. Nothing a stop forbids starts after this returns. */
   acknowledge(): void {
-    for (const { id, state } of this.#ledger.unseen()) {
+    for (const { id, state } of this.#ledger.unacknowledged()) {
       if (state === 'sending') {
         this.#stopped.delete(id);
       } else {
         this.#stopped.add(id);
         this.#deps.rates.forget(id);
       }
-      this.#ledger.markSeen(id, state);
+      this.#ledger.acknowledge(id, state);
     }
   }
 
@@ -106,8 +106,8 @@ export class DeliveryWorker {
 
   /** Waits for what is in flight and puts it on the ledger. The courier is to be closed first. */
   async finish(): Promise<void> {
-    while (this.#flights > 0) {
-      await this.#landing();
+    while (this.#inFlight > 0) {
+      await this.#waitForOutcomes();
       this.#recordSafely();
     }
     this.#recordAndClaim(false);
@@ -124,10 +124,10 @@ export class DeliveryWorker {
 
   /** Puts what has landed on disk; the worker's own rounds do so too, but other work may come between them. */
   record(): void {
-    if (this.#results.length + this.#withdrawn.length === 0) return;
+    if (this.#results.length + this.#requeued.length === 0) return;
     this.#ledger.together(() => this.#record(this.#ledger.openMailings(this.#steady())));
     this.#results = [];
-    this.#withdrawn = [];
+    this.#requeued = [];
   }
 
   /**
@@ -138,13 +138,13 @@ export class DeliveryWorker {
     const open = this.#ledger.openMailings(this.#steady());
     this.#ineligible = 0;
     this.#judgeSuspects(open, mayClaim);
-    if (open.length + this.#results.length + this.#withdrawn.length === 0) return [];
+    if (open.length + this.#results.length + this.#requeued.length === 0) return [];
     const batches = this.#ledger.together(() => {
       this.#record(open);
       return mayClaim ? this.#claimAll(open.filter(({ is_due }) => is_due === 1)) : [];
     });
     this.#results = [];
-    this.#withdrawn = [];
+    this.#requeued = [];
     return batches;
   }
 
@@ -154,10 +154,10 @@ export class DeliveryWorker {
     const batches: Batch[] = [];
     let claimed = 0;
     for (let at = 0; at < due.length; at++) {
-      const mailing = due[(this.#turn + at) % due.length];
+      const mailing = due[(this.#rotation + at) % due.length];
       const room = this.#deps.courier.room() - this.#signing - claimed;
       if (mailing === undefined || room <= 0) break;
-      const share = this.#deps.rates.take(Math.min(PAGE, Math.ceil(room / (due.length - at))));
+      const share = this.#deps.rates.take(Math.min(MAX_CLAIMS, Math.ceil(room / (due.length - at))));
       if (share === 0) break;
       const ready = this.#ready(mailing);
       const claims = ready === null ? [] : this.#claim(mailing.id, ready, share, now);
@@ -165,7 +165,7 @@ export class DeliveryWorker {
       if (ready !== null && claims.length > 0) batches.push({ mailing, ready, claims });
       claimed += claims.length;
     }
-    this.#turn++;
+    this.#rotation++;
     return batches;
   }
 
@@ -177,7 +177,7 @@ export class DeliveryWorker {
     const claims: Claim[] = [];
     let ineligible = 0;
     let isMore = true;
-    while (isMore && claims.length < share && ineligible < MOST_INELIGIBLE) {
+    while (isMore && claims.length < share && ineligible < MAX_INELIGIBLE) {
       const wanted = share - claims.length;
       const found = this.#ledger.claim(mailingId, fields, wanted, this.#steady(), now);
       claims.push(...found.claims);
@@ -212,24 +212,24 @@ export class DeliveryWorker {
       this.#handOff(mailing, ready, claim);
     } else {
       this.#deps.rates.giveBack(1);
-      this.#withdrawn.push({ claim, due_at: this.#steady() + wait });
+      this.#requeued.push({ claim, due_at: this.#steady() + wait });
     }
   }
 
   #handOff(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
-    this.#flights++;
-    const landed = (outcome: Outcome | 'withdrawn') => {
-      this.#flights--;
-      this.#land(mailing, claim, outcome);
-      this.#landed();
+    this.#inFlight++;
+    const onEnd = (outcome: Outcome | 'withdrawn') => {
+      this.#inFlight--;
+      this.#handleOutcome(mailing, claim, outcome);
+      this.#onOutcome();
     };
-    this.#outcomeOf(mailing, ready, claim).then(landed, (error: unknown) => landed(this.#unbuilt(claim, error)));
+    this.#send(mailing, ready, claim).then(onEnd, (error: unknown) => onEnd(this.#buildFailure(claim, error)));
   }
 
-  async #outcomeOf(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
+  async #send(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): Promise<Outcome | 'withdrawn'> {
     const to = envelopeAddress(claim);
     const mayGo = () => !this.#isStopping && !this.#stopped.has(mailing.id);
-    const hand = (message: (memory?: Buffer) => MailData) =>
+    const send = (message: (memory?: Buffer) => MailData) =>
       this.#deps.courier.send({
         mailingId: mailing.id,
         userId: mailing.user_id,
@@ -240,26 +240,26 @@ export class DeliveryWorker {
         maySend: mayGo,
       });
     const signed = ready.renderSigned(claim, to);
-    return signed === null ? hand((memory) => ready.render(claim, to, memory)) : this.#afterSigning(signed, hand);
+    return signed === null ? send((memory) => ready.render(claim, to, memory)) : this.#sendSigned(signed, send);
   }
 
   /** A mail that can't be built is a bug of ours or of the data: this recipient fails, the others go on. */
-  #unbuilt(claim: Claim, error: unknown): Outcome {
+  #buildFailure(claim: Claim, error: unknown): Outcome {
     this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
     return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: 'The mail could not be built' };
   }
 
   /** Hands a mail over once it is signed; until then it counts against the courier's room here. */
-  async #afterSigning(
+  async #sendSigned(
     signed: Promise<MailData>,
-    hand: (message: (memory?: Buffer) => MailData) => Promise<Outcome | 'withdrawn'>,
+    send: (message: (memory?: Buffer) => MailData) => Promise<Outcome | 'withdrawn'>,
   ): Promise<Outcome | 'withdrawn'> {
     this.#signing++;
     const message = await signed.finally(() => this.#signing--);
-    return hand(() => message);
+    return send(() => message);
   }
 
-  /** Holds a mailing; where that can't be written now, the next hand-off of it tries again. */
+  /** Holds a mailing; where that can't be written now, the next send-off of it tries again. */
   #hold(mailingId: number, reason: string): void {
     try {
       this.#ledger.hold(mailingId, reason);
@@ -270,18 +270,18 @@ export class DeliveryWorker {
     }
   }
 
-  #land(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
+  #handleOutcome(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
     if (outcome === 'withdrawn') {
-      this.#withdrawn.push({ claim, due_at: 0 });
+      this.#requeued.push({ claim, due_at: 0 });
     } else if (outcome.kind === 'held') {
-      this.#withdrawn.push({ claim, due_at: 0 });
+      this.#requeued.push({ claim, due_at: 0 });
       if (!this.#stopped.has(mailing.id)) {
         this.#hold(mailing.id, `The relay refuses mail: ${outcome.reply}`);
       }
     } else if (this.#refusals.note(mailing, claim, outcome)) {
       this.#judge(mailing.id, this.#refusals.verdict(mailing.id));
     } else {
-      this.#results.push(this.#resultOf(mailing, claim, outcome));
+      this.#results.push(this.#toResult(mailing, claim, outcome));
       if (outcome.kind === 'accepted') this.#recordSuspects(this.#refusals.accepted(mailing.id, claim, this.#steady()));
     }
   }
@@ -295,7 +295,7 @@ export class DeliveryWorker {
     if (next === 'hold' && !this.#stopped.has(mailingId)) this.#hold(mailingId, this.#refusals.reason(mailingId));
     if (next === 'theirs') this.#recordSuspects(this.#refusals.blameDomain(mailingId));
     if (this.#stopped.has(mailingId)) {
-      for (const { claim } of this.#refusals.end(mailingId)) this.#withdrawn.push({ claim, due_at: 0 });
+      for (const { claim } of this.#refusals.end(mailingId)) this.#requeued.push({ claim, due_at: 0 });
     }
   }
 
@@ -303,7 +303,7 @@ export class DeliveryWorker {
   #hasOthers(mailingId: number): boolean {
     try {
       const domain = this.#refusals.compare(mailingId);
-      return this.#ledger.bringForward(mailingId, domain, OTHERS, this.#steady()) > 0;
+      return this.#ledger.bringForward(mailingId, domain, COMPARED_RECIPIENTS, this.#steady()) > 0;
     } catch (error) {
       this.#deps.log({ mailing: mailingId, err: String(error) }, 'the queue of a mailing could not be changed');
       return true;
@@ -318,7 +318,7 @@ export class DeliveryWorker {
       .suspects(id)
       .some(
         ({ claim, outcome }) =>
-          blamed(outcome) === 'us' && acceptedAt < claim.first_tried_at && this.#retryAt(claim) === null,
+          findBlame(outcome) === 'us' && acceptedAt < claim.first_tried_at && this.#retryAt(claim) === null,
       );
   }
 
@@ -326,7 +326,7 @@ export class DeliveryWorker {
   #recordSuspects(suspects: readonly Suspect[], goesOn = false): void {
     for (const { mailing, claim, outcome } of suspects) {
       const isTriedAgain = goesOn && outcome.enhanced?.startsWith('5.7.') === true;
-      this.#results.push(this.#resultOf(mailing, claim, outcome, isTriedAgain));
+      this.#results.push(this.#toResult(mailing, claim, outcome, isTriedAgain));
     }
   }
 
@@ -343,10 +343,10 @@ export class DeliveryWorker {
     for (const id of this.#refusals.waiting) {
       const mailing = open.find((one) => one.id === id);
       if (mailing === undefined || !mayClaim) {
-        for (const { claim } of this.#refusals.end(id)) this.#withdrawn.push({ claim, due_at: 0 });
+        for (const { claim } of this.#refusals.end(id)) this.#requeued.push({ claim, due_at: 0 });
         continue;
       }
-      const unrecorded = [...this.#results, ...this.#withdrawn.map(({ claim }) => claim)];
+      const unrecorded = [...this.#results, ...this.#requeued.map(({ claim }) => claim)];
       const landed = this.#refusals.suspects(id).length + unrecorded.filter((one) => one.mailing_id === id).length;
       const { sending, delivered } = this.#ledger.progress(id);
       if (mailing.is_due === 1 || sending > landed) continue;
@@ -358,11 +358,11 @@ export class DeliveryWorker {
   }
 
   /** Resolves when half of what is in flight has landed, but never later than results are due on disk. */
-  async #landing(): Promise<void> {
-    const enough = this.#flights / 2;
+  async #waitForOutcomes(): Promise<void> {
+    const enough = this.#inFlight / 2;
     const half = new Promise<void>((resolve) => {
-      this.#landed = () => {
-        if (this.#flights <= enough) resolve();
+      this.#onOutcome = () => {
+        if (this.#inFlight <= enough) resolve();
       };
     });
     const timer = new AbortController();
@@ -374,13 +374,13 @@ export class DeliveryWorker {
   #record(open: readonly OpenMailing[]): void {
     const moment = this.#deps.clock.now();
     this.#ledger.record(this.#results, moment.getTime(), isoTimestamp(moment));
-    this.#ledger.putBack(this.#withdrawn);
-    for (const { id } of open) this.#settle(id, moment);
+    this.#ledger.requeue(this.#requeued);
+    for (const { id } of open) this.#completeIfDone(id, moment);
   }
 
   /** Finishes a mailing that is through. */
-  #settle(mailingId: number, moment: Date): void {
-    if (!this.#ledger.settle(mailingId, isoTimestamp(moment))) return;
+  #completeIfDone(mailingId: number, moment: Date): void {
+    if (!this.#ledger.completeIfDone(mailingId, isoTimestamp(moment))) return;
     this.#deps.mailings.forget(mailingId);
     this.#deps.rates.forget(mailingId);
     this.#refusals.end(mailingId);
@@ -391,13 +391,13 @@ export class DeliveryWorker {
     let cancelled = 0;
     for (const id of this.#ledger.cancelledMailings()) {
       cancelled += this.#ledger.cancelQueued(id, CANCEL_ROWS, moment.getTime());
-      this.#settle(id, moment);
+      this.#completeIfDone(id, moment);
     }
     return cancelled;
   }
 
-  /** What is recorded of a hand-off. A refusal that names us, or that `isTriedAgain`, is no verdict on the recipient. */
-  #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain = false): Result {
+  /** What is recorded of a send-off. A refusal that names us, or that `isTriedAgain`, is no verdict on the recipient. */
+  #toResult(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain = false): Result {
     const { reply } = outcome;
     const base = {
       id: claim.id,
@@ -410,7 +410,7 @@ export class DeliveryWorker {
       in_series: mailing.owner_kind === 'schedule',
     };
     if (outcome.kind === 'accepted') return { ...base, state: 'accepted' };
-    const isFinal = outcome.kind === 'refused' && !isTriedAgain && blamed(outcome) !== 'us';
+    const isFinal = outcome.kind === 'refused' && !isTriedAgain && findBlame(outcome) !== 'us';
     const verdict = isFinal ? classify(outcome) : null;
     if (verdict?.kind === 'bounce') return { ...base, state: 'bounced', suppress: true };
     if (verdict?.kind === 'failed') return { ...base, state: 'failed' };

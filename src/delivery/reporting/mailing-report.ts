@@ -19,9 +19,9 @@ export interface MailingReport {
 const STATE_NAMES = ['queued', 'sending', 'accepted', 'bounced', 'failed', 'suppressed', 'cancelled'] as const;
 const TOP = 20;
 /** Rows of the ledger read in one piece: a few milliseconds, after which other requests have their turn. */
-const PAGE = 500;
+const PAGE_ROWS = 500;
 /** A relay that invents a text for every mail does not fill the memory. */
-const MOST_KINDS = 1000;
+const MAX_REASONS = 1000;
 
 interface Counts {
   states: Map<string, number>;
@@ -69,7 +69,7 @@ async function countRecipients(client: Database, mailingId: number): Promise<Cou
   const page = client.prepare<[number, number], { state: number; reply: string | null; count: number; last: number }>(`
     SELECT state, iif(state = ${State.accepted}, NULL, reply) AS reply, count(*) AS count, max(address_id) AS last
     FROM (SELECT state, reply, address_id FROM deliveries INDEXED BY deliveries_person
-      WHERE mailing_id = ? AND address_id > ? ORDER BY address_id LIMIT ${PAGE})
+      WHERE mailing_id = ? AND address_id > ? ORDER BY address_id LIMIT ${PAGE_ROWS})
     GROUP BY 1, 2`);
   const states = new Map<string, number>();
   const reasons = new Map<string, Counts['reasons'][number]>();
@@ -81,7 +81,7 @@ async function countRecipients(client: Database, mailingId: number): Promise<Cou
       if (reply !== null) addReason(reasons, name, reply, count);
     }
     after = Math.max(after, ...groups.map(({ last }) => last));
-    isCut = groups.reduce((sum, { count }) => sum + count, 0) === PAGE;
+    isCut = groups.reduce((sum, { count }) => sum + count, 0) === PAGE_ROWS;
     if (isCut) await setImmediate();
   }
   const compare = (a: Counts['reasons'][number], b: Counts['reasons'][number]) =>
@@ -92,7 +92,7 @@ async function countRecipients(client: Database, mailingId: number): Promise<Cou
 function addReason(reasons: Map<string, Counts['reasons'][number]>, state: string, reply: string, count: number): void {
   const kind = replyKind(reply);
   const known = reasons.get(`${state} ${kind}`);
-  const reason = known === undefined && reasons.size >= MOST_KINDS ? 'Other replies' : kind;
+  const reason = known === undefined && reasons.size >= MAX_REASONS ? 'Other replies' : kind;
   const entry = reasons.get(`${state} ${reason}`) ?? { state, reason, count: 0 };
   entry.count += count;
   reasons.set(`${state} ${reason}`, entry);

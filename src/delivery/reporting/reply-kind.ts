@@ -1,13 +1,13 @@
 /** Tells which of the relays' replies say the same thing, so that a report can count them together. */
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 const ADDRESS = /<?[^\s<>@"',;:()]+@[^\s<>@"',;()]+[^\s<>@"',;().:]>?/g;
 const WORD = /[^\s<>()[\],;"']+/g;
 /** A reply code, an enhanced status code (RFC 3463), or both in the way of a reply of several lines. */
 const CODE = /^(?:[245]\d\d(?:-[245]\.\d{1,3}\.\d{1,3})?|[245]\.\d{1,3}\.\d{1,3})$/;
 /** Where a code can stand: at the start of a reply, of a line or of a quotation, and after another code. */
 const BEFORE_CODE = /(?:^|\n|: |\d )$/;
-const SHORTEST_ID = 8;
+const MIN_ID_LENGTH = 8;
 
 /**
  * A reply without what differs from mail to mail: addresses become `<address>`; queue ids, host names with digits, times and
@@ -15,18 +15,18 @@ const SHORTEST_ID = 8;
  */
 export function replyKind(reply: string): string {
   return reply
-    .slice(0, 2 * LONGEST)
+    .slice(0, 2 * MAX_LENGTH)
     .replace(ADDRESS, '<address>')
     .replace(WORD, (word, at: number, whole: string) => {
       const bare = word.replace(/[.:]+$/, '');
       if (!/\d/.test(bare) || (CODE.test(bare) && BEFORE_CODE.test(whole.slice(Math.max(0, at - 2), at)))) return word;
       if (/^https?:/.test(bare)) return withoutIds(word);
-      const isVariable = bare.length >= SHORTEST_ID || /^\d{2,}$|^\d+(?:\.\d+){3}$/.test(bare);
+      const isVariable = bare.length >= MIN_ID_LENGTH || /^\d{2,}$|^\d+(?:\.\d+){3}$/.test(bare);
       return isVariable ? `…${word.slice(bare.length)}` : word;
     })
     .replace(/\s+/g, ' ')
     .trim()
-    .slice(0, LONGEST);
+    .slice(0, MAX_LENGTH);
 }
 
 /** The address of a page on which a provider explains itself, without the parts that name the mail or the client. */

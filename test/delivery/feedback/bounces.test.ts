@@ -21,7 +21,7 @@ const SECRET = 'corpus secret';
 const DOMAIN = 'bounces.letters.example';
 const EMAIL = 'anna@example.org';
 /** A file whose every delivery goes to this person, and whose earlier releases had come to delivery 1000. */
-const KNOWN: KnownDeliveries = { emailOf: () => EMAIL, unsignedUpTo: 1000 };
+const KNOWN: KnownDeliveries = { findEmail: () => EMAIL, unsignedUpTo: 1000 };
 const pathOf = (id: number, base?: string) => returnPath(SECRET, { id, email: EMAIL }, DOMAIN, base);
 const CORPUS = new URL('corpus/', import.meta.url);
 
@@ -65,8 +65,12 @@ t.test('return path', (t) => {
   t.test('one made for another person names nothing, though its delivery id was handed out again', async (t) => {
     const address = pathOf(2000);
     t.equal(parseReturnPath([SECRET], KNOWN, address), 2000);
-    t.equal(parseReturnPath([SECRET], { ...KNOWN, emailOf: () => 'bob@example.org' }, address), null);
-    t.equal(parseReturnPath([SECRET], { ...KNOWN, emailOf: () => undefined }, address), null, 'nor does one of nobody');
+    t.equal(parseReturnPath([SECRET], { ...KNOWN, findEmail: () => 'bob@example.org' }, address), null);
+    t.equal(
+      parseReturnPath([SECRET], { ...KNOWN, findEmail: () => undefined }, address),
+      null,
+      'nor does one of nobody',
+    );
   });
 
   t.test('one of an earlier release, which signs no address, goes on working for the ids of its time', async (t) => {

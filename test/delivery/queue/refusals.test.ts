@@ -1,6 +1,6 @@
 /** A relay that refuses us, and not the recipients, holds the mailing; nobody of it fails. */
 import t, { type Test } from 'tap';
-import { blamed } from '../../../src/delivery/queue/refusals.ts';
+import { findBlame } from '../../../src/delivery/queue/refusals.ts';
 import { replyOutcome, type Stage } from '../../../src/delivery/transport/smtp/outcome.ts';
 import { ACCEPTED, launch, launchToSink, Relay } from '../rig.ts';
 
@@ -79,7 +79,7 @@ for (const [blame, replies] of Object.entries(WORDINGS)) {
         code: Number(reply.slice(0, 3)),
         text: reply.replace(/^\d+[ -]|(?<=\n)\d+[ -]/g, ''),
       });
-      t.equal(String(blamed(outcome)), blame, reply);
+      t.equal(String(findBlame(outcome)), blame, reply);
     }
   });
 }
@@ -87,8 +87,8 @@ for (const [blame, replies] of Object.entries(WORDINGS)) {
 t.test('only what a recipient or a message was answered counts', async (t) => {
   const reply = { code: 554, text: '5.7.1 Relay access denied' };
   const stages: Stage[] = ['connect', 'tls', 'auth', 'mail'];
-  for (const stage of stages) t.equal(blamed(replyOutcome(stage, reply)), null, stage);
-  for (const stage of ['data', 'body'] as const) t.equal(blamed(replyOutcome(stage, reply)), 'us', stage);
+  for (const stage of stages) t.equal(findBlame(replyOutcome(stage, reply)), null, stage);
+  for (const stage of ['data', 'body'] as const) t.equal(findBlame(replyOutcome(stage, reply)), 'us', stage);
 });
 
 for (const reply of [

@@ -169,7 +169,7 @@ for (const [text, jump] of [
   ['an hour back', -HOUR],
   ['an hour ahead', HOUR],
 ] as const) {
-  t.test(`trust 11: a clock set ${text} neither hastens a retry nor puts it off`, async (t) => {
+  t.test(`a clock set ${text} neither hastens a retry nor puts it off`, async (t) => {
     let isBusy = true;
     const relay = new Relay(() =>
       isBusy ? { kind: 'deferred', stage: 'rcpt', code: 450, enhanced: '4.2.0', reply: '450 4.2.0 later' } : ACCEPTED,
@@ -209,7 +209,7 @@ async function launchToPool(
   return { sink, ...sending };
 }
 
-t.test('trust 4: 421 in the middle of a session is tried again on another, and nobody bounces', async (t) => {
+t.test('421 in the middle of a session is tried again on another, and nobody bounces', async (t) => {
   const { sink, clock, background, mailing, suppressions } = await launchToPool(t, 40, {
     rcpt: ({ time }) => (time === 4 ? '421 4.7.0 enough for one connection\r\n' : '250 ok\r\n'),
   });
@@ -225,7 +225,7 @@ t.test('trust 4: 421 in the middle of a session is tried again on another, and n
 });
 
 for (const point of ['greeting', 'mail', 'data', 'dot'] as const) {
-  t.test(`trust 4: two days of 421 at ${point} bounce nobody and end nothing; then all goes`, async (t) => {
+  t.test(`two days of 421 at ${point} bounce nobody and end nothing; then all goes`, async (t) => {
     const { sink, clock, background, rows, mailing, suppressions } = await launchToPool(t, 5, {
       [point]: '421 4.3.2 try later\r\n',
     });
@@ -248,46 +248,43 @@ for (const point of ['greeting', 'mail', 'data', 'dot'] as const) {
   });
 }
 
-t.test(
-  'trust 48: on a file system that is really full nothing leaves unclaimed, and it goes on by itself',
-  async (t) => {
-    const mount = mkdtempSync(join(tmpdir(), 'sendlark-full-'));
-    const isMounted = succeeds('mount', '-t', 'tmpfs', '-o', 'size=24m', 'sendlark-test', mount);
-    t.teardown(() => {
-      if (isMounted) succeeds('umount', mount);
-      rmSync(mount, { recursive: true, force: true });
+t.test('on a file system that is really full nothing leaves unclaimed, and it goes on by itself', async (t) => {
+  const mount = mkdtempSync(join(tmpdir(), 'sendlark-full-'));
+  const isMounted = succeeds('mount', '-t', 'tmpfs', '-o', 'size=24m', 'sendlark-test', mount);
+  t.teardown(() => {
+    if (isMounted) succeeds('umount', mount);
+    rmSync(mount, { recursive: true, force: true });
+  });
+  if (!isMounted) {
+    t.pass('mounted', { skip: 'mounting a small file system is not permitted here' });
+    return;
+  }
+  const folder = join(mount, 'data');
+  mkdirSync(folder);
+  const relay = new Relay(() => ACCEPTED);
+  const { db, background, until, mailing } = await launch(t, 2000, relay, {}, folder);
+  const claimed = () => Number(db.$client.prepare('SELECT count(*) FROM deliveries WHERE attempt > 0').pluck().get());
+  await until(() => relay.started.length > 20);
+  // From here on the log of changes has no room to grow into.
+  db.$client.pragma('wal_checkpoint(TRUNCATE)');
+  const filler = join(mount, 'filler');
+  fill(filler);
+  let failures = 0;
+  for (let tries = 0; tries < 5; tries++) {
+    await background.step().catch((error: Error) => {
+      failures++;
+      t.match(error, { code: /^SQLITE_(FULL|IOERR)/ });
     });
-    if (!isMounted) {
-      t.pass('mounted', { skip: 'mounting a small file system is not permitted here' });
-      return;
-    }
-    const folder = join(mount, 'data');
-    mkdirSync(folder);
-    const relay = new Relay(() => ACCEPTED);
-    const { db, background, until, mailing } = await launch(t, 2000, relay, {}, folder);
-    const claimed = () => Number(db.$client.prepare('SELECT count(*) FROM deliveries WHERE attempt > 0').pluck().get());
-    await until(() => relay.started.length > 20);
-    // From here on the log of changes has no room to grow into.
-    db.$client.pragma('wal_checkpoint(TRUNCATE)');
-    const filler = join(mount, 'filler');
-    fill(filler);
-    let failures = 0;
-    for (let tries = 0; tries < 5; tries++) {
-      await background.step().catch((error: Error) => {
-        failures++;
-        t.match(error, { code: /^SQLITE_(FULL|IOERR)/ });
-      });
-      t.ok(relay.started.length <= claimed(), 'each that left was claimed on disk');
-    }
-    t.ok(failures > 0, 'the disk was full');
-    t.equal(mailing().finished_at, null);
-    rmSync(filler);
-    await until(() => mailing().finished_at !== null);
-    t.match(mailing(), { delivered: 2000, triggered: 2000 });
-    t.equal(new Set(relay.started).size, relay.started.length, 'nobody got it twice');
-    t.equal(db.$client.pragma('integrity_check', { simple: true }), 'ok');
-  },
-);
+    t.ok(relay.started.length <= claimed(), 'each that left was claimed on disk');
+  }
+  t.ok(failures > 0, 'the disk was full');
+  t.equal(mailing().finished_at, null);
+  rmSync(filler);
+  await until(() => mailing().finished_at !== null);
+  t.match(mailing(), { delivered: 2000, triggered: 2000 });
+  t.equal(new Set(relay.started).size, relay.started.length, 'nobody got it twice');
+  t.equal(db.$client.pragma('integrity_check', { simple: true }), 'ok');
+});
 
 const succeeds = (command: string, ...args: string[]) => spawnSync(command, args).status === 0;
 

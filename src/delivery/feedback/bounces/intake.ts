@@ -37,7 +37,7 @@ function returnPathReader({ $client }: Db): DeliveryOf {
       'SELECT a.compared_email FROM deliveries d JOIN addresses a ON a.id = d.address_id WHERE d.id = ?',
     )
     .pluck();
-  const known = { emailOf: (id: number) => email.get(id), unsignedUpTo: unsignedLimits($client).deliveries };
+  const known = { findEmail: (id: number) => email.get(id), unsignedUpTo: unsignedLimits($client).deliveries };
   return (rcpt) => parseReturnPath(secrets, known, rcpt);
 }
 
