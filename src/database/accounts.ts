@@ -1,4 +1,4 @@
-/** Key pairs: making, hashing, comparing. Secrets are 256 random bits, so a plain SHA-256 is hash enough. */
+/** Accounts and their API key pairs. A secret is 256 random bits, so a plain SHA-256 of it is safe to store. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
@@ -6,7 +6,7 @@ import { isoTimestamp } from '../clock.ts';
 import type { Db } from './open.ts';
 import { accounts, apiKeys } from './schema/index.ts';
 
-/** The row of `installation` that is there while nobody has seen the first keys. */
+/** The row of `installation` that exists until the first key pair has been shown. */
 const UNSHOWN = 'first_keys_unshown';
 
 export interface KeyPair {
@@ -14,7 +14,7 @@ export interface KeyPair {
   secretKey: string;
 }
 
-/** Makes a pair for the account and stores it; the secret exists in the answer only. */
+/** Creates a key pair for an account. Only the hash of the secret is stored, so the caller must show it now. */
 export function createKeys(db: Db, clock: Clock, userId: number): KeyPair {
   const pair = {
     publicKey: `pk_${randomBytes(16).toString('base64url')}`,
@@ -32,8 +32,8 @@ export function createKeys(db: Db, clock: Clock, userId: number): KeyPair {
 }
 
 /**
- * Makes account 1 in a new file. Gives a pair of keys to be shown where the file is new or an earlier start ended before
- * `firstKeysShown`, else null; null as well when the settings have a pair of their own.
+ * Creates account 1 in a new file. Returns a key pair to show when the file is new, or when an earlier start ended before
+ * `firstKeysShown`; otherwise null, also when the settings contain a key pair.
  */
 export function firstKeys(db: Db, clock: Clock, isPairInSettings: boolean): KeyPair | null {
   return db.transaction(
@@ -49,12 +49,12 @@ export function firstKeys(db: Db, clock: Clock, isPairInSettings: boolean): KeyP
   );
 }
 
-/** Notes that the pair of `firstKeys` has been shown: no later start makes another. */
+/** Records that the pair from `firstKeys` has been shown, so that no later start creates another. */
 export function firstKeysShown(db: Db): void {
   db.$client.prepare('DELETE FROM installation WHERE name = ?').run(UNSHOWN);
 }
 
-/** Ends the pair with this public key; within a second requests with it are refused. False when there is no valid one. */
+/** Revokes the pair with this public key: within a second, requests that use it are refused. False when there is no valid pair. */
 export function revokeKeys(db: Db, clock: Clock, publicKey: string): boolean {
   const { changes } = db
     .update(apiKeys)
@@ -64,7 +64,7 @@ export function revokeKeys(db: Db, clock: Clock, publicKey: string): boolean {
   return changes > 0;
 }
 
-/** The account a pair identifies, or null. Takes the same time whatever is wrong with it. */
+/** The account a pair belongs to, or null. Takes the same time whichever half is wrong, so that timing reveals nothing. */
 export function findAccount(db: Db, given: KeyPair, always: KeyPair): number | null {
   const hash = secretHash(given.secretKey);
   const isAlways = equalTexts(given.publicKey, always.publicKey) && equalTexts(hash, secretHash(always.secretKey));
@@ -82,7 +82,7 @@ function equalTexts(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }
 
-/** Makes an account; gives its id. */
+/** Creates an account and returns its id. */
 export function createAccount(db: Db, clock: Clock, name: string): number {
   return db
     .insert(accounts)

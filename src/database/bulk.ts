@@ -1,30 +1,30 @@
-/** Large writes in short transactions, so that nobody else waits for the lock longer than a few milliseconds. */
+/** Large writes as many short transactions, so that other writers wait for the lock a few milliseconds at most. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { isBusy } from './write-lock.ts';
 import { endedWrites, isOtherThreadWaiting, letOthersWrite } from './write-turns.ts';
 
 const TARGET_MS = 3;
-/** Fewer would not shorten a transaction: what is left then is the commit itself. */
+/** With fewer rows a transaction takes no less time, because the commit itself takes most of it. */
 const MIN_ROWS = 250;
 const MAX_ROWS = 10_000;
 
-/** How long after a write that nobody announced the lock is shared evenly with whoever that is. */
+/** How long the lock is shared evenly with a connection after it has written unannounced. */
 const SHARED_MS = 250;
-/** After so much writing the lock is free for a moment all the same: other processes cannot announce theirs. */
+/** After this much writing the lock is released for a moment in any case, because other processes cannot announce their writes. */
 const MAX_UNBROKEN_MS = 10;
-/** Between two tries at a lock that another connection holds. */
+/** The wait between two attempts at a lock that another connection holds. */
 const LOCK_POLL_MS = 2;
 
 /**
- * Calls `write` with a number of rows, each time in one immediate transaction, until it says that nothing is left (false).
- * The number follows what 3 ms allow on this machine. Between two transactions announced writes of other threads get their turn;
- * while other connections write unannounced, the lock stays free for as long as it was held. Where the
- * connection does not wait for a lock that another one holds, this waits `maxWaitMs` without blocking the thread, then throws SQLITE_BUSY.
+ * Calls `write` with a number of rows, each time in one immediate transaction, until it returns false: nothing is left to write.
+ * The number is adjusted so that a transaction takes about 3 ms on this machine. Between two transactions, announced writes of
+ * other threads go first; while other connections write unannounced, the lock stays free for as long as it was held. For a
+ * connection without a busy timeout this waits up to `maxWaitMs` for the lock without blocking the thread, then throws SQLITE_BUSY.
  */
 export async function inChunks(client: Database, write: (rows: number) => boolean, maxWaitMs = 0): Promise<void> {
   const transaction = client.transaction(write);
-  // Changes with every commit of another connection.
+  // This number changes whenever another connection commits.
   const others = client.prepare<[], number>('PRAGMA data_version').pluck();
   let last = { version: others.get(), over: endedWrites() };
   let sharedUntil = 0;
@@ -44,7 +44,7 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
     else if (isOtherThreadWaiting()) await letOthersWrite(held);
     else if (unbroken >= MAX_UNBROKEN_MS) await setTimeout(1);
     else {
-      // The lock is taken again at once, after this thread's own sockets.
+      // Only this thread's own sockets are served before the lock is taken again.
       await setImmediate();
       continue;
     }
@@ -52,7 +52,7 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
   }
 }
 
-/** What a transaction gave and how many milliseconds it took, tried again while another connection holds the lock. */
+/** Runs a transaction, retrying while another connection holds the lock; returns its result and how many milliseconds it took. */
 async function whenUnlocked(write: () => boolean, maxWaitMs: number): Promise<{ more: boolean; held: number }> {
   const until = performance.now() + maxWaitMs;
   for (;;) {

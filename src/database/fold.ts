@@ -1,6 +1,6 @@
-/** How texts are compared regardless of case. SQLite's own lower() knows ASCII only. */
+/** Comparing texts regardless of case. SQLite's own lower() changes ASCII letters only. */
 
-/** A text as it is compared: Unicode lower case, composed (NFC). In SQL it is the function `fold`, on every connection. */
+/** A text in the form in which it is compared: Unicode lower case, composed (NFC). Every connection has it as the SQL function `fold`. */
 export function fold(text: string): string {
   return text.toLowerCase().normalize('NFC');
 }

@@ -1,4 +1,4 @@
-/** Opens the one file: pragmas, migrations, the lock that keeps a second server out. */
+/** Opens the database file: pragmas, migrations, and the lock that keeps a second server out. */
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,13 +15,13 @@ const MIGRATIONS = new URL('../../drizzle/', import.meta.url);
 const MIN_SQLITE = [3, 51, 3] as const;
 
 /**
- * A connection with the pragmas every promise rests on; a file that is not there is made, readable by its owner alone. Throws when
- * the build of SQLite cannot keep them.
+ * Opens a connection with the pragmas that durability depends on. A missing file is created, readable by its owner only. Throws
+ * when the file system or this build of SQLite does not support them.
  */
 export function connect(path: string): Db {
   const client = opened(path);
   client.pragma('busy_timeout = 5000');
-  // Counts for a file without tables only: `sendlark purge` can then give space back in small turns.
+  // This takes effect only in a file without tables. It lets `sendlark purge` return space to the disk in small steps.
   client.pragma('auto_vacuum = INCREMENTAL');
   client.pragma('journal_mode = WAL');
   client.pragma('synchronous = FULL');
@@ -38,7 +38,7 @@ export function connect(path: string): Db {
   return drizzle(client);
 }
 
-/** As `new Database`, but the Error of a file that cannot be opened says which and why. */
+/** Like `new Database`, but when a file cannot be opened the Error names the file and the reason. */
 function opened(path: string, options?: Database.Options): Database.Database {
   const failure = (reason: string) => new Error(`The database ${path} cannot be opened: ${reason}`);
   const folder = dirname(resolve(path));
@@ -52,14 +52,14 @@ function opened(path: string, options?: Database.Options): Database.Database {
   }
 }
 
-/** Throws for a version of SQLite, such as `3.51.2`, that is older than the one whose fixes of WAL the promises need (trust 47). */
+/** Throws for a version of SQLite, such as `3.51.2`, that is older than the release which fixed the corruption of databases in WAL mode. */
 export function assertVersion(version: string): void {
   const parts = version.split('.').map(Number);
   const difference = MIN_SQLITE.map((oldest, at) => (parts[at] ?? 0) - oldest).find((delta) => delta !== 0) ?? 0;
   if (difference < 0) throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE.join('.')} or newer is needed`);
 }
 
-/** Brings the schema to this release and loads the seed. Throws when a newer release has written the file (trust 49). */
+/** Upgrades the schema to this release and loads the reference data. Throws when a newer release has written the file. */
 export function migrateAndSeed(db: Db): void {
   if (schemaState(db.$client) === 'newer') {
     throw new Error('The database was written by a newer release of Sendlark: upgrade the program');
@@ -68,7 +68,7 @@ export function migrateAndSeed(db: Db): void {
   seed(db.$client);
 }
 
-/** How the schema of a file stands to this release's: by its newest migration. A file without any is older. */
+/** Whether a file's schema is older or newer than this release's, judged by its newest migration. A file without migrations is older. */
 export function schemaState(client: Database.Database): 'older' | 'current' | 'newer' {
   const table = client.prepare("SELECT 1 FROM sqlite_master WHERE name = '__drizzle_migrations'").get();
   if (table === undefined) return 'older';
@@ -82,11 +82,11 @@ export function schemaState(client: Database.Database): 'older' | 'current' | 'n
 }
 
 /**
- * Holds the file for this process until it ends, however it ends; throws when another server has it, and says what to do about it
- * when given `advice`.
+ * Locks the file for this process until it ends, even by a crash. Throws when another server has locked it; the message ends with
+ * `advice`, if given.
  */
 export function lockForServer(path: string, advice?: string): { release(): void } {
-  // SQLite follows links: two names of one file must share one lock.
+  // SQLite follows symbolic links, so two names of one file must share one lock.
   const file = existsSync(path) ? realpathSync(path) : path;
   if (existsSync(file) && statSync(file).isDirectory())
     throw new Error(`The database ${path} cannot be opened: it is a folder`);

@@ -1,4 +1,4 @@
-/** Finding a record by an identifier that came from outside, within the caller's account only. */
+/** Conditions that find a record by an identifier from a request, within the caller's account only. */
 import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Failure } from '../failure.ts';
@@ -10,7 +10,7 @@ interface OwnedTable {
   deleted_at?: SQLiteColumn;
 }
 
-/** The number behind an identifier: plain decimal digits, at most 2^53−1 (decisions §1); anything else gives 0, which no record has. */
+/** An identifier as a number: plain decimal digits, at most 2^53−1. Anything else gives 0, which is no record's id. */
 export function recordId(given: unknown): number {
   const digits = typeof given === 'number' ? String(given) : given;
   if (typeof digits !== 'string' || !/^\d{1,16}$/.test(digits)) return 0;
@@ -20,24 +20,24 @@ export function recordId(given: unknown): number {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The utr behind an identifier in lower case, or '' when it is no UUID (decisions §1). */
+/** An identifier as a utr in lower case, or '' when it is not a UUID. */
 export function recordUtr(given: unknown): string {
   return typeof given === 'string' && UUID.test(given) ? given.toLowerCase() : '';
 }
 
-/** The condition that a row is the caller's and not deleted. */
+/** The condition that a row belongs to the caller and is not deleted. */
 export function ownedBy(table: OwnedTable, userId: number | Placeholder): SQL | undefined {
   return and(eq(table.user_id, userId), table.deleted_at && isNull(table.deleted_at));
 }
 
-/** The condition for the one row with this identifier, if it is the caller's and not deleted. */
+/** The condition for the row with this identifier, provided it belongs to the caller and is not deleted. */
 export function ownedRecord(table: OwnedTable, id: unknown, userId: number): SQL | undefined {
   return and(eq(table.id, recordId(id)), ownedBy(table, userId));
 }
 
 /**
- * The ids behind `strIds`, without repeats, when every one of them satisfies `condition`; throws the record failure when one
- * does not or none is given (decisions §2: bulk operations do all or nothing).
+ * The given identifiers as ids without repeats. Throws `failure` when none is given or one of them does not satisfy `condition`,
+ * because a bulk operation applies to all of its records or to none.
  */
 export function requireOwnedIds(
   db: Db,

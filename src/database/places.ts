@@ -1,15 +1,15 @@
-/** Countries, states and cities: from data/places into their tables (decisions §2 "Reference ids"). */
+/** Countries, states and cities: loads data/places into their tables. Clients store the ids, so an id never changes. */
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import type { Database } from 'better-sqlite3';
 
-/** Where the data lies; data/places/README.md tells the form of each file. */
+/** The folder of the data; data/places/README.md describes the format of each file. */
 export const PLACES = new URL('../../data/places/', import.meta.url);
 
 export interface PlacesIndex {
   /** How many cities there are, which is also the highest id. */
   cities: number;
-  /** The answer's length in bytes and the hash of its content. */
+  /** The length in bytes and the content hash of the response that lists all places. */
   body: { length: number; hash: string };
 }
 
@@ -18,23 +18,23 @@ interface Country {
   iso2: string;
   iso3: string;
   name: string;
-  /** Other names an import understands. */
+  /** Other names that an import accepts. */
   aliases: string[];
 }
 
-/** The small facts about the large files. */
+/** Reads index.json, which summarizes the large files. */
 export function readPlacesIndex(): PlacesIndex {
   return JSON.parse(readFileSync(new URL('index.json', PLACES), 'utf8'));
 }
 
-/** Every country, in order of its id. */
+/** Every country, ordered by id. */
 export function readCountries(): Country[] {
   return JSON.parse(readFileSync(new URL('countries.json', PLACES), 'utf8'));
 }
 
 /**
- * Brings the tables to this release's data in one transaction: adds what is new, takes over new names of countries and states, never
- * changes an id. SQLite reads the JSON itself, a division's cities per statement: a third of the time of a row per statement.
+ * Updates the tables to this release's data in one transaction: adds new places and renames countries and states, but never changes
+ * an id. SQLite parses the JSON itself, one statement per state's cities, which takes a third of the time of one statement per row.
  */
 export function seedPlaces(client: Database): void {
   const seed = client.transaction(() => {

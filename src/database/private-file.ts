@@ -1,12 +1,12 @@
-/** Files that hold personal data, keys and secrets: readable and writable by their owner alone. */
+/** Creates files for personal data, keys and secrets: only their owner can read and write them. */
 import { chmodSync, closeSync, openSync } from 'node:fs';
 
 const PRIVATE = 0o600;
 
 /**
- * Makes an empty file with mode 0600, whatever the umask, so that nobody else can open it before its content is written; SQLite gives
- * the files beside a database (write-ahead log, shared memory, journal) the mode of the database. A file that is there stays as it is.
- * Throws the system's error when the file can not be made.
+ * Creates an empty file with mode 0600, whatever the umask, so that nobody else can open it before its content is written. SQLite
+ * gives the files beside a database (write-ahead log, shared memory, journal) the mode of the database. An existing file is left as
+ * it is. Throws the system's error when the file cannot be created.
  */
 export function makePrivateFile(path: string): void {
   try {
@@ -15,6 +15,6 @@ export function makePrivateFile(path: string): void {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
     throw error;
   }
-  // The umask may have taken away what the owner needs.
+  // The umask may have removed the owner's own permissions.
   chmodSync(path, PRIVATE);
 }

@@ -1,8 +1,8 @@
-/** Removes what was deleted for good. Addresses, consent log, suppressions and the ledger stay: links in sent mails rest on them. */
+/** Removes deleted rows for good. Addresses, consent log, suppressions and the ledger stay, because links in sent mails depend on them. */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from './bulk.ts';
 
-/** What goes, children before parents: table and the ids of its rows. Contacts of a deleted type are deleted with it. */
+/** The rows to remove, children before parents: a table and the ids of its rows. Contacts of a deleted type are removed with it. */
 const DELETED: readonly [table: string, ids: string][] = [
   [
     'steps',
@@ -29,8 +29,8 @@ function childrenOfDeleted(table: string, column: string, parent: string): strin
 }
 
 /**
- * Removes every row that was deleted, its content overwritten in the file; gives the number by table. `onProgress` hears how
- * many of the rows are gone. Writes are short transactions, so the service may run meanwhile.
+ * Removes every deleted row and overwrites its content in the file; returns the number of rows by table. `onProgress` is told how
+ * many rows have been removed so far. The writes are short transactions, so the service can keep running.
  */
 export async function purge(
   client: Database,

@@ -1,12 +1,12 @@
-/** Records as JSON made by SQLite: one expression serves an endpoint's list and its details (interface "Resources and their fields"). */
+/** Records as JSON made by SQLite, so that one expression serves both an endpoint's list and its details. */
 import { fillPlaceholders, type SQL, sql } from 'drizzle-orm';
 import { type SQLiteColumn, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import type { TObject } from 'typebox';
 import type { Db } from './open.ts';
 
 /**
- * The `json_object` of a record: every property of its schema, in order, from the column of that name, unless `computed`
- * gives an expression for it. A computed JSON value must be wrapped in `json(…)` by the caller.
+ * The `json_object` of a record: every property of its schema, in order, from the column of the same name, unless `computed`
+ * has an expression for it. The caller must wrap a computed JSON value in `json(…)`.
  */
 export function recordObject(schema: TObject, table: object, computed: Record<string, SQL> = {}): SQL {
   const columns: Record<string, unknown> = { ...table };
@@ -19,29 +19,29 @@ export function recordObject(schema: TObject, table: object, computed: Record<st
 }
 
 export interface Page {
-  /** The elements, comma-separated, ready to stand between brackets. */
+  /** The records, comma-separated, without the brackets of the array. */
   json: Buffer;
   count: number;
-  /** The highest id among them, from which the next page goes on. */
+  /** The highest id among them: the next page starts after it. */
   last: number;
-  /** Whether a limit ended the page, and there may be more. */
+  /** Whether a limit ended the page, so that there may be more records. */
   mayHaveMore: boolean;
 }
 
 export interface ListSource {
   record: SQL;
-  /** What follows FROM. */
+  /** The tables and joins after FROM. */
   from: SQL;
   where: SQL | undefined;
   id: SQLiteColumn;
-  /** The bytes of a row's large columns, where it has any. */
+  /** The size of a row's large columns in bytes, if it has any. */
   bytes?: SQL | undefined;
 }
 
-/** A page ends with the row that passes this many bytes of large columns. */
+/** A page ends with the row whose large columns take the sum past this many bytes. */
 const PAGE_BYTES = 1024 * 1024;
 
-/** Up to `limit` records after an id, ascending, serialised inside SQLite: no object per row is made here. */
+/** Up to `limit` records after an id, ascending. SQLite serialises them, so that no JavaScript object per row is needed. */
 export function readPage(db: Db, source: ListSource, afterId: number, limit: number): Page {
   const { record, from, where, id } = source;
   const rows = rowsWithin(db, source, afterId, limit);
@@ -57,7 +57,7 @@ export function readPage(db: Db, source: ListSource, afterId: number, limit: num
   };
 }
 
-/** The `bytes` of a list whose rows carry these columns. */
+/** The `bytes` of a list whose rows have these large columns. */
 export function totalBytes(...columns: SQLiteColumn[]): SQL {
   return sql.join(
     columns.map((column) => sql`ifnull(octet_length(${column}), 0)`),
@@ -65,7 +65,7 @@ export function totalBytes(...columns: SQLiteColumn[]): SQL {
   );
 }
 
-/** How many of the next rows fit in a page by their large columns, whose contents are not read for it; at least one. */
+/** How many of the next rows fit in a page by the size of their large columns, whose contents are not read; at least one. */
 function rowsWithin(db: Db, { from, where, id, bytes }: ListSource, afterId: number, limit: number): number {
   if (bytes === undefined) return limit;
   const { rows } = db.get<{ rows: number }>(sql`
@@ -81,7 +81,7 @@ export function readRecord(db: Db, record: SQL, from: SQL, where: SQL | undefine
   return db.get<{ json: string } | undefined>(sql`SELECT ${record} AS json FROM ${from} WHERE ${where}`)?.json;
 }
 
-/** As `readRecord`, for a hot path: made and prepared once, then called with the values of the `sql.placeholder`s in `where`. */
+/** Like `readRecord`, for a hot path: the statement is prepared once, then called with values for the `sql.placeholder`s in `where`. */
 export function recordReader(
   db: Db,
   record: SQL,

@@ -1,4 +1,4 @@
-/** Loads what data/ brings: dynamic-content names, templates, places. Runs at every start, so a release can add to it. */
+/** Loads data/ into the reference tables: dynamic-content names, templates, places. Runs at every start, so that a release can add some. */
 import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { seedPlaces } from './places.ts';
@@ -6,7 +6,7 @@ import { seedTemplates } from './templates.ts';
 
 const DYNAMIC_CONTENT = new URL('../../data/dynamic-content.json', import.meta.url);
 
-/** Fills the reference tables; rows already there stay as they are. */
+/** Adds to the reference tables what this release brings. Ids never change, because clients store them. */
 export function seed(client: Database): void {
   seedDynamicContent(client);
   seedTemplates(client);

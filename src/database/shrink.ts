@@ -1,14 +1,14 @@
-/** Gives the space of removed rows back to the disk. */
+/** Returns the space of removed rows to the disk. */
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 
 const INCREMENTAL = 2;
-/** Pages moved and cut off in one short write: a few milliseconds. */
+/** How many pages one short write moves and cuts off; it takes a few milliseconds. */
 const PAGES_AT_ONCE = 100;
-/** Between two of them the lock is free for so long. */
+/** How long the lock is free between two of these writes. */
 const PAUSE_MS = 2;
 
-/** How many bytes of the file hold nothing. */
+/** How many bytes of the file are unused. */
 export function freeBytes(client: Database): number {
   return (
     Number(client.pragma('freelist_count', { simple: true })) * Number(client.pragma('page_size', { simple: true }))
@@ -16,8 +16,8 @@ export function freeBytes(client: Database): number {
 }
 
 /**
- * Cuts the free pages off the file in short writes, so that the service may run meanwhile; gives the bytes. A file that an earlier
- * release made can not be cut so before `makeShrinkable`: then it is 0. The file itself is smaller after the next checkpoint.
+ * Cuts the free pages off the file in short writes, so that the service can keep running; returns the number of bytes. Returns 0 for
+ * a file made by an early release, which needs `makeShrinkable` first. The file itself shrinks with the next checkpoint.
  */
 export async function shrink(client: Database): Promise<number> {
   if (!isShrinkable(client)) return 0;
@@ -38,7 +38,7 @@ export function isShrinkable(client: Database): boolean {
   return client.pragma('auto_vacuum', { simple: true }) === INCREMENTAL;
 }
 
-/** Writes the whole file anew without its free pages, and so that `shrink` can cut it later. Nothing else may use the file meanwhile. */
+/** Rewrites the whole file without its free pages, in a form that `shrink` can cut later. Nothing else may use the file meanwhile. */
 export function makeShrinkable(client: Database): void {
   client.pragma(`auto_vacuum = ${INCREMENTAL}`);
   client.exec('VACUUM');

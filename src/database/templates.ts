@@ -1,30 +1,30 @@
-/** The built-in design templates: what data/templates holds, and its rows in the database. */
+/** The built-in design templates: the files in data/templates and their rows in the database. */
 import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 
-/** The folder of index.json and, for each template, its source (.json) and what is made from it (.html, .png). */
+/** The folder of index.json and, for each template, its source (.json) and the files made from it (.html, .png). */
 export const TEMPLATES = new URL('../../data/templates/', import.meta.url);
 
 /** An entry of index.json. Its files are named like its preview image. */
 export interface BuiltIn {
-  /** Never given to another template: campaigns refer to it. 1 is the blank one. */
+  /** Never reused for another template, because campaigns refer to it. 1 is the blank template. */
   id: number;
   template_name: string;
   preview_image: string;
   is_blank: number;
 }
 
-/** The built-in templates in ascending id (interface "Design template"; decisions §6). */
+/** The built-in templates, ordered by id. */
 export function listTemplates(): BuiltIn[] {
   return JSON.parse(readFileSync(new URL('index.json', TEMPLATES), 'utf8'));
 }
 
-/** Where a built-in template's source, compiled HTML or preview lies. */
+/** The location of a built-in template's source, compiled HTML or preview. */
 export function templateFile({ preview_image }: BuiltIn, kind: 'json' | 'html' | 'png'): URL {
   return new URL(preview_image.replace(/png$/, kind), TEMPLATES);
 }
 
-/** Brings design_templates to what this release has; rows that are the same already are not written. */
+/** Updates design_templates to this release's templates; rows that have not changed are not written. */
 export function seedTemplates(client: Database): void {
   const put = client.prepare(`
     INSERT INTO design_templates (id, template_name, preview_image, json_code, html_code, is_blank)

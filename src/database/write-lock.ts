@@ -1,24 +1,25 @@
-/** Waiting for SQLite's one write lock without blocking the thread: SQLite's own busy handler sleeps. */
+/** Waits for SQLite's single write lock without blocking the thread, as SQLite's own busy handler would. */
 import { setTimeout } from 'node:timers/promises';
 import { type Database, SqliteError } from 'better-sqlite3';
 
-/** Milliseconds before the first, second, … look at a lock that is taken; the last goes on. Most holders are gone within a few. */
+/** Milliseconds before the first, second, … check of a lock that is taken; the last one repeats. Most locks are released within a few. */
 const POLL_DELAYS_MS = [1, 2, 5, 10];
 
 interface Waiting {
   resolve(isFree: boolean): void;
-  /** `performance.now()` at which the wait ends in vain. */
+  /** The `performance.now()` at which the wait ends without the lock. */
   until: number;
 }
 
-/** Whether another connection held the lock, so that the same may work in a moment. */
+/** Whether a statement failed because another connection held the lock, so that a retry may work. */
 export function isBusy(error: unknown): boolean {
   return error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
 /**
- * The lock as the users of one connection wait for it: in the order in which they asked, with one look at it for all of them.
- * From its making on, a statement on that connection that finds the lock taken fails at once with SQLITE_BUSY.
+ * The queue of those who wait for the lock on one connection: they get it in the order in which they asked, and one timer checks it
+ * for all of them. Creating it disables the connection's busy timeout: a statement that finds the lock taken fails at once with
+ * SQLITE_BUSY.
  */
 export class WriteLock {
   readonly #client: Database;
@@ -30,19 +31,19 @@ export class WriteLock {
     client.pragma('busy_timeout = 0');
   }
 
-  /** Whether no other connection holds the lock. Takes it and gives it back, without touching the disk. */
+  /** Whether no other connection holds the lock. Takes and releases it, without touching the disk. */
   isFree(): boolean {
     try {
       this.#client.exec('BEGIN IMMEDIATE');
       this.#client.exec('ROLLBACK');
       return true;
     } catch (error) {
-      // Anything else, a failing disk say, is for the writer to meet.
+      // Any other error, such as a failing disk, is reported when the caller writes.
       return !isBusy(error);
     }
   }
 
-  /** Resolves with true once the lock is free and it is this caller's turn, with false after `maxWaitMs`. */
+  /** Resolves with true once the lock is free and this caller is next, or with false after `maxWaitMs`. */
   whenFree(maxWaitMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       this.#waiting.push({ resolve, until: performance.now() + maxWaitMs });
@@ -51,8 +52,8 @@ export class WriteLock {
   }
 
   /**
-   * Does a write that is one transaction, waiting for the lock up to `maxWaitMs`; gives what it gives. Throws what it throws,
-   * SQLITE_BUSY included when the lock was never free.
+   * Runs a write that is one transaction, waiting for the lock up to `maxWaitMs`, and returns its result. Throws what it throws,
+   * and SQLITE_BUSY when the lock was never free.
    */
   async write<T>(work: () => T, maxWaitMs: number): Promise<T> {
     const until = performance.now() + maxWaitMs;

@@ -1,19 +1,19 @@
-/** Taking turns at the one write lock: requests announce their writes in memory all threads share, bulk writers let them pass. */
+/** Lets requests write before bulk writers: requests announce their writes in memory that all threads share, and bulk writers wait for them. */
 import { setTimeout } from 'node:timers/promises';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
 const SHARED = 'sendlark turns';
-/** Index of the number of announced writes that are not over, and of the number that are, in the shared memory. */
+/** Indices in the shared memory: how many announced writes have not ended, and how many have. */
 const ANNOUNCED = 0;
 const ENDED = 1;
-/** A writer that found the lock taken looks again after 1, 2 and 5 ms (SQLite's busy handler). */
+/** A writer that finds the lock taken checks again after 1, 2 and 5 ms (SQLite's busy handler), so it is served within this time. */
 const MAX_YIELD_MS = 10;
 
 const counts = new Int32Array(sharedMemory());
-/** How many of the open writes are this thread's own. */
+/** How many of the announced writes are this thread's own. */
 let own = 0;
 
-/** Made by the first thread that asks, which is the main one; threads started later are given it (`setEnvironmentData`). */
+/** Created by the first thread that asks, which is the main one; `setEnvironmentData` passes it to threads started later. */
 function sharedMemory(): SharedArrayBuffer {
   const known = getEnvironmentData(SHARED);
   if (known instanceof SharedArrayBuffer) return known;
@@ -22,20 +22,20 @@ function sharedMemory(): SharedArrayBuffer {
   return made;
 }
 
-/** Tells bulk writers of other threads that this one is about to write. Exactly one `writeOver` must follow. */
+/** Tells bulk writers of other threads that this one is about to write. Exactly one `endWrite` must follow. */
 export function announceWrite(): void {
   own++;
   Atomics.add(counts, ANNOUNCED, 1);
 }
 
-/** The announced write is over. */
+/** Says that the announced write has ended. */
 export function endWrite(): void {
   own--;
   Atomics.add(counts, ENDED, 1);
   Atomics.sub(counts, ANNOUNCED, 1);
 }
 
-/** Runs a synchronous write, announced. */
+/** Runs a synchronous write with its announcement. */
 export function withAnnouncedWrite<T>(write: () => T): T {
   announceWrite();
   try {
@@ -45,19 +45,19 @@ export function withAnnouncedWrite<T>(write: () => T): T {
   }
 }
 
-/** Whether another thread of this process has announced a write that is not over. */
+/** Whether another thread of this process has announced a write that has not ended. */
 export function isOtherThreadWaiting(): boolean {
   return Atomics.load(counts, ANNOUNCED) > own;
 }
 
-/** How many announced writes are over: it changes with each. */
+/** How many announced writes have ended so far. */
 export function endedWrites(): number {
   return Atomics.load(counts, ENDED);
 }
 
 /**
- * Keeps off the lock until nobody waits; while requests keep coming, until one had its turn and the lock was free for `fairMs`.
- * An announced write that does not come, as the request is slow, costs 10 ms at most.
+ * Waits until no other thread has an announced write; while requests keep coming, until one of them has ended and the lock was free
+ * for `fairMs`. An announced write of a slow request delays the bulk writer by 10 ms at most.
  */
 export async function letOthersWrite(fairMs: number): Promise<void> {
   const started = performance.now();

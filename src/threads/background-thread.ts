@@ -1,4 +1,4 @@
-/** The background thread: its own connection, its own loop; woken by messages, stopped by one. */
+/** Entry point of the background thread: it has its own connection and loop. Messages wake it, and the message `stop` ends it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -13,16 +13,16 @@ import { SmtpCourier } from '../delivery/transport/smtp-courier.ts';
 import { Background } from './background.ts';
 
 const IDLE_MS = 500;
-/** A result is on disk within this time, also while a step lays out or compiles. */
+/** Results are written to disk within this time, even while a step enqueues recipients or compiles. */
 const RECORD_MS = 50;
-/** How long after a failure to listen for returned mail it is tried again. */
+/** The wait before trying again to listen for returned mail. */
 const LISTEN_RETRY_MS = 10_000;
 const LOCK_TIMEOUT_MS = 1000;
 
 let isStopping = false;
 const { config, publicUrl }: { config: Config; publicUrl: string } = workerData;
 const db = connect(config.DATABASE_PATH);
-// A stop waits for a statement that waits for the lock.
+// Kept short because a stop has to wait for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
 const onRelayFailure = (relay: string, { stage, reply }: Outcome) =>
@@ -44,37 +44,37 @@ const background = new Background({
   log,
 });
 
-/** What fails now is on disk or kept, and is tried again by the next step. */
+/** Logs a failed write. Nothing is lost: the next step tries again, because the work is on disk or still in memory. */
 function guarded(work: () => void): void {
   try {
     work();
   } catch (error) {
-    log({ err: String(error) }, 'the background could not write');
+    log({ err: String(error) }, 'the background thread could not write');
   }
 }
 
-/** A step that fails, on a full disk say, is told and tried again after the pause; the queue is on disk. */
+/** Runs a step. One that fails, for example on a full disk, is logged and tried again after the pause; the queue is on disk. */
 async function stepSafely(): Promise<boolean> {
   try {
     return await background.step();
   } catch (error) {
-    log({ err: String(error) }, 'a background step failed and is tried again');
+    log({ err: String(error) }, 'a background step failed; it will be tried again');
     return false;
   }
 }
 
-/** Empty while the address cannot be listened on. */
+/** Empty while nothing listens for returned mail. */
 const bounceListeners: BounceListener[] = [];
 if (config.BOUNCE_LISTEN !== null) void listenForBounces(config.BOUNCE_LISTEN);
 
-/** Listens for returned mail, if need be once the address is free again: that another program holds it must not stop sending. */
+/** Listens for returned mail, retrying while another program uses the address, because that must not stop sending. */
 async function listenForBounces(at: { host: string; port: number }): Promise<void> {
   try {
     const listener = await startBounceIntake(db, systemClock, at);
     if (isStopping) await listener.close();
     else bounceListeners.push(listener);
   } catch (error) {
-    log({ setting: 'BOUNCE_LISTEN', err: String(error) }, 'returned mail cannot be taken in; this is tried again');
+    log({ setting: 'BOUNCE_LISTEN', err: String(error) }, 'cannot listen for returned mail; will try again');
     setTimeout(() => void listenForBounces(at), LISTEN_RETRY_MS).unref();
   }
 }
@@ -103,7 +103,7 @@ while (!isStopping) {
 }
 for (const listener of bounceListeners) await listener.close();
 await background.close(config.SHUTDOWN_SECONDS * 1000);
-// A request that waits for a stop to be acknowledged has its answer: nothing starts any more.
+// Answers requests that wait for a stop to be acknowledged: nothing is sent any more.
 guarded(() => background.acknowledge());
 db.$client.close();
 parentPort?.close();

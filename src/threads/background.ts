@@ -1,4 +1,4 @@
-/** What goes on beside HTTP: segments, launching, laying out, delivering. One step at a time, so that tests can walk it. */
+/** The work beside HTTP: segments, launching, enqueueing, delivering. It is done in steps, so that tests can run one at a time. */
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import type { Clock } from '../clock.ts';
@@ -25,9 +25,9 @@ export interface BackgroundDeps {
   log(fields: object, text: string): void;
 }
 
-/** How long launching or laying out may go on in a step: as long as what delivery has claimed keeps the relay busy. */
+/** How long launching or enqueueing may take in a step. The mails already claimed keep the relay busy for that long. */
 const TIME_SLICE_MS = 100;
-/** A hold is logged within this time. */
+/** Holds are logged within this time. */
 const HOLD_LOG_INTERVAL_MS = 1000;
 
 export class Background {
@@ -58,8 +58,8 @@ export class Background {
   }
 
   /**
-   * One round of everything, each for a moment; gives whether there is more to do right now. While all sending is held, only what
-   * has landed is recorded and what was cancelled is ended.
+   * Does some of each kind of work; returns whether there is more to do right now. While all sending is held, it only records results
+   * and finishes cancelled mailings.
    */
   async step(): Promise<boolean> {
     const { db, clock } = this.#deps;
@@ -72,7 +72,7 @@ export class Background {
     if (!isHeld) {
       await part('segments', () =>
         recomputeDueSegments(db, clock, (segment, error) =>
-          this.#deps.log({ segment, err: String(error) }, 'a segment could not be brought up to date'),
+          this.#deps.log({ segment, err: String(error) }, 'a segment could not be updated'),
         ),
       );
       await part('launch', async () => (await this.#launcher.launchDue(this.#timeSlice())) > 0);
@@ -83,7 +83,7 @@ export class Background {
     for (const { id, state } of mailingsToEnqueue(db.$client)) {
       if (isHeld && state !== 'cancelled') continue;
       if (!goesOn()) break;
-      await part(`layout of mailing ${id}`, () => enqueueRecipients(db.$client, id, goesOn));
+      await part(`enqueueing mailing ${id}`, () => enqueueRecipients(db.$client, id, goesOn));
     }
     const isDelivering = await this.#worker.step(isHeld);
     completeFinishedSends(this.#deps);
@@ -97,30 +97,30 @@ export class Background {
     while (await this.step());
   }
 
-  /** Takes note of mailings that were stopped or resumed; from then on nothing they forbid starts. */
+  /** Acknowledges mailings that were stopped or resumed: from then on no mail of a stopped one is begun. */
   acknowledge(): void {
     this.#worker.acknowledge();
   }
 
-  /** Puts what has landed on disk, whatever else the step at hand is busy with. */
+  /** Writes the results of finished hand-offs to disk, even while a step is busy with other work. */
   record(): void {
     this.#worker.record();
   }
 
-  /** From now on nothing is begun: the step at hand comes to its end, and no hand-off starts. */
+  /** Begins nothing new: the current step ends, and no further hand-off starts. */
   stop(): void {
     this.#isStopping = true;
     this.#worker.stop();
   }
 
-  /** Stops handing off, finishes what is in flight within `graceMs` and records it. */
+  /** Stops handing off, waits up to `graceMs` for hand-offs in progress and records their results. */
   async close(graceMs: number): Promise<void> {
     this.stop();
     await Promise.all([this.#deps.courier.close(graceMs), this.#worker.finish()]);
     completeFinishedSends(this.#deps);
   }
 
-  /** Each second while there is work, and at its end. */
+  /** Logs new holds each second while there is work, and when it ends. */
   #logHolds(isBusy: boolean): void {
     const now = performance.now();
     if (isBusy && now - this.#holdsLoggedAt < HOLD_LOG_INTERVAL_MS) return;
@@ -128,19 +128,19 @@ export class Background {
     this.#holds.look();
   }
 
-  /** Whether this turn, which begins now, goes on. */
+  /** Starts a time slice; the function it returns says whether there is time left. */
   #timeSlice(): () => boolean {
     const until = performance.now() + TIME_SLICE_MS;
     return () => !this.#isStopping && performance.now() < until;
   }
 
-  /** Does a part that must not keep delivery from its turn: where it fails, the next step tries again. Throws where the disk fails. */
+  /** Runs a part whose failure must not keep mail from being delivered: the next step tries it again. Throws when the disk fails. */
   async #safely(part: string, work: () => Promise<boolean>): Promise<boolean> {
     try {
       return await work();
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
-      this.#deps.log({ part, err: String(error) }, 'a part of the background failed and is tried again');
+      this.#deps.log({ part, err: String(error) }, 'a part of the background work failed; it will be tried again');
       return false;
     }
   }

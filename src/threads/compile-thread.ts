@@ -1,4 +1,4 @@
-/** The thread that works on owners' templates, one after the other. */
+/** Entry point of the compile thread, which handles owners' templates one at a time. */
 import { parentPort } from 'node:worker_threads';
 import type { Answer, Task } from '../delivery/content/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
@@ -21,7 +21,7 @@ async function answer(task: Task): Promise<Answer> {
     return await work(task);
   } catch (error) {
     if (error instanceof ContentError) return { problem: error.message };
-    // The template's shape is all that varies here, so the libraries' failures are its failures too.
+    // Only the template varies here, so an error thrown by a library is caused by the template too.
     const reason = error instanceof RangeError ? 'it is too large or nested too deeply' : String(error);
     return { problem: `The template could not be compiled: ${reason}.` };
   }

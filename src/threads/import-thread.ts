@@ -1,11 +1,11 @@
-/** The import thread: its own connection per import, so that nothing it does holds up the other threads. */
+/** Entry point of the import thread. Each import has its own connection, so that it does not delay the other threads. */
 import { parentPort } from 'node:worker_threads';
 import { type ImportJob, importContacts } from '../audience/import/import.ts';
 import { connect } from '../database/open.ts';
 
-/** In KiB, as SQLite takes it: an import goes through its tables in order, so a larger page cache would only take memory. */
+/** SQLite's page cache in KiB. An import reads its tables in order, so a larger cache would only use memory. */
 const CACHE_KIB = 4000;
-/** An import waits this long for a lock that another process holds: giving up would cost its reader the whole upload. */
+/** How long an import waits for a lock that another process holds. It is long because giving up would waste the whole upload. */
 const LOCK_TIMEOUT_MS = 60_000;
 
 parentPort?.on('message', async (job: ImportJob) => {

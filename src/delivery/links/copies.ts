@@ -1,19 +1,19 @@
 /**
- * Copies of the database, which continue from an earlier moment. The service went on after that moment and handed out ids, so a copy
- * that takes its place holds all sending and continues every sequence far beyond them.
+ * Copies of the database, such as a restored backup. The service may have mailed people and handed out ids after the copy was made, so
+ * a copy that replaces the database holds all sending and continues every id sequence far beyond those ids.
  */
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { holdSending } from '../queue/hold.ts';
 
 /**
- * How far ids leap. More than are handed out between a backup and its restore; by chance, so that two restores of one backup do
- * not meet; little enough that dozens of restores leave ids below 2^31, for clients that store them in 32 bits.
+ * How far ids skip ahead: more than are handed out between a backup and its restore; at random, so that two restores of one backup
+ * do not hand out the same ids; and little enough that dozens of restores leave ids below 2^31, for clients that store 32 bits.
  */
 const MIN_LEAP = 1_000_000;
 const MAX_LEAP = 60_000_000;
 
-/** The last id of each table that never hands one out twice, by table name. */
+/** The last id of each table with an AUTOINCREMENT id, by table name. */
 export function lastIds(client: Database): Map<string, number> {
   const rows = client
     .prepare<[], { name: string; last: number }>(`
@@ -23,19 +23,19 @@ export function lastIds(client: Database): Map<string, number> {
   return new Map(rows.map(({ name, last }) => [name, last]));
 }
 
-/** Marks a file as a copy, so that a service which is started on it knows even when nobody ran `sendlark restore`. */
+/** Marks a file as a copy, so that a service started on it notices even when nobody ran `sendlark restore`. */
 export function markAsCopy(client: Database): void {
   client.prepare("INSERT INTO installation (name, value) VALUES ('is_copy', '1') ON CONFLICT DO NOTHING").run();
 }
 
-/** Whether this file is a copy that has not taken the place of a database yet. */
+/** Whether this file is a copy that has not replaced a database yet. */
 export function isCopy(client: Database): boolean {
   return client.prepare("SELECT 1 FROM installation WHERE name = 'is_copy'").get() !== undefined;
 }
 
 /**
- * Makes a copy take the place of a database, in one transaction: sending is held, and no id is handed out that may have been
- * handed out after the copy was made. `replaced` are the last ids of the database it replaces, as far as they are known.
+ * Prepares a copy to replace a database, in one transaction: holds sending, and hands out no id that may have been handed out after
+ * the copy was made. `replaced` are the last ids of the database it replaces, as far as they are known.
  */
 export function continueFromCopy(client: Database, replaced: ReadonlyMap<string, number>): void {
   client

@@ -1,6 +1,6 @@
 /**
- * Return paths that name the delivery they belong to, signed, so that only mail about our own mail counts. The signature covers
- * the recipient's address, so that a delivery id which a restored file hands out again is not taken for the other person's.
+ * Return paths (envelope senders) that name their delivery and are signed, so that a forged bounce has no effect. The signature covers
+ * the recipient's address, so that after a restore a delivery id that is handed out again does not match the bounce of another person.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -11,24 +11,24 @@ const MAC_BYTES = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const RETURN_PATH = /^[a-z0-9._-]{1,35}\+([1-9a-z][0-9a-z]{0,10})\.([a-z2-7]{16})@[^@<>\s]{1,255}$/;
 
-/** A delivery as its return path names it. */
+/** The delivery a return path is made for. */
 export interface ReturningDelivery {
   id: number;
-  /** The recipient's address in its compared form. */
+  /** The recipient's normalized address. */
   email: string;
 }
 
-/** What a file knows of its deliveries. */
+/** What the database knows of its deliveries. */
 export interface KnownDeliveries {
-  /** The compared address of a delivery's recipient, or undefined when there is no such delivery. */
+  /** The normalized address of a delivery's recipient, or undefined when there is no such delivery. */
   findEmail(deliveryId: number): string | undefined;
-  /** The largest id that a return path without a signed address may name: those of earlier releases. */
+  /** The largest delivery id accepted without a signed address, as in return paths of earlier releases. */
   unsignedUpTo: number;
 }
 
 /**
  * The envelope sender of a delivery: `bounce+<id>.<mac>@domain`, in lower case because relays may fold local parts. Throws a
- * RangeError for an id that is none and for a base that is not a lower-case word of at most 35 characters.
+ * RangeError for an invalid id or a base that is not a lower-case word of at most 35 characters.
  */
 export function returnPath(secret: string, delivery: ReturningDelivery, domain: string, localBase = 'bounce'): string {
   if (!Number.isSafeInteger(delivery.id) || delivery.id < 1)
@@ -41,9 +41,9 @@ export function returnPath(secret: string, delivery: ReturningDelivery, domain: 
 }
 
 /**
- * The delivery a return path was made for, or null when it is none of ours: another form, signed with none of the secrets, or
- * for a person the delivery of this id does not go to. Base and domain may have changed since, so they do not count; neither
- * does upper or lower case.
+ * The delivery a return path was made for, or null when we did not make it: it has another format, is signed with none of the
+ * secrets, or names a delivery to another person. Base and domain are ignored because the settings may have changed since, and so is
+ * letter case.
  */
 export function parseReturnPath(
   secrets: readonly string[],
@@ -61,7 +61,7 @@ export function parseReturnPath(
   return isSigned(signedText(id, email)) || (deliveryId <= unsignedUpTo && isSigned(id)) ? deliveryId : null;
 }
 
-/** A space ends the id: neither part holds one. */
+/** Id and address separated by a space, which neither contains. */
 function signedText(id: string, email: string): string {
   return `${id} ${email}`;
 }
@@ -70,7 +70,7 @@ function mac(secret: string, signed: string): Buffer {
   return createHmac('sha256', secret).update(`return-path:${signed}`).digest().subarray(0, MAC_BYTES);
 }
 
-/** RFC 4648 §6, lower case; `bytes` a multiple of five. */
+/** Base32 (RFC 4648 §6) in lower case; the length of `bytes` must be a multiple of five. */
 function base32(bytes: Buffer): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 5) {

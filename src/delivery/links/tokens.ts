@@ -1,12 +1,12 @@
 /**
- * Links in mails carry what they act on, signed: no lookup table, and they outlive whatever else is deleted. The signature also
- * covers the person's address, so that a file which went back in time and hands an id out again never takes a link for another
- * person's.
+ * Signed tokens in the links of mails. A token contains the ids it acts on, so it needs no lookup table and works even after other
+ * records are deleted. The signature also covers the person's address, so that after a restore, when an id is handed out again, an
+ * old link does not act on another person.
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 
-/** What a recipient's links know. */
+/** What the links of a recipient refer to. */
 export interface RecipientIds {
   delivery: number;
   mailing: number;
@@ -14,37 +14,37 @@ export interface RecipientIds {
   /** 0: a mail without an unsubscribe group. */
   group: number;
   user: number;
-  /** The address in its compared form. It is signed but not part of the token's text. */
+  /** The normalized address. The signature covers it, but the token does not contain it. */
   email: string;
 }
 
-/** What the file knows of the people behind tokens. */
+/** What the database knows of the people that tokens refer to. */
 export interface KnownPeople {
-  /** The compared form of an account's address, or undefined when the file does not know it. */
+  /** The normalized form of an account's address, or undefined when the database does not know it. */
   findEmail(address: number, user: number): string | undefined;
-  /** The largest ids that tokens without a signed address may name: those handed out before this release first opened the file. */
+  /** The largest ids accepted without a signed address: those handed out by earlier releases, whose tokens did not sign it. */
   unsigned: { deliveries: number; mailings: number; addresses: number };
 }
 
-/** Each purpose has its own 128 bits of one HMAC-SHA512, so that a recipient costs one HMAC and no token serves for another. */
+/** Each purpose uses its own 128 bits of one HMAC-SHA512: a recipient costs one HMAC, and a token works for one purpose only. */
 export type Purpose = 'open' | 'click' | 'unsubscribe' | 'web';
 const PARTS: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
 const PART_BYTES = 16;
-/** Of a part in base64url. */
+/** The length of a part in base64url. */
 const PART_CHARACTERS = 22;
 
 export interface Tokens {
   /** The four tokens of one recipient. */
   recipient(ids: RecipientIds): Record<Purpose, string>;
-  /** The ids behind a recipient's token for this purpose, or null when it is not ours or its person is not known any more. */
+  /** The ids in a recipient's token for this purpose, or null when the token is not ours or its person is no longer known. */
   readRecipient(purpose: Purpose, token: string): RecipientIds | null;
-  /** A token for anything else: the text, readable, and its signature. */
+  /** A token for anything else: the text, encoded but not encrypted, and its signature. */
   sign(purpose: string, text: string): string;
-  /** The text behind such a token, or null when it is not ours. */
+  /** The text in such a token, or null when the token is not ours. */
   read(purpose: string, token: string): string | null;
 }
 
-/** The installation's secrets, newest first; made at first use. An old one stays valid, so that mails out there keep working. */
+/** The installation's secrets, newest first; created at first use. Old ones stay valid, so that links in sent mails keep working. */
 export function tokenSecrets(client: Database): string[] {
   client
     .prepare("INSERT INTO installation (name, value) VALUES ('token_secrets', ?) ON CONFLICT DO NOTHING")
@@ -55,7 +55,7 @@ export function tokenSecrets(client: Database): string[] {
   return secrets;
 }
 
-/** The tokens of this file. */
+/** Tokens signed with the secrets in this database. */
 export function openTokens(client: Database): Tokens {
   const emailOf = client
     .prepare<[number, number], string>('SELECT compared_email FROM addresses WHERE id = ? AND user_id = ?')
@@ -66,22 +66,22 @@ export function openTokens(client: Database): Tokens {
   });
 }
 
-/** The largest ids that links and return paths of earlier releases may name; their signatures do not cover the address. */
+/** The largest ids that links and return paths of earlier releases may refer to; their signatures do not cover the address. */
 export function unsignedLimits(client: Database): KnownPeople['unsigned'] {
   const stored = client.prepare("SELECT value FROM installation WHERE name = 'unsigned_addresses_up_to'").pluck().get();
   return typeof stored === 'string' ? JSON.parse(stored) : { deliveries: 0, mailings: 0, addresses: 0 };
 }
 
-/** Signs with the first secret, reads with all of them. */
+/** Signs with the first secret and accepts all of them. */
 export function createTokens(texts: readonly string[], { findEmail: emailOf, unsigned }: KnownPeople): Tokens {
-  // Made once: a key given as text is taken apart anew for every token.
+  // Created once, because a key given as text would be parsed again for every token.
   const secrets = texts.map((text) => createSecretKey(text, 'utf8'));
   const newest = secrets[0];
   if (newest === undefined) throw new Error('tokens need a secret');
   const recipientMac = (secret: KeyObject, signed: string) => createHmac('sha512', secret).update(signed).digest();
   const textMac = (secret: KeyObject, purpose: string, text: string) =>
     createHmac('sha256', secret).update(`${purpose}:${text}`).digest().toString('base64url', 0, PART_BYTES);
-  // Compared as spelt: base64url leaves unused bits in the last character, which must not make a second valid token.
+  // The encoded texts are compared: base64url leaves unused bits in the last character, and changing them must not give a valid token.
   const anyMatches = (mac: string, expected: (secret: KeyObject) => string) => {
     const given = Buffer.from(mac);
     return (
@@ -129,7 +129,7 @@ function split(token: string): [string, string] {
   return dot > 0 && token.length <= 1000 ? [token.slice(0, dot), token.slice(dot + 1)] : ['', ''];
 }
 
-/** A space ends the ids: neither part holds one. */
+/** Ids and address separated by a space, which neither contains. */
 function signedText(body: string, email: string): string {
   return `recipient:${body} ${email}`;
 }

@@ -1,19 +1,19 @@
-/** The sending side in figures, for watching it from outside (trust 50). */
+/** The numbers that /metrics publishes about sending. */
 import type { Database } from 'better-sqlite3';
 import { type FinalState, State } from '../queue/ledger.ts';
 
 export interface Gauges {
-  /** Recipients that wait for their hand-off. */
+  /** Recipients that wait to be handed to the relay. */
   queued: number;
-  /** Epoch milliseconds since when the oldest hand-off has been under way, or null when there is none. */
+  /** When the oldest hand-off in progress began, epoch milliseconds, or null when there is none. */
   oldestSending: number | null;
-  /** Recipients in each final state, since the installation began. */
+  /** Recipients in each final state, since the installation was set up. */
   results: Record<FinalState, number>;
-  /** Mailings that wait for a person: paused, or held with a reason. */
+  /** Mailings that wait for somebody to act: paused, or held with a reason. */
   waitingMailings: number;
 }
 
-/** Reads the figures: two partial indexes and the mailings' counters, never the whole ledger. */
+/** Reads the numbers from two partial indexes and the mailings' counters, never from the whole ledger. */
 export function readGauges(client: Database): Gauges {
   const { queued, ...results } = client
     .prepare<[], Record<FinalState | 'queued', number>>(`

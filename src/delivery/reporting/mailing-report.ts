@@ -1,4 +1,4 @@
-/** What became of a mailing, in numbers (decisions §4, `GET /single-send/report`). */
+/** The report on a mailing: recipients by state and reason, opens and clicks. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { State } from '../queue/ledger.ts';
@@ -10,17 +10,17 @@ export interface MailingReport {
   opens_by_hour: { hour: string; count: number }[];
   clicks_by_hour: { hour: string; count: number }[];
   top_links: { url: string; clicks: number }[];
-  /** Those of all opens and clicks that were no person's (trust 45). */
+  /** How many of the opens and clicks were made by bots, such as link scanners. */
   machine_opens: number;
   machine_clicks: number;
 }
 
-/** By their numbers in the ledger. */
+/** Indexed by the number of the state in the ledger. */
 const STATE_NAMES = ['queued', 'sending', 'accepted', 'bounced', 'failed', 'suppressed', 'cancelled'] as const;
 const TOP = 20;
-/** Rows of the ledger read in one piece: a few milliseconds, after which other requests have their turn. */
+/** Ledger rows read at once: a few milliseconds, after which other requests are served. */
 const PAGE_ROWS = 500;
-/** A relay that invents a text for every mail does not fill the memory. */
+/** Bounds the memory when a relay replies with a different text to every mail. */
 const MAX_REASONS = 1000;
 
 interface Counts {
@@ -29,8 +29,8 @@ interface Counts {
 }
 
 /**
- * Counts by state and reason, opens and clicks by hour (UTC), the most clicked links. Replies that differ in nothing but
- * addresses and ids are one reason. Mailing 0 gives empty ones.
+ * Counts recipients by state and reason, opens and clicks by hour (UTC), and clicks of the most clicked links. Replies that differ only
+ * in addresses and ids count as one reason. Mailing 0 gives an empty report.
  */
 export async function mailingReport(client: Database, mailingId: number): Promise<MailingReport> {
   const { states, reasons } = await countRecipients(client, mailingId);
@@ -57,14 +57,14 @@ export async function mailingReport(client: Database, mailingId: number): Promis
   };
 }
 
-/** The name of a state as the ledger holds it; throws an Error for a number that is none. */
+/** The name of a ledger state; throws an Error for an unknown number. */
 export function stateName(state: number): (typeof STATE_NAMES)[number] {
   const name = STATE_NAMES[state];
-  if (name === undefined) throw new Error(`a delivery in the unknown state ${state}`);
+  if (name === undefined) throw new Error(`unknown delivery state ${state}`);
   return name;
 }
 
-/** Walks the recipients in pages, so that the report of a large mailing keeps nobody waiting. */
+/** Reads the recipients in pages, so that the report of a large mailing does not delay other requests. */
 async function countRecipients(client: Database, mailingId: number): Promise<Counts> {
   const page = client.prepare<[number, number], { state: number; reply: string | null; count: number; last: number }>(`
     SELECT state, iif(state = ${State.accepted}, NULL, reply) AS reply, count(*) AS count, max(address_id) AS last

@@ -1,17 +1,17 @@
-/** Tells which of the relays' replies say the same thing, so that a report can count them together. */
+/** Recognizes replies of relays that say the same thing, so that a report can count them together. */
 
 const MAX_LENGTH = 200;
 const ADDRESS = /<?[^\s<>@"',;:()]+@[^\s<>@"',;()]+[^\s<>@"',;().:]>?/g;
 const WORD = /[^\s<>()[\],;"']+/g;
-/** A reply code, an enhanced status code (RFC 3463), or both in the way of a reply of several lines. */
+/** A reply code, an enhanced status code (RFC 3463), or both as in a multi-line reply. */
 const CODE = /^(?:[245]\d\d(?:-[245]\.\d{1,3}\.\d{1,3})?|[245]\.\d{1,3}\.\d{1,3})$/;
-/** Where a code can stand: at the start of a reply, of a line or of a quotation, and after another code. */
+/** The text before a code: the start of a reply, a line or a quotation, or another code. */
 const BEFORE_CODE = /(?:^|\n|: |\d )$/;
 const MIN_ID_LENGTH = 8;
 
 /**
- * A reply without what differs from mail to mail: addresses become `<address>`; queue ids, host names with digits, times and
- * amounts become `…`. Codes and words stay, and so do short names of a rule such as `S3150`. At most 200 characters.
+ * A reply without the parts that differ from mail to mail: addresses become `<address>`; queue ids, host names with digits, times
+ * and amounts become `…`. Codes, words and short rule names such as `S3150` stay. At most 200 characters.
  */
 export function replyKind(reply: string): string {
   return reply
@@ -29,7 +29,7 @@ export function replyKind(reply: string): string {
     .slice(0, MAX_LENGTH);
 }
 
-/** The address of a page on which a provider explains itself, without the parts that name the mail or the client. */
+/** The URL of a provider's explanation, without the parts that identify the mail or the client. */
 function withoutIds(url: string): string {
   const [scheme = '', empty = '', host = '', ...path] = url.split('/');
   return [scheme, empty, host, ...path.map((part) => (/\d/.test(part) ? '…' : part))].join('/');
