@@ -1,4 +1,4 @@
-/** The recipients of a mailing who are due, each with what their mail is merged from and whether they may get it at this moment. */
+/** Reads the due recipients of a mailing, each with the values for their mail and whether they may get it now. */
 import type { Database, Statement } from 'better-sqlite3';
 import type { Person } from '../content/values.ts';
 import { CLAIM_REASON, NEEDS_LOOKUP, PERSON, RecipientLookup } from './eligibility.ts';
@@ -8,12 +8,12 @@ import type { Claim } from './ledger.ts';
 const MOVED_ROWS = 500;
 
 export interface Candidate extends Claim {
-  /** Why they get nothing; null: they get it. */
+  /** Why the person may not get the mail; null when they may. */
   ineligible_because: string | null;
   needs_lookup: 0 | 1;
 }
 
-/** Where a person's fields are read from: the contact, or who was added by hand. */
+/** The SQL of fields that are not simply columns of the contact. People added by hand have theirs in the segment's row. */
 const PERSON_COLUMNS: Partial<Record<keyof Person, string>> = {
   email: 'ifnull(c.email, r.email) AS email',
   first_name: 'ifnull(c.first_name, r.first_name) AS first_name',
@@ -25,7 +25,7 @@ export class Candidates {
   readonly #client: Database;
   readonly #lookup: RecipientLookup;
   readonly #moveToNewest: Statement<[number, number]>;
-  /** By the fields they read: each field costs. */
+  /** By the fields they read, because each field costs time. */
   readonly #statements = new Map<string, Statement<[number, number, number], Candidate>>();
 
   constructor(client: Database) {
@@ -41,8 +41,8 @@ export class Candidates {
   }
 
   /**
-   * Up to `limit` recipients of a mailing who are due at `steady` (epoch milliseconds), with these fields. Those whose contact was
-   * deleted or given another address since are found again first: what they are now decides. Call inside the claim's transaction.
+   * Up to `limit` recipients of a mailing who are due at `steady` (epoch milliseconds), with these fields. Recipients whose contact was
+   * deleted or got another address since are looked up again first. Call inside the claim's transaction.
    */
   due(mailingId: number, fields: readonly (keyof Person)[], limit: number, steady: number): Candidate[] {
     const statement = this.#statementWith(fields);

@@ -1,10 +1,10 @@
-/** Stopping and resuming a mailing from another thread: the command is a row, the worker's acknowledgement too. */
+/** Pauses, resumes and cancels a mailing from another thread. The command is a change of the mailing's row, and so is the worker's acknowledgement. */
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 
 type Command = 'pause' | 'resume' | 'cancel';
 
-/** The states a command applies to, and the one it leads to. */
+/** The states each command applies to, and the state it leads to. */
 const TRANSITIONS = {
   pause: { from: ['layout', 'sending', 'held'], to: 'paused' },
   resume: { from: ['paused', 'held'], to: 'sending' },
@@ -14,7 +14,7 @@ const TRANSITIONS = {
 const POLL_MS = 5;
 const TIMEOUT_MS = 10_000;
 
-/** Writes the command for a mailing; false when its state does not allow it. A pause during layout resumes into layout. */
+/** Writes a command for a mailing; false when its state does not allow it. A mailing paused while recipients were being enqueued resumes with that. */
 export function commandMailing(client: Database, mailingId: number, given: Command): boolean {
   const { from, to } = TRANSITIONS[given];
   const { changes } = client
@@ -26,8 +26,8 @@ export function commandMailing(client: Database, mailingId: number, given: Comma
 }
 
 /**
- * Resolves once the worker has acknowledged the mailing's state: from then on it starts nothing that state forbids. Throws
- * when the worker does not answer within ten seconds.
+ * Resolves once the worker has acknowledged the mailing's state: from then on it starts nothing that the state forbids. Throws when
+ * it has not done so within ten seconds.
  */
 export async function waitForAcknowledgement(client: Database, mailingId: number): Promise<void> {
   const isAcknowledged = client.prepare('SELECT seen_state = state FROM mailings WHERE id = ?').pluck();

@@ -1,10 +1,10 @@
-/** Who may get a mail, as SQL, and finding people again whose contact was deleted, imported anew or given another address. */
+/** Who may get a mail, as SQL, and the lookup of people whose contact was deleted, imported again or given another address. */
 import type { Database, Statement } from 'better-sqlite3';
 import { LEFT_AUTOMATION, READDRESSED } from './series.ts';
 
 /**
- * Why the person of `row` (with `address_id`) may not get mail of `m` (its mailing) now, as SQL; null: mail may go. Whether they
- * are still somebody's contact is `claimReason`'s.
+ * Why the person of `row` (with `address_id`) may not get mail of the mailing `m` now, as SQL; null when they may. Whether they are
+ * still a contact is checked by `CLAIM_REASON`.
  */
 export function ineligibilityReason(row: string): string {
   return `
@@ -19,14 +19,14 @@ export function ineligibilityReason(row: string): string {
   END`;
 }
 
-/** Whether a contact under this alias is there: neither it nor its type deleted. */
+/** Whether neither the contact with this alias nor its type is deleted, as SQL. */
 export function isLiveContact(contact: string): string {
   return `${contact}.deleted_at IS NULL AND EXISTS (
     SELECT 1 FROM contact_types ct WHERE ct.id = ${contact}.contact_type_id AND ct.deleted_at IS NULL)`;
 }
 
 /**
- * The joins of a delivery `d` that give its person: `c`, the contact they are, while it is there and has the delivery's address; and
+ * The joins from a delivery `d` to its person: `c`, their contact, if it is not deleted and still has the delivery's address; and
  * `r`, their row in the segment they were enqueued from.
  */
 export const PERSON = `
@@ -34,8 +34,8 @@ export const PERSON = `
   LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id AND r.address_id = d.address_id`;
 
 /**
- * Whether the person of `d` is no longer whom the delivery was made for, so that they must be found again. Who was added to a
- * segment by hand is in it as long as the segment is there, contact or not; who was removed from it by hand is not.
+ * Whether the person of `d` has changed since they were enqueued and must be looked up again. People added to a segment by hand stay
+ * in it as long as the segment exists, even without a contact; people removed by hand do not.
  */
 export const NEEDS_LOOKUP = `
   CASE WHEN m.owner_kind NOT IN ('single', 'schedule') THEN 0
@@ -43,7 +43,7 @@ export const NEEDS_LOOKUP = `
     WHEN r.is_removed = 1 THEN 1
     ELSE c.id IS NULL END`;
 
-/** Why the person of `d` gets nothing at the moment of the claim; null: they get it. */
+/** Why the person of `d` may not get the mail when it is claimed, as SQL; null when they may. */
 export const CLAIM_REASON = `
   coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${ineligibilityReason('d')},
     CASE WHEN NOT (${NEEDS_LOOKUP}) THEN NULL
@@ -67,7 +67,7 @@ interface Targets {
   excluded: string;
 }
 
-/** Finds lost people again: under the new address of their contact, or as another contact of what the mailing is sent to. */
+/** Looks people up again: under the new address of their contact, or as another contact in the mailing's targets. */
 export class RecipientLookup {
   readonly #targets: Statement<[number], Targets>;
   readonly #followAddress: Statement<{ ids: string } & Targets>;
@@ -83,7 +83,7 @@ export class RecipientLookup {
           WHEN 'single' THEN ifnull((SELECT exclude_specific_recipient_id FROM single_sends WHERE id = owner_id), '[]')
           ELSE '[]' END AS excluded
       FROM mailings WHERE id = ?`);
-    // Where the new address has a row of its own in the mailing, that one counts and this stays where it is.
+    // If the new address already has a row in the mailing, that row is used and this one stays unchanged.
     this.#followAddress = client.prepare(`
       UPDATE OR IGNORE deliveries SET address_id = (SELECT n.address_id FROM contacts n WHERE n.id = deliveries.contact_id)
       WHERE id IN (SELECT value FROM json_each(@ids)) AND EXISTS (SELECT 1 FROM contacts n
@@ -104,7 +104,7 @@ export class RecipientLookup {
       WHERE f.id = deliveries.id`);
   }
 
-  /** Points queued deliveries of one mailing at who their people are now, as far as they are still somebody. */
+  /** Points queued deliveries of a mailing at their people's current contact or segment row, where there is one. */
   find(mailingId: number, deliveryIds: readonly number[]): void {
     const targets = this.#targets.get(mailingId);
     if (targets === undefined) return;

@@ -1,4 +1,4 @@
-/** Laying out an audience: a ledger row for every person a mailing is meant for, and for those left out, why. */
+/** Enqueues an audience: one ledger row for every person a mailing is meant for, with the reason for those who may not get it. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
@@ -6,19 +6,19 @@ import type { Target } from '../../database/schema/index.ts';
 import { ineligibilityReason, isInTargets } from './eligibility.ts';
 import { State } from './ledger.ts';
 
-/** What `mailings.layout` holds while people are laid out: who is meant, and how far it has come. */
+/** The JSON in `mailings.layout` while recipients are being enqueued: the audience, and how far enqueueing has come. */
 export interface EnqueueProgress {
   targets: Target[];
   excluded: Target[];
-  /** Index of the target being laid out. */
+  /** Index of the target that is being enqueued. */
   target: number;
-  /** The last address laid out of it. */
+  /** The last address id of that target that is enqueued. */
   after: number;
 }
 
 /**
- * People of target @target after address @after by the target's table, in the order of the index that holds them, each with their
- * contact and their row in the segment. Whether the contact is still there is looked at when the mail is claimed.
+ * The people of target @target after address @after, by the target's table, each with their contact and their row in the segment.
+ * Whether the contact still exists is checked when the mail is claimed.
  */
 const MEMBERS = {
   contacts: `
@@ -31,7 +31,7 @@ const MEMBERS = {
   WHERE p.segment_id = @target AND p.is_removed = 0 AND p.address_id > @after`,
 };
 
-/** Those of a page who may have to be left out: to look at everybody's unsubscribes one by one costs a third of the layout. */
+/** The people of a page who have unsubscribed or are suppressed. Checking everybody one by one would take a third of the time. */
 const POSSIBLY_INELIGIBLE = [
   'unsubscribers WHERE unsubscribe_groups_id IS NULL',
   'unsubscribers WHERE unsubscribe_groups_id IS NOT NULL',
@@ -40,7 +40,10 @@ const POSSIBLY_INELIGIBLE = [
   .map((source) => `SELECT address_id FROM ${source} AND address_id > @after AND address_id <= @last`)
   .join(' UNION ALL ');
 
-/** Mailings with people still to lay out, in an order by chance: a small one does not wait for a large one that came first. Those cancelled meanwhile are among them: everyone they were meant for gets a final state. */
+/**
+ * Mailings with recipients still to enqueue, in random order, so that a small one does not wait for a large one that came first.
+ * Cancelled ones are included, because everyone they were meant for gets a final state.
+ */
 export function mailingsToEnqueue(client: Database): { id: number; state: 'layout' | 'cancelled' }[] {
   return client
     .prepare<[], { id: number; state: 'layout' | 'cancelled' }>(`
@@ -50,9 +53,9 @@ export function mailingsToEnqueue(client: Database): { id: number; state: 'layou
 }
 
 /**
- * Adds ledger rows for the audience in short transactions while `goesOn` says so; the next call, after a kill too, goes on from
- * there. Then the mailing may be sent. Of a cancelled one the worker cancels them as it does the rest. Gives whether there was
- * anything to do.
+ * Adds ledger rows for the audience in short transactions while `goesOn` returns true; the next call continues from there, even after
+ * a kill. Once everybody is enqueued, the mailing's state becomes `sending`; the worker cancels the rows of a cancelled one. Returns
+ * whether there was anything to do.
  */
 export async function enqueueRecipients(
   client: Database,
@@ -107,7 +110,7 @@ export async function enqueueRecipients(
   return didWork;
 }
 
-/** The statements that lay out one page of a target: the last address on it, and its ledger rows. */
+/** The statements that enqueue one page of a target: one finds its last address, the other inserts its ledger rows. */
 function enqueueStatements(client: Database, members: string) {
   return {
     reached: client
@@ -128,7 +131,7 @@ function enqueueStatements(client: Database, members: string) {
   };
 }
 
-/** Whether anyone at all would get a mail of this kind now: the first person not left out ends the search. */
+/** Whether anyone would get a mail with this audience now. The search ends at the first eligible person. */
 export function hasAudience(client: Database, userId: number, groupId: number, layout: EnqueueProgress): boolean {
   const statement = client.prepare(`
     SELECT 1 FROM (
@@ -152,12 +155,12 @@ export function hasAudience(client: Database, userId: number, groupId: number, l
   );
 }
 
-/** People looked at for a sample: of an audience that is excluded but for a few, none may be found. */
+/** How many people are examined for a sample. If nearly everybody is excluded, none may be found. */
 const SAMPLE_ROWS = 1000;
 
 /**
- * A contact of the audience who is not excluded from it: the one with this address, or for null any. Null where there is none, or
- * not among the first people of each kind of target.
+ * A contact of the audience who is not excluded: the one with this address, or any for null. Null when there is none among the
+ * people examined.
  */
 export function findAudienceContact(
   client: Database,
@@ -192,7 +195,7 @@ export interface AudienceCount {
   contact_id: number | null;
 }
 
-/** Counts exactly who would get a mail now and who would not, why. Reads page by page, so that it holds nothing up. */
+/** Counts exactly how many people would get a mail now, and how many would not, by reason. Reads in pages so as not to delay requests. */
 export async function countAudience(
   client: Database,
   userId: number,

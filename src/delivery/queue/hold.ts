@@ -1,22 +1,22 @@
 /**
- * Sending as a whole, held: after a restore until the operator says go, while the clock cannot be believed, while a setting that
- * mails rest on is missing. Each cause has a row of its own, so that lifting one leaves the others.
+ * Holds all sending: after a restore until the operator releases it, while the clock seems wrong, and while a required setting is
+ * missing. Each cause has its own row, so that ending one leaves the others.
  */
 import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../../clock.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A gap longer than this since the service was last seen running is no pause: what came due in it is not sent unasked. */
+/** If the service did not run for longer than this, what came due in the meantime is not sent without the operator's consent. */
 const MAX_GAP_DAYS = 7;
 const BEAT_INTERVAL_MS = 60_000;
-/** A background thread not seen for longer has stalled: three beats are missing. */
+/** A background thread whose last beat is older than this has stalled: three beats are missing. */
 export const STALLED_AFTER_MS = 3 * BEAT_INTERVAL_MS;
 
 const BY_OPERATOR = 'sending_held';
 const BY_CLOCK = 'sending_held_by_clock';
 const BY_SETTINGS = 'sending_held_by_settings';
 
-/** Why sending is held, every cause of it, or null. */
+/** Why sending is held, with every cause, or null when it is not held. */
 export function sendingHeldReason(client: Database): string | null {
   const reasons = client
     .prepare<string[], string>('SELECT value FROM installation WHERE name IN (?, ?, ?) ORDER BY name')
@@ -30,15 +30,15 @@ export function holdSending(client: Database, reason: string): void {
   write(client, BY_OPERATOR, reason);
 }
 
-/** Holds all sending while `problem` says what is wrong with the settings; null lets it go on. `now` is epoch milliseconds. */
+/** Holds all sending because of a problem with the settings; null ends that hold. `now` is epoch milliseconds. */
 export function holdForSettings(client: Database, problem: string | null, now: number): void {
   if (problem === null) lift(client, [BY_SETTINGS], now);
   else if (read(client, BY_SETTINGS) !== problem) write(client, BY_SETTINGS, problem);
 }
 
 /**
- * Ends the holds that are the operator's to end, a restore's and the clock's; what is due goes unless another cause is left. The
- * clock is taken to be right at `now`, epoch milliseconds. False when there was no such hold.
+ * Ends the holds that an operator can end: a restore's and the clock's. What is due is sent unless another cause remains. The time
+ * `now`, epoch milliseconds, is accepted as right. False when there was no such hold.
  */
 export function releaseSending(client: Database, now: number): boolean {
   return client
@@ -55,25 +55,25 @@ export function releasedAt(client: Database): number {
   return Number(read(client, 'released_at') ?? 0);
 }
 
-/** When the background was last seen running, by the clock of then, epoch milliseconds; 0 before its first step. */
+/** When the background thread last ran, by the clock at that time, epoch milliseconds; 0 before its first step. */
 export function lastBeatAt(client: Database): number {
   return Number(read(client, 'last_seen') ?? 0);
 }
 
 /**
- * The newest moment at which the service ran under a clock that was believed, epoch milliseconds; 0 before the first. A clock that
- * is set back does not lower it.
+ * The latest time at which the service ran with a clock that seemed right, epoch milliseconds; 0 before the first. Setting the clock
+ * back does not lower it.
  */
 export function latestBeatAt(client: Database): number {
   const latest = Number(read(client, 'latest_seen') ?? 0);
-  // Written by an earlier release: the last beat is all there is.
+  // Earlier releases stored only the last beat.
   const last = lastBeatAt(client);
   return latest === 0 && last >= RELEASED ? last : latest;
 }
 
 /**
- * Notes that the service runs at this wall time (epoch milliseconds), at most once a minute. A leap ahead holds sending; a clock that
- * is set right again lifts this hold by itself, since nothing was sent in between and nothing is overdue that was not before.
+ * Records at most once a minute that the service is running at this wall time (epoch milliseconds). If the clock leaps ahead, sending
+ * is held; once the clock is set right, this hold ends by itself, since nothing was sent in between.
  */
 export class Heartbeat {
   readonly #client: Database;
@@ -92,7 +92,7 @@ export class Heartbeat {
     if (Math.abs(now - this.#seen) < BEAT_INTERVAL_MS) return;
     this.#seen = now;
     write(this.#client, 'last_seen', String(now));
-    // A clock that is behind, as of a machine that boots without the time, must not make the right time look like a leap later.
+    // A clock that is behind, as on a machine that boots without the time, is not recorded: the right time would later look like a leap.
     if (!isAhead && now > Math.max(latest, RELEASED)) write(this.#client, 'latest_seen', String(now));
   }
 
@@ -107,7 +107,7 @@ export class Heartbeat {
   }
 }
 
-/** Removes these holds; true when there was one. */
+/** Ends these holds; true when there was one. */
 function lift(client: Database, names: readonly string[], now: number): boolean {
   const held = names.filter((name) => read(client, name) !== null);
   for (const name of held) client.prepare('DELETE FROM installation WHERE name = ?').run(name);

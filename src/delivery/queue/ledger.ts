@@ -1,6 +1,6 @@
 /**
- * The ledger: one row per recipient of a mailing, and the only code that moves its state. Every move is one short immediate
- * transaction together with the mailing's counters, so the counters always equal the rows.
+ * The ledger: one row per recipient of a mailing. Every change of state is one short immediate transaction that also updates the
+ * mailing's counters, so the counters always agree with the rows.
  */
 import type { Database, Statement } from 'better-sqlite3';
 import type { Person } from '../content/values.ts';
@@ -20,7 +20,7 @@ export const State = {
 } as const;
 export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
 
-/** A recipient claimed for hand-off, with what its mail is merged from. */
+/** A recipient claimed for hand-off, with the values for their mail. */
 export interface Claim extends Partial<Person> {
   id: number;
   mailing_id: number;
@@ -32,7 +32,7 @@ export interface Claim extends Partial<Person> {
   contact_id: number | null;
 }
 
-/** How a hand-off ended: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
+/** The result of a hand-off: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
 export interface Result {
   id: number;
   mailing_id: number;
@@ -41,9 +41,9 @@ export interface Result {
   state: FinalState | 'queued';
   reply: string;
   due_at: number;
-  /** Whether the address is dead and no later mailing may try it. */
+  /** Whether the address does not exist, so that no later mailing may try it. */
   suppress: boolean;
-  /** Whether it is a mail of an automation, whose next one waits for it. */
+  /** Whether it is a mail of an automation, whose next mail waits for this one. */
   in_series: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface OpenMailing {
   user_id: number;
   unsubscribe_group_id: number | null;
   owner_kind: 'single' | 'schedule' | 'test' | 'system';
-  /** Whether anybody of it is due. */
+  /** Whether any of its recipients is due. */
   is_due: 0 | 1;
 }
 
@@ -135,9 +135,9 @@ export class Ledger {
   }
 
   /**
-   * At start: whatever is in hand-off belongs to an earlier boot and goes back to the queue, under its old Message-ID; what
-   * the relay's refusal held is tried again, since a restart is how settings change. What waits for a moment no wait leads to,
-   * as the clock was ahead when it was put off, is due at `now`, epoch milliseconds.
+   * To be called at start. Hand-offs that an earlier run did not finish go back to the queue and keep their Message-ID. Held mailings are
+   * tried again, since settings change with a restart. Recipients due later than the longest wait, because the clock was ahead when
+   * they were put off, become due at `now`, epoch milliseconds.
    */
   recover(now: number): number {
     return this.#client
@@ -161,29 +161,29 @@ export class Ledger {
   }
 
   /**
-   * Puts up to `limit` due recipients of a mailing whose address is of another domain than this first in its queue; gives how many
-   * there are. `steady` as in `claim`.
+   * Moves up to `limit` due recipients of other domains than this one to the front of a mailing's queue; returns how many there are.
+   * `steady` as in `claim`.
    */
   bringForward(mailing: number, domain: string, limit: number, steady: number): number {
     return this.#bringForward.run({ mailing, steady, end: `@${domain}`, limit }).changes;
   }
 
-  /** Runs several of the moves below as one transaction. */
+  /** Runs several of the methods below as one transaction. */
   together<T>(moves: () => T): T {
     return this.#client.transaction(moves).immediate();
   }
 
-  /** Mailings whose state another thread has changed since it was last marked seen. */
+  /** Mailings whose state another thread has changed since the worker last acknowledged it. */
   unacknowledged(): { id: number; state: string }[] {
     return this.#unacknowledged.all();
   }
 
-  /** Acknowledges a state. */
+  /** Records that the worker acts on this state. */
   acknowledge(mailingId: number, state: string): void {
     this.#acknowledge.run(state, mailingId);
   }
 
-  /** Stops a mailing with a reason: the relay refuses the sender or us, nobody's address is at fault (trust 5). */
+  /** Holds a mailing with a reason, such as a relay that refuses the sender: no recipient fails because of that. */
   hold(mailingId: number, reason: string): void {
     this.#hold.run(reason, mailingId);
   }
@@ -233,7 +233,7 @@ export class Ledger {
       .immediate();
   }
 
-  /** Puts results on disk, one transaction; `timestamp` stamps what bounces suppress. */
+  /** Writes results in one transaction; `timestamp` is the creation time of the suppressions that bounces cause. */
   record(results: readonly Result[], now: number, timestamp: string): void {
     if (results.length === 0) return;
     this.#client
@@ -259,7 +259,7 @@ export class Ledger {
       .immediate();
   }
 
-  /** Takes claims that were never started back into the queue, as if they had not been claimed, due at their moment. */
+  /** Puts claims whose hand-off was never started back into the queue, as if they had not been claimed, due at `due_at`. */
   requeue(claims: readonly { claim: Claim; due_at: number }[]): void {
     if (claims.length === 0) return;
     this.#client
@@ -272,7 +272,7 @@ export class Ledger {
       .immediate();
   }
 
-  /** Cancels up to `limit` recipients of a cancelled mailing that are still queued; gives how many. */
+  /** Cancels up to `limit` queued recipients of a cancelled mailing; returns how many. */
   cancelQueued(mailingId: number, limit: number, now: number): number {
     return this.#client
       .transaction(() => {
@@ -286,14 +286,14 @@ export class Ledger {
   }
 
   /**
-   * Finishes a mailing when every recipient is in a final state; true when it just became so. A schedule's goes on for those who
-   * come later, until it is cancelled or a newer revision takes its place.
+   * Finishes a mailing once every recipient is in a final state; true when this call did so. A schedule's mailing stays open for people
+   * who come later, until it is cancelled or a newer revision replaces it.
    */
   completeIfDone(mailingId: number, timestamp: string): boolean {
     return this.#complete.run({ now: timestamp, mailing: mailingId }).changes > 0;
   }
 
-  /** Puts people who may not get their mail into that final state, each with the reason. */
+  /** Gives people who may not get their mail the final state `suppressed`, each with the reason. */
   #suppressAll(mailingId: number, people: readonly Candidate[], now: number): void {
     if (people.length === 0) return;
     for (const { id, ineligible_because } of people) this.#suppressOne.run(ineligible_because ?? '', now, id);
