@@ -29,14 +29,14 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** A relay that greylists: it defers one mail in four once. Two relays with the same seed make the same decisions. */
+/** A relay that greylists: it defers one mail in four, once. It decides by subject and recipient, so that two of them decide alike. */
 function greylist(): (subject: string, to: string) => boolean {
-  const seen = new Set<string>();
+  const deferred = new Set<string>();
   return (subject, to) => {
     const key = `${subject} ${to}`;
     const sum = [...key].reduce((hash, letter) => (Math.imul(hash, 31) + letter.charCodeAt(0)) | 0, 7);
-    if (sum % 4 !== 0 || subject.startsWith('At once') || seen.has(key)) return false;
-    seen.add(key);
+    if (sum % 4 !== 0 || subject.startsWith('At once') || deferred.has(key)) return false;
+    deferred.add(key);
     return true;
   };
 }

@@ -3,7 +3,13 @@ import { fieldLabel, messages } from '../../failure.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { countryId } from '../contacts/countries.ts';
 import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
-import type { RowError } from './import.ts';
+
+/** An error in a row of the file. `field` is '' when it concerns the whole row. */
+export interface RowError {
+  line: number;
+  field: string;
+  text: string;
+}
 
 /**
  * A checked row: its line, the normalized address, then a value for each of `RowReader.columns`. The e-mail is null where it equals

@@ -15,7 +15,7 @@ import { listCustomFields } from '../contacts/custom-fields.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { readCsv } from './csv.ts';
 import { CsvError } from './csv-parse.ts';
-import { parseHeader, RowReader, type StagedRow } from './import-rows.ts';
+import { parseHeader, type RowError, RowReader, type StagedRow } from './import-rows.ts';
 
 export interface ImportJob {
   databasePath: string;
@@ -24,12 +24,6 @@ export interface ImportJob {
   /** The path of the uploaded file. */
   path: string;
   fileName: string;
-}
-
-export interface RowError {
-  line: number;
-  field: string;
-  text: string;
 }
 
 export interface ImportReport {
