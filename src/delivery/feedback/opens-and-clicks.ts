@@ -1,4 +1,4 @@
-/** Opens, clicks and leaving: raw events and the counters they move, in one transaction each. */
+/** Opens, clicks and unsubscribes: writes the events and updates the counters in the same transaction. */
 import type { Database, Statement } from 'better-sqlite3';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import type { RecipientIds } from '../links/tokens.ts';
@@ -12,7 +12,7 @@ export interface Hit {
   at: number;
   /** The number of the link that was clicked; null: an open. */
   link: number | null;
-  /** Whether who asked is known to be a machine. */
+  /** Whether the user agent is known to be a machine's. */
   isMachine: boolean;
 }
 
@@ -24,18 +24,19 @@ interface Target {
   updated_at: number;
 }
 
-const BATCH = 100;
-/** Opens, and likewise clicks, that count of one recipient of one mail: whoever loads a picture thousands of times is no reader. */
-const MOST_PER_DELIVERY = 100;
-/** How long a hit waits for the ledger to say that its mail was accepted; retries of a lost reply come within that. */
-const PATIENCE_MS = 60_000;
-/** More than this in memory are dropped: only a disk that takes nothing lets it come so far. */
-const MOST_WAITING = 200_000;
+const BATCH_SIZE = 100;
+/** How many opens, and how many clicks, count for one recipient of one mail. More than that is not a reader. */
+const MAX_PER_DELIVERY = 100;
+/** How long a hit waits for its mail to be recorded as accepted; a mail whose reply was lost is retried within this time. */
+const MAX_WAIT_MS = 60_000;
+/** Hits beyond this number are dropped. So many gather only if the disk cannot be written. */
+const MAX_WAITING = 200_000;
 
 /**
- * Gathers hits and writes them together: a hit costs no transaction of its own (trust 44). Opens count once the delivery is
- * accepted, so that `unique_opens` never passes `delivered`; a hit that comes before waits. Machines' hits count like
- * people's, as mailing services do, and are marked on the event. Of one recipient a hundred opens and a hundred clicks count.
+ * Collects hits and writes them in batches, because a transaction for each would be too slow. An open counts once its
+ * delivery is accepted, so that `unique_opens` never exceeds `delivered`; an earlier hit waits. Hits by machines count
+ * like those by people, as other mailing services do it, and are marked on the event. For one recipient of one mail, up
+ * to a hundred opens and a hundred clicks count.
  */
 export class HitBuffer {
   readonly #client: Database;
@@ -45,7 +46,7 @@ export class HitBuffer {
   readonly #count: Statement<[number, number, number]>;
   readonly #event: Statement<[number, number, 'open' | 'click', number | null, number, number]>;
   #waiting: Hit[] = [];
-  /** Looked at in this round, to be looked at again in the next. */
+  /** Hits whose mail was not accepted yet, to be tried again in the next round. */
   #early: Hit[] = [];
 
   constructor(client: Database) {
@@ -65,29 +66,29 @@ export class HitBuffer {
   }
 
   add(hit: Hit): void {
-    if (this.#waiting.length < MOST_WAITING) this.#waiting.push(hit);
+    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(hit);
   }
 
-  /** Writes up to a batch of what has gathered by `now`; true when more is ready. A failure loses nothing: the next call tries again. */
+  /** Writes one batch of hits; true if more are ready. If the write fails, no hit is lost: the next call tries again. */
   flush(now: number): boolean {
-    const hits = this.#waiting.slice(0, BATCH);
+    const hits = this.#waiting.slice(0, BATCH_SIZE);
     if (hits.length === 0) return false;
     const write = this.#client.transaction(() => hits.filter((hit) => !this.#write(hit)));
     const early = withAnnouncedWrite(() => write.immediate());
     this.#waiting.splice(0, hits.length);
-    this.#early.push(...early.filter((hit) => now - hit.at < PATIENCE_MS));
+    this.#early.push(...early.filter((hit) => now - hit.at < MAX_WAIT_MS));
     if (this.#waiting.length > 0) return true;
     this.#waiting = this.#early.splice(0);
     return false;
   }
 
-  /** False when the hit's mail is still on its way by the ledger. A delivery the ledger does not know, lost by a restore say, counts nowhere. */
+  /** False if the ledger says that the mail is not sent yet. A hit on an unknown delivery, for example after a restore, is dropped. */
   #write({ ids, at, link, isMachine }: Hit): boolean {
     const target = this.#target.get(ids.delivery, ids.mailing, ids.address);
     if (target === undefined) return true;
     if (target.state === State.queued || target.state === State.sending) return false;
     const machine = isMachine || isTooSoonForPerson(at, target.updated_at) ? 1 : 0;
-    if ((link === null ? target.opens : target.clicks) >= MOST_PER_DELIVERY) return true;
+    if ((link === null ? target.opens : target.clicks) >= MAX_PER_DELIVERY) return true;
     if (link !== null) {
       this.#click.run(ids.delivery);
       this.#event.run(ids.mailing, ids.delivery, 'click', link, machine, at);
@@ -100,7 +101,7 @@ export class HitBuffer {
   }
 }
 
-/** Counts a recipient who left through a mail, once. Call inside the transaction that takes the address off. */
+/** Counts a recipient who unsubscribed through a mail, once. Call it in the transaction that unsubscribes the address. */
 export function countUnsubscribe(client: Database, ids: RecipientIds, at: number): void {
   const { changes } = client
     .prepare(

@@ -1,4 +1,4 @@
-/** Mail that comes back, from the listener to the counters (trust 17, 18), and what providers report. */
+/** Returned mail, from the listener to the counters, and reports by providers through the API. */
 import { readFileSync } from 'node:fs';
 import nodemailer from 'nodemailer';
 import t, { type Test } from 'tap';
@@ -9,7 +9,7 @@ import { SmtpCourier } from '../../../src/delivery/transport/smtp-courier.ts';
 import { startApp } from '../../helper.ts';
 import { DROP, type Script, startSink } from '../sink.ts';
 
-/** A single send to Ann, launched and not yet sent, and a listener for what comes back. */
+/** A single send to Ann, launched but not yet sent, and a listener for returned mail. */
 async function launched(t: Test, courier?: () => Courier) {
   const settings = { BOUNCE_LISTEN: '127.0.0.1:2525', BOUNCE_DOMAIN: 'returns.example.com', RECALL_SECONDS: '0' };
   const app = await startApp(t, settings, courier);
@@ -59,7 +59,7 @@ async function sent(t: Test) {
   return { ...send, from: String(read.pluck().get()) };
 }
 
-/** The same, with a relay that does as told; `left` gives the return paths of what it took for Ann. */
+/** The same, with a scripted relay; `left` returns the return paths of the mails it received for Ann. */
 async function toRelay(t: Test, script: Script) {
   const sink = await startSink(t);
   const send = await launched(t, () => new SmtpCourier(sink.url, { connections: 1, onRelayFailure: () => undefined }));
@@ -93,7 +93,7 @@ const dsn = (action: string, status: string, diagnostic: string) =>
     '',
   ].join('\r\n');
 
-t.test('a failed DSN is one bounce, however often it comes; the address is suppressed (trust 17)', async (t) => {
+t.test('a failed DSN is one bounce, however often it comes; the address is suppressed', async (t) => {
   const { app, from, comesBack, counters } = await sent(t);
   t.match(from, /^bounce\+[0-9a-z]+\.[a-z2-7]{16}@returns\.example\.com$/);
   t.match(await counters(), { delivered: 1, bounces: 0 });
@@ -105,10 +105,10 @@ t.test('a failed DSN is one bounce, however often it comes; the address is suppr
   t.match(await counters(), { delivered: 0, bounces: 1 });
   const { suppressions } = (await app.one.call('GET', '/suppressions/list')).body.message;
   t.match(suppressions, [{ email_address: 'ann@example.org', kind: 'bounce' }]);
-  t.notMatch(suppressions[0].diagnostic, /[<>]/, 'the text is stored inert (trust 18)');
+  t.notMatch(suppressions[0].diagnostic, /[<>]/, 'the stored text holds no markup');
 });
 
-t.test('a forged return path is refused, an auto-reply is no bounce (trust 17)', async (t) => {
+t.test('a forged return path is refused, an auto-reply is not a bounce', async (t) => {
   const { from, comesBack, counters } = await sent(t);
   const forged = from.replace(/\.([a-z2-7])/, (_all, first) => `.${first === 'a' ? 'b' : 'a'}`);
   await t.rejects(comesBack(forged, dsn('failed', '5.1.1', '550 no')), /550/);
@@ -116,7 +116,7 @@ t.test('a forged return path is refused, an auto-reply is no bounce (trust 17)',
   t.match(await counters(), { delivered: 1, bounces: 0 });
 });
 
-t.test('a refusal of policy counts as a bounce and leaves the address usable (trust 6)', async (t) => {
+t.test('a policy refusal counts as a bounce and leaves the address usable', async (t) => {
   const { app, from, comesBack, counters } = await sent(t);
   await comesBack(from, dsn('failed', '5.7.1', '550 5.7.1 blocked by policy'));
   t.match(await counters(), { delivered: 0, bounces: 1 });
@@ -141,27 +141,24 @@ t.test('a provider reports a bounce or a complaint through the API; a suppressio
   t.equal((await app.one.call('POST', '/bounces', { form: { address: 'x', kind: 'maybe' } })).status, 422);
 });
 
-t.test(
-  'a DSN faster than the relay’s 250 is a bounce like any other, and the 250 changes nothing (trust 17)',
-  async (t) => {
-    const script: Script = {};
-    const { app, left, comesBack, counters } = await toRelay(t, script);
-    script.dot = async () => {
-      await comesBack(left()[0] ?? '', dsn('failed', '5.1.1', '550 5.1.1 unknown'));
-      return '250 2.0.0 ok\r\n';
-    };
-    await app.background();
-    t.match(await counters(), { status: 3, triggered: 1, delivered: 0, bounces: 1 });
-    t.equal(left().length, 1);
-    t.match((await app.one.call('GET', '/suppressions/list')).body.message.suppressions, [{ kind: 'bounce' }]);
-  },
-);
+t.test('a DSN faster than the relay’s 250 is a bounce like any other, and the 250 changes nothing', async (t) => {
+  const script: Script = {};
+  const { app, left, comesBack, counters } = await toRelay(t, script);
+  script.dot = async () => {
+    await comesBack(left()[0] ?? '', dsn('failed', '5.1.1', '550 5.1.1 unknown'));
+    return '250 2.0.0 ok\r\n';
+  };
+  await app.background();
+  t.match(await counters(), { status: 3, triggered: 1, delivered: 0, bounces: 1 });
+  t.equal(left().length, 1);
+  t.match((await app.one.call('GET', '/suppressions/list')).body.message.suppressions, [{ kind: 'bounce' }]);
+});
 
 for (const [what, status, suppressed] of [
   ['an address that does not exist', '5.1.1', 1],
   ['a policy', '5.7.1', 0],
 ] as const) {
-  t.test(`a DSN for a hand-off whose 250 was lost ends it: ${what} (trust 7, 17)`, async (t) => {
+  t.test(`a DSN for a mail whose 250 was lost is its final state: ${what}`, async (t) => {
     const { app, sink, left, comesBack, counters } = await toRelay(t, { dot: DROP });
     await app.background();
     t.match(await counters(), { status: 2, triggered: 1, delivered: 0, bounces: 0 }, 'back in the queue');
@@ -175,7 +172,7 @@ for (const [what, status, suppressed] of [
   });
 }
 
-t.test('a DSN for what was cancelled meanwhile still ends the address', async (t) => {
+t.test('a DSN for a mail that was cancelled meanwhile still suppresses the address', async (t) => {
   const { app, left, comesBack } = await toRelay(t, { dot: DROP });
   await app.background();
   app.db.exec("UPDATE mailings SET state = 'cancelled' WHERE owner_kind = 'single'");
@@ -185,7 +182,7 @@ t.test('a DSN for what was cancelled meanwhile still ends the address', async (t
   t.equal((await app.one.call('GET', '/suppressions/list')).body.message.suppressions.length, 1);
 });
 
-t.test('a report by address probes the mailings of its account, and never walks the ledger', async (t) => {
+t.test('a report by address looks up each mailing of its account, and never scans the ledger', async (t) => {
   const { app } = await sent(t);
   const plan = app.db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${LAST_ACCEPTED}`).all(1, 1);
   t.match(

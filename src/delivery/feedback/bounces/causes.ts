@@ -1,6 +1,6 @@
-/** What the words of a refusal blame, for replies whose code does not tell. Well-known wordings only; in doubt, nothing. */
+/** Finds the cause of a refusal in its text, for replies whose code is not clear. Only well-known wordings; in doubt, none. */
 
-/** `address`, `domain`, `syntax` and `disabled` end an address; the rest is about this mail, this sender or this moment. */
+/** `address`, `domain`, `syntax` and `disabled` mean the address is unusable; the others concern this mail, sender or moment. */
 export type Cause =
   | 'address'
   | 'domain'
@@ -17,10 +17,11 @@ export type Cause =
   | 'system'
   | 'other';
 
-const MOST = 1000;
+const MAX_CHARACTERS = 1000;
+/** Words for a recipient, as servers write them. */
 const WHO = '(?:user|mailbox|recipient|account|addressee|address|alias|person)';
 
-/** In order: what excuses the address is looked for first. */
+/** In this order, so that a cause that is not the address's fault is found first. */
 const WORDINGS: readonly (readonly [Cause, RegExp])[] = [
   [
     'policy',
@@ -56,24 +57,24 @@ const WORDINGS: readonly (readonly [Cause, RegExp])[] = [
   ],
 ];
 
-/** Wordings that tell only under their own code: those of Exchange Online's directory check, and of Cisco's gateways. */
+/** Wordings that are clear only with their code: those of Exchange Online's directory check, and of Cisco's gateways. */
 const BY_CODE: Readonly<Record<string, RegExp>> = {
   '4.1': /\brecipient address rejected: access denied\b/,
   '1.0': /\baddress rejected\b/,
 };
 
-/** The cause a reply puts in words, or null; `code` is subject and detail of its enhanced code. */
+/** The cause in a reply's text, or null; `code` is the subject and detail of its enhanced code. */
 export function causeInText(reply: string, code: string): Cause | null {
-  const text = wordsOf(reply);
+  const text = plainWords(reply);
   const found = WORDINGS.find(([, wording]) => wording.test(text));
   if (found !== undefined) return found[0];
   return BY_CODE[code]?.test(text) ? 'address' : null;
 }
 
-/** The plain words: addresses, host names, links and numbers belong to the case, and might spell `spam` by accident. */
-function wordsOf(reply: string): string {
+/** The text without addresses, host names, links and numbers, which might contain a word such as `spam` by accident. */
+function plainWords(reply: string): string {
   return reply
-    .slice(0, MOST)
+    .slice(0, MAX_CHARACTERS)
     .toLowerCase()
     .replaceAll('’', "'")
     .split(/\s+/)

@@ -1,21 +1,21 @@
-/** What a refusal means for the address: SMTP replies and the diagnostics of delivery reports alike (RFC 5321 §4.2, RFC 3463). */
+/** Decides what a refusal means for the address, for SMTP replies and for the diagnostics of delivery reports (RFC 5321 §4.2, RFC 3463). */
 import { type Cause, causeInText } from './causes.ts';
 
-/** A refusal: SMTP reply code (0: none), enhanced status code, and the reply as it came. */
+/** A refusal: SMTP reply code (0: none), enhanced status code, and the unchanged reply. */
 export interface Refusal {
   code: number;
   enhanced: string | null;
   reply: string;
 }
 
-/** `bounce`: the address is finished and is to be suppressed. `failed`: this mail only. `deferred`: worth another try. */
+/** `bounce`: the address is unusable and is suppressed. `failed`: only this mail failed. `deferred`: it can be tried again. */
 export interface Verdict {
   kind: 'bounce' | 'failed' | 'deferred';
-  /** One of a few sentences for a person; the reply itself is not in it. */
+  /** One of a fixed set of sentences for people, without the reply. */
   reason: string;
 }
 
-/** By subject and detail of the enhanced code (RFC 3463 §3, RFC 7505; 1.10 is Exchange's for "no such recipient" too). */
+/** By subject and detail of the enhanced code (RFC 3463 §3, RFC 7505). Exchange also uses 1.10 for "no such recipient". */
 const BY_CODE: Readonly<Record<string, Cause>> = {
   '1.1': 'address',
   '1.2': 'domain',
@@ -32,11 +32,11 @@ const BY_CODE: Readonly<Record<string, Cause>> = {
 };
 const BY_SUBJECT: Readonly<Record<string, Cause>> = { '3': 'system', '4': 'route', '6': 'content', '7': 'policy' };
 
-/** What ends an address. */
+/** Causes that make an address unusable. */
 const FINAL: ReadonlySet<Cause> = new Set(['address', 'domain', 'syntax', 'disabled']);
-/** What a text may say that outweighs a code that ends the address: the code is then a server's habit. */
+/** Causes whose text outweighs a code from FINAL: some servers use such codes for everything. */
 const EXCUSES: ReadonlySet<Cause> = new Set(['policy', 'busy', 'full']);
-/** Codes too general to outweigh a text that is clear. */
+/** Causes from codes so general that a clear text outweighs them. */
 const VAGUE: ReadonlySet<Cause> = new Set(['route', 'system', 'other']);
 
 const REASONS: Readonly<Record<Cause, string>> = {
@@ -56,29 +56,29 @@ const REASONS: Readonly<Record<Cause, string>> = {
   other: 'The receiving server refused the mail.',
 };
 
-/** The sentences that read differently while there is hope. */
-const REASONS_FOR_NOW: Readonly<Partial<Record<Cause, string>>> = {
+/** Sentences that differ for a temporary refusal. */
+const TEMPORARY_REASONS: Readonly<Partial<Record<Cause, string>>> = {
   policy: 'The receiving server holds the mail back by policy: greylisting, rate or reputation.',
   other: 'The receiving server asks for a later try.',
 };
 
-/** Judges one refusal. A 4xx, or a connection that gave no code, is always `deferred`; 5.7.x is never a bounce (trust 4, 6). */
+/** Judges one refusal. A 4xx, or no code at all, is always `deferred`. A policy refusal (5.7.x) is never a bounce: it is about us. */
 export function classify({ code, enhanced, reply }: Refusal): Verdict {
   const isPermanent = code >= 500 || (code < 400 && enhanced?.startsWith('5.') === true);
-  const cause = causeOf(code, enhanced, reply);
-  if (!isPermanent) return { kind: 'deferred', reason: REASONS_FOR_NOW[cause] ?? REASONS[cause] };
-  // "550 4.1.1" contradicts itself: not enough to end an address.
+  const cause = findCause(code, enhanced, reply);
+  if (!isPermanent) return { kind: 'deferred', reason: TEMPORARY_REASONS[cause] ?? REASONS[cause] };
+  // "550 4.1.1" contradicts itself, which is not enough to suppress an address.
   const isFinal = FINAL.has(cause) && enhanced?.startsWith('4.') !== true;
   return { kind: isFinal ? 'bounce' : 'failed', reason: REASONS[cause] };
 }
 
-/** Judges a refusal nobody will try again, whatever its code: what a delivery report calls `failed` is never `deferred`. */
+/** Judges a refusal after which the mail is not tried again, such as `failed` in a delivery report: never `deferred`. */
 export function classifyFinal(refusal: Refusal): Verdict {
   const { kind, reason } = classify(refusal);
   return { kind: kind === 'bounce' ? 'bounce' : 'failed', reason };
 }
 
-/** The refusal in a text that quotes one, such as a diagnostic: the first SMTP reply at its start, at a line's, or after `said:`. */
+/** The first SMTP reply quoted in a text such as a diagnostic: at the start of the text or of a line, or after `said:` or `;`. */
 export function readRefusal(text: string): Refusal {
   const reply = text.slice(0, 2000);
   const found = /(?:^|said:|;)[ \t]*([45]\d\d)(?:[ -][ \t]*#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]))?(?=[ -]|$)/m.exec(
@@ -87,7 +87,7 @@ export function readRefusal(text: string): Refusal {
   return { code: Number(found?.[1] ?? 0), enhanced: found?.[2] ?? null, reply };
 }
 
-function causeOf(code: number, enhanced: string | null, reply: string): Cause {
+function findCause(code: number, enhanced: string | null, reply: string): Cause {
   const [, subject = '', detail = ''] = /^[245]\.(\d{1,3})\.(\d{1,3})$/.exec(enhanced ?? '') ?? [];
   const said = causeInText(reply, `${subject}.${detail}`);
   const coded = BY_CODE[`${subject}.${detail}`] ?? BY_SUBJECT[subject] ?? byReplyCode(code, enhanced);
@@ -95,7 +95,7 @@ function causeOf(code: number, enhanced: string | null, reply: string): Cause {
   return said !== null && FINAL.has(coded) && EXCUSES.has(said) ? said : coded;
 }
 
-/** Where there is no telling enhanced code. 556: the domain takes no mail (RFC 7504). */
+/** For a refusal without a known enhanced code. 556: the domain accepts no mail (RFC 7504). */
 function byReplyCode(code: number, enhanced: string | null): Cause {
   if (code === 556) return 'domain';
   return code === 0 && enhanced === null ? 'route' : 'other';

@@ -1,17 +1,17 @@
-/** Who is connected to the bounce listener, and what one of them may take of it: anybody on the internet can connect. */
+/** Limits on each connection and each address at the bounce listener, because anybody on the internet can connect. */
 
 export interface VisitorLimits {
-  /** Connections from one address at a time; addresses of IPv6 count by their first 64 bits, which one customer has. */
+  /** Simultaneous connections from one address; for IPv6, from one /64 network, which belongs to one customer. */
   perAddress: number;
   /** Commands on one connection. */
   commands: number;
-  /** Milliseconds from the connection, or the mail before, to the next mail's content. */
-  patienceMs: number;
-  /** Milliseconds that a connection lasts, whatever it does. */
+  /** The most milliseconds from connecting, or from the last mail, to the content of the next mail. */
+  idleMs: number;
+  /** The most milliseconds that a connection may last. */
   lifetimeMs: number;
 }
 
-/** What the limits need of a connection; both numbers are those of RFC 5321 replies. */
+/** The part of a connection that the limits need. `send` sends an SMTP reply. */
 interface Connection {
   id: string;
   remoteAddress: string;
@@ -22,11 +22,11 @@ interface Visitor {
   connection: Connection;
   network: string;
   commands: number;
-  patience: NodeJS.Timeout | undefined;
-  lifetime: NodeJS.Timeout;
+  idleTimer: NodeJS.Timeout | undefined;
+  lifetimeTimer: NodeJS.Timeout;
 }
 
-/** Keeps the limits: the reply 421, which ends the connection, is the answer to whoever passes one (RFC 5321 §3.8). */
+/** Enforces the limits: a connection that exceeds one is closed with a 421 reply (RFC 5321 §3.8). */
 export class Visitors {
   readonly #limits: VisitorLimits;
   readonly #visitors = new Map<string, Visitor>();
@@ -36,44 +36,47 @@ export class Visitors {
     this.#limits = limits;
   }
 
-  /** Takes note of a connection; false when its address has too many already. */
-  enter(connection: Connection): boolean {
-    const network = networkOf(connection.remoteAddress);
+  /** Registers a connection; false if its address has too many already. */
+  connected(connection: Connection): boolean {
+    const network = networkKey(connection.remoteAddress);
     const present = this.#perNetwork.get(network) ?? 0;
     if (present >= this.#limits.perAddress) return false;
     this.#perNetwork.set(network, present + 1);
-    const lifetime = setTimeout(() => connection.send(421, 'Connected for too long'), this.#limits.lifetimeMs).unref();
-    const visitor = { connection, network, commands: 0, patience: undefined, lifetime };
+    const lifetimeTimer = setTimeout(
+      () => connection.send(421, 'Connected for too long'),
+      this.#limits.lifetimeMs,
+    ).unref();
+    const visitor = { connection, network, commands: 0, idleTimer: undefined, lifetimeTimer };
     this.#visitors.set(connection.id, visitor);
     this.#wait(visitor);
     return true;
   }
 
-  /** A command has come. */
-  speak(id: string): void {
+  /** Counts a command. */
+  command(id: string): void {
     const visitor = this.#visitors.get(id);
     if (visitor !== undefined && ++visitor.commands > this.#limits.commands)
       visitor.connection.send(421, 'Too many commands');
   }
 
-  /** A mail's content begins: from here to its end only the lifetime counts. */
-  deliver(id: string): void {
-    clearTimeout(this.#visitors.get(id)?.patience);
+  /** The content of a mail starts; until its end only the lifetime limits it. */
+  dataStarted(id: string): void {
+    clearTimeout(this.#visitors.get(id)?.idleTimer);
   }
 
-  /** The mail is answered. */
-  delivered(id: string): void {
+  /** The mail has its reply. */
+  dataEnded(id: string): void {
     const visitor = this.#visitors.get(id);
     if (visitor !== undefined) this.#wait(visitor);
   }
 
-  /** The connection has ended. */
-  leave(id: string): void {
+  /** The connection is closed. */
+  disconnected(id: string): void {
     const visitor = this.#visitors.get(id);
     if (visitor === undefined) return;
     this.#visitors.delete(id);
-    clearTimeout(visitor.patience);
-    clearTimeout(visitor.lifetime);
+    clearTimeout(visitor.idleTimer);
+    clearTimeout(visitor.lifetimeTimer);
     const left = (this.#perNetwork.get(visitor.network) ?? 1) - 1;
     if (left > 0) this.#perNetwork.set(visitor.network, left);
     else this.#perNetwork.delete(visitor.network);
@@ -81,12 +84,12 @@ export class Visitors {
 
   #wait(visitor: Visitor): void {
     const { connection } = visitor;
-    visitor.patience = setTimeout(() => connection.send(421, 'No mail for too long'), this.#limits.patienceMs).unref();
+    visitor.idleTimer = setTimeout(() => connection.send(421, 'No mail for too long'), this.#limits.idleMs).unref();
   }
 }
 
-/** The address, of IPv6 its first 64 bits; IPv4 written as IPv6 is IPv4. */
-function networkOf(address: string): string {
+/** The address, or for IPv6 its first 64 bits. An IPv4-mapped IPv6 address counts as IPv4. */
+function networkKey(address: string): string {
   const plain = address.replace(/^::ffff:/i, '');
   if (!plain.includes(':')) return plain;
   const [head = ''] = plain.split('::');

@@ -1,8 +1,8 @@
-/** Groups of header-like fields: delivery status, feedback report, the head of a message (RFC 3464 §2.1, RFC 5965 §3, RFC 5322 §2.2). */
+/** Parses groups of header-like fields: delivery status, feedback report, message header (RFC 3464 §2.1, RFC 5965 §3, RFC 5322 §2.2). */
 
 /**
- * The groups of a text one after the other, separated by blank lines: field names in lower case, values unfolded. The first of
- * several fields of one name counts; lines that are no field are passed over.
+ * Yields the groups of a text, which blank lines separate: field names in lower case, values unfolded. If a field occurs more
+ * than once in a group, the first one counts. Lines that are not a field are skipped.
  */
 export function* fieldGroups(text: string): Generator<Map<string, string>> {
   let group = new Map<string, string>();

@@ -1,36 +1,36 @@
-/** Takes in mail that comes back: the listener, the reading, the ledger. */
+/** Processes returned mail: receives it, parses it, and records bounces and complaints on the ledger. */
 import { type Clock, isoTimestamp } from '../../../clock.ts';
 import type { Db } from '../../../database/open.ts';
 import { parseReturnPath } from '../../links/return-paths.ts';
 import { tokenSecrets, unsignedLimits } from '../../links/tokens.ts';
 import { type BounceListener, type ReturnedMail, startBounceListener } from './listener.ts';
-import { parseBounce, MOST_BYTES as READ_BYTES } from './parse-bounce.ts';
+import { MAX_PARSED_BYTES, parseBounce } from './parse-bounce.ts';
 import { recordBounce } from './record.ts';
 import { sanitizeText } from './sanitize.ts';
 
-const MOST_BYTES = 10 * 1024 * 1024;
-const MOST_CONNECTIONS = 100;
-/** A relay that brings back a campaign's bounces opens twenty connections, as Postfix does by default, and writes for minutes. */
-const LIMITS = { perAddress: 20, commands: 1000, patienceMs: 60_000, lifetimeMs: 5 * 60_000 };
+const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_CONNECTIONS = 100;
+/** Enough for a relay that returns a campaign's bounces: Postfix opens twenty connections by default and sends for minutes. */
+const LIMITS = { perAddress: 20, commands: 1000, idleMs: 60_000, lifetimeMs: 5 * 60_000 };
 
-/** Listens for returned mail at our own return paths and records what it says. Rejects when the address can't be listened on. */
+/** Listens for mail to our return paths and records what it reports. Rejects if it cannot listen on the address. */
 export function startBounceIntake(db: Db, clock: Clock, at: { host: string; port: number }): Promise<BounceListener> {
-  const deliveryOf = returnPathReader(db);
+  const findDelivery = returnPathReader(db);
   return startBounceListener({
     ...at,
-    accept: (rcpt) => deliveryOf(rcpt) !== null,
-    onMail: (mail) => processReturnedMail(db, clock, deliveryOf, mail),
-    maxBytes: MOST_BYTES,
-    keepBytes: READ_BYTES,
-    maxConnections: MOST_CONNECTIONS,
+    accept: (rcpt) => findDelivery(rcpt) !== null,
+    onMail: (mail) => processReturnedMail(db, clock, findDelivery, mail),
+    maxBytes: MAX_BYTES,
+    keepBytes: MAX_PARSED_BYTES,
+    maxConnections: MAX_CONNECTIONS,
     limits: LIMITS,
   });
 }
 
-/** Gives the delivery that an address is the return path of, or null. */
-type DeliveryOf = (rcpt: string) => number | null;
+/** Finds the delivery that an address is the return path of; null if it is none of ours. */
+type FindDelivery = (rcpt: string) => number | null;
 
-function returnPathReader({ $client }: Db): DeliveryOf {
+function returnPathReader({ $client }: Db): FindDelivery {
   const secrets = tokenSecrets($client);
   const email = $client
     .prepare<[number], string>(
@@ -41,9 +41,14 @@ function returnPathReader({ $client }: Db): DeliveryOf {
   return (rcpt) => parseReturnPath(secrets, known, rcpt);
 }
 
-/** Records what one mail says; an auto-reply, a delay or a mail nobody understands changes nothing. */
-async function processReturnedMail(db: Db, clock: Clock, deliveryOf: DeliveryOf, mail: ReturnedMail): Promise<void> {
-  const deliveryId = deliveryOf(mail.rcpt);
+/** Records what one mail reports. An auto-reply, a delay or a mail of unknown form changes nothing. */
+async function processReturnedMail(
+  db: Db,
+  clock: Clock,
+  findDelivery: FindDelivery,
+  mail: ReturnedMail,
+): Promise<void> {
+  const deliveryId = findDelivery(mail.rcpt);
   if (deliveryId === null) return;
   const report = await parseBounce(mail);
   const now = clock.now();

@@ -1,54 +1,55 @@
-/** The small SMTP server that takes in what comes back: nothing but mail to our own return paths, handed on, never relayed. */
+/** A small SMTP server for returned mail: it accepts only mail to our own return paths and relays nothing. */
 import { once } from 'node:events';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { type VisitorLimits, Visitors } from './connection-limits.ts';
 
-/** A mail that came back. */
+/** A returned mail. */
 export interface ReturnedMail {
   rcpt: string;
-  /** Envelope sender; empty for the null sender. */
+  /** The envelope sender; empty for the null sender. */
   from: string;
-  /** The mail as it came, up to `keepBytes`. */
+  /** The unchanged mail, cut off after `keepBytes`. */
   raw: Buffer;
 }
 
 export interface BounceListenerOptions {
   host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
-  /** Whether a recipient is ours; anything else is refused at RCPT with 550 5.1.1. */
+  /** Whether a recipient is one of our return paths; any other is refused at RCPT with 550 5.1.1. */
   accept(rcpt: string): boolean;
-  /** Keeps the mail. The sender hears 250 once this resolves and 451 when it rejects, so that it tries again. */
+  /** Stores the mail. The sender gets 250 once this resolves, and 451 if it rejects, so that it tries again. */
   onMail(mail: ReturnedMail): Promise<void>;
   /** Larger mail is refused with 552. */
   maxBytes: number;
-  /** So much of a mail is handed on; the rest is read and dropped. */
+  /** How much of a mail is passed to `onMail`; the rest is read and discarded. */
   keepBytes: number;
-  /** More are turned away with 421. */
+  /** Further connections get a 421 reply. */
   maxConnections: number;
-  /** What one connection and one address may take. */
+  /** Limits for one connection and one address. */
   limits: VisitorLimits;
 }
 
 export interface BounceListener {
   /** The port listened on. */
   port: number;
-  /** Takes no more mail; resolves when nothing calls `onMail` any more, after 5 seconds at most plus its last run. */
+  /** Accepts no more mail. Resolves after at most 5 seconds, plus the time of `onMail` calls that are still running. */
   close(): Promise<void>;
 }
 
 const CLOSE_MS = 5000;
-/** A connection that says nothing for so long is ended, within a mail too. */
+/** A connection that sends nothing for this long is closed, also in the middle of a mail. */
 const SILENCE_MS = 60_000;
+/** The initial size of the buffer for a mail. */
 const FIRST_BYTES = 16 * 1024;
 
-/** Starts listening (RFC 5321; no AUTH, no STARTTLS). Rejects when the address cannot be listened on. */
+/** Starts listening (RFC 5321; no AUTH, no STARTTLS). Rejects if it cannot listen on the address. */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
   const { accept, onMail, maxBytes, keepBytes } = options;
   const visitors = new Visitors(options.limits);
   const running = new Set<Promise<void>>();
 
-  async function take(stream: SMTPServerDataStream, { envelope }: SMTPServerSession): Promise<void> {
+  async function store(stream: SMTPServerDataStream, { envelope }: SMTPServerSession): Promise<void> {
     const raw = await collect(stream, keepBytes);
     const [rcpt] = envelope.rcptTo;
     if (raw === null || rcpt === undefined) return;
@@ -56,7 +57,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
   }
 
   const server = new SMTPServer({
-    // With one recipient a transaction, each mail is kept or not; the sender brings others in the next one (RFC 5321 §4.5.3.1.10).
+    // With one recipient a transaction, the reply is about one mail; the sender retries other recipients later (RFC 5321 §4.5.3.1.10).
     maxRecipients: 1,
     size: maxBytes,
     rejectOversized: true,
@@ -66,35 +67,35 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
     hideENHANCEDSTATUSCODES: false,
     disableReverseLookup: true,
     socketTimeout: SILENCE_MS,
-    // The log is the one place where the library tells of every command.
+    // The library reports every command only in its log.
     logger: {
       debug: ({ tnx, cid }: { tnx?: string; cid?: string } = {}) => {
-        if (tnx === 'command' && cid !== undefined) visitors.speak(cid);
+        if (tnx === 'command' && cid !== undefined) visitors.command(cid);
       },
     },
     onConnect({ id }, done) {
       const connection = [...server.connections].find((open) => open.id === id);
-      const isIn = connection !== undefined && visitors.enter(connection);
-      done(isIn ? null : refusal(421, 'Too many connections from your address'));
+      const isAllowed = connection !== undefined && visitors.connected(connection);
+      done(isAllowed ? null : refusal(421, 'Too many connections from your address'));
     },
-    onClose: ({ id }) => visitors.leave(id),
+    onClose: ({ id }) => visitors.disconnected(id),
     onRcptTo({ address }, _session, done) {
       done(accept(address) ? null : refusal(550, 'No such return path here'));
     },
     onData(stream, session, done) {
-      visitors.deliver(session.id);
-      const taken = take(stream, session).then(
+      visitors.dataStarted(session.id);
+      const stored = store(stream, session).then(
         () => done(null, 'Noted'),
         () => done(refusal(451, 'Could not be kept, try again later')),
       );
-      running.add(taken);
-      void taken.finally(() => {
-        running.delete(taken);
-        visitors.delivered(session.id);
+      running.add(stored);
+      void stored.finally(() => {
+        running.delete(stored);
+        visitors.dataEnded(session.id);
       });
     },
   });
-  // A connection that breaks is the other side's affair, but without a listener it would end the process.
+  // Broken connections need no handling here, but without a listener the error event would end the process.
   server.on('error', () => undefined);
 
   const listening = server.listen(options.port, options.host);
@@ -110,8 +111,8 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
 }
 
 /**
- * The first bytes of the mail, at most so many, or null when the mail is over the server's limit, which the server answers with 552 by
- * itself. They are copied into one piece of memory: a mail that comes byte by byte would cost a hundred times its size.
+ * The first `most` bytes of the mail, or null if the mail exceeds the server's limit; the library then replies 552. They are copied
+ * into one buffer, because keeping the chunks of a mail that arrives byte by byte would cost a hundred times its size.
  */
 async function collect(stream: SMTPServerDataStream, most: number): Promise<Buffer | null> {
   let memory = Buffer.alloc(0);

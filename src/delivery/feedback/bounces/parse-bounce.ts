@@ -1,4 +1,4 @@
-/** Tells what a mail to one of our return paths is: delivery report, complaint, automatic answer, or none of these. */
+/** Classifies a mail to one of our return paths: delivery report, complaint, automatic reply, or unknown. */
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 import type { Verdict } from './classify.ts';
 import { MAX_ADDRESS_LENGTH, overallVerdict, type RecipientReport, readDeliveryStatus } from './delivery-status.ts';
@@ -6,57 +6,57 @@ import { fieldGroups } from './field-groups.ts';
 import { readEximNotice, readQmailNotice } from './plain-notices.ts';
 import { sanitizeText } from './sanitize.ts';
 
-/** What a mail reports. Message-IDs are without their angle brackets, and null where the original is not enclosed. */
+/** What a mail reports. Message-IDs are without angle brackets, and null if the original is not enclosed. */
 export type BounceReport =
   | {
       kind: 'status';
       recipients: RecipientReport[];
-      /** What it means for our delivery; null when nothing failed. */
+      /** The verdict on our delivery; null if nothing failed. */
       verdict: Verdict | null;
       originalMessageId: string | null;
     }
   | {
       kind: 'complaint';
-      /** As in the report: `abuse`, `fraud`, … */
+      /** As in the report: `abuse`, `fraud` and so on. */
       feedbackType: string;
-      /** Whom the complaint is from, where it says so. */
+      /** The recipient who complained, if reported. */
       recipient: string | null;
-      /** Our return path of the mail complained about, where it says so: leads to the delivery. */
+      /** Our return path of the mail in question, if reported; it identifies the delivery. */
       originalSender: string | null;
       originalMessageId: string | null;
     }
   | { kind: 'auto-reply' }
   | { kind: 'unknown' };
 
-/** What is needed stands near the top. These bound the work: the parser takes some 20 µs a line however short. */
-export const MOST_BYTES = 512 * 1024;
-const MOST_LINES = 4000;
+/** Only the start of a mail is parsed, which contains the report: the parser takes some 20 µs for each line, however short. */
+export const MAX_PARSED_BYTES = 512 * 1024;
+const MAX_PARSED_LINES = 4000;
 const LIMITS = { maxNestingDepth: 20, maxHeadersSize: 64 * 1024, forceRfc822Attachments: true };
 
 const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status'];
 const ORIGINAL_TYPES = ['message/rfc822', 'text/rfc822-headers', 'message/global', 'message/global-headers'];
 const RECEIPT_TYPES = ['message/disposition-notification', 'message/global-disposition-notification'];
-/** The types that say a person did not want the mail (RFC 5965 §7.3); `not-spam` and `auth-failure` say no such thing. */
+/** The types for mail a person did not want (RFC 5965 §7.3); `not-spam` and `auth-failure` are no complaints. */
 const COMPLAINTS = ['abuse', 'fraud', 'opt-out', 'opt-out-list', 'other'];
 
 /**
- * Reads a mail as it came; `from` is its envelope sender, empty for the null sender. Reports are RFC 3464 (and 6533) and RFC 5965;
- * notices in plain text count only from the null sender, and an automatic answer (RFC 3834) is never a bounce. Mail that is broken
- * or beyond the limits is `unknown`; never rejects.
+ * Parses a mail; `from` is its envelope sender, empty for the null sender. Reports follow RFC 3464 (and 6533) or RFC 5965.
+ * Notices in plain text count only from the null sender, and an automatic reply (RFC 3834) is never a bounce. Malformed mail
+ * and mail beyond the limits is `unknown`. Never rejects.
  */
 export async function parseBounce({ raw, from }: { raw: Buffer; from: string }): Promise<BounceReport> {
   let mail: Email;
   try {
-    mail = await PostalMime.parse(topOf(raw), LIMITS);
+    mail = await PostalMime.parse(truncate(raw), LIMITS);
   } catch {
     return { kind: 'unknown' };
   }
-  const status = textOf(mail, STATUS_TYPES);
+  const status = partText(mail, STATUS_TYPES);
   if (status !== null) return statusReport(readDeliveryStatus(status), mail);
-  const feedback = textOf(mail, ['message/feedback-report']);
+  const feedback = partText(mail, ['message/feedback-report']);
   if (feedback !== null) return complaint(feedback, mail);
-  if (textOf(mail, RECEIPT_TYPES) !== null) return { kind: 'auto-reply' };
-  const failedRecipients = headerOf(mail, 'x-failed-recipients');
+  if (partText(mail, RECEIPT_TYPES) !== null) return { kind: 'auto-reply' };
+  const failedRecipients = headerField(mail, 'x-failed-recipients');
   if (failedRecipients !== '' && from === '')
     return statusReport(readEximNotice(failedRecipients, mail.text ?? ''), mail);
   if (isAutomatic(mail)) return { kind: 'auto-reply' };
@@ -65,7 +65,7 @@ export async function parseBounce({ raw, from }: { raw: Buffer; from: string }):
 
 function statusReport(recipients: RecipientReport[], mail: Email): BounceReport {
   if (recipients.length === 0) return { kind: 'unknown' };
-  const originalMessageId = messageId(originalHead(mail).get('message-id'));
+  const originalMessageId = messageId(originalHeader(mail).get('message-id'));
   return { kind: 'status', recipients, verdict: overallVerdict(recipients), originalMessageId };
 }
 
@@ -73,7 +73,7 @@ function complaint(feedback: string, mail: Email): BounceReport {
   const [fields = new Map<string, string>()] = fieldGroups(feedback);
   const feedbackType = fields.get('feedback-type')?.toLowerCase() ?? '';
   if (!COMPLAINTS.includes(feedbackType)) return { kind: 'unknown' };
-  const original = originalHead(mail);
+  const original = originalHeader(mail);
   return {
     kind: 'complaint',
     feedbackType,
@@ -83,26 +83,26 @@ function complaint(feedback: string, mail: Email): BounceReport {
   };
 }
 
-/** RFC 3834 §5 and what came before it. */
+/** Whether the header marks an automatic reply, by RFC 3834 §5 or by older fields. */
 function isAutomatic(mail: Email): boolean {
-  const submitted = headerOf(mail, 'auto-submitted').toLowerCase();
+  const submitted = headerField(mail, 'auto-submitted').toLowerCase();
   if (submitted !== '') return !/^no\b/.test(submitted);
-  if (headerOf(mail, 'x-autoreply') !== '' || headerOf(mail, 'x-autorespond') !== '') return true;
-  return /^(?:auto[_-]?reply|bulk|junk|list)\b/i.test(headerOf(mail, 'precedence'));
+  if (headerField(mail, 'x-autoreply') !== '' || headerField(mail, 'x-autorespond') !== '') return true;
+  return /^(?:auto[_-]?reply|bulk|junk|list)\b/i.test(headerField(mail, 'precedence'));
 }
 
-function topOf(raw: Buffer): Buffer {
+function truncate(raw: Buffer): Buffer {
   let end = 0;
-  for (let line = 0; line < MOST_LINES && end < MOST_BYTES; line++) {
+  for (let line = 0; line < MAX_PARSED_LINES && end < MAX_PARSED_BYTES; line++) {
     const next = raw.indexOf(0x0a, end);
-    if (next === -1) return raw.subarray(0, MOST_BYTES);
+    if (next === -1) return raw.subarray(0, MAX_PARSED_BYTES);
     end = next + 1;
   }
-  return raw.subarray(0, Math.min(end, MOST_BYTES));
+  return raw.subarray(0, Math.min(end, MAX_PARSED_BYTES));
 }
 
 /** The text of the first part of one of these types, or null. */
-function textOf({ attachments }: Email, types: readonly string[]): string | null {
+function partText({ attachments }: Email, types: readonly string[]): string | null {
   const part = attachments.find(({ mimeType }) => types.includes(mimeType));
   return part === undefined ? null : decode(part);
 }
@@ -111,13 +111,13 @@ function decode({ content }: Attachment): string {
   return typeof content === 'string' ? content : new TextDecoder().decode(content);
 }
 
-function headerOf({ headers }: Email, name: string): string {
+function headerField({ headers }: Email, name: string): string {
   return headers.find(({ key }) => key === name)?.value ?? '';
 }
 
-/** The head of the mail that is reported about. */
-function originalHead(mail: Email): ReadonlyMap<string, string> {
-  const [head = new Map<string, string>()] = fieldGroups(textOf(mail, ORIGINAL_TYPES) ?? '');
+/** The header fields of the original mail enclosed in the report. */
+function originalHeader(mail: Email): ReadonlyMap<string, string> {
+  const [head = new Map<string, string>()] = fieldGroups(partText(mail, ORIGINAL_TYPES) ?? '');
   return head;
 }
 

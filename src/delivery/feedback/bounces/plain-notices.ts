@@ -1,13 +1,13 @@
-/** Bounces from before there was a standard, in the forms that can be told from ordinary text. */
+/** Bounces in plain text, from before there was a standard; only forms that cannot be confused with an ordinary mail. */
 import { failedReport, MAX_RECIPIENTS, type RecipientReport } from './delivery-status.ts';
 
-/** How qmail begins (https://cr.yp.to/proto/qsbmf.txt), and how Yahoo began in two periods. */
+/** The first words of qmail's notice (https://cr.yp.to/proto/qsbmf.txt) and of two former notices of Yahoo. */
 const INTRODUCTION =
   /^(?:Hi\. This is the|(?:Message from {1,3}[\w.-]{1,255}\r?\n)?Unable to deliver message to the following address|Sorry, we were unable to deliver your message to the following address)/;
 
 /**
- * qmail's notice, and Yahoo's old one of the same form: an introduction, a paragraph for each failed recipient, a paragraph that
- * begins with a hyphen or, in Japan, an equals sign. Empty when the text is none.
+ * Parses qmail's notice and Yahoo's former one of the same form: an introduction, a paragraph for each failed recipient, and a
+ * paragraph that begins with a hyphen (in Japan with an equals sign). Returns an empty list for any other text.
  */
 export function readQmailNotice(text: string): RecipientReport[] {
   const paragraphs = text.split(/\r?\n[ \t]*\r?\n/, MAX_RECIPIENTS + 1);
@@ -21,8 +21,8 @@ export function readQmailNotice(text: string): RecipientReport[] {
 }
 
 /**
- * Exim's notice, before it wrote delivery reports: the failed addresses in the field X-Failed-Recipients, which warnings of a
- * delay do not carry, and the reason in the text under each address.
+ * Parses the notice that Exim sent before it wrote delivery reports: the failed addresses are in the field X-Failed-Recipients,
+ * which warnings of a delay do not have, and the reason is in the text after each address.
  */
 export function readEximNotice(failedRecipients: string, text: string): RecipientReport[] {
   return failedRecipients

@@ -1,15 +1,15 @@
-/** Puts on the ledger what came back after a hand-off: returned mail and complaints, each once (trust 17, 18). */
+/** Records bounces and complaints about accepted mail on the ledger, each at most once. */
 import type { Database } from 'better-sqlite3';
 import { State } from '../../queue/ledger.ts';
 import { advanceEnrolments } from '../../queue/series.ts';
 
-/** What a mail that came back says of one delivery. */
+/** A bounce or complaint about one delivery. */
 export interface Bounce {
   deliveryId: number;
   kind: 'bounce' | 'complaint';
-  /** Whether no later mailing may try the address. */
+  /** Whether to exclude the address from later mailings. */
   suppress: boolean;
-  /** One inert line for the owner. */
+  /** One sanitized line for the owner. */
   diagnostic: string;
 }
 
@@ -21,14 +21,14 @@ interface Delivery {
 }
 
 /**
- * Records it in one transaction: a returned mail moves its delivery to bounced (an accepted one leaves `delivered`), a complaint
- * is an event; both suppress as told. False when there is no such delivery or it is recorded already.
+ * Records a bounce or complaint in one transaction. A bounce moves the delivery to `bounced`, out of the `delivered` count; a
+ * complaint only adds an event. False if there is no such delivery or it is already recorded.
  */
 export function recordBounce(
   client: Database,
   { deliveryId, kind, suppress, diagnostic }: Bounce,
   now: Date,
-  wireNow: string,
+  recordedAt: string,
 ): boolean {
   return client
     .transaction(() => {
@@ -43,28 +43,28 @@ export function recordBounce(
           .prepare('INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, ?, ?)')
           .run(delivery.mailing_id, deliveryId, kind, now.getTime());
       }
-      if (suppress) suppressAddress(client, { ...delivery, kind, diagnostic }, wireNow);
+      if (suppress) suppressAddress(client, { ...delivery, kind, diagnostic }, recordedAt);
       return true;
     })
     .immediate();
 }
 
 /**
- * The latest of an account's accepted deliveries to an address, for reports that name nothing but the address; null when there
- * is none. One probe for each mailing of the account: an index of the ledger by address would cost every mail sent.
+ * The id of an account's latest accepted delivery to an address, for reports that give only the address; null if there is none.
+ * It makes one index lookup for each mailing of the account, because an index by address would slow down every mail sent.
  */
 export function lastAccepted(client: Database, userId: number, addressId: number): number | null {
   const last = client.prepare<[number, number], number | null>(LAST_ACCEPTED).pluck().get(addressId, userId);
   return last ?? null;
 }
 
-/** Exported for the test of its plan. */
+/** Exported so that a test can check its query plan. */
 export const LAST_ACCEPTED = `
   SELECT max(d.id) FROM mailings m INDEXED BY mailings_user
     CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = ?
   WHERE m.user_id = ? AND d.state = ${State.accepted}`;
 
-/** A returned mail shows in the state; looking through the events for it would cost more with every bounce of the mailing. */
+/** For a bounce the state tells; searching the events for it would get slower with every bounce of the mailing. */
 function isRecorded(client: Database, deliveryId: number, kind: Bounce['kind'], delivery: Delivery): boolean {
   if (kind === 'bounce') return delivery.state === State.bounced;
   const seen = client.prepare("SELECT 1 FROM events WHERE mailing_id = ? AND kind = 'complaint' AND delivery_id = ?");
@@ -72,8 +72,9 @@ function isRecorded(client: Database, deliveryId: number, kind: Bounce['kind'], 
 }
 
 /**
- * Moves a delivery to bounced. The return path is known only to who took the mail over, so that a delivery still queued or in
- * hand-off has left too, its acceptance lost or not on disk yet: it must not leave again. False in the other final states.
+ * Moves a delivery to `bounced`. Only a server that received the mail knows its return path, so a delivery that is still queued
+ * or sending was sent too: its acceptance was lost or is not on disk yet, and it must not be sent again. False for deliveries
+ * in another final state.
  */
 function bounce(client: Database, deliveryId: number, delivery: Delivery, diagnostic: string, now: number): boolean {
   const { changes } = client
@@ -83,8 +84,8 @@ function bounce(client: Database, deliveryId: number, delivery: Delivery, diagno
     .run(diagnostic, now, deliveryId);
   if (changes === 0) return false;
   const wasAccepted = Number(delivery.state === State.accepted);
-  // Who opened and came back all the same, an alias behind the address say, is no longer among the delivered. Never tried and
-  // yet returned is what a restored copy has sent since: it was taken up, then.
+  // An opened mail can bounce too, for example at a member of an alias, and then no longer counts as opened. A bounce with
+  // attempt 0 is for a mail sent after the backup that this database was restored from; it still counts as triggered.
   client
     .prepare(`
       UPDATE mailings SET delivered = delivered - @wasAccepted, bounces = bounces + 1,
@@ -96,7 +97,7 @@ function bounce(client: Database, deliveryId: number, delivery: Delivery, diagno
   return true;
 }
 
-/** Keeps an address from every later mailing of the account; one suppressed already stays as it is. */
+/** Excludes an address from the account's later mailings; an existing suppression stays unchanged. */
 export function suppressAddress(
   client: Database,
   {
@@ -105,11 +106,11 @@ export function suppressAddress(
     kind,
     diagnostic,
   }: { user_id: number; address_id: number; kind: 'bounce' | 'complaint'; diagnostic: string },
-  wireNow: string,
+  recordedAt: string,
 ): void {
   client
     .prepare(`
       INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT DO NOTHING`)
-    .run(user_id, address_id, kind, diagnostic, wireNow);
+    .run(user_id, address_id, kind, diagnostic, recordedAt);
 }

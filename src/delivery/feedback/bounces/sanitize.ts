@@ -1,14 +1,14 @@
-/** What a foreign server wrote, made harmless before anything stores it. */
+/** Makes text from other servers safe before it is stored. */
 
-const MOST = 500;
+const MAX_CHARACTERS = 500;
 
 /**
- * One line of at most 500 characters. Control, formatting and unassigned characters become spaces, angle brackets their
- * typographic likeness: no markup and no terminal sequence survives, whatever shows the text later (trust 18).
+ * One line of at most 500 characters. Control, formatting and unassigned characters become spaces, and angle brackets become
+ * similar typographic characters, so that the text holds no markup and no terminal sequence wherever it is shown.
  */
 export function sanitizeText(text: string): string {
   return text
-    .slice(0, MOST)
+    .slice(0, MAX_CHARACTERS)
     .replaceAll('<', '‹')
     .replaceAll('>', '›')
     .replace(/[\p{C}\s]+/gu, ' ')

@@ -1,4 +1,4 @@
-/** What each mail of the corpus is, written from the RFCs before the reader was run on it. */
+/** The expected result for each mail of the corpus, derived from the RFCs and not from the parser's output. */
 
 export interface Expected {
   kind: 'status' | 'complaint' | 'auto-reply' | 'unknown';
