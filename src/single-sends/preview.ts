@@ -8,7 +8,7 @@ import { senders } from '../database/schema/index.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
 import { PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
-import { previewOf } from '../delivery/content/preview.ts';
+import { renderPreview } from '../delivery/content/preview.ts';
 import { findPerson, mergeValues } from '../delivery/content/values.ts';
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
 import type { SingleSendDeps, SingleSendInput } from './single-sends.ts';
@@ -61,7 +61,7 @@ export async function previewSingleSend(
   try {
     return {
       audience,
-      mail: { contact_id, ...previewOf(content, values) },
+      mail: { contact_id, ...renderPreview(content, values) },
       problem: targetProblem(db, [...progress.targets, ...progress.excluded]),
       placeholders_without_value: content.placeholders.filter((name) => !values[name]),
     };

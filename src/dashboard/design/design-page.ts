@@ -8,7 +8,7 @@ import { compileContent, editTemplate, viewTemplate } from '../../delivery/conte
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
 import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
-import { previewOf } from '../../delivery/content/preview.ts';
+import { renderPreview } from '../../delivery/content/preview.ts';
 import type { Deps } from '../../deps.ts';
 import { allowTest, sampleValues } from '../../designs/design-people.ts';
 import { type Design, findDesign, saveDesign, senderValues, type TemplateCode } from '../../designs/designs.ts';
@@ -114,7 +114,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     });
     const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
     const values = { ...person, ...senderValues(db, design), ...sample };
-    const shown = previewOf(content, values);
+    const shown = renderPreview(content, values);
     return { html: shown.html, subject: shown.subject, email: person?.email ?? '' };
   });
 

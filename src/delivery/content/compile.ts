@@ -1,6 +1,6 @@
 /**
- * Works on owners' templates in a thread of its own, compiling each content once per mailing: what MJML loads is freed again when
- * the thread has been idle, and a template that takes forever stops nothing else.
+ * Compiles owners' templates in a separate thread, once for each mailing. The memory that MJML needs is freed when the thread has
+ * been idle, and a template that never finishes compiling blocks nothing else.
  */
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
@@ -10,13 +10,13 @@ import { type Content, ContentError, type ContentSource } from './compiled-conte
 import { parseMjml } from './mjml.ts';
 import type { EditorView } from './mjml-editor.ts';
 
-/** What the compiling thread is asked. */
+/** A request to the compiling thread. */
 export type Task =
   | { readonly kind: 'compile'; readonly source: ContentSource }
   | { readonly kind: 'view'; readonly template_json: string }
   | { readonly kind: 'edit'; readonly mjml: string; readonly before: string };
 
-/** What it answers. */
+/** Its reply. */
 export type Answer =
   | { readonly content: Content }
   | { readonly view: EditorView }
@@ -25,21 +25,21 @@ export type Answer =
 
 const TOO_MUCH = 'The template is too large or too complicated to compile.';
 const TIME_LIMIT_MS = 30_000;
-const memoryLimitMb = 512;
-/** Of short-lived objects: V8's own limit is several times this and saves no time. */
-const youngLimitMb = 12;
-/** Starting the thread and loading MJML takes half a second; a few campaigns in a row share one. */
-const idleMs = 5_000;
+const MEMORY_LIMIT_MB = 512;
+/** For short-lived objects. V8's own limit is several times as large and saves no time. */
+const YOUNG_LIMIT_MB = 12;
+/** How long an idle thread is kept: starting it and loading MJML takes half a second, so several campaigns share one. */
+const IDLE_MS = 5_000;
 
 let thread: Worker | null = null;
 let last: Promise<unknown> = Promise.resolve();
-let retirement: NodeJS.Timeout | undefined;
+let idleTimer: NodeJS.Timeout | undefined;
 
 /**
- * Compiles content: MJML to HTML, preheader, footer and pixel added, links made countable, the text part derived. One after
- * the other.
+ * Compiles content: MJML to HTML, preheader, footer and pixel added, links replaced by tracked ones, the text part derived.
+ * Templates are compiled one at a time.
  * @param timeLimit milliseconds after which a template counts as too complicated.
- * @throws ContentError with a text for the owner.
+ * @throws ContentError with a message for the owner.
  */
 export async function compileContent(source: ContentSource, timeLimit = TIME_LIMIT_MS): Promise<Content> {
   const answer = await ask({ kind: 'compile', source }, timeLimit);
@@ -47,14 +47,14 @@ export async function compileContent(source: ContentSource, timeLimit = TIME_LIM
   throw new Error('The compiling thread answered something else.');
 }
 
-/** What the design page's editor gets of a template in MJML's JSON form, '' for an empty design. Throws ContentError. */
+/** The view of a template in MJML's JSON form for the design editor; '' is an empty design. Throws ContentError. */
 export async function viewTemplate(template_json: string): Promise<EditorView> {
   const answer = await ask({ kind: 'view', template_json });
   if ('view' in answer) return answer.view;
   throw new Error('The compiling thread answered something else.');
 }
 
-/** The JSON form of the markup that the editor made of the template `before`. Throws ContentError. */
+/** The JSON form of the markup that the design editor made from the template `before`. Throws ContentError. */
 export async function editTemplate(mjml: string, before: string): Promise<string> {
   const answer = await ask({ kind: 'edit', mjml, before });
   if ('template_json' in answer) return answer.template_json;
@@ -68,41 +68,41 @@ function ask(task: Task, timeLimit = TIME_LIMIT_MS): Promise<Answer> {
 }
 
 async function askNow(task: Task, timeLimit: number): Promise<Answer> {
-  clearTimeout(retirement);
+  clearTimeout(idleTimer);
   const worker = thread ?? startThread();
   thread = worker;
   worker.ref();
   try {
     worker.postMessage(task);
-    const answer = await answerOf(worker, timeLimit);
+    const answer = await receiveAnswer(worker, timeLimit);
     if ('problem' in answer) throw new ContentError(answer.problem);
     return answer;
   } catch (error) {
     if (thread === null) await worker.terminate();
     throw error;
   } finally {
-    // An idle thread keeps no process alive.
+    // An idle thread must not keep the process running.
     worker.unref();
-    retirement = globalThis.setTimeout(retire, idleMs).unref();
+    idleTimer = globalThis.setTimeout(stopThread, IDLE_MS).unref();
   }
 }
 
 function startThread(): Worker {
   // The same folder holds the sources in development and the built files in production.
   return new Worker(threadFile('compile-thread'), {
-    resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb, maxYoungGenerationSizeMb: youngLimitMb },
-    // MJML comments on templates there; the log is not for that.
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB, maxYoungGenerationSizeMb: YOUNG_LIMIT_MB },
+    // MJML prints warnings about templates, which do not belong in our log.
     stdout: true,
     stderr: true,
   });
 }
 
-function retire(): void {
+function stopThread(): void {
   void thread?.terminate();
   thread = null;
 }
 
-/** What is wrong with a template's JSON at first sight, for a field error; null when it may be compiled. */
+/** The problem with a template's JSON that can be found without compiling, for a field error; null if there is none. */
 export function templateProblem(template_json: string): string | null {
   try {
     parseMjml(template_json);
@@ -113,8 +113,8 @@ export function templateProblem(template_json: string): string | null {
   }
 }
 
-/** The thread's answer to what it was just given. A thread that has failed is not asked again. */
-async function answerOf(worker: Worker, timeLimit: number): Promise<Answer> {
+/** Waits for the thread's reply. A thread that failed is not used again. */
+async function receiveAnswer(worker: Worker, timeLimit: number): Promise<Answer> {
   const waiting = new AbortController();
   const { signal } = waiting;
   try {

@@ -1,28 +1,28 @@
-/** The footer of a mail whose template forgot it, in the template's own ground colour and with text that is legible on it. */
+/** The footer for a mail whose template has none, in the template's background colour and with legible text. */
 
 import type { Region } from './html-regions.ts';
 import { PREFERENCES } from './merge.ts';
 
 const WHITE = '#ffffff';
-/** From soft to hard; one of the last two is legible on any ground. */
-const TEXTS = ['#595959', '#c8ccd1', '#000000', WHITE];
+/** Text colours from low to high contrast; one of the last two is legible on any background. */
+const TEXT_COLOURS = ['#595959', '#c8ccd1', '#000000', WHITE];
 const HEX = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
 
 /**
- * The footer with postal address and preference link (decisions §6) of a document with these regions. It carries its ground
- * itself: what a mail program's dark mode does to the page does not leave its text behind.
+ * The footer with postal address and preference link for a document with these regions. It sets its own background, so that
+ * it stays legible when a mail program's dark mode changes the background of the page.
  */
 export function footerFor(regions: readonly Region[]): string {
-  const ground = bodyGround(regions);
-  const color = TEXTS.find((text) => contrast(text, ground) >= 4.5) ?? '#000000';
+  const background = bodyBackground(regions);
+  const color = TEXT_COLOURS.find((text) => contrast(text, background) >= 4.5) ?? '#000000';
   return (
-    `<div style="padding:16px;text-align:center;font:12px/18px Arial,Helvetica,sans-serif;background-color:${ground};color:${color}">` +
+    `<div style="padding:16px;text-align:center;font:12px/18px Arial,Helvetica,sans-serif;background-color:${background};color:${color}">` +
     `((sender_address))<br><a href="((${PREFERENCES}))" style="color:${color}">Unsubscribe or change preferences</a></div>`
   );
 }
 
-/** The body's ground where it is given as a hexadecimal colour, else white. */
-function bodyGround(regions: readonly Region[]): string {
+/** The background of the body if it is given as a hexadecimal colour, otherwise white. */
+function bodyBackground(regions: readonly Region[]): string {
   const given = (attribute: string) =>
     regions.find((region) => region.tag === 'body' && region.attribute === attribute)?.value ?? '';
   const declared = given('style').matchAll(

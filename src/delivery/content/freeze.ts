@@ -1,4 +1,4 @@
-/** Freezes what a campaign says: its template compiled, once. Its sender is kept with it as it was then, for the pages behind its links. */
+/** Freezes a campaign's content: compiles its template once, and copies its sender for the pages that its links open. */
 import { randomBytes } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import type { Config } from '../../config.ts';
@@ -11,7 +11,7 @@ import { ContentError } from './compiled-content.ts';
 
 type Sender = typeof senders.$inferSelect;
 
-/** What a campaign gives to be frozen: a single send's or a schedule's fields. */
+/** The fields of a single send or of a schedule that are frozen. */
 export interface ContentSourceRow {
   template_id: number;
   template_json: string | null;
@@ -24,18 +24,18 @@ export interface ContentSourceRow {
 
 export interface Frozen {
   frozen: FrozenContent;
-  /** Destinations of tracked links by number. */
+  /** The destinations of tracked links by number. */
   links: readonly string[];
 }
 
-/** The frozen content, or the problem an owner must mend first. */
+/** The frozen content, or the problem that the owner must fix first. */
 export async function freezeContent(
   db: Db,
   config: Config,
   source: ContentSourceRow,
   sender: Sender,
 ): Promise<Frozen | { problem: string }> {
-  const code = templateOf(db, source);
+  const code = findTemplate(db, source);
   if (code === null) return { problem: 'It has no content: the blank template needs template code' };
   try {
     const content = await compileContent({
@@ -62,8 +62,8 @@ export async function freezeContent(
   }
 }
 
-/** The template code given with the campaign, else the built-in template's; null when that is the blank one. */
-function templateOf(db: Db, { template_id, template_json, template_html }: ContentSourceRow) {
+/** The template code of the campaign, or else of its built-in template; null if that is the blank one. */
+function findTemplate(db: Db, { template_id, template_json, template_html }: ContentSourceRow) {
   if (template_json || template_html)
     return { template_json: template_json || null, template_html: template_html || null };
   const template = db.select().from(designTemplates).where(eq(designTemplates.id, template_id)).get();
@@ -71,7 +71,7 @@ function templateOf(db: Db, { template_id, template_json, template_html }: Conte
   return { template_json: null, template_html: template.html_code };
 }
 
-/** What `((sender_address))` becomes for a sender. */
+/** The value of `((sender_address))` for a sender. */
 export function senderAddress(db: Db, sender: Sender): string {
   const city = db.select({ name: cities.name }).from(cities).where(eq(cities.id, sender.city_id)).get();
   const country = db.select({ name: countries.name }).from(countries).where(eq(countries.id, sender.country_id)).get();

@@ -1,17 +1,17 @@
-/** How deep an HTML document's elements stand within each other: what reads it costs the square of that. */
+/** Limits how deeply the elements of an HTML document are nested, because parsing takes time quadratic in the depth. */
 import { Parser } from 'htmlparser2';
 import { ContentError } from './compiled-content.ts';
 
-/** Mails stay below a hundred, their layout tables included. */
-const MOST_DEPTH = 1000;
+/** Real mails stay below a hundred levels, including their layout tables. */
+const MAX_DEPTH = 1000;
 
-/** Throws ContentError as soon as elements are nested too deeply; those that HTML closes by itself count as closed. */
+/** Throws ContentError if elements are nested too deeply. Elements that HTML closes implicitly count as closed. */
 export function checkHtmlDepth(html: string): void {
   let depth = 0;
   const parser = new Parser({
     onopentag() {
-      if (++depth > MOST_DEPTH)
-        throw new ContentError(`The mail's HTML is nested too deeply: more than ${MOST_DEPTH} levels.`);
+      if (++depth > MAX_DEPTH)
+        throw new ContentError(`The mail's HTML is nested too deeply: more than ${MAX_DEPTH} levels.`);
     },
     onclosetag() {
       depth--;

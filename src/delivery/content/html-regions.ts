@@ -1,36 +1,36 @@
-/** Walks an HTML document once and says where its text, its attribute values and its body lie. */
+/** Finds the positions of the texts, attribute values and body of an HTML document in one pass. */
 import { QuoteType, Tokenizer } from 'htmlparser2';
 
-/** A stretch of text between tags, or one attribute's value without its quotes. */
+/** A text between tags, or an attribute value without its quotes. */
 export interface Region {
   readonly start: number;
   readonly end: number;
-  /** The element the attribute belongs to, or the one opened last before the text; lower case. */
+  /** The element of the attribute, or the last one opened before the text; in lower case. */
   readonly tag: string;
-  /** Lower case; null for text. */
+  /** The attribute's name in lower case; null for text. */
   readonly attribute: string | null;
   readonly quoted: boolean;
-  /** The value with its character references decoded. */
+  /** The value with character references decoded. */
   readonly value: string;
-  /** Whether readers of an ordinary mail program see it: not inside comments, not in the head. */
+  /** Whether an ordinary mail program shows it: not in a comment and not in the head. */
   readonly visible: boolean;
 }
 
 export interface HtmlRegions {
   readonly regions: readonly Region[];
-  /** Where the body's content begins and ends; of a fragment without a body element, the whole. */
+  /** Where the body's content starts and ends; for a fragment without a body element, the whole of it. */
   readonly bodyStart: number;
   readonly bodyEnd: number;
 }
 
 const headOnly = new Set(['head', 'title', 'style', 'script']);
 
-/** Outlines HTML as the HTML standard reads it. Outlook's conditional comments are entered, other comments skipped. */
+/** Finds the regions of HTML by the rules of the HTML standard. Outlook's conditional comments are included, others skipped. */
 export function findHtmlRegions(html: string): HtmlRegions {
   return walk(html, true);
 }
 
-/** Decodes the character references of text that holds no tags. */
+/** Decodes the character references in text without tags. */
 export function decodeText(raw: string): string {
   if (!raw.includes('&')) return raw;
   return findHtmlRegions(`<a x="${raw.replaceAll('"', '&quot;')}">`).regions[0]?.value ?? raw;
@@ -43,7 +43,7 @@ function walk(html: string, enterComments: boolean): HtmlRegions {
   let valueStart = 0;
   let value = '';
   let text: { start: number; end: number } | null = null;
-  // Where the body's content begins or ends, by the best sign seen: <body> before </head> before <html> before <!doctype>.
+  // Where the body's content starts, by the best tag found: <body>, or else </head>, <html>, <!doctype>.
   const begin = { rank: 0, at: 0 };
   let bodyEnd = -1;
   let htmlEnd = -1;
@@ -130,7 +130,7 @@ function walk(html: string, enterComments: boolean): HtmlRegions {
   return { regions, bodyStart: begin.at, bodyEnd: end >= begin.at ? end : html.length };
 }
 
-// From the end of an attribute's name over the equals sign and the quote.
+// Skips the equals sign and the opening quote after an attribute's name.
 function valueOffset(html: string, nameEnd: number): number {
   let at = nameEnd;
   while (/[\s=]/.test(html.charAt(at))) at++;

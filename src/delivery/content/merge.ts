@@ -1,14 +1,14 @@
-/** Placeholders: finds ((name)) and ((name|default)) and puts values in their place, encoded for where they stand. */
+/** Placeholders: finds ((name)) and ((name|default)) and replaces them with values, encoded for their context. */
 
-/** What placeholders resolve to, by name. A name that is absent or empty takes the placeholder's default. */
+/** The values of placeholders by name. If a value is absent or empty, the placeholder's default is used. */
 export type Values = Readonly<Record<string, string>>;
 
-/** What of a URL may be written before a placeholder that gives the rest. */
+/** A scheme that may be written before a placeholder for the rest of the URL. */
 type Scheme = 'http://' | 'https://' | 'mailto:' | 'tel:';
 
 /**
- * A placeholder: `place` says whether it stands in running text, inside a URL, where a URL begins, or for what follows a scheme: then
- * it stands for the scheme too, which the value may repeat.
+ * A placeholder. `place` is its context: text, inside a URL, at the start of a URL, or after a scheme. In the last case the slot
+ * includes the scheme, because the value may repeat it.
  */
 export interface Slot {
   readonly name: string;
@@ -16,30 +16,30 @@ export interface Slot {
   readonly place: 'text' | 'url' | 'url-start' | Scheme;
 }
 
-/** Text cut at its placeholders. It is plain data: it survives JSON and structured cloning. */
+/** Text split at its placeholders: plain data that can be stored as JSON and sent to a thread. */
 export type Template = readonly (string | Slot)[];
 
-/** The recipient's preference page, a name owners write themselves. */
+/** The recipient's preference page. Owners write this name in templates. */
 export const PREFERENCES = 'unsubscribe_preferences';
-/** The recipient's mail in a browser, likewise. */
+/** The copy of the mail in a browser. Owners write this name too. */
 export const WEB_COPY = 'web_copy';
 
-// Names that only the compiler makes: '#' cannot be written in a placeholder.
-/** The address that counts an open. */
+// Names that only the compiler uses: owners cannot write '#' in a placeholder.
+/** The URL that counts an open. */
 export const OPEN_URL = '#open';
-/** The address that counts a click, up to the number of the link. */
+/** The URL that counts a click, up to the number of the link. */
 export const CLICK_URL = '#click';
 
-/** Of `https://`, in characters, each written as a reference. */
-const LONGEST_SCHEME = 60;
+/** The length of `https://` in characters, each written as a character reference. */
+const MAX_SCHEME_CHARACTERS = 60;
 
-// Every repetition is bounded and no two of them can match the same text, so hostile input costs linear time.
+// Every repetition is bounded and no two can match the same text, so that hostile input takes only linear time.
 const placeholder = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/g;
 
 /**
- * Cuts text at its placeholders in a single pass.
- * @param kind `url` when the text is one URL (or the attribute that holds it): its values are URL-encoded.
- * @param decode turns a default as written into plain text, for sources that are escaped.
+ * Splits text at its placeholders in a single pass.
+ * @param kind `url` if the text is a URL or an attribute with one: values are then URL-encoded.
+ * @param decode turns a default into plain text, for sources that are escaped.
  */
 export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw: string) => raw): Template {
   const pieces: (string | Slot)[] = [];
@@ -48,7 +48,7 @@ export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw:
     const [whole, name = '', fallback = ''] = match;
     const end = match.index + whole.length;
     const place = kind === 'text' ? 'text' : from > 0 ? 'url' : placeInUrl(text, match.index, end, decode);
-    // The slot stands for its scheme too.
+    // The slot includes its scheme.
     if (match.index > from && !isScheme(place)) pieces.push(text.slice(from, match.index));
     pieces.push({ name, fallback: decode(fallback), place });
     from = end;
@@ -57,20 +57,20 @@ export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw:
   return pieces;
 }
 
-/** Where in a URL its first placeholder stands, by what is before it and the character after it. */
+/** The context of the first placeholder of a URL, by the text before it and the character after it. */
 function placeInUrl(text: string, start: number, end: number, decode: (raw: string) => string): Slot['place'] {
   const raw = text.slice(0, start).trim();
   if (raw === '') return 'url-start';
-  if (raw.length > LONGEST_SCHEME) return 'url';
+  if (raw.length > MAX_SCHEME_CHARACTERS) return 'url';
   const before = decode(raw);
   const next = text.charAt(end);
   const scheme = /^(?:(https?:)?\/\/|mailto:|tel:)$/i.exec(before);
-  // What goes on as a host's name, such as `https://((shop)).example.com`, is to stay in that domain.
+  // A placeholder that is part of a host name, such as `https://((shop)).example.com`, must stay in that domain.
   if (scheme === null || (before.endsWith('//') && !/^[/?#\s]?$/.test(next))) return 'url';
-  return schemeOf(scheme[1] ?? before);
+  return parseScheme(scheme[1] ?? before);
 }
 
-function schemeOf(text: string): Scheme {
+function parseScheme(text: string): Scheme {
   const schemes: Readonly<Record<string, Scheme>> = { 'http:': 'http://', 'mailto:': 'mailto:', 'tel:': 'tel:' };
   return schemes[text.toLowerCase()] ?? 'https://';
 }
@@ -85,9 +85,9 @@ export function placeholderNames(templates: readonly Template[]): string[] {
   return [...new Set(names)];
 }
 
-/** What stands in a slot's place before the escaping of its format: the value or default, URL-encoded inside URLs. */
+/** The text for a slot, before it is escaped for HTML: the value or default, URL-encoded inside URLs. */
 export function resolve(slot: Slot, value: string | undefined): string {
-  // A name like `constructor` finds something that is no string on an ordinary object.
+  // On an ordinary object, a name like `constructor` finds something that is not a string.
   const text = typeof value === 'string' && value !== '' ? value : slot.fallback;
   switch (slot.place) {
     case 'text':
@@ -105,24 +105,24 @@ export function resolve(slot: Slot, value: string | undefined): string {
   }
 }
 
-/** Merges a text template: values as they are. */
+/** Merges a text template; values are not escaped. */
 export function mergeText(template: Template, values: Values): string {
   return merge(template, values, (text) => text);
 }
 
-/** Merges an HTML template: values escaped. */
+/** Merges an HTML template; values are escaped. */
 export function mergeHtml(template: Template, values: Values): string {
   return merge(template, values, escapeHtml);
 }
 
-/** Merges one line of text, such as a subject: line breaks and control characters become spaces, the ends are trimmed. */
+/** Merges one line of text, such as a subject: line breaks and control characters become spaces, and both ends are trimmed. */
 export function mergeLine(text: string, values: Values): string {
   return foldToOneLine(mergeText(scan(text), values));
 }
 
 /**
- * Merges a link's stored URL, placeholders and all, for a redirect.
- * @returns an absolute http or https URL in ASCII, or null where none results.
+ * Merges a link's stored URL with its placeholders, for a redirect.
+ * @returns an absolute http or https URL in ASCII, or null if the result is not one.
  */
 export function mergeUrl(url: string, values: Values): string | null {
   const merged = mergeText(scan(url, 'url'), values);
@@ -130,9 +130,9 @@ export function mergeUrl(url: string, values: Values): string | null {
   return parsed && /^https?:$/.test(parsed.protocol) ? parsed.href : null;
 }
 
-/** Makes text safe for a header: runs of line breaks and control characters become one space, the ends are trimmed. */
+/** Makes text safe for a header: runs of line breaks and control characters become one space, and both ends are trimmed. */
 export function foldToOneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
   return text.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ').trim();
 }
 
@@ -155,8 +155,8 @@ function merge(template: Template, values: Values, encode: (text: string) => str
     .join('');
 }
 
-// A URL given by a value: kept as it is apart from characters no URL has; empty when its scheme is not a harmless one. People leave
-// out the scheme of a website.
+// A URL from a value. Characters not allowed in URLs are encoded, a missing scheme of a website is added, and the result is empty
+// for any scheme that could run code.
 function webAddress(text: string): string {
   const given = text.trim();
   const url = /^(?:[\p{L}\p{N}-]{1,63}\.){1,9}\p{L}{2,63}(?:[/?#]|$)/u.test(given) ? `https://${given}` : given;
@@ -165,7 +165,7 @@ function webAddress(text: string): string {
   return wellFormed(url).replace(/[^\w.~:/?#[\]@!$&'()*+,;=%-]/gu, encodeURIComponent);
 }
 
-// encodeURIComponent throws on half a surrogate pair.
+// encodeURIComponent throws on a lone surrogate.
 function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }

@@ -1,10 +1,10 @@
-/** MJML between its JSON form, which is stored, and its markup, which editors speak. */
+/** Converts MJML between its JSON form, which is stored, and its markup, which editors use. */
 import { Parser } from 'htmlparser2';
 import { ContentError } from './compiled-content.ts';
 import { escapeHtml } from './merge.ts';
 import { checkCount, checkDepth, type MjmlNode } from './mjml.ts';
 
-/** Elements whose inside is HTML or text, not MJML. */
+/** Elements whose content is HTML or text, not MJML. */
 const VERBATIM = new Set([
   'mj-accordion-text',
   'mj-accordion-title',
@@ -20,7 +20,8 @@ const VERBATIM = new Set([
   'mj-title',
 ]);
 
-const MOST_INSIDE = 500;
+/** How deeply HTML may be nested within an element. */
+const MAX_HTML_DEPTH = 500;
 
 /** The markup of a document. */
 export function toMarkup({ tagName, attributes, children = [], content }: MjmlNode): string {
@@ -29,23 +30,23 @@ export function toMarkup({ tagName, attributes, children = [], content }: MjmlNo
 }
 
 /**
- * The document a markup writes; text between MJML elements is dropped.
- * @throws ContentError when it is not one mjml element, or is larger or deeper than a template may be: the parser's work grows with the
- * square of the depth.
+ * Parses the markup of a document; text between MJML elements is dropped.
+ * @throws ContentError if it is not one mjml element, or is larger or deeper than a template may be: the parser takes time
+ * quadratic in the depth.
  */
 export function fromMarkup(markup: string): MjmlNode {
   const top: Building = { tagName: '', attributes: {}, children: [] };
   const open: Building[] = [top];
   let elements = 0;
-  /** HTML elements open within an element's content; those it is not told of closing are closed with the content. */
-  let inside = 0;
+  /** The number of open HTML elements in an element's content; unclosed ones are closed at its end. */
+  let htmlDepth = 0;
   let verbatim: { node: Building; from: number; depth: number } | null = null;
   const parser = new Parser(
     {
       onopentag(tagName, attributes) {
         if (verbatim !== null) {
-          if (++inside > MOST_INSIDE)
-            throw new ContentError(`The design's HTML is nested more than ${MOST_INSIDE} levels deep.`);
+          if (++htmlDepth > MAX_HTML_DEPTH)
+            throw new ContentError(`The design's HTML is nested more than ${MAX_HTML_DEPTH} levels deep.`);
           if (tagName === verbatim.node.tagName) verbatim.depth++;
           return;
         }
@@ -61,12 +62,12 @@ export function fromMarkup(markup: string): MjmlNode {
           if (open.length > 1) open.pop();
           return;
         }
-        inside--;
+        htmlDepth--;
         if (tagName === verbatim.node.tagName && verbatim.depth-- === 0) {
           const { node, from } = verbatim;
           if (parser.startIndex > from) node.content = markup.slice(from, parser.startIndex).trim();
           verbatim = null;
-          inside = 0;
+          htmlDepth = 0;
         }
       },
     },

@@ -1,4 +1,4 @@
-/** Templates in MJML's JSON form: checked and rebuilt node by node, then rendered to HTML without a look at the file system. */
+/** Checks templates in MJML's JSON form node by node, and renders them to HTML without access to the file system. */
 import { ContentError } from './compiled-content.ts';
 import { hasMoreParts } from './json-size.ts';
 
@@ -9,12 +9,12 @@ export interface MjmlNode {
   readonly content?: string;
 }
 
-/** Levels of elements within each other, the outermost counted as 0. */
-const MOST_DEPTH = 50;
-/** Elements of a template; a long newsletter has some 300. */
-const MOST_ELEMENTS = 5000;
-/** Elements, attributes and lists of a template's JSON: parsing as many takes a few milliseconds. */
-const MOST_PARTS = 30_000;
+/** Levels of nested elements, the outermost counted as 0. */
+const MAX_DEPTH = 50;
+/** Elements of a template; a long newsletter has about 300. */
+const MAX_ELEMENTS = 5000;
+/** Elements, attributes and lists of a template's JSON; parsing this many takes a few milliseconds. */
+const MAX_PARTS = 30_000;
 
 /** Counts the elements of one template. */
 interface Count {
@@ -22,11 +22,11 @@ interface Count {
 }
 
 /**
- * Reads a template in MJML's JSON form (decisions §4) and keeps nothing of it but tags, attributes and content.
- * @throws ContentError with a text for the owner.
+ * Parses a template in MJML's JSON form and keeps only tags, attributes and content.
+ * @throws ContentError with a message for the owner.
  */
 export function parseMjml(json: string): MjmlNode {
-  if (hasMoreParts(json, MOST_PARTS)) throw new ContentError(`The template has more than ${MOST_PARTS} parts.`);
+  if (hasMoreParts(json, MAX_PARTS)) throw new ContentError(`The template has more than ${MAX_PARTS} parts.`);
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -44,9 +44,9 @@ export function parseMjml(json: string): MjmlNode {
 }
 
 /**
- * Renders an MJML document to HTML. Fonts come from nowhere but the template's own mj-font elements.
- * @param preview whether mj-preview stays; it gives way to the mail's own preheader.
- * @throws ContentError with a text for the owner.
+ * Renders an MJML document to HTML. Fonts are loaded only for the template's own mj-font elements.
+ * @param preview whether to keep mj-preview; false if the mail has its own preheader.
+ * @throws ContentError with a message for the owner.
  */
 export async function renderMjml(root: MjmlNode, preview: boolean): Promise<string> {
   const document = preview ? root : without(root, 'mj-preview');
@@ -56,20 +56,20 @@ export async function renderMjml(root: MjmlNode, preview: boolean): Promise<stri
     ignoreIncludes: true,
     validationLevel: 'soft',
   });
-  // Whatever else the validator finds is still shown; an unknown element would vanish from the mail.
+  // An unknown element would be missing from the mail. Other findings of the validator do no harm.
   const unknown = errors.find((error) => /^Element \S+ doesn't exist/.test(error.message));
   if (unknown) throw unknownElement(unknown.tagName);
   return html;
 }
 
-/** Throws ContentError for an element too deep within others. */
+/** Throws ContentError if an element is nested too deeply. */
 export function checkDepth(depth: number): void {
-  if (depth > MOST_DEPTH) throw new ContentError(`The template is nested more than ${MOST_DEPTH} levels deep.`);
+  if (depth > MAX_DEPTH) throw new ContentError(`The template is nested more than ${MAX_DEPTH} levels deep.`);
 }
 
-/** Throws ContentError for one element too many. */
+/** Throws ContentError if there are too many elements. */
 export function checkCount(elements: number): void {
-  if (elements > MOST_ELEMENTS) throw new ContentError(`The template has more than ${MOST_ELEMENTS} elements.`);
+  if (elements > MAX_ELEMENTS) throw new ContentError(`The template has more than ${MAX_ELEMENTS} elements.`);
 }
 
 function node(value: unknown, depth: number, count: Count): MjmlNode {
@@ -95,7 +95,7 @@ function node(value: unknown, depth: number, count: Count): MjmlNode {
   const given = Object.entries(attributes).filter(([, text]) => text !== null);
   const own = given.map(([name, text]) => [name, String(text)]);
   const clean = { tagName, attributes: Object.fromEntries(own) as Record<string, string> };
-  // MJML makes a regular expression of it.
+  // MJML uses the name as a regular expression.
   if (tagName === 'mj-font' && !/^[\w -]*$/.test(clean.attributes.name ?? '')) {
     throw new ContentError('The template names a font with characters other than letters, digits, spaces and hyphens.');
   }

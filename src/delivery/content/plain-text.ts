@@ -3,9 +3,9 @@ import { convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-te
 import { scan, type Template } from './merge.ts';
 
 /**
- * Turns HTML into the template of a text part: layout tables flattened, hidden parts left out, images as their
- * alternative texts, link addresses behind their words.
- * @param link what stands for a link's address.
+ * Turns HTML into the template of a text part: layout tables flattened, hidden parts omitted, images replaced by their
+ * alternative texts, link addresses put in brackets after the link's words.
+ * @param link returns the template for a link's address.
  */
 export function plainText(html: string, link: (url: string) => Template): Template {
   const urls: string[] = [];
@@ -20,7 +20,7 @@ export function plainText(html: string, link: (url: string) => Template): Templa
     walk(element.children, builder);
     builder.popWordTransform();
     if (url === '' || url === words || url.startsWith('#')) return;
-    // A mark in the address's place, since addresses are encoded otherwise than the text around them.
+    // A mark instead of the address, because addresses are encoded differently from the text around them.
     const mark = `${markStart}${urls.push(url) - 1}${markEnd}`;
     builder.addInline(words === '' ? mark : ` (${mark})`, { noWordTransform: true });
   };
@@ -35,7 +35,7 @@ export function plainText(html: string, link: (url: string) => Template): Templa
   return [...parts.flat(), '\n'];
 }
 
-// Characters that are never text (Unicode noncharacters); the compiler removes them from its source.
+// Unicode noncharacters, which are never text; the compiler removes them from its source.
 const markStart = '\ufdd0';
 const markEnd = '\ufdd1';
 const marks = new RegExp(`${markStart}(\\d+)${markEnd}`);

@@ -1,13 +1,13 @@
-/** What placeholders become for a person (decisions §6): reserved fields, then the account's custom ones. */
+/** The values of placeholders for a contact: reserved fields first, then the account's custom fields. */
 import type { Database } from 'better-sqlite3';
 import { RESERVED_FIELDS } from '../../audience/contacts/custom-fields.ts';
 
 const PERSON_FIELDS = [...RESERVED_FIELDS, 'custom_values'] as const;
 
-/** What is known of a person; all null for someone of whom only the address is. `custom_values` is JSON keyed by custom field id. */
+/** A contact's fields; all null if only the address is known. `custom_values` is JSON keyed by custom field id. */
 export type Person = Record<(typeof PERSON_FIELDS)[number], string | null>;
 
-/** The part of a person that a mail names: its placeholders, and what the To field takes. */
+/** The fields of a contact that a mail needs: for its placeholders and for its To field. */
 export function personFields(placeholders: readonly string[], names: readonly CustomName[]): readonly (keyof Person)[] {
   const named = new Set<string>([...placeholders, 'email', 'first_name', 'last_name']);
   if (names.some(({ field_name }) => named.has(field_name))) named.add('custom_values');
@@ -20,7 +20,7 @@ export interface CustomName {
   field_name: string;
 }
 
-/** The contact with this id, for merging, deleted or not; undefined when it is gone. */
+/** The contact with this id, including a deleted one; undefined if the row is gone. */
 export function findPerson(client: Database, contactId: number): Person | undefined {
   return client
     .prepare<[number], Person>(`
@@ -30,7 +30,7 @@ export function findPerson(client: Database, contactId: number): Person | undefi
     .get(contactId);
 }
 
-/** Values by placeholder name; `email` where the person has none. What was not read of a person is empty. */
+/** The values by placeholder name; `email` is used if the contact has none. Fields that were not read are empty. */
 export function mergeValues(
   person: Partial<Person>,
   names: readonly CustomName[],

@@ -1,8 +1,8 @@
-/** The copy of a mail in a browser. People pass its address on, so nothing in it acts for the person the mail was for. */
+/** The copy of a mail in a browser. People share its URL, so nothing in it may act for the recipient of the mail. */
 import type { Content } from './compiled-content.ts';
 import { CLICK_URL, escapeHtml, scan, type Template } from './merge.ts';
 
-/** The HTML template with every tracked link leading straight to its destination, so that no reader's click counts as the person's. */
+/** The HTML template with every tracked link replaced by its destination, so that no other reader's click counts as the recipient's. */
 export function untracked({ html, links }: Pick<Content, 'html' | 'links'>): Template {
   return html.flatMap((piece, at): Template => {
     const before = html[at - 1];

@@ -1,4 +1,4 @@
-/** Builds content: HTML from a template, completed with preheader, footer and pixel, cut into merge templates. */
+/** Compiles a template to content: HTML with preheader, footer and pixel added, split into merge templates at its placeholders. */
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { footerFor } from '../content/footer.ts';
 import { checkHtmlDepth } from '../content/html-depth.ts';
@@ -18,8 +18,8 @@ import { parseMjml, renderMjml } from '../content/mjml.ts';
 import { plainText } from '../content/plain-text.ts';
 
 /**
- * Compiles content in this thread. Templates are their owners' and may be huge or hostile: `compileContent` does it
- * apart, with a limit.
+ * Compiles content in this thread. Templates may be huge or hostile, so use `compileContent`, which does it in a thread of its
+ * own with limits.
  * @throws ContentError
  */
 export async function buildContent(source: ContentSource): Promise<Content> {
@@ -27,7 +27,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   checkHtmlDepth(html);
   const links = new Map<string, number>();
 
-  /** The slot and number that stand for a tracked link; null for a link that is left alone. */
+  /** The slot and number that replace a tracked link; null for a link that is not tracked. */
   function tracked(url: string): Template | null {
     const target = url.replace(/[\t\n]/g, '').trim();
     if (!source.tracking || !/^https?:\/\//i.test(target)) return null;
@@ -40,7 +40,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   const htmlTemplate = compacted(htmlPieces(html, tracked));
   const textTemplate = compacted(plainText(html, (url) => tracked(url) ?? scan(url, 'url')));
   const slots = [...htmlTemplate, ...textTemplate].filter((piece) => typeof piece !== 'string').length;
-  if (slots > MOST_SLOTS) throw new ContentError(`The mail has more than ${MOST_SLOTS} placeholders and links.`);
+  if (slots > MAX_SLOTS) throw new ContentError(`The mail has more than ${MAX_SLOTS} placeholders and links.`);
   const targets = [...links.keys()];
   const placeholders = placeholderNames([
     scan(source.subject),
@@ -57,8 +57,8 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   };
 }
 
-/** Placeholders and tracked links of both parts: each is filled in for every recipient. */
-const MOST_SLOTS = 10_000;
+/** Placeholders and tracked links of both parts; each is filled in for every recipient. */
+const MAX_SLOTS = 10_000;
 
 async function sourceHtml(source: ContentSource): Promise<string> {
   if (source.template_json) return renderMjml(parseMjml(source.template_json), source.preheader === '');
@@ -66,10 +66,10 @@ async function sourceHtml(source: ContentSource): Promise<string> {
   return source.template_html;
 }
 
-// Drops what HTML does not allow (so that our own marks are unmistakable) and indentation, which is a fifth of many
-// templates, unless the page may show it.
+// Removes characters that HTML does not allow, so that our own marks cannot occur in the source, and indentation, which is a
+// fifth of many templates, unless the page may show it.
 function tidy(html: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
   const clean = html.replace(/\r\n?/g, '\n').replace(/[\0-\x08\v\f\x0e-\x1f\ufdd0-\ufdef\ufeff]/g, '');
   if (/<pre|<textarea|white-space/i.test(clean)) return clean;
   return clean.replace(/^[ \t]+/gm, '').replace(/\n{2,}/g, '\n');
@@ -80,8 +80,8 @@ const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="displa
 
 function completed(html: string, source: ContentSource): string {
   const { regions, bodyStart, bodyEnd } = findHtmlRegions(html);
-  const seen = regions.filter((region) => region.visible && (!region.attribute || isLink(region)));
-  const shown = placeholderNames(seen.map(({ value }) => scan(value)));
+  const shownRegions = regions.filter((region) => region.visible && (!region.attribute || isLink(region)));
+  const shown = placeholderNames(shownRegions.map(({ value }) => scan(value)));
   const complete = shown.includes(PREFERENCES) && shown.includes('sender_address');
   const preheader =
     source.preheader &&
@@ -118,12 +118,12 @@ function placeholders(region: Region, raw: string): Template | null {
   return scan(raw, region.attribute && urlAttributes.has(region.attribute) ? 'url' : 'text', decodeText);
 }
 
-// A merged value may hold spaces, which end an attribute without quotes.
+// A merged value may contain spaces, which would end an attribute without quotes.
 function quoted(slots: Template): Template {
   return ['"', ...slots.map((piece) => (typeof piece === 'string' ? piece.replaceAll('"', '&quot;') : piece)), '"'];
 }
 
-// Outlook's own shapes (v:*) link like anchors.
+// Outlook's VML shapes (v:*) link like anchors.
 function isLink({ tag, attribute }: Region): boolean {
   return attribute === 'href' && (tag === 'a' || tag === 'area' || tag.startsWith('v:'));
 }

@@ -1,8 +1,8 @@
-/** The DKIM keys of sender domains: kept in the database, so that a new one signs at once. */
+/** The DKIM keys of sender domains. They are read from the database for each use, so that a new key signs at once. */
 import type { Database, Statement } from 'better-sqlite3';
 import { createSigner, type Signer } from './dkim.ts';
 
-/** Gives the signer of an address's domain, or null when the domain has no key. */
+/** Finds the signer for a domain and keeps it for the next mail. */
 export class DkimKeys {
   readonly #newest: Statement<[string], number>;
   readonly #key: Statement<[number], { domain: string; selector: string; private_key: string }>;
@@ -13,7 +13,8 @@ export class DkimKeys {
     this.#key = client.prepare('SELECT domain, selector, private_key FROM dkim_keys WHERE id = ?');
   }
 
-  signerOf(domain: string): Signer | null {
+  /** The signer with the newest key of a domain; null if the domain has no key. */
+  findSigner(domain: string): Signer | null {
     const id = this.#newest.get(domain);
     if (!id) return null;
     const present = this.#signers.get(id);

@@ -8,45 +8,45 @@ import {
   sign as signData,
 } from 'node:crypto';
 
-/** Sub-domains as RFC 5321 has them, and the underscores that some DNS names hold. */
+/** Domain labels as in RFC 5321, and also underscores, which some DNS names contain. */
 const TAG_VALUE = /^[a-z\d_-]+(\.[a-z\d_-]+)*$/i;
 
 export type KeyType = 'rsa' | 'ed25519';
 
-/** Makes a private key, in PEM (PKCS #8): RSA of 2 048 bits or Ed25519. */
+/** Generates a private key in PEM (PKCS #8): RSA with 2 048 bits, or Ed25519. */
 export function createDkimKey(type: KeyType): string {
   const { privateKey } =
     type === 'rsa' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync('ed25519');
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** The TXT record that publishes a key: its name, its value, and both as a zone file takes them (RFC 6376 §3.6). */
+/** The TXT record that publishes a key: its name, its value, and both as a line of a zone file (RFC 6376 §3.6). */
 export function dnsRecord(domain: string, selector: string, privateKey: string) {
   const key = signingKey(privateKey);
   const publicKey = createPublicKey(key);
-  // RSA keys are published as SubjectPublicKeyInfo, Ed25519 keys as their 32 bytes alone (RFC 8463 §4).
+  // RSA keys are published as SubjectPublicKeyInfo, Ed25519 keys as their 32 bytes only (RFC 8463 §4).
   const bytes = publicKey.export({ type: 'spki', format: 'der' });
   const published = keyType(key) === 'rsa' ? bytes : bytes.subarray(-32);
   const name = `${selector}._domainkey.${domain}`;
   const value = `v=DKIM1; k=${keyType(key)}; p=${published.toString('base64')}`;
-  // A string of a TXT record holds at most 255 characters.
+  // Each string of a TXT record has at most 255 characters.
   const strings = value.match(/.{1,255}/g) ?? [];
   return { name, value, zone: `${name}. IN TXT ( ${strings.map((part) => `"${part}"`).join(' ')} )` };
 }
 
 export interface Signer {
-  /** The DKIM-Signature field, with its CRLF, to be sent before the message, which is as before dot-stuffing. */
+  /** The DKIM-Signature field with its CRLF, to be put before the message. The message is signed before dot-stuffing. */
   sign(message: Buffer, date: Date): string;
-  /** The same with the signature computed in libuv's thread pool; for RSA, whose signatures take a quarter millisecond. */
-  signAside(message: Buffer, date: Date): Promise<string>;
+  /** The same, computed in libuv's thread pool: an RSA signature takes a quarter of a millisecond. */
+  signInThreadPool(message: Buffer, date: Date): Promise<string>;
 }
 
 /**
- * Makes a signer for a domain's messages.
+ * Creates a signer for a domain's messages.
  * @param domain in its ASCII form.
  * @param privateKey in PEM.
- * @throws TypeError for a key that is neither Ed25519 nor RSA of at least 2 048 bits, and for a domain or selector that
- * cannot stand in a tag (RFC 6376 §3.5).
+ * @throws TypeError for a key that is neither Ed25519 nor RSA with at least 2 048 bits, and for a domain or selector that
+ * is not a valid tag value (RFC 6376 §3.5).
  */
 export function createSigner(domain: string, selector: string, privateKey: string): Signer {
   if (!TAG_VALUE.test(domain) || !TAG_VALUE.test(selector))
@@ -56,7 +56,7 @@ export function createSigner(domain: string, selector: string, privateKey: strin
   const digest = type === 'rsa' ? 'sha256' : null;
   const identity = `v=1; a=${type}-sha256; c=relaxed/relaxed; d=${domain};`;
 
-  /** The signature field's lines but for the signature, and what it signs. */
+  /** The lines of the signature field without the signature, and the data to sign. */
   function unsigned(message: Buffer, date: Date): { lines: string[]; data: Buffer } {
     const headEnd = message.indexOf('\r\n\r\n') + 2;
     const { names, canonical } = signedFields(message.toString('latin1', 0, headEnd));
@@ -77,7 +77,7 @@ export function createSigner(domain: string, selector: string, privateKey: strin
       const { lines, data } = unsigned(message, date);
       return signatureField(lines, signData(digest, data, key));
     },
-    signAside(message, date) {
+    signInThreadPool(message, date) {
       const { lines, data } = unsigned(message, date);
       return new Promise((resolve, reject) => {
         signData(digest, data, key, (error, signature) =>
@@ -99,7 +99,7 @@ function keyType(key: KeyObject): KeyType {
   return key.asymmetricKeyType === 'rsa' ? 'rsa' : 'ed25519';
 }
 
-// Named once more than they occur are the fields whose second instance a reader might believe (RFC 6376 §8.15).
+// RFC 6376 §8.15: the oversigned fields are listed once more than they occur, so that nobody can add a second one.
 const signedNames = [
   ...['from', 'subject', 'to', 'date', 'message-id', 'reply-to', 'list-unsubscribe', 'list-unsubscribe-post'],
   ...['list-id', 'feedback-id', 'mime-version', 'content-type'],
@@ -140,14 +140,14 @@ function signedFields(head: string): { names: string[]; canonical: string } {
 
 function bodyHash(body: Buffer): string {
   const text = body.toString('latin1');
-  // Our own messages come in canonical form: looking costs a fifth of copying.
+  // Our own messages are in canonical form already; checking that costs a fifth of making a copy.
   const asIs = !text.includes('\t') && !/ [ \r]/.test(text) && /^\S\r\n$/.test(text.slice(-3));
   return createHash('sha256')
     .update(asIs ? body : Buffer.from(canonicalBody(text), 'latin1'))
     .digest('base64');
 }
 
-// RFC 6376 §3.4.4: blanks shrink to one, vanish at line ends, and so do empty lines at the end.
+// RFC 6376 §3.4.4: runs of blanks become one space; blanks at line ends and empty lines at the end of the body are removed.
 function canonicalBody(text: string): string {
   const lines = `${text}\r\n`.replace(/[ \t]+/g, ' ').replaceAll(' \r\n', '\r\n');
   let end = lines.length;

@@ -1,10 +1,10 @@
-/** Header fields: folding, addresses (RFC 5322) and encoded words (RFC 2047). Every function gives a whole field with its CRLF. */
+/** Writes header fields: folding, addresses (RFC 5322) and encoded words (RFC 2047). Every function returns a field with its CRLF. */
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 
-// RFC 5322 §2.1.1; RFC 2047 §2 allows a line with encoded words two characters less.
+// RFC 5322 §2.1.1; for a line with encoded words RFC 2047 §2 allows two characters less.
 const lineLength = 78;
 const encodedLineLength = 76;
-// What `=?UTF-8?B?` and `?=` take, and the most bytes whose base64 then fits into 75 characters.
+// The length of `=?UTF-8?B?` and `?=`, and the most bytes whose base64 then fits into 75 characters.
 const wordFrame = 12;
 const wordBytes = 45;
 
@@ -12,7 +12,7 @@ const printable = /^[ -~]*$/;
 const atoms = /^[\w !#$%&'*+/=?^`{|}~-]*$/;
 const plainAddress = /^[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+$/;
 
-/** A field of plain text such as Subject. The text is one line without control characters (`oneLine`). */
+/** A field of plain text such as Subject. The text must be one line without control characters (`foldToOneLine`). */
 export function unstructuredField(name: string, text: string): string {
   if (printable.test(text) && !text.includes('=?')) {
     const folded = fold(`${name}: ${text}`, name.length + 2);
@@ -22,8 +22,8 @@ export function unstructuredField(name: string, text: string): string {
 }
 
 /**
- * A field whose value stands as it is, such as Message-ID.
- * @throws TypeError for a value with anything but printable ASCII: a line break in it would begin another field.
+ * A field whose value is written unchanged, such as Message-ID.
+ * @throws TypeError for a value with anything but printable ASCII, because a line break in it would start another field.
  */
 export function plainField(name: string, value: string): string {
   if (!printable.test(value)) throw new TypeError(`not a value for the field ${name}`);
@@ -31,8 +31,9 @@ export function plainField(name: string, value: string): string {
 }
 
 /**
- * A field that names one mailbox, such as From. The display name is one line without control characters, or empty.
- * @throws TypeError for anything but one plain address; an international domain is turned into its ASCII form.
+ * A field that names one mailbox, such as From. The display name must be one line without control characters, or empty. An
+ * international domain is written in its ASCII form.
+ * @throws TypeError for anything but one plain address.
  */
 export function mailboxField(name: string, displayName: string, address: string): string {
   const ascii = requireAscii(address);
@@ -61,7 +62,7 @@ function phrase(text: string, indent: number): string {
   return encodedWords(text, indent);
 }
 
-// Breaks a line at its spaces behind `indent`; null when a word is longer than a line.
+// Folds a line at its spaces after `indent`; null if a word is longer than a line.
 function fold(line: string, indent: number): string | null {
   let rest = line;
   let lines = '';
@@ -80,7 +81,7 @@ function encodedWords(text: string, indent: number): string {
   let room = Math.floor((encodedLineLength - indent - wordFrame) / 4) * 3;
   for (let from = 0; from < bytes.length; ) {
     let to = Math.min(from + room, bytes.length);
-    // A word ends where a character ends.
+    // An encoded word must not split a character.
     while (to < bytes.length && (bytes.readUInt8(to) & 0xc0) === 0x80) to--;
     words.push(`=?UTF-8?B?${bytes.toString('base64', from, to)}?=`);
     from = to;

@@ -1,17 +1,17 @@
-/** Mail data: the bytes of a message as they follow DATA (RFC 5321 2.3.1), in the only form that leaves this service. */
+/** Mail data, the bytes of a message after DATA (RFC 5321 2.3.1), restricted to what every server accepts. */
 
-/** Whatever is neither printable ASCII nor the CRLF that ends a line. */
-const FAULT = /[^ -~\r\n]|\r(?!\n)|(?<!\r)\n/;
+/** Anything that is neither printable ASCII nor a CRLF. */
+const INVALID = /[^ -~\r\n]|\r(?!\n)|(?<!\r)\n/;
 
 /**
- * Whether text is printable ASCII in lines that end with CRLF (RFC 5321 2.3.8). A letter beyond that must never be
- * written: `latin1` keeps its low byte only, which makes a CR of č and a LF of Ċ and so begins a command or a field.
+ * Whether text is printable ASCII in lines that end with CRLF (RFC 5321 2.3.8). Other characters must never be written:
+ * `latin1` keeps only their low byte, which turns č into CR and Ċ into LF and so could start a new command or field.
  */
 export function isMailText(text: string): boolean {
-  return !FAULT.test(text);
+  return !INVALID.test(text);
 }
 
-/** A message, or a piece of one, that is known to be printable ASCII in lines that end with CRLF: there is no other way to make one. */
+/** A message, or a piece of one. Every way to create it checks that it is printable ASCII in lines that end with CRLF. */
 export class MailData {
   readonly bytes: Buffer;
 
@@ -25,9 +25,9 @@ export class MailData {
   }
 
   /**
-   * `fixed[0]`, the value numbered `order[0]`, `fixed[1]` and so on.
-   * @param target memory to write to, if it is large enough: the result is then a view of it.
-   * @throws TypeError for a value that `of` does not take.
+   * Joins `fixed[0]`, `values[order[0]]`, `fixed[1]`, `values[order[1]]` and so on.
+   * @param target a buffer to write to if it is large enough; the result is then a view of it.
+   * @throws TypeError for a value that `of` does not accept.
    */
   static merged(
     fixed: readonly MailData[],
@@ -52,13 +52,13 @@ export class MailData {
     return new MailData(message);
   }
 
-  /** This with a field before it. @throws TypeError as `of`. */
+  /** This message with a header field put before it. @throws TypeError as `of`. */
   withField(field: string): MailData {
     return new MailData(Buffer.concat([MailData.of(field).bytes, this.bytes]));
   }
 }
 
 function requireMailText(text: string): string {
-  if (!isMailText(text)) throw new TypeError('a message holds only printable ASCII in lines that end with CRLF');
+  if (!isMailText(text)) throw new TypeError('a message may contain only printable ASCII in lines that end with CRLF');
   return text;
 }

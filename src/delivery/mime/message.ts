@@ -1,4 +1,4 @@
-/** The message: everything a mailing's recipients share is encoded once, so that a recipient costs a handful of joins. */
+/** Builds messages. What all recipients of a mailing share is encoded once, so that each recipient costs only a few joins. */
 import type { Content } from '../content/compiled-content.ts';
 import {
   CLICK_URL,
@@ -18,14 +18,14 @@ import { dateField, mailboxField, plainField, unstructuredField } from './header
 import { MailData } from './mail-data.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
-/** What all messages of a mailing have in common besides their content. */
+/** The data besides the content that all messages of a mailing share. */
 export interface MailingFacts {
   readonly from: { readonly name: string; readonly address: string };
-  /** One address, or null to have replies go to the sender. */
+  /** One address; null if replies go to the sender. */
   readonly replyTo: string | null;
   /** Values that are the same for everybody, such as `sender_address`. */
   readonly constants: Values;
-  /** The mailing's List-ID (without brackets, RFC 2919) and Feedback-ID; null for a mail that is not a campaign's. */
+  /** The mailing's List-ID (without brackets, RFC 2919) and Feedback-ID; null for a mail about an account. */
   readonly bulk: { readonly listId: string; readonly feedbackId: string } | null;
 }
 
@@ -37,36 +37,36 @@ export interface Recipient {
   /** Without its angle brackets. */
   readonly messageId: string;
   readonly date: Date;
-  /** The recipient's own addresses, ASCII; null only for a mail that is not a campaign's. */
+  /** The recipient's personal URLs, in ASCII; null only for a mail about an account. */
   readonly urls: RecipientUrls | null;
 }
 
 export interface RecipientUrls {
   readonly preferences: string;
-  /** Takes the POST of RFC 8058. */
+  /** For the POST request of RFC 8058. */
   readonly oneClick: string;
   readonly webCopy: string;
   readonly open: string;
-  /** What comes before the number of a link. */
+  /** The URL of a click, up to the number of the link. */
   readonly click: string;
 }
 
-/** Makes the encoded text that stands for one recipient at one place. */
+/** Returns the encoded text for one recipient at one place. */
 type Encoder = (recipient: Recipient) => string;
 
-/** A mailing's messages, ready but for what differs: `fixed[0]`, the encoder numbered `order[0]`, `fixed[1]` and so on. */
+/** A mailing's message, encoded except for what differs: `fixed[0]`, the text of `encoders[order[0]]`, `fixed[1]` and so on. */
 export interface Prepared {
   readonly fixed: readonly MailData[];
   readonly order: readonly number[];
   readonly encoders: readonly Encoder[];
 }
 
-// Quoted-printable never holds "=_", so the parts cannot hold the boundary (RFC 2045 §6.7).
+// Quoted-printable never contains "=_", so no part can contain the boundary (RFC 2045 §6.7).
 const boundary = '=_sendlark';
 
 /**
- * Encodes a mailing's messages once (RFC 5322, 2045, 2046, 8058).
- * @throws TypeError for facts that cannot stand in a header field, such as a sender that is not a plain address.
+ * Encodes the shared part of a mailing's messages (RFC 5322, 2045, 2046, 8058).
+ * @throws TypeError for facts that are not valid in a header field, such as a sender that is not a plain address.
  */
 export function prepare(content: Content, facts: MailingFacts): Prepared {
   const { from, replyTo, constants, bulk } = facts;
@@ -76,10 +76,10 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
   if (replyTo) assembly.add(mailboxField('Reply-To', '', replyTo));
   const subject = withConstants(scan(content.subject), constants, asIs);
   assembly.add(({ values }) => unstructuredField('Subject', foldToOneLine(mergeText(subject, values))));
-  const dated = datedBySecond();
-  assembly.add(({ date, messageId }) => `${dated(date)}${plainField('Message-ID', `<${messageId}>`)}`);
+  const dateOnce = cachedDateField();
+  assembly.add(({ date, messageId }) => `${dateOnce(date)}${plainField('Message-ID', `<${messageId}>`)}`);
   if (bulk) {
-    assembly.add((recipient) => plainField('List-Unsubscribe', `<${urlsOf(recipient).oneClick}>`));
+    assembly.add((recipient) => plainField('List-Unsubscribe', `<${requireUrls(recipient).oneClick}>`));
     assembly.add('List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n');
     assembly.add(plainField('List-ID', `<${bulk.listId}>`) + plainField('Feedback-ID', bulk.feedbackId));
   } else {
@@ -93,9 +93,9 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
 }
 
 /**
- * One recipient's message as it is sent: printable ASCII, lines of at most 998 characters, CRLF only.
- * @param target memory to write it to, if it is large enough: the result is then a view of it. Reusing memory halves
- * the cost and spares the collector.
+ * One recipient's message: printable ASCII, lines of at most 998 characters, each ended by CRLF.
+ * @param target a buffer to write to if it is large enough; the result is then a view of it. Reusing a buffer halves the
+ * cost and saves garbage collection.
  * @throws TypeError for an address that is not a plain one.
  */
 export function render({ fixed, order, encoders }: Prepared, recipient: Recipient, target?: Buffer): MailData {
@@ -107,8 +107,8 @@ export function render({ fixed, order, encoders }: Prepared, recipient: Recipien
   );
 }
 
-/** The Date field, made once a second. */
-function datedBySecond(): (date: Date) => string {
+/** The Date field, built only once a second. */
+function cachedDateField(): (date: Date) => string {
   let second = Number.NaN;
   let field = '';
   return (date) => {
@@ -119,7 +119,7 @@ function datedBySecond(): (date: Date) => string {
   };
 }
 
-/** Collects a message's pieces; an encoder that stands in several places runs once per recipient. */
+/** Collects the pieces of a message. An encoder used in several places runs once for each recipient. */
 class Assembly {
   readonly fixed: string[] = [''];
   readonly order: number[] = [];
@@ -170,19 +170,19 @@ function asIs(text: string): string {
 function valueFor({ name }: Slot, recipient: Recipient): string | undefined {
   switch (name) {
     case PREFERENCES:
-      return urlsOf(recipient).preferences;
+      return requireUrls(recipient).preferences;
     case WEB_COPY:
-      return urlsOf(recipient).webCopy;
+      return requireUrls(recipient).webCopy;
     case OPEN_URL:
-      return urlsOf(recipient).open;
+      return requireUrls(recipient).open;
     case CLICK_URL:
-      return urlsOf(recipient).click;
+      return requireUrls(recipient).click;
     default:
       return recipient.values[name];
   }
 }
 
-function urlsOf({ urls }: Recipient): RecipientUrls {
+function requireUrls({ urls }: Recipient): RecipientUrls {
   if (!urls) throw new TypeError('a campaign message needs its recipient addresses');
   return urls;
 }

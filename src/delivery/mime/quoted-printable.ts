@@ -1,7 +1,7 @@
 /**
- * Quoted-printable (RFC 2045 §6.7), so made that encoded pieces may be put one after the other: each begins and ends at
- * the start of a line. No line holds two blanks in a row or ends with one, which makes a body its own relaxed
- * canonical form for DKIM (RFC 6376 §3.4.4). No line begins with a dot, so that SMTP need not double any (RFC 5321 §4.5.2).
+ * Quoted-printable (RFC 2045 §6.7) whose pieces can be joined: each one starts and ends at the start of a line. No line
+ * contains two blanks in a row or ends with a blank, so a body is already in the relaxed canonical form of DKIM
+ * (RFC 6376 §3.4.4). No line starts with a dot, so SMTP needs no dot-stuffing (RFC 5321 §4.5.2).
  */
 
 const lineRoom = 75;
@@ -10,9 +10,9 @@ const LF = 10;
 const SPACE = 32;
 const DOT = 46;
 
-// The bytes that stand for themselves: printable ASCII but the equals sign.
+// Characters that need no encoding: printable ASCII except the equals sign.
 const plain = /^[ -<>-~]*$/;
-// Leaves room for a first character in three.
+// Leaves room for `=2E`, the encoding of a dot at the start of a line.
 const plainRoom = lineRoom - 2;
 
 const encodedBytes = Array.from({ length: 256 }, (_, byte) =>
@@ -22,8 +22,8 @@ const encodedBytes = Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * Encodes text as UTF-8 in lines of at most 76 characters. Its line breaks, of whatever kind, become CRLF. The result
- * ends at the start of a line, behind a soft line break unless the text ended with a line break.
+ * Encodes text as UTF-8 in lines of at most 76 characters. Every kind of line break becomes CRLF. The result
+ * ends at the start of a line: after a soft line break, unless the text ends with a line break.
  */
 export function quotedPrintable(text: string): string {
   if (!plain.test(text) || text.includes('  ')) return encodeBytes(Buffer.from(text));
@@ -55,15 +55,15 @@ function encodeBytes(bytes: Buffer): string {
       lines += '=\r\n';
       column = 0;
     }
-    const standing = byte === DOT && column === 0 ? '=2E' : encoded;
-    lines += standing;
-    column += standing.length;
+    const written = byte === DOT && column === 0 ? '=2E' : encoded;
+    lines += written;
+    column += written.length;
     afterBlank = blank;
   }
   return column === 0 ? lines : `${lines}=\r\n`;
 }
 
-// A character of several bytes stays on one line.
+// The columns that a character needs: all its bytes stay on one line.
 function characterRoom(byte: number, encoded: string): number {
   if (byte >= 0xf0) return 12;
   if (byte >= 0xe0) return 9;

@@ -141,18 +141,18 @@ function readyMailing(
       : null,
   });
   const signingDomain = domain;
-  let signer = keys.signerOf(signingDomain);
+  let signer = keys.findSigner(signingDomain);
   const ready: ReadyMailing = {
     fields: personFields(frozen.content.placeholders, names),
     refresh() {
-      signer = keys.signerOf(signingDomain);
+      signer = keys.findSigner(signingDomain);
     },
     envelopeFrom: ({ id, compared_email: email }) =>
       bounceDomain === '' ? from : returnPath(secret, { id, email }, bounceDomain),
     renderSigned(claim, to) {
       if (signer === null) return null;
       const message = ready.render(claim, to);
-      return signer.signAside(message.bytes, clock.now()).then((field) => message.withField(field));
+      return signer.signInThreadPool(message.bytes, clock.now()).then((field) => message.withField(field));
     },
     render: (claim, to, memory) => {
       const own = tokens.recipient({

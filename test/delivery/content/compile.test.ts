@@ -1,4 +1,4 @@
-/** Compiling: what becomes of an owner's template, and what owners are told when nothing can. */
+/** Compiling templates, and the errors that owners get for templates that cannot be compiled. */
 import t from 'tap';
 import { compileContent, templateProblem } from '../../../src/delivery/content/compile.ts';
 import type { Content, ContentSource } from '../../../src/delivery/content/compiled-content.ts';
@@ -57,7 +57,7 @@ const values: Values = {
 const html = (content: Content) => mergeHtml(content.html, values);
 const plain = (content: Content) => mergeText(content.text, values);
 
-t.test('MJML becomes HTML with its own thread, and a text part', async (t) => {
+t.test('MJML is compiled to HTML and a text part in a separate thread', async (t) => {
   const root = mjml([
     text('<h1>Hello ((first_name|you))</h1>'),
     { tagName: 'mj-button', attributes: { href: 'https://example.com/?a=1&b=((city))' }, content: 'Buy' },
@@ -80,31 +80,34 @@ t.test('MJML becomes HTML with its own thread, and a text part', async (t) => {
   t.strictSame(JSON.parse(JSON.stringify(content)), content, 'it survives JSON');
 });
 
-t.test('MJML asks no third party for fonts on its own', async (t) => {
+t.test('MJML adds no fonts from third parties', async (t) => {
   t.notMatch(html(await designed(mjml([text('x')]))), /googleapis|@import/);
 });
 
-t.test('a template that is no MJML document is refused at first sight, in words for its owner', async (t) => {
-  const cases: [string, RegExp][] = [
-    ['{', /not valid JSON/],
-    ['[]', /not an MJML document/],
-    ['"mjml"', /not an MJML document/],
-    ['{"type":"body"}', /not an MJML document/],
-    ['{"tagName":"mjml"}', /no mj-body/],
-    ['{"tagName":"mjml","children":{}}', /children that are not a list/],
-    ['{"tagName":"mjml","children":[1]}', /without a tagName/],
-    ['{"tagName":"mjml","children":[{"tagName":"mj-body","attributes":[]}]}', /attributes that are not an object/],
-    ['{"tagName":"mjml","children":[{"tagName":"mj-body","content":7}]}', /content that is not a text/],
-    [`${'{"tagName":"mjml","children":['.repeat(9000)}${']}'.repeat(9000)}`, /nested more than/],
-  ];
-  for (const [json, problem] of cases) {
-    t.match(templateProblem(json), problem);
-    await t.rejects(buildContent({ ...nothing, template_json: json }), { name: 'ContentError', message: problem });
-  }
-  t.equal(templateProblem(JSON.stringify(mjml([text('x')]))), null);
-});
+t.test(
+  'a template that is not an MJML document is refused before compiling, with a message for its owner',
+  async (t) => {
+    const cases: [string, RegExp][] = [
+      ['{', /not valid JSON/],
+      ['[]', /not an MJML document/],
+      ['"mjml"', /not an MJML document/],
+      ['{"type":"body"}', /not an MJML document/],
+      ['{"tagName":"mjml"}', /no mj-body/],
+      ['{"tagName":"mjml","children":{}}', /children that are not a list/],
+      ['{"tagName":"mjml","children":[1]}', /without a tagName/],
+      ['{"tagName":"mjml","children":[{"tagName":"mj-body","attributes":[]}]}', /attributes that are not an object/],
+      ['{"tagName":"mjml","children":[{"tagName":"mj-body","content":7}]}', /content that is not a text/],
+      [`${'{"tagName":"mjml","children":['.repeat(9000)}${']}'.repeat(9000)}`, /nested more than/],
+    ];
+    for (const [json, problem] of cases) {
+      t.match(templateProblem(json), problem);
+      await t.rejects(buildContent({ ...nothing, template_json: json }), { name: 'ContentError', message: problem });
+    }
+    t.equal(templateProblem(JSON.stringify(mjml([text('x')]))), null);
+  },
+);
 
-t.test('mj-include reads no file, wherever it stands', async (t) => {
+t.test('mj-include reads no file, wherever it is used', async (t) => {
   const path = '/etc/passwd';
   const include: Node = { tagName: 'mj-include', attributes: { path } };
   const roots = [
@@ -114,7 +117,7 @@ t.test('mj-include reads no file, wherever it stands', async (t) => {
     mjml([{ tagName: 'mj-raw', content: `<MJ-INCLUDE path="${path}"/>` }]),
   ];
   for (const root of roots) await t.rejects(designed(root), { name: 'ContentError', message: /mj-include/ });
-  // What the parser of MJML's XML form would leave behind means nothing here.
+  // Properties that the parser of MJML's XML form adds have no effect here.
   const marked = { ...text('seen'), absoluteFilePath: path, file: path, includedIn: [{ file: path, line: 1 }] };
   t.notMatch(html(await designed(mjml([marked]))), /root:/);
 });
@@ -140,7 +143,7 @@ t.test('the preheader comes first in the body, hidden, and takes the place of mj
   t.notMatch(html(await designed(preview, { preheader: 'New' })), 'Old preview');
 });
 
-t.test('a mail without preference link or postal address gets both (trust 25)', async (t) => {
+t.test('a mail without preference link or postal address gets both', async (t) => {
   const footed = async (template: string) =>
     html(await page(template, { footer: true })).includes('Unsubscribe or change');
   t.equal(await footed(`<p>${complete}</p>`), false);
@@ -161,7 +164,7 @@ t.test('a mail without preference link or postal address gets both (trust 25)', 
   t.match(plain(content), 'Street 1, City\nUnsubscribe or change preferences (https://mail.example.com/p?t=1&u=2)');
 });
 
-t.test('the footer that is appended can be read, whatever ground the template has', async (t) => {
+t.test('the appended footer is legible on every background colour', async (t) => {
   const bodies: [string, string][] = [
     ['<body>', '#ffffff'],
     ['<body style="margin:0;background-color:#0b0d10;color:#eee">', '#0b0d10'],
@@ -184,13 +187,13 @@ t.test('the footer that is appended can be read, whatever ground the template ha
   }
 });
 
-t.test('the address of the web copy stands where its name does, and counts as no click', async (t) => {
+t.test('the URL of the web copy replaces its placeholder, and does not count as a click', async (t) => {
   const content = await page('<a href="((web_copy))">View in browser</a> ((web_copy))', { tracking: true });
   t.strictSame(content.links, []);
   t.ok(content.placeholders.includes('web_copy'));
 });
 
-t.test('web links are counted, each address once; others are left alone', async (t) => {
+t.test('web links are tracked, each URL once; other links stay unchanged', async (t) => {
   const template = `<a href="https://example.com/?a=1&amp;b=2">1</a> <a href='https://example.com/?a=1&#38;b=2'>2</a>
     <map><area href=" http://example.com/((city)) "></map> <a href="HTTPS://example.com/b">4</a>
     <!--[if mso]><v:roundrect href="https://example.com/b2"></v:roundrect><![endif]-->
@@ -271,7 +274,7 @@ t.test('a placeholder for an address, or for all that follows its scheme, takes 
     const { links } = await page(template, { tracking: true });
     const clicked = links[0] === undefined ? null : mergeUrl(links[0], { x });
     if (leadsTo === null) {
-      // What can not be an address leads nowhere, and never to the host that the value names.
+      // A value that is not a URL leads nowhere, and never to the host that it names.
       t.ok(
         [merged, clicked].every((url) => !hostOf(url).startsWith('evil')),
         `${href} ${x}`,
@@ -285,7 +288,7 @@ t.test('a placeholder for an address, or for all that follows its scheme, takes 
   }
 });
 
-t.test('HTML that is nested too deeply is refused, also where elements close each other', async (t) => {
+t.test('HTML that is nested too deeply is refused, even if elements close each other', async (t) => {
   for (const tag of ['<b>', '<div>', '<li><td>'])
     await t.rejects(page(tag.repeat(300_000)), { name: 'ContentError', message: /more than 1000 levels/ }, tag);
   for (const tag of ['<p>', '<li>', '<br>', '<img src="x">'])
@@ -302,7 +305,7 @@ t.test('an open is counted by one pixel at the end of the body', async (t) => {
   t.match(merged, /x<img src="https:\/\/mail\.example\.com\/o\/token"[^>]*><\/body>\n$/);
 });
 
-t.test('without tracking there is no pixel and no rewritten link (trust 45)', async (t) => {
+t.test('without tracking there is no pixel and no rewritten link', async (t) => {
   const content = await page(`<a href="https://example.com/?n=((first_name))">Shop</a> ${complete}`, { footer: true });
   t.strictSame(content.links, []);
   t.equal(
@@ -313,7 +316,7 @@ t.test('without tracking there is no pixel and no rewritten link (trust 45)', as
   t.notMatch(JSON.stringify(content), '#');
 });
 
-t.test('placeholders are found in text and attributes, and their defaults read as HTML', async (t) => {
+t.test('placeholders are found in text and attributes, and their defaults are decoded as HTML', async (t) => {
   const content = await page(
     '<p title="((x|a &amp; &quot;b&quot;))">((x|c &lt; d))</p><style>.a{color:((x|red))}</style><td background=((x))><a href="((x|https://example.com/?a&amp;b))">y</a>',
   );
@@ -323,7 +326,7 @@ t.test('placeholders are found in text and attributes, and their defaults read a
   );
 });
 
-t.test('no value leaves its place, whatever attribute it stands in', async (t) => {
+t.test('no value breaks out of its attribute, whichever it is', async (t) => {
   const content = await page(
     `<p title=((x)) class='((x))' id="((x))">((x))</p><a href=((x))>a</a><a href='q?((x))'>b</a>`,
   );
@@ -339,7 +342,7 @@ t.test('indentation is dropped unless the page may show it', async (t) => {
   t.equal(html(await page('<p style="white-space: pre">\n  a</p>')), '<p style="white-space: pre">\n  a</p>\n');
 });
 
-t.test('the text part reads like a letter', async (t) => {
+t.test('the text part is readable as plain text', async (t) => {
   const content =
     await page(`<html><head><title>T</title><style>p{}</style></head><body><h1>Title of ((first_name))</h1>
     <div style="display:none">hidden</div><div style="display: none;">hidden</div>
@@ -353,12 +356,12 @@ t.test('the text part reads like a letter', async (t) => {
   );
 });
 
-t.test('no content at all is said so', async (t) => {
+t.test('an empty template is refused with its own message', async (t) => {
   for (const template_html of [null, '', ' \n'])
     await t.rejects(buildContent({ ...nothing, template_html }), { name: 'ContentError', message: /no content/ });
 });
 
-t.test('what the compiler cannot take is the template’s problem, told from its thread', async (t) => {
+t.test('what the compiling thread cannot handle is reported as a problem of the template', async (t) => {
   const deep = '<div>'.repeat(100_000);
   await t.rejects(compileContent({ ...nothing, template_html: deep }), {
     name: 'ContentError',
@@ -371,7 +374,7 @@ t.test('what the compiler cannot take is the template’s problem, told from its
   });
 });
 
-t.test('hostile templates cost linear time (trust 37)', async (t) => {
+t.test('hostile templates cost linear time', async (t) => {
   const fill = (piece: string) => piece.repeat(Math.ceil(131_072 / piece.length));
   const pieces = [
     '<',

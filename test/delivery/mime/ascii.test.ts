@@ -1,4 +1,4 @@
-/** Only ASCII leaves: no letter of any field can end a line, begin another field or smuggle in an SMTP command. */
+/** Only ASCII is sent: no character of any field can end a line, start another field or inject an SMTP command. */
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
@@ -15,10 +15,10 @@ import { mustSucceed } from '../../campaign.ts';
 import { startApp } from '../../helper.ts';
 import { type Sink, startSink } from '../sink.ts';
 
-/** Its low bytes spell a dot, a line end and MAIL FROM to a writer of latin1. */
+/** Written as latin1, its low bytes are an end of data and MAIL FROM. */
 const SMUGGLED = 'a@xľčĊčĊhičĊ.čĊMAILĠFROMĺļevilрexample.orgľčĊ.example';
 
-// Letters whose low byte is CR or LF, line ends of every kind, and any code point at all.
+// Letters whose low byte is CR or LF, every kind of line end, and any other code point.
 const letter = fc.oneof(
   {
     weight: 3,
@@ -39,7 +39,7 @@ const letter = fc.oneof(
 );
 const anything = fc.string({ unit: letter, maxLength: 40 });
 
-t.test('of all of Unicode, mail data takes printable ASCII and CRLF', async (t) => {
+t.test('of all of Unicode, mail data accepts only printable ASCII and CRLF', async (t) => {
   const taken: number[] = [];
   for (let code = 0; code <= 0x10ffff; code++) if (isMailText(String.fromCodePoint(code))) taken.push(code);
   t.strictSame(
@@ -55,7 +55,7 @@ t.test('of all of Unicode, mail data takes printable ASCII and CRLF', async (t) 
 
 t.test('the address of the envelope and the header is ASCII whatever letter its domain holds', async (t) => {
   const wrong: number[] = [];
-  // Of the planes that hold no letters yet, one in 61.
+  // Of the planes without letters, every 61st code point.
   for (let code = 0x80; code <= 0x10ffff; code += code < 0x33000 ? 1 : 61) {
     const ascii = asciiAddress(`news@x${String.fromCodePoint(code)}y.example`);
     if (ascii !== null && !/^news@[a-z\d.-]+$/.test(ascii)) wrong.push(code);
@@ -139,7 +139,7 @@ t.test('any text in any field of a mail stays in its field, or the mail is refus
   t.ok(made > 100, `${made} were made`);
 });
 
-/** The message, or null where it is refused as it should be. */
+/** The message, or null if it is refused with the expected error. */
 function mailOrNull(make: () => MailData): string | null {
   try {
     return make().bytes.toString('latin1');
@@ -197,7 +197,7 @@ t.test('BOUNCE_DOMAIN may be given as people write it and is used in ASCII form'
   t.pass();
 });
 
-/** An application that hands its mail to this relay. */
+/** An application that sends its mail through this relay. */
 function startSending(t: Test, sink: Sink) {
   return startApp(
     t,

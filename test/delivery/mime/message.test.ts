@@ -1,4 +1,4 @@
-/** The message as it leaves: merging, MIME, headers. Parsed back by a library that shares no code with it. */
+/** Messages: merging, MIME, headers. They are parsed by a library that shares no code with ours. */
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import t from 'tap';
@@ -78,7 +78,7 @@ async function parsed(raw: Buffer) {
   return { ...mail, text: mail.text?.replace(/\n$/, ''), html: mail.html?.replace(/\n$/, '') };
 }
 
-/** What a reader's program ought to show of a text: line breaks alike, half surrogate pairs replaced. */
+/** What a mail program should show for a text: uniform line breaks, lone surrogates replaced. */
 function shown(text: string): string {
   return Buffer.from(text).toString().replace(/\r\n?/g, '\n');
 }
@@ -91,7 +91,7 @@ const everything = (values: Values): Values => ({
   [CLICK_URL]: urls.click,
 });
 
-// Any UTF-16 at all: controls, line breaks, emoji, combining marks, lone surrogates, and long runs of it.
+// Any UTF-16: controls, line breaks, emoji, combining marks, lone surrogates, and long runs of them.
 const unit = fc.oneof(
   {
     weight: 4,
@@ -126,7 +126,7 @@ t.test('RFC 5321 4.5.2: no line of a message begins with a dot, whatever its val
   }
 });
 
-t.test('a message says who, to whom, what and when, and decodes to the merged content', async (t) => {
+t.test('a message has From, To, Subject and Date, and decodes to the merged content', async (t) => {
   const compiled = await content();
   const values = {
     first_name: 'Zoë',
@@ -157,7 +157,7 @@ t.test('a message says who, to whom, what and when, and decodes to the merged co
   t.match(mail.text, 'Shop (https://mail.example.com/c/token/0)');
 });
 
-t.test('a campaign mail carries the headers of one-click unsubscribing and no sign of a machine reply', async (t) => {
+t.test('a campaign mail has the headers for one-click unsubscribing and none of an automatic reply', async (t) => {
   const { headers } = await parsed(render(prepare(await content(), facts), recipient()));
   const header = (key: string) => headers.filter((field) => field.key === key).map((field) => field.value);
   t.strictSame(header('list-unsubscribe'), ['<https://mail.example.com/u/token>']);
@@ -190,7 +190,7 @@ t.test('a mail about an account has no unsubscribe headers and says that a machi
   t.equal(mail.html, '<p>Please <a href="https://mail.example.com/v/token">confirm a@example.com</a>.</p>\n');
 });
 
-t.test('any values give a valid message that decodes to exactly the merged text (trust 14, 32)', async (t) => {
+t.test('any values give a valid message that decodes to exactly the merged text', async (t) => {
   const compiled = await content({ subject: '((first_name)) 🎉 ((city|x))((last_name))' });
   const prepared = prepare(compiled, facts);
   const record = fc.record({
@@ -242,7 +242,7 @@ t.test('quoted-printable pieces may be joined anywhere', async (t) => {
     fc.property(fc.array(anything, { maxLength: 6 }), (pieces) => {
       const joined = pieces.map(quotedPrintable).join('');
       if (joined.split('\r\n').some((line) => line.length > 76)) throw new Error('a line is too long');
-      // A decoder of its own: soft breaks vanish, =XX are bytes.
+      // An independent decoder: removes soft line breaks and turns =XX into bytes.
       const plain = joined
         .replace(/=\r\n/g, '')
         .replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
@@ -256,7 +256,7 @@ t.test('quoted-printable pieces may be joined anywhere', async (t) => {
   t.equal(quotedPrintable('blank \nend  \n'), 'blank=20\r\nend =20\r\n', 'no blank before a line end, no two in a row');
 });
 
-t.test('a message is written to memory given for it, when there is enough', async (t) => {
+t.test('a message is written to the given buffer if it is large enough', async (t) => {
   const prepared = prepare(await content(), facts);
   const memory = Buffer.alloc(100_000);
   const message = render(prepared, recipient({ first_name: 'Zoë' }), memory);
@@ -265,7 +265,7 @@ t.test('a message is written to memory given for it, when there is enough', asyn
   t.not(render(prepared, recipient(), Buffer.alloc(10)).buffer, memory.buffer);
 });
 
-t.test('a value is put in once and never expanded again', async (t) => {
+t.test('placeholders within a value are not expanded', async (t) => {
   const values = { a: '((b))', b: 'secret' };
   t.equal(mergeText(scan('((a)) ((b))'), values), '((b)) secret');
   t.equal(mergeText(scan('(((a)))'), { a: 'x' }), '(x)');
@@ -281,12 +281,12 @@ t.test('an unknown or empty name gives the default or nothing, whatever the name
     t.equal(mergeText(scan(prose), { a: 'x' }), prose);
 });
 
-t.test('a subject is raw text, its breaks and controls are spaces (trust 32)', async (t) => {
+t.test('a subject is raw text, its line breaks and controls become spaces', async (t) => {
   const values = { x: 'a\r\nBcc: evil@example.com\u2028b\u2029c\0d\u0085<&>' };
   t.equal(mergeLine('  News: ((x)) ', values), 'News: a Bcc: evil@example.com b c d <&>');
 });
 
-t.test('inside a URL values are encoded, at its beginning only harmless schemes pass', async (t) => {
+t.test('inside a URL values are encoded, at its start only harmless schemes are kept', async (t) => {
   const whole = (x: string) => mergeText(scan('((x))', 'url'), { x });
   t.equal(whole('example.com'), 'https://example.com');
   t.equal(whole(' https://example.com/a b?c=d&e=%20#f '), 'https://example.com/a%20b?c=d&e=%20#f');
@@ -333,7 +333,7 @@ t.test('a link is merged into an absolute web address or none', async (t) => {
     t.equal(mergeUrl(url, { site }), null, url);
 });
 
-t.test('header lines are folded at 78, encoded words hold at most 75 characters (trust 14)', async (t) => {
+t.test('header lines are folded at 78, encoded words have at most 75 characters', async (t) => {
   t.equal(unstructuredField('Subject', 'short'), 'Subject: short\r\n');
   t.equal(unstructuredField('Subject', ''), 'Subject: \r\n');
   const long = unstructuredField('Subject', 'word '.repeat(40).trim());
@@ -377,7 +377,7 @@ t.test('display names survive specials, quotes and length', async (t) => {
   }
 });
 
-t.test('an address that is not one plain address is refused (trust 33)', async (t) => {
+t.test('an address that is not one plain address is refused', async (t) => {
   const prepared = prepare(await content(), facts);
   for (const address of [
     'a@b.example, c@d.example',
@@ -401,7 +401,7 @@ t.test('a campaign message without its recipient addresses is refused', async (t
   t.throws(() => render(prepared, recipient({}, { urls: null })), TypeError);
 });
 
-t.test('half a megabyte of hostile text merges in linear time (trust 37)', async (t) => {
+t.test('half a megabyte of hostile text merges in linear time', async (t) => {
   const size = 512 * 1024;
   const fill = (piece: string) => piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
   const hostile = [

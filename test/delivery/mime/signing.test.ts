@@ -1,11 +1,11 @@
-/** Mail of a domain with a key leaves signed (trust 16), and a full disk lets nothing leave unrecorded (trust 48). */
+/** Mail of a domain with a DKIM key is signed, and nothing is sent unrecorded when the disk is full. */
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
 import { createDkimKey, dnsRecord, type KeyType } from '../../../src/delivery/mime/dkim.ts';
 import { sendCampaign } from '../../campaign.ts';
 import { startApp } from '../../helper.ts';
 
-/** What is wrong with the form of a mail, its signature included (trust 14). */
+/** The formal errors of a mail, including its signature. */
 function faultsOf(raw: Buffer): string[] {
   const wire = raw.toString('latin1');
   const lines = wire.split('\r\n');
@@ -19,7 +19,7 @@ function faultsOf(raw: Buffer): string[] {
 }
 
 for (const type of ['rsa', 'ed25519'] as KeyType[]) {
-  t.test(`a campaign from a domain with an ${type} key leaves signed with the newest one (trust 16)`, async (t) => {
+  t.test(`a campaign from a domain with an ${type} key is signed with the newest one`, async (t) => {
     const app = await startApp(t);
     const key = createDkimKey(type);
     const insert = app.db.prepare(
@@ -45,7 +45,7 @@ for (const type of ['rsa', 'ed25519'] as KeyType[]) {
   });
 }
 
-t.test('with a full disk nothing leaves without a recorded claim, and it recovers by itself (trust 48)', async (t) => {
+t.test('with a full disk nothing is sent without a recorded claim, and sending recovers by itself', async (t) => {
   let handed = 0;
   const app = await startApp(t, { RECALL_SECONDS: '60' }, () => ({
     room: () => 100,
@@ -67,7 +67,7 @@ t.test('with a full disk nothing leaves without a recorded claim, and it recover
   await sendCampaign(t, app, { people });
   handed = 0;
   app.clock.advance(60_000);
-  // Free pages within the file would hide the full disk.
+  // Free pages in the file would otherwise hide that the disk is full.
   app.db.exec('VACUUM');
   app.db.pragma(`max_page_count = ${app.db.pragma('page_count', { simple: true })}`);
   await t.rejects(app.background(), { code: 'SQLITE_FULL' });
