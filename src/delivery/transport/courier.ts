@@ -4,7 +4,7 @@ import type { Outcome } from './smtp/outcome.ts';
 
 export type { Outcome } from './smtp/outcome.ts';
 
-/** One message to one recipient. */
+/** One message to one recipient, as the worker gives it to a courier. For SMTP it is also the pool's `Job`. */
 export interface Handoff {
   mailingId: number;
   userId: number;

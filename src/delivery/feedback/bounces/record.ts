@@ -67,8 +67,10 @@ export const LAST_ACCEPTED = `
 /** For a bounce the state tells; searching the events for it would get slower with every bounce of the mailing. */
 function isRecorded(client: Database, deliveryId: number, kind: Bounce['kind'], delivery: Delivery): boolean {
   if (kind === 'bounce') return delivery.state === State.bounced;
-  const seen = client.prepare("SELECT 1 FROM events WHERE mailing_id = ? AND kind = 'complaint' AND delivery_id = ?");
-  return seen.get(delivery.mailing_id, deliveryId) !== undefined;
+  const complaint = client.prepare(
+    "SELECT 1 FROM events WHERE mailing_id = ? AND kind = 'complaint' AND delivery_id = ?",
+  );
+  return complaint.get(delivery.mailing_id, deliveryId) !== undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { MailData } from '../../mime/mail-data.ts';
 import type { Outcome } from './outcome.ts';
 import type { Relay } from './relay.ts';
 
-/** One message to one recipient. */
+/** One message to one recipient, as the pool needs it: the courier's `Handoff` without its mailing and account. */
 export type Job = {
   /** The envelope sender; empty for the null reverse-path (RFC 5321 4.5.5). */
   from: string;

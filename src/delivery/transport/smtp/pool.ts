@@ -41,7 +41,7 @@ export class SmtpPool {
   readonly #sessions = new Map<Session, Route>();
   readonly #idle: Session[] = [];
   /** The relay of every session, including ended ones. */
-  readonly #routeOf = new WeakMap<Session, Route>();
+  readonly #routeBySession = new WeakMap<Session, Route>();
   /** Sessions whose relay has not replied for a long time, while another relay is available. */
   readonly #stalled = new Set<Session>();
   /** The pipelined job of each session at the last check. */
@@ -131,7 +131,7 @@ export class SmtpPool {
   }
 
   readonly #owner: SessionOwner = {
-    finished: (session, ticket, outcome) => this.#finish(this.#routeOf.get(session), ticket, outcome),
+    finished: (session, ticket, outcome) => this.#finish(this.#routeBySession.get(session), ticket, outcome),
     endingData: (session) => {
       const route = this.#sessions.get(session);
       if (route !== undefined && this.#canPipeline(session, route))
@@ -300,7 +300,7 @@ export class SmtpPool {
     } else {
       const session = new Session(connection, result, this.#timeouts, relayName(route.relay), this.#owner);
       this.#sessions.set(session, route);
-      this.#routeOf.set(session, route);
+      this.#routeBySession.set(session, route);
       route.opened(connection.age);
       this.#feed(session, route);
     }
@@ -362,6 +362,6 @@ export class SmtpPool {
 }
 
 /** Empties a queue and resolves each of its jobs. */
-function end(queue: PendingJobs, outcomeOf: (ticket: Ticket) => Outcome | 'withdrawn'): void {
-  for (let ticket = queue.shift(); ticket !== null; ticket = queue.shift()) ticket.resolve(outcomeOf(ticket));
+function end(queue: PendingJobs, outcome: (ticket: Ticket) => Outcome | 'withdrawn'): void {
+  for (let ticket = queue.shift(); ticket !== null; ticket = queue.shift()) ticket.resolve(outcome(ticket));
 }
