@@ -1,4 +1,4 @@
-/** Builds the HTTP side. The one place where Fastify and Ajv options are set: tests and production run the same. */
+/** Builds the HTTP application. Fastify and Ajv options are set only here, so tests and production run with the same ones. */
 import { STATUS_CODES } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, {
@@ -16,14 +16,14 @@ import type { Deps } from './deps.ts';
 import { installBodyLimits } from './http/bodies.ts';
 import { installConnectionLimits, REQUEST_TIMES } from './http/connections.ts';
 import { failedBody, frameworkText } from './http/errors.ts';
-import { FORM_BYTES } from './http/forms.ts';
+import { MAX_FORM_BYTES } from './http/forms.ts';
 import { installLineEnd } from './http/line-end.ts';
 import { installLockWaits } from './http/lock-waits.ts';
 import { installOpenapi } from './http/openapi.ts';
-import { installWriteTurns } from './http/write-turns.ts';
+import { installWriteAnnouncements } from './http/write-announcements.ts';
 import { pages } from './pages/index.ts';
 
-/** The statuses of what Node refuses by itself; anything else is malformed. */
+/** The statuses for requests that Node itself rejects, by error code. Any other code is answered 400. */
 const CLIENT_ERRORS = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
@@ -32,14 +32,14 @@ const CLIENT_ERRORS = new Map([
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
-/** What the log carries: routes, never addresses, which hold tokens, and never headers, which hold keys (trust 40). */
+/** Log options. Requests are logged by route, not by URL, because URLs contain tokens; headers are never logged, because they contain keys. */
 export function logOptions({ LOG_LEVEL: level }: Config) {
   const req = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url });
-  // At trace, the parser of multipart forms logs what it was given, the headers of the request with it.
+  // At level trace, @fastify/multipart logs its options, which include the request's headers.
   return { level, serializers: { req }, redact: { paths: ['headers', '*.headers', '*.*.headers'], remove: true } };
 }
 
-/** The application, ready to listen or to be injected into. */
+/** Gives the application, ready for `listen` or `inject`. */
 export async function buildApp(
   deps: Deps,
   logger: NonNullable<FastifyServerOptions['logger']> = false,
@@ -51,9 +51,9 @@ export async function buildApp(
     logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL) }),
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     exposeHeadRoutes: false,
-    bodyLimit: FORM_BYTES,
+    bodyLimit: MAX_FORM_BYTES,
     ...REQUEST_TIMES,
-    // Requests that arrive while it stops are answered as always, in the envelope, and their connection ends.
+    // Fastify's own 503 would not have our envelope. Requests that arrive during a stop are answered as usual, then their connection is closed.
     return503OnClosing: false,
     ajv: {
       customOptions: {
@@ -71,7 +71,7 @@ export async function buildApp(
     },
     frameworkErrors: (error, _request, reply: FastifyReply) => {
       const status = error.statusCode ?? 400;
-      // No hook runs for these, so that the end of the line is written here.
+      // No hook runs for these errors, so the line feed is added here.
       reply
         .code(status)
         .type('application/json; charset=utf-8')
@@ -87,7 +87,7 @@ export async function buildApp(
       socket.write(
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
       );
-      // The other side may never close.
+      // `end` alone would wait for the client, which may never close its side.
       socket.destroySoon();
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -102,7 +102,7 @@ export async function buildApp(
   installConnectionLimits(app);
   installBodyLimits(app, deps);
   await installOpenapi(app);
-  installWriteTurns(app);
+  installWriteAnnouncements(app);
   installLockWaits(app, deps);
   await app.register((scope) => api(scope, deps), { prefix: '/api' });
   await app.register(async (scope) => {

@@ -1,8 +1,8 @@
-/** The failures a caller can be told about; every layer throws them, one handler renders them. */
+/** Failures that are reported to the caller. Any layer may throw them; one error handler turns them into the answer. */
 
 export type FieldErrors = Record<string, string[]>;
 
-/** An expected failure: its HTTP status and the `errors` of the envelope (interface "Errors"). */
+/** An expected failure: its HTTP status and the `errors` of the envelope. */
 export class Failure extends Error {
   readonly status: number;
   readonly errors: string | FieldErrors;
@@ -14,17 +14,17 @@ export class Failure extends Error {
   }
 }
 
-/** A record failure, 404: the record is absent, malformed or another account's; the text is the endpoint's own. */
+/** 404: the id is missing or malformed, or no such record belongs to the account. Each endpoint has its own text. */
 export function notFound(text = 'Record Not Found'): Failure {
   return new Failure(404, text);
 }
 
-/** A business-rule failure, 409. */
+/** 409: the request is valid, but the state of the record does not allow it. */
 export function conflict(text: string): Failure {
   return new Failure(409, text);
 }
 
-/** A validation failure, 422, of one field. */
+/** 422: one field is invalid. */
 export function invalid(field: string, text: string): Failure {
   return new Failure(422, { [field]: [text] });
 }
@@ -34,12 +34,12 @@ export function payloadTooLarge(): Failure {
   return new Failure(413, 'Payload Too Large');
 }
 
-/** 503: nothing can be written at the moment, and nothing was; the same request may succeed in a second. */
+/** 503: the database cannot be written at the moment and nothing was changed. The caller may repeat the request. */
 export function unavailable(): Failure {
   return new Failure(503, 'The database is busy, try again in a moment');
 }
 
-/** The name of a field as the texts write it: underscores and camel case become spaces (`strIds` → `str ids`). */
+/** A field's name as error texts show it: underscores and camel case become spaces (`strIds` → `str ids`). */
 export function fieldLabel(field: string): string {
   return field
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -47,7 +47,7 @@ export function fieldLabel(field: string): string {
     .toLowerCase();
 }
 
-/** The texts of decisions §1, by rule. */
+/** The texts of field errors, by rule. */
 export const messages = {
   required: (field: string) => `The ${fieldLabel(field)} field is required.`,
   selected: (field: string) => `The selected ${fieldLabel(field)} is invalid.`,

@@ -2,29 +2,29 @@
 import Type from 'typebox';
 import { type Address, parseAddressList } from '../audience/contacts/addresses.ts';
 import { messages } from '../failure.ts';
-import { ARRAY_MAXIMUM } from '../http/schemas.ts';
+import { MAX_ARRAY_ITEMS } from '../http/schemas.ts';
 import type { FieldErrorCollector } from '../http/validation.ts';
 
 export const AddressList = Type.String({ description: 'One address, or several separated by commas.' });
 
-const NAMED_AT_MOST = 20;
+const MAX_NAMED = 20;
 
 /** Adds the field error that names the bad addresses, when the list was given and any is bad. */
 export function checkAddressList(list: string | undefined, faults: FieldErrorCollector): void {
   if (list === undefined) return;
-  const parsed = parseAddressList(list, ARRAY_MAXIMUM);
+  const parsed = parseAddressList(list, MAX_ARRAY_ITEMS);
   if (!('bad' in parsed)) return;
   if (parsed.tooMany) {
-    faults.add('email_address', messages.items('email_address', ARRAY_MAXIMUM));
+    faults.add('email_address', messages.items('email_address', MAX_ARRAY_ITEMS));
     return;
   }
-  const named = parsed.bad.slice(0, NAMED_AT_MOST).map((address) => address.slice(0, 260));
+  const named = parsed.bad.slice(0, MAX_NAMED).map((address) => address.slice(0, 260));
   const text = messages.email('email_address').slice(0, -1);
   faults.add('email_address', named.length > 0 ? `${text}: ${named.join(', ')}` : messages.required('email_address'));
 }
 
 /** The addresses of a list that has passed `checkAddressList`. */
 export function readAddressList(list: string): Address[] {
-  const parsed = parseAddressList(list, ARRAY_MAXIMUM);
+  const parsed = parseAddressList(list, MAX_ARRAY_ITEMS);
   return 'bad' in parsed ? [] : parsed.addresses;
 }

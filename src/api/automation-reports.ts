@@ -6,13 +6,13 @@ import { forecastFor } from '../automations/forecast.ts';
 import { automationReport } from '../automations/report.ts';
 import type { Deps } from '../deps.ts';
 import {
-  carrying,
   choice,
   email,
   identifier,
   integer,
   isoTimestampSchema,
   nullable,
+  successWith,
   zeroOrOne,
 } from '../http/schemas.ts';
 
@@ -56,7 +56,7 @@ const ByPerson = Type.Object({ ...ByUtr.properties, email: email() });
 export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   app.get(
     '/automations/report',
-    { schema: { querystring: ByUtr, response: carrying({ report: Report }) } },
+    { schema: { querystring: ByUtr, response: successWith({ report: Report }) } },
     async (request) => {
       const automation = requireAutomation(db, request.userId, request.query.utr, 'Record not found');
       return { status: 'success' as const, message: { report: automationReport(db, automation) } };
@@ -65,7 +65,7 @@ export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
 
   app.get(
     '/automations/preview',
-    { schema: { querystring: ByPerson, response: carrying({ preview: Preview }) } },
+    { schema: { querystring: ByPerson, response: successWith({ preview: Preview }) } },
     async (request) => {
       const { utr, email: address } = request.query;
       const automation = requireAutomation(db, request.userId, utr, 'Record not found');

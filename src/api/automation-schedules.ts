@@ -8,22 +8,22 @@ import { rescheduleAfterAddition } from '../automations/enrolment.ts';
 import { deleteSchedule } from '../automations/schedule-deletion.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedRecord } from '../database/ownership.ts';
-import { totalBytes, recordObject } from '../database/record-json.ts';
+import { recordObject, totalBytes } from '../database/record-json.ts';
 import { automationSchedules, designTemplates, senders } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
 import { sendList } from '../http/list-response.ts';
 import {
-  carrying,
   choice,
   done,
   identifier,
   integer,
   line,
   listQuery,
+  MAX_TEMPLATE_CHARACTERS,
   reference,
   stamps,
-  TEMPLATE_MAXIMUM,
+  successWith,
   text,
   trackingFlag,
 } from '../http/schemas.ts';
@@ -31,7 +31,7 @@ import { check } from '../http/validation.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
 
 const WAITING_TYPES = choice('instantly', 'days', 'hours');
-const LONGEST_WAIT = 10_000;
+const MAX_WAITING_PERIOD = 10_000;
 
 const Schedule = Type.Object({
   id: integer(),
@@ -55,12 +55,15 @@ const ScheduleBody = Type.Object({
   utr: identifier('The automation.'),
   sender_id: reference(),
   subject: line(),
-  waiting_period: integer({ maximum: LONGEST_WAIT, description: 'Days or hours to wait; 1 for an instant mail.' }),
+  waiting_period: integer({
+    maximum: MAX_WAITING_PERIOD,
+    description: 'Days or hours to wait; 1 for an instant mail.',
+  }),
   waiting_type: WAITING_TYPES,
   template_id: reference(),
   preview_img: line({ description: "The template's preview_image." }),
-  template_json: Type.Optional(text({ maxLength: TEMPLATE_MAXIMUM })),
-  template_html: Type.Optional(text({ maxLength: TEMPLATE_MAXIMUM })),
+  template_json: Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS })),
+  template_html: Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS })),
   tracking: trackingFlag(),
 });
 
@@ -75,7 +78,7 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
     {
       schema: {
         querystring: Type.Object({ utr: identifier('The automation.'), ...listQuery.properties }),
-        response: carrying({ automation_schedules: Type.Array(Schedule) }),
+        response: successWith({ automation_schedules: Type.Array(Schedule) }),
       },
     },
     (request, reply) => {

@@ -20,7 +20,6 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
-  carrying,
   choice,
   done,
   flag,
@@ -31,6 +30,7 @@ import {
   listQuery,
   nullable,
   softStamps,
+  successWith,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
 
@@ -87,7 +87,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   app.get(
     '/automations',
-    { schema: { querystring: listQuery, response: carrying({ automations: Type.Array(ListedAutomation) }) } },
+    { schema: { querystring: listQuery, response: successWith({ automations: Type.Array(ListedAutomation) }) } },
     (request, reply) => {
       const record = recordObject(ListedAutomation, automations, computed);
       const source = { record, from, where: ownedBy(automations, request.userId), id: automations.id };
@@ -105,7 +105,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   app.post(
     '/automations/create',
     {
-      schema: { body: AutomationBody, response: carrying({ utr: Type.String() }) },
+      schema: { body: AutomationBody, response: successWith({ utr: Type.String() }) },
       config: {
         check: check(AutomationBody, ({ automation_for, unsubscribe_group_id }, faults, { userId }) => {
           if (automation_for)
@@ -141,7 +141,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   app.get(
     '/automations/duplicate',
-    { schema: { querystring: ByUtr, response: carrying({ utr: Type.String() }) } },
+    { schema: { querystring: ByUtr, response: successWith({ utr: Type.String() }) } },
     async (request) => {
       const utr = duplicateAutomation(deps, request.userId, request.query.utr);
       return { status: 'success' as const, message: { utr } };
@@ -150,7 +150,7 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   app.get(
     '/automations/details',
-    { schema: { querystring: ByUtr, response: carrying({ automation: Automation }) } },
+    { schema: { querystring: ByUtr, response: successWith({ automation: Automation }) } },
     (request, reply) => {
       const where = and(ownedBy(automations, request.userId), eq(automations.utr, recordUtr(request.query.utr)));
       const json = readRecord(db, recordObject(Automation, automations, computed), from, where);

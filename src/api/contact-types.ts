@@ -10,7 +10,7 @@ import { contactTypes } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
-import { carrying, done, doneInErrors, identifier, integer, line, listQuery, softStamps } from '../http/schemas.ts';
+import { done, doneInErrors, identifier, integer, line, listQuery, softStamps, successWith } from '../http/schemas.ts';
 import { holdCampaignsUsingTarget } from '../senders/hold-campaigns.ts';
 
 export const ContactType = Type.Object({
@@ -41,7 +41,7 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
 
   app.get(
     '/contacts-type',
-    { schema: { querystring: listQuery, response: carrying({ contactTypes: Type.Array(ListedContactType) }) } },
+    { schema: { querystring: listQuery, response: successWith({ contactTypes: Type.Array(ListedContactType) }) } },
     (request, reply) => {
       const where = ownedBy(contactTypes, request.userId);
       sendList(reply, db, 'contactTypes', { record: listed, from, where, id: contactTypes.id }, request.query);
@@ -61,7 +61,7 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
 
   app.get(
     '/contacts-type/view',
-    { schema: { querystring: ById, response: carrying({ contactType: ContactType }) } },
+    { schema: { querystring: ById, response: successWith({ contactType: ContactType }) } },
     (request, reply) => {
       const where = ownedRecord(contactTypes, request.query.contact_type_id, request.userId);
       const json = readRecord(db, record, from, where);

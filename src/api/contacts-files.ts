@@ -13,15 +13,15 @@ import { exportContacts } from '../audience/contacts/export.ts';
 import { csvWriter } from '../audience/import/csv-write.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
-import { totalBytes, readRecord, recordObject } from '../database/record-json.ts';
+import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
 import { contactImports } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, messages, notFound } from '../failure.ts';
 import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
 import { assembleFields } from '../http/form-fields.ts';
-import { asFailure, fieldText, partsOf } from '../http/forms.ts';
+import { asFailure, fieldText, readParts } from '../http/forms.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
-import { carrying, done, identifier, integer, isoTimestampSchema, listQuery } from '../http/schemas.ts';
+import { done, identifier, integer, isoTimestampSchema, listQuery, successWith } from '../http/schemas.ts';
 import { FieldErrorCollector } from '../http/validation.ts';
 
 const ContactImport = Type.Object({
@@ -135,7 +135,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     let isTooLarge = false;
     if (request.isMultipart()) {
       const limits = { fileSize: config.MAX_UPLOAD_BYTES, files: 1 };
-      for await (const part of partsOf(request, config.MAX_UPLOAD_BYTES + 64 * 1024, { limits })) {
+      for await (const part of readParts(request, config.MAX_UPLOAD_BYTES + 64 * 1024, { limits })) {
         if (part.type === 'field') pairs.push([part.fieldname, fieldText(part.value)]);
         else if (part.fieldname !== 'file') part.file.resume();
         else {
@@ -169,7 +169,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
 
   app.get(
     '/contacts/imports',
-    { schema: { querystring: listQuery, response: carrying({ imports: Type.Array(ContactImport) }) } },
+    { schema: { querystring: listQuery, response: successWith({ imports: Type.Array(ContactImport) }) } },
     (request, reply) => {
       const bytes = totalBytes(contactImports.notes, contactImports.errors);
       const source = { record, from, where: ownedBy(contactImports, request.userId), id: contactImports.id, bytes };
@@ -182,7 +182,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     {
       schema: {
         querystring: Type.Object({ id: identifier('The import.') }),
-        response: carrying({ import: ContactImport }),
+        response: successWith({ import: ContactImport }),
       },
     },
     (request, reply) => {

@@ -19,13 +19,12 @@ import {
 import { updateContactKeepingPlaces } from '../automations/address-correction.ts';
 import { isoTimestamp } from '../clock.ts';
 import { recordId, requireOwnedIds } from '../database/ownership.ts';
-import { totalBytes, recordObject, recordReader } from '../database/record-json.ts';
+import { recordObject, recordReader, totalBytes } from '../database/record-json.ts';
 import { contacts, contactTypes } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { messages, notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
-  carrying,
   done,
   email,
   identifier,
@@ -36,6 +35,7 @@ import {
   nullable,
   reference,
   softStamps,
+  successWith,
 } from '../http/schemas.ts';
 import { check, type FieldErrorCollector } from '../http/validation.ts';
 import { ContactType } from './contact-types.ts';
@@ -122,7 +122,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
 
   app.get(
     '/contacts/list',
-    { schema: { querystring: ContactListQuery, response: carrying({ contacts: Type.Array(ListedContact) }) } },
+    { schema: { querystring: ContactListQuery, response: successWith({ contacts: Type.Array(ListedContact) }) } },
     (request, reply) => {
       const { contact_type_id, search } = request.query;
       const fields = listCustomFields(db, request.userId);
@@ -167,7 +167,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     {
       schema: {
         querystring: Type.Object({ contact_id: identifier('The contact.') }),
-        response: carrying({ contact: Contact }),
+        response: successWith({ contact: Contact }),
       },
     },
     (request, reply) => {

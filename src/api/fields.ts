@@ -13,7 +13,6 @@ import type { Deps } from '../deps.ts';
 import { messages, notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
 import {
-  carrying,
   choice,
   done,
   identifier,
@@ -21,6 +20,7 @@ import {
   isoTimestampSchema,
   listQuery,
   nullable,
+  successWith,
   zeroOrOne,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
@@ -42,7 +42,7 @@ const CustomFieldBody = Type.Object({
 });
 
 /** Of an account: every contact is shown, exported and sent to with all of them. */
-const MOST_FIELDS = 1000;
+const MAX_FIELDS = 1000;
 
 export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
   const reservedFields = RESERVED_FIELDS.map((field_name, at) => ({
@@ -57,14 +57,14 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
 
   app.get(
     '/reserve-fields',
-    { schema: { response: carrying({ reservedFields: Type.Array(FieldDefinition) }) } },
+    { schema: { response: successWith({ reservedFields: Type.Array(FieldDefinition) }) } },
     async () => ({ status: 'success' as const, message: { reservedFields } }),
   );
 
   const record = recordObject(FieldDefinition, customFields, { is_reserved: sql`0` });
   app.get(
     '/custom-fields',
-    { schema: { querystring: listQuery, response: carrying({ customFields: Type.Array(FieldDefinition) }) } },
+    { schema: { querystring: listQuery, response: successWith({ customFields: Type.Array(FieldDefinition) }) } },
     (request, reply) => {
       const where = ownedBy(customFields, request.userId);
       const source = { record, from: sql`${customFields}`, where, id: customFields.id };
@@ -89,8 +89,8 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
           const { fields } = db.get<{ fields: number }>(
             sql`SELECT count(*) AS fields FROM custom_fields WHERE user_id = ${userId}`,
           );
-          if (fields >= MOST_FIELDS)
-            faults.add('field_name', `An account may not have more than ${MOST_FIELDS} custom fields.`);
+          if (fields >= MAX_FIELDS)
+            faults.add('field_name', `An account may not have more than ${MAX_FIELDS} custom fields.`);
           if (isReservedName(field_name) || isTaken(field_name, userId))
             faults.add('field_name', messages.taken('field_name'));
         }),
@@ -141,7 +141,7 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
 
   app.get(
     '/get-dynamic/content',
-    { schema: { response: carrying({ contents: Type.Array(Type.String()) }) } },
+    { schema: { response: successWith({ contents: Type.Array(Type.String()) }) } },
     async (request) => {
       const builtIn = db
         .select({ name: dynamicContents.name })

@@ -10,7 +10,7 @@ import { unsubscribers } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
-import { carrying, done, identifier, identifiers, listQuery } from '../http/schemas.ts';
+import { done, identifier, identifiers, listQuery, successWith } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
 import { Unsubscriber } from './unsubscribe-groups.ts';
@@ -24,7 +24,7 @@ export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
 
   app.get(
     '/global-unsubscribes',
-    { schema: { querystring: listQuery, response: carrying({ unSubscribers: Type.Array(Unsubscriber) }) } },
+    { schema: { querystring: listQuery, response: successWith({ unSubscribers: Type.Array(Unsubscriber) }) } },
     (request, reply) => {
       const where = inGlobalList(request.userId);
       const source = { record, from: sql`${unsubscribers}`, where, id: unsubscribers.id };

@@ -9,7 +9,7 @@ import { addresses, deliveries, mailings, outbox } from '../database/schema/inde
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
-import { carrying, identifier, integer, isoTimestampSchema, listQuery, nullable } from '../http/schemas.ts';
+import { identifier, integer, isoTimestampSchema, listQuery, nullable, successWith } from '../http/schemas.ts';
 
 const OutboxMail = Type.Object({
   id: integer(),
@@ -52,7 +52,7 @@ export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, t
 
   app.get(
     '/outbox/list',
-    { schema: { querystring: listQuery, response: carrying({ mails: Type.Array(OutboxMail) }) } },
+    { schema: { querystring: listQuery, response: successWith({ mails: Type.Array(OutboxMail) }) } },
     (request, reply) => {
       const source = {
         record: recordObject(OutboxMail, outbox),
@@ -67,7 +67,7 @@ export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, t
   app.get(
     '/outbox/details',
     {
-      schema: { querystring: Type.Object({ id: identifier('The mail.') }), response: carrying({ mail: WholeMail }) },
+      schema: { querystring: Type.Object({ id: identifier('The mail.') }), response: successWith({ mail: WholeMail }) },
     },
     (request, reply) => {
       const where = ownedRecord(outbox, request.query.id, request.userId);

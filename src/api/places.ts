@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { chooseEncoding } from '../http/content-encoding.ts';
 import { placesBody, placesEtag } from '../http/places-body.ts';
-import { carrying, integer, nullable } from '../http/schemas.ts';
+import { integer, nullable, successWith } from '../http/schemas.ts';
 
 const Country = Type.Object({ id: integer(), name: Type.String(), iso2: Type.String() });
 const State = Type.Object({ id: integer(), country_id: integer(), name: Type.String(), code: Type.String() });
@@ -15,7 +15,7 @@ export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/get/country-state-city',
     {
       schema: {
-        response: carrying({ countries: Type.Array(Country), states: Type.Array(State), cities: Type.Array(City) }),
+        response: successWith({ countries: Type.Array(Country), states: Type.Array(State), cities: Type.Array(City) }),
       },
     },
     (request, reply: FastifyReply) => {

@@ -17,7 +17,6 @@ import type { Deps } from '../deps.ts';
 import { invalid, notFound, messages as wording } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
-  carrying,
   done,
   doneInErrors,
   email,
@@ -30,6 +29,7 @@ import {
   softStamps,
   stamps,
   stringList,
+  successWith,
 } from '../http/schemas.ts';
 import { check, type FieldErrorCollector } from '../http/validation.ts';
 import { holdCampaignsUsingTarget } from '../senders/hold-campaigns.ts';
@@ -101,7 +101,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
 
   app.get(
     '/segment/list',
-    { schema: { querystring: listQuery, response: carrying({ segments: Type.Array(Segment) }) } },
+    { schema: { querystring: listQuery, response: successWith({ segments: Type.Array(Segment) }) } },
     (request, reply) => {
       const source = { record, from, where: ownedBy(segments, request.userId), id: segments.id };
       sendList(reply, db, 'segments', source, request.query);
@@ -149,7 +149,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
 
   app.get(
     '/segment/details',
-    { schema: { querystring: ById, response: carrying({ segment: Segment, problem: Problem }) } },
+    { schema: { querystring: ById, response: successWith({ segment: Segment, problem: Problem }) } },
     (request, reply) => {
       const json = readRecord(db, record, from, ownedRecord(segments, request.query.segment_id, request.userId));
       if (json === undefined) throw notFound();
@@ -197,7 +197,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     {
       schema: {
         querystring: Type.Object({ segment_id: identifier('The segment.'), ...listQuery.properties }),
-        response: carrying({ contactEmails: Type.Array(SegmentRecipient) }),
+        response: successWith({ contactEmails: Type.Array(SegmentRecipient) }),
       },
     },
     (request, reply) => {

@@ -13,7 +13,6 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
-  carrying,
   DeliveryState,
   done,
   doneInErrors,
@@ -27,6 +26,7 @@ import {
   optionalReference,
   reference,
   softStamps,
+  successWith,
   zeroOrOne,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
@@ -92,7 +92,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
   app.route({
     method: ['GET', 'POST'],
     url: '/senders',
-    schema: { response: carrying({ senders: Type.Array(Sender) }), querystring: listQuery },
+    schema: { response: successWith({ senders: Type.Array(Sender) }), querystring: listQuery },
     handler: (request, reply) => {
       const source = { record, from, where: ownedBy(senders, request.userId), id: senders.id };
       sendList(reply, db, 'senders', source, request.query);
@@ -132,7 +132,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
 
   app.get(
     '/sender/details',
-    { schema: { querystring: ById, response: carrying({ sender: Sender }) } },
+    { schema: { querystring: ById, response: successWith({ sender: Sender }) } },
     (request, reply) => {
       const json = readRecord(db, record, from, ownedRecord(senders, request.query.sender_id, request.userId));
       if (json === undefined) throw notFound();
@@ -192,7 +192,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
 
   app.get(
     '/sender/report',
-    { schema: { querystring: ById, response: carrying({ report: Verification }) } },
+    { schema: { querystring: ById, response: successWith({ report: Verification }) } },
     async (request) => {
       const sender = db
         .select()

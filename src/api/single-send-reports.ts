@@ -14,7 +14,6 @@ import { designToken } from '../designs/designs.ts';
 import { messages } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
 import {
-  carrying,
   choice,
   DeliveryState,
   done,
@@ -23,6 +22,7 @@ import {
   line,
   listQuery,
   nullable,
+  successWith,
   zeroOrOne,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
@@ -30,7 +30,7 @@ import { findSingleSendMailing, requireSingleSend } from '../single-sends/action
 import { sendTestMail } from '../single-sends/test-mail.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
 
-const TESTS_AT_MOST = 10;
+const MAX_TEST_ADDRESSES = 10;
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
 const TestBody = Type.Object({ utr: identifier('The single send.'), email_address: AddressList });
 
@@ -67,7 +67,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
 
   app.get(
     '/single-send/report',
-    { schema: { querystring: ByUtr, response: carrying({ report: Report }) } },
+    { schema: { querystring: ByUtr, response: successWith({ report: Report }) } },
     async (request) => {
       const send = requireSingleSend(db, request.userId, request.query.utr);
       const mailing = findSingleSendMailing(db, send);
@@ -100,7 +100,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
           email: Type.Optional(line({ description: 'Only this address.' })),
           ...listQuery.properties,
         }),
-        response: carrying({ recipients: Type.Array(Recipient) }),
+        response: successWith({ recipients: Type.Array(Recipient) }),
       },
     },
     (request, reply) => {
@@ -123,8 +123,8 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         check: check(TestBody, ({ email_address }, faults) => {
           checkAddressList(email_address, faults);
           if (email_address === undefined || faults.has('email_address')) return;
-          if (readAddressList(email_address).length > TESTS_AT_MOST)
-            faults.add('email_address', messages.items('email_address', TESTS_AT_MOST));
+          if (readAddressList(email_address).length > MAX_TEST_ADDRESSES)
+            faults.add('email_address', messages.items('email_address', MAX_TEST_ADDRESSES));
         }),
       },
     },

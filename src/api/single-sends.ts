@@ -4,24 +4,24 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
-import { totalBytes, readRecord, recordObject } from '../database/record-json.ts';
+import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
 import { singleSends } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { withinShare } from '../http/account-share.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
-  carrying,
   flag,
   identifier,
   integer,
   line,
   listQuery,
+  MAX_TEMPLATE_CHARACTERS,
   nullable,
   reference,
   stamps,
   stringList,
-  TEMPLATE_MAXIMUM,
+  successWith,
   text,
   trackingFlag,
 } from '../http/schemas.ts';
@@ -70,7 +70,7 @@ export const SingleSend = Type.Object({
   ...stamps,
 });
 
-const template = (description: string) => Type.Optional(text({ maxLength: TEMPLATE_MAXIMUM, description }));
+const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 
 /** The body of create; update adds `utr`. */
 export const SingleSendBody = Type.Object({
@@ -107,7 +107,7 @@ const Preview = Type.Object({
   problem: nullable(Type.String()),
   placeholders_without_value: Type.Array(Type.String()),
 });
-const Utr = carrying({ utr: Type.String() });
+const Utr = successWith({ utr: Type.String() });
 
 export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db, wake, tokens } = deps;
@@ -148,7 +148,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   app.get(
     '/single-send/list',
-    { schema: { querystring: listQuery, response: carrying({ singleSends: Type.Array(SingleSend) }) } },
+    { schema: { querystring: listQuery, response: successWith({ singleSends: Type.Array(SingleSend) }) } },
     (request, reply) => {
       const source = { record, from, where: ownedBy(singleSends, request.userId), id: singleSends.id, bytes };
       sendList(reply, db, 'singleSends', source, request.query);
@@ -175,7 +175,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   app.post(
     '/single/send/preview',
-    { schema: { body: SingleSendBody, response: carrying({ preview: Preview }) }, config: { check: checkFields } },
+    { schema: { body: SingleSendBody, response: successWith({ preview: Preview }) }, config: { check: checkFields } },
     async (request) => {
       const preview = await withinShare(request.userId, () => previewSingleSend(deps, request.userId, request.body));
       return { status: 'success' as const, message: { preview } };
@@ -187,7 +187,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     {
       schema: {
         querystring: Type.Object({ utr: identifier('The single send.') }),
-        response: carrying({ singleSend: Type.Array(SingleSend) }),
+        response: successWith({ singleSend: Type.Array(SingleSend) }),
       },
     },
     (request, reply) => {

@@ -14,7 +14,6 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
 import {
-  carrying,
   choice,
   done,
   email,
@@ -22,6 +21,7 @@ import {
   integer,
   isoTimestampSchema,
   listQuery,
+  successWith,
   text,
 } from '../http/schemas.ts';
 
@@ -62,7 +62,7 @@ export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
 
   app.get(
     '/suppressions/list',
-    { schema: { querystring: listQuery, response: carrying({ suppressions: Type.Array(Suppression) }) } },
+    { schema: { querystring: listQuery, response: successWith({ suppressions: Type.Array(Suppression) }) } },
     (request, reply) => {
       const record = recordObject(Suppression, suppressions, { email_address: sql`${addresses.compared_email}` });
       const from = sql`${suppressions} CROSS JOIN ${addresses} ON ${addresses.id} = ${suppressions.address_id}`;

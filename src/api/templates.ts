@@ -6,7 +6,7 @@ import { recordObject } from '../database/record-json.ts';
 import { designTemplates } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { sendList } from '../http/list-response.ts';
-import { carrying, integer, isoTimestampSchema, listQuery, nullable, zeroOrOne } from '../http/schemas.ts';
+import { integer, isoTimestampSchema, listQuery, nullable, successWith, zeroOrOne } from '../http/schemas.ts';
 
 const DesignTemplate = Type.Object({
   id: integer(),
@@ -24,7 +24,7 @@ export const templateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db 
 
   app.get(
     '/get-design/template',
-    { schema: { querystring: listQuery, response: carrying({ templates: Type.Array(DesignTemplate) }) } },
+    { schema: { querystring: listQuery, response: successWith({ templates: Type.Array(DesignTemplate) }) } },
     (request, reply) => {
       const source = { record, from: sql`${designTemplates}`, where: sql`true`, id: designTemplates.id };
       sendList(reply, db, 'templates', source, request.query);

@@ -6,13 +6,12 @@ import Type from 'typebox';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, requireOwnedIds } from '../database/ownership.ts';
-import { totalBytes, readRecord, recordObject } from '../database/record-json.ts';
+import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
 import { unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
-  carrying,
   done,
   flag,
   identifier,
@@ -23,6 +22,7 @@ import {
   nullable,
   reference,
   stamps,
+  successWith,
   text,
   zeroOrOne,
 } from '../http/schemas.ts';
@@ -69,7 +69,7 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
 
   app.get(
     '/unsubscribes-groups',
-    { schema: { querystring: listQuery, response: carrying({ unsubscribesGroups: Type.Array(ListedGroup) }) } },
+    { schema: { querystring: listQuery, response: successWith({ unsubscribesGroups: Type.Array(ListedGroup) }) } },
     (request, reply) => {
       const where = ownedBy(unsubscribeGroups, request.userId);
       const bytes = totalBytes(unsubscribeGroups.description);
@@ -92,7 +92,7 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
 
   app.get(
     '/unsubscribes-groups/details',
-    { schema: { querystring: ById, response: carrying({ unsubscribesGroup: UnsubscribeGroup }) } },
+    { schema: { querystring: ById, response: successWith({ unsubscribesGroup: UnsubscribeGroup }) } },
     (request, reply) => {
       const where = ownedRecord(unsubscribeGroups, request.query.id, request.userId);
       const json = readRecord(db, record, sql`${unsubscribeGroups}`, where);
@@ -140,7 +140,7 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     {
       schema: {
         querystring: Type.Object({ groupId: identifier('The unsubscribe group.'), ...listQuery.properties }),
-        response: carrying({ recipients: Type.Array(Unsubscriber) }),
+        response: successWith({ recipients: Type.Array(Unsubscriber) }),
       },
     },
     (request, reply) => {

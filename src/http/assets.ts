@@ -1,4 +1,4 @@
-/** The design page's own files and the editor's, read once and kept compressed. */
+/** Serves the files of the design page and its editor. Each is read and compressed once and kept in memory. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ const FOLDER = new URL('../../assets/', import.meta.url);
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 
-/** What is served under /assets, and nothing else. */
+/** The only files served under /assets. */
 const FILES: Readonly<Record<string, { path: string | URL; type: string }>> = {
   'design.js': { path: new URL('design.js', FOLDER), type: JAVASCRIPT },
   'design.css': { path: new URL('design.css', FOLDER), type: CSS },

@@ -1,21 +1,24 @@
-/** Request bodies on their way: how long one may take to arrive, and how much memory all of them may hold. */
+/** Limits on request bodies while they arrive: the time one may take, and the memory all of them together may use. */
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { Failure, unavailable } from '../failure.ts';
 
-const LOOK_MS = 1000;
-/** A form arrives within this time. */
+const CHECK_INTERVAL_MS = 1000;
+/** A form must have arrived within this time. */
 const FORM_MS = 45_000;
-/** A file may take an hour, as long as each half minute brings this much of it: about 1 KiB a second. */
+/** A file may take an hour, as long as at least WINDOW_BYTES of it arrive in each window: about 1 KiB a second. */
 const FILE_MS = 60 * 60 * 1000;
 const WINDOW_MS = 30_000;
 const WINDOW_BYTES = 32 * 1024;
-/** How long the rest of a body that was answered before its end is read and dropped, so that the answer gets through. */
+/**
+ * When a request is answered before its body has ended, the rest is read and discarded for this long. Closing at once could reset the
+ * connection before the client has read the answer.
+ */
 const LINGER_MS = 5000;
-/** What all bodies that are being read hold together, and what one may hold without ever being ended for the sake of others. */
-const MOST_HELD_BYTES = 64 * 1024 * 1024;
-const SMALL_BYTES = 64 * 1024;
+/** The memory of all unfinished bodies together. When it is exceeded, the oldest body larger than SMALL_BODY_BYTES is refused. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
+const SMALL_BODY_BYTES = 64 * 1024;
 
 interface Body {
   request: FastifyRequest;
@@ -25,20 +28,20 @@ interface Body {
   startedAt: number;
   answeredAt: number | null;
   window: { startedAt: number; bytesRead: number };
-  /** Bytes in memory. */
+  /** Bytes of it in memory. */
   held: number;
 }
 
-/** Watches the bodies of every route registered from here on. */
+/** Applies the limits to every route registered after this call. */
 export function installBodyLimits(app: FastifyInstance, { clock }: { clock: Clock }): void {
   const open = new Set<Body>();
   let held = 0;
-  const timer = setInterval(look, LOOK_MS);
+  const timer = setInterval(checkAll, CHECK_INTERVAL_MS);
   timer.unref();
   app.addHook('onClose', async () => clearInterval(timer));
 
   app.addHook('onRequest', (request, reply, next) => {
-    // An injected request has no connection: its body is there from the beginning.
+    // A request from `inject` has no connection; its whole body is there from the start.
     if (hasBody(request) && request.raw.socket instanceof Socket) watch(request, reply);
     next();
   });
@@ -52,20 +55,20 @@ export function installBodyLimits(app: FastifyInstance, { clock }: { clock: Cloc
     open.add(body);
     let isCounted = isFile;
     raw.on('newListener', (event) => {
-      // A body that nobody reads stays with the sender. Listening for it before its reader does would lose its beginning.
+      // Count only once a parser listens: a body nobody reads stays in the client's buffers, and a listener added before the parser's would start the stream and lose the beginning.
       if (event !== 'data' || isCounted) return;
       isCounted = true;
       raw.on('data', (chunk: Buffer) => hold(body, chunk.length));
     });
-    // Whoever reads the body has a listener of its own; without any, an end by `fail` would be thrown.
+    // `fail` emits an error. The parser listens for it, but without any listener Node would throw it.
     raw.on('error', () => undefined);
     reply.raw.once('finish', () => {
       body.answeredAt ??= clock.monotonic();
-      letGo(body);
+      release(body);
       if (raw.complete || raw.destroyed) open.delete(body);
     });
     reply.raw.once('close', () => {
-      letGo(body);
+      release(body);
       if (raw.complete || raw.destroyed || raw.socket.destroyed) open.delete(body);
     });
   }
@@ -74,26 +77,26 @@ export function installBodyLimits(app: FastifyInstance, { clock }: { clock: Cloc
     if (body.answeredAt !== null) return;
     body.held += bytes;
     held += bytes;
-    while (held > MOST_HELD_BYTES && body.answeredAt === null) {
-      const oldest = [...open].find((other) => isArriving(other) && other.held > SMALL_BYTES) ?? body;
+    while (held > MAX_HELD_BYTES && body.answeredAt === null) {
+      const oldest = [...open].find((other) => isArriving(other) && other.held > SMALL_BODY_BYTES) ?? body;
       fail(oldest, unavailable());
     }
   }
 
-  function letGo(body: Body): void {
+  function release(body: Body): void {
     held -= body.held;
     body.held = 0;
   }
 
-  /** Answers for a body that does not end; its connection is closed. */
+  /** Answers a request whose body is refused or too slow, and closes its connection. */
   function fail(body: Body, failure: Failure): void {
     body.answeredAt = clock.monotonic();
-    letGo(body);
+    release(body);
     if (!body.reply.raw.headersSent) body.reply.header('connection', 'close');
     body.request.raw.emit('error', failure);
   }
 
-  function look(): void {
+  function checkAll(): void {
     const now = clock.monotonic();
     for (const body of open) {
       const { socket, complete } = body.request.raw;
@@ -114,7 +117,7 @@ function isArriving({ request, answeredAt }: Body): boolean {
   return answeredAt === null && !request.raw.complete;
 }
 
-/** Whether a body has had its time. Begins the next window of a file that has come far enough. */
+/** Whether a body is too slow. Starts the next window of a file that has made enough progress. */
 function isLate(body: Body, now: number): boolean {
   if (!body.isFile) return now - body.startedAt >= FORM_MS;
   if (now - body.startedAt >= FILE_MS) return true;

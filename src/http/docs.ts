@@ -1,4 +1,4 @@
-/** The interface for readers: the OpenAPI document, and a page made from it. */
+/** The documentation of the API: the OpenAPI document, and a page made from it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { type Html, html } from './html.ts';
@@ -44,9 +44,9 @@ export async function docsPage(app: FastifyInstance, { publicUrl }: Deps): Promi
     return page(
       reply,
       'The Sendlark interface',
-      html`<h1>The Sendlark interface</h1><p>Every request carries the headers <code>PublicKey</code> and <code>SecretKey</code>.
-Bodies may be JSON, multipart or urlencoded. The interface was given, and is called the contract; what Sendlark offers beyond it is marked addition. As a document for tools: <a href="/docs/openapi.json">openapi.json</a>.
-What is needed is marked with *.</p>${resources}`,
+      html`<h1>The Sendlark interface</h1><p>Every request needs the headers <code>PublicKey</code> and <code>SecretKey</code>.
+Bodies may be JSON, multipart or urlencoded. The interface implements a given contract; what Sendlark adds to it is marked “addition”. For tools: <a href="/docs/openapi.json">openapi.json</a>.
+Required parameters are marked with *.</p>${resources}`,
       'wide',
     );
   };

@@ -1,4 +1,4 @@
-/** Turns whatever goes wrong under /api into the envelope of a failure (interface "Errors"). */
+/** Answers every error under /api with the envelope of a failure. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { Failure, type FieldErrors } from '../failure.ts';
@@ -19,17 +19,17 @@ export function failedBody(errors: string | FieldErrors): { status: 'failed'; er
   return { status: 'failed', errors };
 }
 
-/** The text for a status the framework answers with by itself. */
+/** The text for an error status that Fastify sets by itself. */
 export function frameworkText(status: number): string {
   return FRAMEWORK_TEXTS.get(status) ?? 'Malformed Request';
 }
 
-/** The reply, told when to try again where the failure is one of the moment (RFC 9110 10.2.3). */
-export function retryable(reply: FastifyReply, { status }: Failure): FastifyReply {
+/** Adds Retry-After (RFC 9110, 10.2.3) to the reply when the failure is a 503. */
+export function withRetryAfter(reply: FastifyReply, { status }: Failure): FastifyReply {
   return status === 503 ? reply.header('retry-after', '1') : reply;
 }
 
-/** Installs the error and not-found handlers. `STATUS_CODES=always-200` keeps the bodies and answers 200. */
+/** Installs the error and not-found handlers. With `STATUS_CODES=always-200` the bodies stay the same and every status is 200. */
 export function installErrors(app: FastifyInstance, { config }: { config: Config }): void {
   const fail = (reply: FastifyReply, status: number, content: string | FieldErrors) =>
     reply
@@ -38,7 +38,7 @@ export function installErrors(app: FastifyInstance, { config }: { config: Config
       .send(JSON.stringify(failedBody(content)));
 
   app.setErrorHandler((error: FastifyError | Failure, request: FastifyRequest, reply) => {
-    if (error instanceof Failure) return fail(retryable(reply, error), error.status, error.errors);
+    if (error instanceof Failure) return fail(withRetryAfter(reply, error), error.status, error.errors);
     const status = error.statusCode ?? 500;
     if (status >= 400 && status < 500) return fail(reply, status, frameworkText(status));
     request.log.error({ err: error, route: request.routeOptions.url }, 'request failed');

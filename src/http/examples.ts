@@ -1,4 +1,4 @@
-/** Example values for the OpenAPI document, by parameter name: the same small business throughout. */
+/** Example values for the OpenAPI document, by parameter name. All of them are about the same small business. */
 
 const EXAMPLES: Record<string, unknown> = {
   address: 'zoe@example.com',
@@ -94,16 +94,16 @@ const ANSWERS: Record<string, string> = {
 
 const RARELY_REQUIRED = new Set(['strIds', 'value']);
 
-/** An example value of the parameter of this name and schema. */
+/** An example value for a parameter with this name and schema. */
 export function exampleValue(name: string, { enum: choices, type }: { enum?: unknown[]; type?: unknown }): unknown {
   const given = EXAMPLES[name];
-  // An id is a text where it names the record of the call, a number where it refers to one.
+  // An id is text where it selects the record of the request, and a number where a body refers to another record.
   const value = type === 'string' && typeof given === 'number' ? String(given) : given;
   if (value !== undefined && (choices === undefined || choices.includes(value))) return value;
   return choices?.[0] ?? (type === 'integer' ? 1 : 'text');
 }
 
-/** A body with a value for each required parameter of its schema. */
+/** An example body with a value for each required parameter. */
 export function exampleBody(schema: Record<string, unknown>): Record<string, unknown> {
   const properties: Record<string, object> = Object(schema.properties);
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
@@ -113,15 +113,15 @@ export function exampleBody(schema: Record<string, unknown>): Record<string, unk
   return Object.fromEntries(entries);
 }
 
-/** A value that fits the schema of the field of this name: for the examples of answers. */
-export function exampleOfSchema(name: string, schema: Record<string, unknown>): unknown {
+/** An example value that fits the schema of a field; used for answers. */
+export function exampleForSchema(name: string, schema: Record<string, unknown>): unknown {
   if ('const' in schema) return schema.const;
-  if (Array.isArray(schema.anyOf)) return exampleOfSchema(name, Object(schema.anyOf[0]));
+  if (Array.isArray(schema.anyOf)) return exampleForSchema(name, Object(schema.anyOf[0]));
   if (Array.isArray(schema.enum)) return schema.enum.includes(EXAMPLES[name]) ? EXAMPLES[name] : schema.enum[0];
-  if (schema.type === 'array') return [exampleOfSchema(name, Object(schema.items))];
+  if (schema.type === 'array') return [exampleForSchema(name, Object(schema.items))];
   if (schema.type === 'object') {
     const properties = Object.entries(Object(schema.properties) as Record<string, Record<string, unknown>>);
-    return Object.fromEntries(properties.map(([field, property]) => [field, exampleOfSchema(field, property)]));
+    return Object.fromEntries(properties.map(([field, property]) => [field, exampleForSchema(field, property)]));
   }
   if (schema.type === 'integer') return typeof EXAMPLES[name] === 'number' ? EXAMPLES[name] : 1;
   if (schema.type === 'null') return null;

@@ -1,7 +1,7 @@
-/** The key grammar of form bodies (`name`, `name[]`, `name[3]`, `name[key]`) and its assembly into one object. */
+/** Builds one object from the fields of a form, whose keys may be `name`, `name[]`, `name[3]` or `name[key]`. */
 import { payloadTooLarge } from '../failure.ts';
 
-/** Where the names of fields whose keys were malformed are kept on an assembled body. */
+/** The property of an assembled body that holds the names of fields with malformed keys. */
 export const MALFORMED = Symbol('malformed fields');
 
 export type FormValue = string | string[] | Record<string, string>;
@@ -11,9 +11,10 @@ const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
 const KEY = /^([^[\]]+)(?:\[([^[\]]*)\])?$/;
 
 /**
- * Turns name–value pairs into an object without prototype: a repeated or `name[]` field becomes an array, `name[key]` fields
- * an object by key (which an array parameter reads as indices). Nested, mixed, repeated-index and prototype keys are
- * malformed: they are left out and named under `MALFORMED`, for a field error (trust 29). Linear in the number of pairs.
+ * Turns name–value pairs into an object without a prototype. A repeated field and `name[]` become an array; `name[key]` fields
+ * become an object by key, whose keys an array parameter later reads as indices. A field is malformed when its keys are nested,
+ * mix these forms, repeat an index or name a property of the prototype. Malformed fields are dropped and their names are kept under
+ * `MALFORMED`, so that each gets a field error. Takes time linear in the number of pairs.
  */
 export function assembleFields(pairs: Iterable<readonly [string, string]>): FormBody {
   const body: FormBody = Object.create(null);
@@ -36,7 +37,7 @@ export function assembleFields(pairs: Iterable<readonly [string, string]>): Form
   return body;
 }
 
-/** False when this pair contradicts what the field already is. */
+/** Adds one pair. Gives false when its form conflicts with the field's earlier pairs. */
 function add(body: FormBody, field: string, key: string | undefined, value: string): boolean {
   const present = body[field];
   if (key === undefined || key === '') {
@@ -57,8 +58,8 @@ function add(body: FormBody, field: string, key: string | undefined, value: stri
   return true;
 }
 
-/** The texts of a field in whichever form an array comes: once, repeated, or under the indices 0, 1, …; null for other keys. */
-export function listOf(value: FormValue = []): string[] | null {
+/** A field as a list of texts, whether it was sent once, repeated, or with the indices 0, 1, …; null when it has other keys. */
+export function textList(value: FormValue = []): string[] | null {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value;
   const items: string[] = [];

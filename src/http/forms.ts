@@ -1,4 +1,4 @@
-/** Reads form bodies, urlencoded and multipart, into the same objects that JSON gives. */
+/** Reads request bodies. Urlencoded and multipart forms become the same objects as JSON. */
 import formbody from '@fastify/formbody';
 import multipart, { type FastifyMultipartOptions, type Multipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -7,36 +7,36 @@ import { Failure, payloadTooLarge } from '../failure.ts';
 import { assembleFields, type FormBody, MALFORMED, parseUrlencoded } from './form-fields.ts';
 import { normalize } from './normalize.ts';
 
-/** Largest form of any encoding (decisions §1). */
-export const FORM_BYTES = 4 * 1024 * 1024;
+/** The largest body of any encoding, except uploads. */
+export const MAX_FORM_BYTES = 4 * 1024 * 1024;
 const MAX_FORM_PARTS = 20_000;
-/** Of JSON: room for two arrays of 10 000, and more levels than any parameter has. */
+/** Limits of a JSON body: room for two arrays of 10 000 items, and deeper nesting than any parameter needs. */
 const MAX_JSON_VALUES = 50_000;
 const MAX_JSON_LEVELS = 32;
 /**
- * Bytes. More than a socket gives at once: the parser stops for good when a part it skips (one without a usable name, before
- * the key check) does not fit its buffer in one piece, and the request would have no answer.
+ * Buffer of the multipart parser. It must be larger than one read from a socket: when the parser skips a part without a usable name
+ * and a chunk of that part does not fit its buffer, it never continues, and the request would get no answer.
  */
 const PART_BUFFER = 1024 * 1024;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler reads the multipart body itself, after the key check. */
+    /** The handler reads the multipart body itself. */
     upload?: boolean;
   }
 }
 
-/** Installs the body readers and the step that brings every body and query to its schema's shape before validation. */
+/** Installs the body parsers and the hook that normalizes every body and query before validation. */
 export async function installForms(app: FastifyInstance): Promise<void> {
-  // Fastify brings a reader of text/plain, which would pass a text where a form belongs.
+  // Fastify's own text/plain parser would hand a string to handlers that expect a form.
   app.removeContentTypeParser(['text/plain', 'application/json']);
-  await app.register(formbody, { bodyLimit: FORM_BYTES, parser: (body) => parseUrlencoded(body, MAX_FORM_PARTS) });
+  await app.register(formbody, { bodyLimit: MAX_FORM_BYTES, parser: (body) => parseUrlencoded(body, MAX_FORM_PARTS) });
   await installMultipart(app, {
     throwFileSizeLimit: false,
     fileHwm: PART_BUFFER,
-    limits: { fieldNameSize: 200, fieldSize: FORM_BYTES, fields: MAX_FORM_PARTS, files: 1, parts: MAX_FORM_PARTS },
+    limits: { fieldNameSize: 200, fieldSize: MAX_FORM_BYTES, fields: MAX_FORM_PARTS, files: 1, parts: MAX_FORM_PARTS },
   });
-  // Clients that send a default content type with no body mean no body.
+  // Some clients send a JSON content type without a body; an empty body counts as none.
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
@@ -48,19 +48,19 @@ export async function installForms(app: FastifyInstance): Promise<void> {
     const { schema: { body, querystring } = {}, config } = request.routeOptions;
     if (typeof querystring === 'object' && querystring !== null) request.query = normalize(querystring, request.query);
     if (typeof body !== 'object' || body === null || config.upload === true) return next();
-    const take = (given: unknown) => {
+    const normalizeBody = (given: unknown) => {
       request.body = normalize(body, given);
     };
     if (request.isMultipart())
       return void readMultipart(request)
-        .then(take)
+        .then(normalizeBody)
         .then(() => next(), next);
-    take(request.body);
+    normalizeBody(request.body);
     next();
   });
 }
 
-/** The plugin without its hooks, which every request would pay: they remove the files it saves, and it is never asked to save one. */
+/** Registers @fastify/multipart without its hooks. They run on every request to remove saved files, and we never let it save any. */
 async function installMultipart(app: FastifyInstance, options: FastifyMultipartOptions): Promise<void> {
   const withoutHooks: FastifyInstance = Object.create(app, { addHook: { value: () => withoutHooks } });
   await new Promise<void>((resolve, reject) => {
@@ -68,11 +68,11 @@ async function installMultipart(app: FastifyInstance, options: FastifyMultipartO
   });
 }
 
-/** The fields of a multipart form. A file where text belongs makes its field malformed; its bytes are dropped as they come. */
+/** Reads the fields of a multipart form. A file makes its field malformed, and its bytes are discarded as they arrive. */
 async function readMultipart(request: FastifyRequest): Promise<FormBody> {
   const pairs: [string, string][] = [];
   const files: string[] = [];
-  for await (const part of partsOf(request, FORM_BYTES)) {
+  for await (const part of readParts(request, MAX_FORM_BYTES)) {
     if (part.type === 'file') {
       files.push(part.fieldname);
       part.file.resume();
@@ -88,21 +88,21 @@ async function readMultipart(request: FastifyRequest): Promise<FormBody> {
   return body;
 }
 
-/** The text of a field; one that is marked as JSON arrives parsed. */
+/** The text of a field. The plugin parses parts whose content type is JSON, so these are turned back into text. */
 export function fieldText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /**
- * The parts of a multipart form of at most `most` bytes. Throws 413 beyond them, and 400 for a form that is cut off or that
- * the parser cannot make out: it throws plain errors for these.
+ * Gives the parts of a multipart form. Throws 413 when the body has more than `maxBytes` bytes, and 400 when it is incomplete or
+ * malformed, for which the parser throws plain errors.
  */
-export async function* partsOf(
+export async function* readParts(
   request: FastifyRequest,
-  most: number,
+  maxBytes: number,
   options: Parameters<FastifyRequest['parts']>[0] = {},
 ): AsyncGenerator<Multipart> {
-  limitRawBytes(request, most);
+  limitRawBytes(request, maxBytes);
   try {
     yield* request.parts(options);
   } catch (error) {
@@ -110,23 +110,23 @@ export async function* partsOf(
   }
 }
 
-/** What reading a form threw, as a failure of whoever sent it unless it names another status or came from the system. */
+/** Turns an error thrown while reading a form into a 400, unless it has a status of its own or comes from the operating system. */
 export function asFailure(error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error) || 'syscall' in error) return error;
-  // 406: a part that is marked as JSON and is none.
+  // The plugin throws 406 for a part whose content type is JSON but whose text is not.
   const isNamed = 'statusCode' in error && error.statusCode !== 406;
   return isNamed ? error : new Failure(400, 'Malformed Request');
 }
 
 /**
- * Ends the request with 413 once more than `most` bytes have arrived: many small parts would pass the plugin's own limits.
- * The stream is destroyed with the failure, which is what `request.parts()` then throws.
+ * Ends the request with 413 once more than `maxBytes` bytes have arrived. The plugin limits each part, but many small parts would
+ * pass. The stream is destroyed with the failure, which `request.parts()` then throws.
  */
-function limitRawBytes(request: FastifyRequest, most: number): void {
-  if (Number(request.headers['content-length'] ?? 0) > most) throw payloadTooLarge();
-  let seen = 0;
+function limitRawBytes(request: FastifyRequest, maxBytes: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge();
+  let received = 0;
   request.raw.on('data', (chunk: Buffer) => {
-    seen += chunk.length;
-    if (seen > most) request.raw.destroy(payloadTooLarge());
+    received += chunk.length;
+    if (received > maxBytes) request.raw.destroy(payloadTooLarge());
   });
 }

@@ -1,12 +1,12 @@
-/** Whether the service is alive (`/healthz`) and whether it can do its work (`/readyz`), for supervisors (trust 50). */
+/** For supervisors: `/healthz` says whether the process is alive, `/readyz` whether it can do its work. */
 import type { FastifyInstance } from 'fastify';
 import { lastBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/hold.ts';
 import type { Deps } from '../deps.ts';
 
-/** A probe writes to disk; many at once share one. */
+/** A readiness check writes to disk, so requests within this time share one. */
 const PROBE_MS = 1000;
-/** How long a probe waits for the write lock before it says that nothing can be written. */
-const LOCK_PATIENCE_MS = 1500;
+/** How long a check waits for the write lock before it reports that nothing can be written. */
+const LOCK_WAIT_MS = 1500;
 
 interface Readiness {
   ready: boolean;
@@ -37,7 +37,7 @@ export async function healthPages(app: FastifyInstance, { db, clock, lock }: Dep
     const now = clock.now().getTime();
     const canWrite = await write(String(now));
     const isRunning = Math.abs(now - lastBeatAt(client)) < STALLED_AFTER_MS;
-    // Held sending is the operator's decision to take: restarting or replacing the process would not help.
+    // Held sending does not make the service unready: only the operator can release it, and a restart would not help.
     const reason = sendingHeldReason(client);
     return {
       ready: canWrite && isRunning,
@@ -53,7 +53,7 @@ export async function healthPages(app: FastifyInstance, { db, clock, lock }: Dep
       const probe = client.prepare(
         "INSERT INTO installation (name, value) VALUES ('probed', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
       );
-      await lock.write(() => probe.run(value), LOCK_PATIENCE_MS);
+      await lock.write(() => probe.run(value), LOCK_WAIT_MS);
       return true;
     } catch (error) {
       app.log.error({ err: error }, 'the database cannot be written');

@@ -1,6 +1,6 @@
-/** The template tag that escapes what is put into a page. */
+/** A template tag that escapes every value put into a page. */
 
-/** HTML that is safe to put into a page as it is. */
+/** HTML that is put into a page unescaped. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -10,7 +10,7 @@ export class Html {
 
 type Piece = Html | string | number | null | readonly Piece[];
 
-/** Builds HTML; every value that is not Html itself is escaped. */
+/** Builds HTML; every value that is not `Html` is escaped. */
 export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Html {
   return new Html(strings.reduce((text, part, at) => text + write(pieces[at - 1] ?? null) + part));
 }

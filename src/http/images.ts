@@ -1,4 +1,4 @@
-/** The preview pictures of the built-in templates, from `data/templates`. */
+/** Serves the preview pictures of the built-in templates from `data/templates`. */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { READ, unknownPage } from './page-layout.ts';

@@ -1,4 +1,4 @@
-/** The key headers of every API request (interface "Authentication"; decisions §1). */
+/** Checks the key headers of every API request. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -13,45 +13,45 @@ declare module 'fastify' {
   }
 }
 
-/** How long a pair that was right is taken for right without a look: a revocation counts within this time. */
-const TRUSTED_MS = 1000;
-const MOST_TRUSTED = 1000;
+/** How long a correct pair is accepted without asking the database again. A revoked pair stops working within this time. */
+const CACHE_MS = 1000;
+const MAX_CACHED = 1000;
 
 /**
  * Installs the key check, which sets `request.userId` or answers 401. It runs before the body is read, so that a caller without
- * keys costs no more than the headers, and as preHandler once more: a pair may be revoked while a long body arrives.
+ * keys costs only the headers, and again before the handler, because a pair may be revoked while a long body arrives.
  */
 export function installKeys(
   app: FastifyInstance,
   { db, config, clock }: { db: Db; config: Config; clock: Clock },
 ): void {
   const always = { publicKey: config.PUBLIC_KEY, secretKey: config.SECRET_KEY };
-  const trusted = new Map<string, { userId: number; until: number }>();
+  const cached = new Map<string, { userId: number; until: number }>();
 
   /**
-   * The account of a pair, or null. Only right pairs are remembered. A look into the map tells nothing by its time: it compares
-   * texts only where their hashes, seeded anew by each process, are equal.
+   * The account of a pair, or null. Only correct pairs are cached. The time of a lookup in the map reveals nothing about a key: texts
+   * are compared only when their hashes are equal, and each process seeds the hashes anew.
    */
-  function accountOfPair(publicKey: string, secretKey: string): number | null {
+  function findCachedAccount(publicKey: string, secretKey: string): number | null {
     const pair = `${publicKey}\n${secretKey}`;
-    const known = trusted.get(pair);
+    const known = cached.get(pair);
     const now = clock.monotonic();
     if (known !== undefined && now < known.until) return known.userId;
     const userId = findAccount(db, { publicKey, secretKey }, always);
-    if (trusted.size >= MOST_TRUSTED) trusted.clear();
-    if (userId === null) trusted.delete(pair);
-    else trusted.set(pair, { userId, until: now + TRUSTED_MS });
+    if (cached.size >= MAX_CACHED) cached.clear();
+    if (userId === null) cached.delete(pair);
+    else cached.set(pair, { userId, until: now + CACHE_MS });
     return userId;
   }
 
-  /** The account of the two headers; throws the 401. */
-  function accountOfRequest({ headers }: FastifyRequest): number {
+  /** The account of the request's two key headers; throws 401 when they are missing or wrong. */
+  function requireAccount({ headers }: FastifyRequest): number {
     const { publickey: publicKey, secretkey: secretKey } = headers;
     const missing: FieldErrors = {};
     if (!publicKey) missing.PublicKey = [messages.required('PublicKey')];
     if (!secretKey) missing.SecretKey = [messages.required('SecretKey')];
     if (!publicKey || !secretKey) throw new Failure(401, missing);
-    const userId = accountOfPair(String(publicKey), String(secretKey));
+    const userId = findCachedAccount(String(publicKey), String(secretKey));
     if (userId === null) throw new Failure(401, 'Invalid public key or secret key');
     return userId;
   }
@@ -59,7 +59,7 @@ export function installKeys(
   app.decorateRequest('userId', 0);
   for (const hook of ['onRequest', 'preHandler'] as const) {
     app.addHook(hook, (request: FastifyRequest, _reply: FastifyReply, next: () => void) => {
-      request.userId = accountOfRequest(request);
+      request.userId = requireAccount(request);
       next();
     });
   }

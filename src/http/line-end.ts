@@ -1,9 +1,9 @@
-/** Ends every JSON answer with a line feed, so that a terminal shows its prompt on a line of its own after one. */
+/** Ends every JSON answer with a line feed, so that a terminal shows its next prompt on a new line. */
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Adds a line feed to JSON that is answered as text; white space after a value is part of JSON (RFC 8259, section 2). Lists and
- * the reference data, which are answered as bytes, bring their own. Install it before the routes.
+ * Adds a line feed to JSON answers that are sent as text; JSON allows white space after a value (RFC 8259, section 2). Lists and
+ * the reference data are sent as bytes and contain their own. Call before the routes are registered.
  */
 export function installLineEnd(app: FastifyInstance): void {
   app.addHook('onSend', (_request, reply, payload, done) => {

@@ -1,4 +1,4 @@
-/** Answers whole collections in constant memory: keyset pages, each one short query, sent as the reader takes them. */
+/** Sends whole collections in constant memory: rows are read in pages, one short query each, as fast as the client reads them. */
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
@@ -7,8 +7,8 @@ import { type ListSource, type Page, readPage } from '../database/record-json.ts
 import { chooseEncoding, encodeStream } from './content-encoding.ts';
 
 const PAGE_ROWS = 1000;
-/** Below this, compressing costs both sides more than the bytes it saves. */
-const LEAST_ENCODED_BYTES = 16_384;
+/** Shorter lists are not compressed: compressing would cost more time than the saved bytes. */
+const MIN_ENCODED_BYTES = 16_384;
 const END = Buffer.from(']}}\n');
 const COMMA = Buffer.from(',');
 
@@ -18,8 +18,8 @@ export interface ListQuery {
 }
 
 /**
- * Sends `{"status":"success","message":{"<name>":[…]}}`, ascending by id; `limit` and `after_id` are additions (decisions §1).
- * Compressed where the client asks. No read transaction outlives a page, so a slow reader holds up nobody.
+ * Sends `{"status":"success","message":{"<name>":[…]}}` in ascending order of id, compressed when the client accepts it. Each page is a
+ * read transaction of its own, so a slow client keeps no transaction open.
  */
 export function sendList(
   reply: FastifyReply,
@@ -28,29 +28,32 @@ export function sendList(
   source: ListSource,
   query: ListQuery = {},
 ): FastifyReply {
-  const most = query.limit ?? Number.POSITIVE_INFINITY;
+  const maxRows = query.limit ?? Number.POSITIVE_INFINITY;
   const head = Buffer.from(`{"status":"success","message":{"${name}":[`);
-  const first = readPage(db, source, query.after_id ?? 0, Math.min(PAGE_ROWS, most));
-  const isWhole = !first.mayHaveMore || first.count === most;
+  const first = readPage(db, source, query.after_id ?? 0, Math.min(PAGE_ROWS, maxRows));
+  const isWhole = !first.mayHaveMore || first.count === maxRows;
   const coding = chooseEncoding(reply.request.headers['accept-encoding']);
   reply.headers({ 'content-type': 'application/json; charset=utf-8', vary: 'Accept-Encoding' });
-  if (isWhole && (coding === 'identity' || first.json.length < LEAST_ENCODED_BYTES)) {
+  if (isWhole && (coding === 'identity' || first.json.length < MIN_ENCODED_BYTES)) {
     return reply.send(Buffer.concat([head, first.json, END]));
   }
   if (coding !== 'identity') reply.header('content-encoding', coding);
   return reply.send(
-    encodeStream(Readable.from(pages(db, source, head, first, most), { objectMode: false, highWaterMark: 1 }), coding),
+    encodeStream(
+      Readable.from(pages(db, source, head, first, maxRows), { objectMode: false, highWaterMark: 1 }),
+      coding,
+    ),
   );
 }
 
-async function* pages(db: Db, source: ListSource, head: Buffer, first: Page, most: number): AsyncGenerator<Buffer> {
+async function* pages(db: Db, source: ListSource, head: Buffer, first: Page, maxRows: number): AsyncGenerator<Buffer> {
   yield head;
   yield first.json;
   let sent = first.count;
   let page = first;
-  while (page.mayHaveMore && sent < most) {
+  while (page.mayHaveMore && sent < maxRows) {
     await setImmediate();
-    page = readPage(db, source, page.last, Math.min(PAGE_ROWS, most - sent));
+    page = readPage(db, source, page.last, Math.min(PAGE_ROWS, maxRows - sent));
     sent += page.count;
     if (page.count > 0) {
       yield COMMA;
@@ -60,7 +63,7 @@ async function* pages(db: Db, source: ListSource, head: Buffer, first: Page, mos
   yield END;
 }
 
-/** Sends `{"status":"success","message":{"<name>":<json>}}` for a record that is JSON text already, and `more` beside it. */
+/** Sends `{"status":"success","message":{"<name>":<json>}}` for a record that is already JSON text, with the properties of `more` beside it. */
 export function sendRecord(reply: FastifyReply, name: string, json: string, more: object = {}): FastifyReply {
   const rest = JSON.stringify(more).slice(1);
   const message = `{"${name}":${json}${rest === '}' ? '' : ','}${rest}`;

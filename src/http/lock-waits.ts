@@ -1,19 +1,20 @@
-/** What a request does when another process holds SQLite's write lock: it waits a moment without blocking the others, then answers 503. */
+/** When another process holds SQLite's write lock, a request waits a moment without blocking other requests, then answers 503. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Db } from '../database/open.ts';
 import { isBusy, type WriteLock } from '../database/write-lock.ts';
 import { unavailable } from '../failure.ts';
-import { refuseFaulty } from './validation.ts';
+import { throwFieldErrors } from './validation.ts';
 
-/** With the time the request itself takes, the answer comes within two seconds. */
-const PATIENCE_MS = 1500;
+/** Together with the request's own work, the answer comes within two seconds. */
+const LOCK_WAIT_MS = 1500;
 
 /**
- * Wraps the handler of every route registered from here on. A handler that met the lock before it wrote anything runs again once the
- * lock is free, after the checks that looked at the database. An upload waits before its body is read, since it can be read only once.
+ * Wraps the handler of every route registered after this call. When a handler finds the database locked before it has written
+ * anything, it runs again once the lock is free. The checks against the database are repeated first, because their result may have
+ * changed. An upload waits before its body is read, since it can be read only once.
  */
 export function installLockWaits(app: FastifyInstance, { db, lock }: { db: Db; lock: WriteLock }): void {
-  /** Rows this connection has changed so far. */
+  /** The number of rows this connection has changed so far. */
   const changes = db.$client.prepare<[], number>('SELECT total_changes()').pluck();
 
   app.addHook('onRoute', (route) => {
@@ -22,7 +23,7 @@ export function installLockWaits(app: FastifyInstance, { db, lock }: { db: Db; l
       route.preHandler = [
         ...[route.preHandler ?? []].flat(),
         async () => {
-          if (!lock.isFree() && !(await lock.whenFree(PATIENCE_MS))) throw unavailable();
+          if (!lock.isFree() && !(await lock.whenFree(LOCK_WAIT_MS))) throw unavailable();
         },
       ];
       return;
@@ -33,7 +34,7 @@ export function installLockWaits(app: FastifyInstance, { db, lock }: { db: Db; l
       const onError = (error: unknown) => {
         if (!isBusy(error)) throw error;
         if (reply.sent || changes.get() !== before) throw unavailable();
-        return again(request, reply, run);
+        return retry(request, reply, run);
       };
       let result: unknown;
       try {
@@ -45,12 +46,12 @@ export function installLockWaits(app: FastifyInstance, { db, lock }: { db: Db; l
     };
   });
 
-  async function again(request: FastifyRequest, reply: FastifyReply, run: () => unknown): Promise<unknown> {
-    const until = performance.now() + PATIENCE_MS;
+  async function retry(request: FastifyRequest, reply: FastifyReply, run: () => unknown): Promise<unknown> {
+    const until = performance.now() + LOCK_WAIT_MS;
     while (await lock.whenFree(until - performance.now())) {
       const before = changes.get();
       try {
-        refuseFaulty(request);
+        throwFieldErrors(request);
         const result = await run();
         return result ?? reply;
       } catch (error) {

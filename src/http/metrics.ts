@@ -1,4 +1,4 @@
-/** `/metrics`: what a Prometheus server collects (text format 0.0.4; trust 50). Sums only: no address, no name. */
+/** `/metrics` for Prometheus (text format 0.0.4). It contains only sums, no addresses and no names. */
 import { statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
@@ -7,7 +7,7 @@ import { readGauges } from '../delivery/reporting/gauges.ts';
 import type { Deps } from '../deps.ts';
 import { countHeld } from '../senders/campaign-holds.ts';
 
-/** Counting a long queue takes milliseconds; collectors that come more often share a count. */
+/** Counting a long queue takes milliseconds, so requests within this time share one count. */
 const FRESH_MS = 1000;
 const QUANTILES = [0.5, 0.99, 1];
 
@@ -32,14 +32,14 @@ export async function metricsPage(app: FastifyInstance, deps: Deps): Promise<voi
   });
 
   function processMetrics({ config }: Deps): string[] {
-    // Before the first sample there is none, and a percentile would be NaN or the largest number.
+    // Without samples a percentile would be NaN or the largest number.
     const seconds = (quantile: number) => (delay.count === 0 ? 0 : delay.percentile(quantile * 100) / 1e9);
     const delays = QUANTILES.map((quantile): Sample => [`{quantile="${quantile}"}`, seconds(quantile)]);
     delay.reset();
     return [
       metric('event_loop_delay_seconds', 'gauge', 'Delay of the HTTP thread since the last collection.', delays),
-      metric('wal_bytes', 'gauge', 'Size of the write-ahead log.', [['', sizeOf(`${config.DATABASE_PATH}-wal`)]]),
-      metric('database_bytes', 'gauge', 'Size of the database.', [['', sizeOf(config.DATABASE_PATH)]]),
+      metric('wal_bytes', 'gauge', 'Size of the write-ahead log.', [['', fileBytes(`${config.DATABASE_PATH}-wal`)]]),
+      metric('database_bytes', 'gauge', 'Size of the database.', [['', fileBytes(config.DATABASE_PATH)]]),
       metric('resident_memory_bytes', 'gauge', 'Memory of the process.', [['', process.memoryUsage.rss()]]),
     ];
   }
@@ -69,6 +69,6 @@ function metric(name: string, type: 'gauge' | 'counter', about: string, samples:
   return `# HELP sendlark_${name} ${about}\n# TYPE sendlark_${name} ${type}\n${lines.join('')}`;
 }
 
-function sizeOf(path: string): number {
+function fileBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,10 +1,10 @@
-/** Gives the schemas of the OpenAPI document names of their own, so that generated clients have a class for each record. */
-import { descriptionOf } from './descriptions.ts';
-import { exampleOfSchema } from './examples.ts';
+/** Names the schemas of the OpenAPI document, so that generated clients have a class for each record. */
+import { fieldDescription } from './descriptions.ts';
+import { exampleForSchema } from './examples.ts';
 
 type Json = Record<string, unknown>;
 
-/** Records by the key that carries them in an answer, or by path and key where a key carries several kinds. */
+/** The name of each record's schema, by its key in an answer, or by path and key where one key holds different records. */
 const RECORDS: Record<string, string> = {
   automation: 'Automation',
   automations: 'ListedAutomation',
@@ -43,29 +43,29 @@ const RECORDS: Record<string, string> = {
   '/unsubscribes-groups/recipients-list recipients': 'GroupRecipient',
 };
 
-/** The named schemas collected from the operations of a document. */
+/** Collects the named schemas of a document's operations. */
 export class NamedSchemas {
   readonly schemas: Record<string, Json> = {};
 
-  /** The body of an operation, as a reference. */
+  /** Names the body of an operation; gives the reference to it. */
   body(operationId: string, schema: Json): Json {
     return this.#named(`${pascal(operationId)}Body`, schema);
   }
 
-  /** The answer of an operation to `path` (below /api), as a reference, its records named; and an example of it. */
+  /** Names the answer of an operation at `path` (below /api) and the records in it; gives the reference and an example. */
   answer(operationId: string, path: string, schema: Json): { schema: Json; example: unknown } {
-    const example = exampleOfSchema('', schema);
+    const example = exampleForSchema('', schema);
     const properties: Record<string, Json> = Object(schema.properties);
     const message = properties.message;
     if (message?.type === 'string') return { schema: this.#named('Done', schema), example };
     if (message === undefined) return { schema: this.#named('DoneInErrors', schema), example };
-    const carried = Object.entries(Object(message.properties) as Record<string, Json>).map(([key, value]) => {
+    const records = Object.entries(Object(message.properties) as Record<string, Json>).map(([key, value]) => {
       const name = RECORDS[`${path} ${key}`] ?? RECORDS[key];
       if (name === undefined) return [key, value];
       const items = Object(value.items);
       return [key, value.type === 'array' ? { ...value, items: this.#named(name, items) } : this.#named(name, value)];
     });
-    const named = { ...properties, message: { ...message, properties: Object.fromEntries(carried) } };
+    const named = { ...properties, message: { ...message, properties: Object.fromEntries(records) } };
     return { schema: this.#named(`${pascal(operationId)}Answer`, { ...schema, properties: named }), example };
   }
 
@@ -80,7 +80,7 @@ export class NamedSchemas {
   }
 }
 
-/** The schema with a description on every field that has none of its own, however deep. */
+/** Adds a description to every field that has none, at any depth. */
 function withDescriptions(name: string, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withDescriptions(name, part));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -88,8 +88,8 @@ function withDescriptions(name: string, schema: unknown): unknown {
     if (keyword === 'example' || keyword === 'examples' || keyword === 'enum') return [keyword, value];
     if (keyword !== 'properties') return [keyword, withDescriptions(name, value)];
     const fields = Object.entries(Object(value) as Record<string, Json>).map(([field, property]) => {
-      const description = property.description ?? descriptionOf(name, field);
-      // A reference stands alone: its schema describes itself.
+      const description = property.description ?? fieldDescription(name, field);
+      // A reference may have no description beside it; the schema it refers to has one.
       if ('$ref' in property || description === undefined) return [field, withDescriptions(name, property)];
       return [field, { ...Object(withDescriptions(name, property)), description }];
     });

@@ -1,7 +1,7 @@
-/** Brings a query or a body of any encoding to the shape its schema speaks of, before validation: trimmed texts, numbers, flags, arrays. */
+/** Normalizes a query or a body of any encoding before validation: trims texts and reads numbers, flags and arrays as its schema says. */
 import { MALFORMED } from './form-fields.ts';
 
-/** The part of a parameter's schema that says how its wire form is read (see src/http/schemas.ts). */
+/** The part of a parameter's schema that says how its value is read (see src/http/schemas.ts). */
 interface Parameter {
   type?: string;
   flag?: boolean;
@@ -35,14 +35,14 @@ const FLAGS = new Map<unknown, number>([
 ]);
 
 /**
- * A new object with the schema's parameters only (unknown ones are ignored), each read by its kind. Decisions §1: texts are
- * trimmed, identifiers are not; an empty text counts as missing where the parameter is required or is not a text.
+ * Gives a new object with the schema's parameters only, each read by its kind; unknown ones are ignored. Texts are trimmed, identifiers
+ * are not. An empty text counts as missing when the parameter is required or is not a text.
  */
 export function normalize(schema: object, given: unknown): Values {
   const values: Values = Object.create(null);
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return values;
   const source: Values = Object.assign(Object.create(null), given);
-  for (const { name, parameter, isRequired } of parametersOf(schema)) {
+  for (const { name, parameter, isRequired } of listParameters(schema)) {
     if (!(name in source)) continue;
     const value = read(parameter, source[name] ?? '');
     if (value === '' && isRequired) continue;
@@ -56,8 +56,8 @@ export function normalize(schema: object, given: unknown): Values {
 
 const known = new WeakMap<object, Named[]>();
 
-/** A schema's parameters, made out once. */
-function parametersOf(schema: BodySchema): Named[] {
+/** The parameters of a schema, collected once per schema. */
+function listParameters(schema: BodySchema): Named[] {
   const present = known.get(schema);
   if (present !== undefined) return present;
   const { properties = {}, required = [] } = schema;
@@ -81,7 +81,7 @@ function read(parameter: Parameter, value: unknown): unknown {
 
 function readText(value: unknown): unknown {
   if (typeof value === 'number') return String(value);
-  // A lone surrogate would reach the disk, and later our own answers, as invalid UTF-8.
+  // A lone surrogate would be stored, and later answered, as invalid UTF-8.
   return typeof value === 'string' ? value.trim().toWellFormed() : value;
 }
 
@@ -90,7 +90,7 @@ function readFlag(value: unknown): unknown {
   return FLAGS.get(given) ?? given;
 }
 
-/** Plain digits only: Ajv's own coercion would take ` 1`, `1e3` and `0x10` for numbers (trust 34). */
+/** Accepts plain digits only; Ajv's own coercion would also read ` 1`, `1e3` and `0x10` as numbers. */
 function readInteger(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (value.trim() === '') return '';
@@ -98,13 +98,13 @@ function readInteger(value: unknown): unknown {
 }
 
 function readArray(parameter: Parameter, value: unknown): unknown {
-  const items = itemsOf(value);
+  const items = arrayItems(value);
   if (!Array.isArray(items)) return items;
   return parameter.identifier === true ? items : items.map(readText);
 }
 
-/** `name[0]`, `name[1]`, … arrive keyed; they are an array when no index is left out (trust 29: sparse is refused). */
-function itemsOf(value: unknown): unknown {
+/** The items of an array parameter. `name[0]`, `name[1]`, … arrive as an object by index, which is an array only when no index is missing. */
+function arrayItems(value: unknown): unknown {
   if (Array.isArray(value)) return value;
   if (typeof value === 'string') return value.trim() === '' ? '' : [value];
   if (typeof value !== 'object' || value === null) return [value];

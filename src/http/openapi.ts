@@ -1,7 +1,7 @@
-/** The OpenAPI 3.1 document, made from the routes' own schemas. */
+/** Makes the OpenAPI 3.1 document from the schemas of the routes. */
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { descriptionOf } from './descriptions.ts';
+import { fieldDescription } from './descriptions.ts';
 import { exampleBody, exampleValue } from './examples.ts';
 import { NamedSchemas } from './named-schemas.ts';
 import { describeOperation, TAGS } from './operations.ts';
@@ -19,7 +19,7 @@ interface Operation {
   responses?: Record<string, { content?: Record<string, Content> }>;
 }
 
-/** What our own formats mean, in words that others know. */
+/** Our own formats, expressed in standard JSON Schema. */
 const FORMATS: Record<string, Json> = {
   'one-line': { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' },
   'email-address': { format: 'email' },
@@ -28,20 +28,20 @@ const FORMATS: Record<string, Json> = {
 
 const ABOUT = `E-mail campaigns: contacts, segments, single sends, automations.
 
-Sendlark implements an HTTP interface that was given, *the contract*, to the letter. What it offers beyond it is marked *addition*:
-endpoints, optional parameters and response headers of its own, which change nothing in the records and answers of the contract.
+Sendlark implements a given HTTP interface, *the contract*, exactly. Endpoints, optional parameters and response headers beyond it are
+marked *addition*; they do not change the records and answers of the contract.
 
-Bodies are described as JSON; multipart/form-data and application/x-www-form-urlencoded with the same names are taken as well.
+Bodies are described as JSON; multipart/form-data and application/x-www-form-urlencoded with the same names are accepted too.
 
-Every request carries the headers PublicKey and SecretKey. An answer holds \`status\` and one of \`message\` and \`errors\`. The deletes of a
-segment, a contact type and a sender carry their confirmation in \`errors\`, with the status \`success\`.`;
+Every request needs the headers PublicKey and SecretKey. Every answer has \`status\` and either \`message\` or \`errors\`. Deleting a
+segment, a contact type or a sender is confirmed in \`errors\`, with the status \`success\`.`;
 
 const FAILURES: Record<string, string> = {
-  401: 'A key is missing or the pair is wrong',
-  404: 'Nothing found',
-  409: 'A rule of the business forbids it',
-  422: 'A field is faulty: texts by field name',
-  default: 'The request itself is at fault: too large, malformed, of an unknown type',
+  401: 'A key is missing, or the pair of keys is wrong',
+  404: 'The record was not found',
+  409: 'The state of the record does not allow the request',
+  422: 'A field is invalid: texts by field name',
+  default: 'The request is malformed, too large or of an unknown type',
 };
 
 const Failure = {
@@ -60,7 +60,7 @@ const Failure = {
   },
 };
 
-/** Collects every route registered from here on; install it before them. `app.swagger()` then gives the document. */
+/** Collects every route registered after this call. `app.swagger()` then gives the document. */
 export async function installOpenapi(app: FastifyInstance): Promise<void> {
   const schema = { $ref: '#/components/schemas/Failure' };
   const responses = Object.entries(FAILURES).map(([status, description]) => [
@@ -92,7 +92,7 @@ export async function installOpenapi(app: FastifyInstance): Promise<void> {
       const named = new NamedSchemas();
       const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => [
         path,
-        completed(path, methods ?? {}, named),
+        completeOperations(path, methods ?? {}, named),
       ]);
       const schemas = { ...named.schemas, Failure };
       return Object.assign(document, {
@@ -111,13 +111,13 @@ function describe(schema: FastifySchema | undefined, url: string): FastifySchema
   if (body !== undefined) {
     const cleaned = requiring(clean(body));
     described.body = { ...cleaned, examples: [exampleBody(cleaned)] };
-    // One encoding for all: of several, generated clients make functions that cannot be imported.
+    // Only one encoding is listed: with several, generated clients contain functions that cannot be imported.
     described.consumes = consumes ?? ['application/json'];
   }
   return described;
 }
 
-/** Our own keywords and formats mean nothing outside; an identifier is any text, a flag a whole number. */
+/** Replaces our own keywords and formats, which other tools do not know: an identifier becomes a string, a flag an integer. */
 function clean(schema: unknown): Json {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -130,7 +130,7 @@ function clean(schema: unknown): Json {
   });
 }
 
-/** The record an endpoint is about is needed, though its absence is answered with a record text and not a field error. */
+/** Marks identifiers as required. The routes' schemas do not, because a missing one is answered 404 instead of with a field error. */
 function requiring(schema: Json): Json {
   const properties: Record<string, Json> = Object(schema.properties);
   const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
@@ -142,18 +142,18 @@ function requiring(schema: Json): Json {
   return { ...schema, ...(required.size > 0 && { required: [...required] }) };
 }
 
-/** The operations of a path with what only method and path tell: name, resource, summary, failures. */
-function completed(path: string, methods: object, named: NamedSchemas): Json {
+/** Adds what follows from method and path to the operations of a path: operation id, resource, summary, failures. */
+function completeOperations(path: string, methods: object, named: NamedSchemas): Json {
   const operations = Object.entries(methods).map(([method, operation]: [string, Operation]) => {
     const { tag, summary } = describeOperation(method, path.slice('/api'.length));
     const parameters = operation.parameters?.map((parameter) => ({
       ...parameter,
-      description: parameter.description ?? descriptionOf('', parameter.name),
+      description: parameter.description ?? fieldDescription('', parameter.name),
       example: exampleValue(parameter.name, parameter.schema),
     }));
     const operationId = `${method}${path.slice('/api'.length).replace(/[/-]+(\w)/g, (_all, letter) => letter.toUpperCase())}`;
     for (const body of Object.values(operation.requestBody?.content ?? {})) {
-      // Encodings, and two methods of one route, may share an object.
+      // Several encodings, or two methods of one route, may share the same object, which is named only once.
       if (body.schema && !('$ref' in body.schema)) body.schema = named.body(operationId, body.schema);
     }
     const answer = operation.responses?.['200']?.content?.['application/json'];

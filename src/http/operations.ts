@@ -1,11 +1,11 @@
-/** What every endpoint of the API does in a few words, by resource: the headings and summaries of the OpenAPI document. */
+/** A summary of every endpoint, by resource: the headings and summaries of the OpenAPI document. */
 
 const RESOURCES: Record<string, Record<string, string>> = {
   'Global unsubscribes': {
-    'GET /global-unsubscribes': 'List the addresses that left everything',
-    'POST /global-unsubscribes/save': 'Unsubscribe addresses from everything',
-    'DELETE /global-unsubscribes/delete': 'Take an address off the list',
-    'POST /global-unsubscribes/bulk-delete': 'Take several addresses off the list',
+    'GET /global-unsubscribes': 'List the globally unsubscribed addresses',
+    'POST /global-unsubscribes/save': 'Unsubscribe addresses from all mail',
+    'DELETE /global-unsubscribes/delete': 'Remove an address from the global list',
+    'POST /global-unsubscribes/bulk-delete': 'Remove several addresses from the global list',
   },
   'Unsubscribe groups': {
     'GET /unsubscribes-groups': 'List the groups',
@@ -13,9 +13,9 @@ const RESOURCES: Record<string, Record<string, string>> = {
     'GET /unsubscribes-groups/details': 'Read a group',
     'POST /unsubscribes-groups/update': 'Change a group',
     'POST /unsubscribes-groups/manually-add': 'Unsubscribe addresses from a group',
-    'GET /unsubscribes-groups/recipients-list': 'List the addresses that left a group',
-    'DELETE /unsubscribes-groups/recipients-delete': 'Take an address off a group',
-    'POST /unsubscribes-groups/recipients-bulk-delete': 'Take several addresses off a group',
+    'GET /unsubscribes-groups/recipients-list': 'List the addresses unsubscribed from a group',
+    'DELETE /unsubscribes-groups/recipients-delete': "Remove an address from a group's list",
+    'POST /unsubscribes-groups/recipients-bulk-delete': "Remove several addresses from a group's list",
   },
   Segments: {
     'GET /segment/list': 'List the segments',
@@ -23,7 +23,7 @@ const RESOURCES: Record<string, Record<string, string>> = {
     'POST /segment/update': 'Change a segment',
     'GET /segment/details': 'Read a segment',
     'DELETE /segment/delete': 'Delete a segment',
-    'GET /segment/email/list': 'List who is in a segment',
+    'GET /segment/email/list': 'List the recipients of a segment',
     'POST /segment/email/store': 'Add a recipient to a segment by hand',
     'DELETE /segment/email/delete': 'Remove a recipient from a segment',
   },
@@ -54,15 +54,15 @@ const RESOURCES: Record<string, Record<string, string>> = {
     'DELETE /custom-fields/delete': 'Delete a field of your own',
   },
   Templates: {
-    'GET /get-dynamic/content': 'List the placeholders a mail can carry',
+    'GET /get-dynamic/content': 'List the placeholders a mail can contain',
     'GET /get-design/template': 'List the templates',
   },
   'Single sends': {
     'GET /single-send/list': 'List the single sends',
-    'POST /single/send/create': 'Create a single send, to leave at once or later',
-    'POST /single/send/preview': 'See whom a single send would reach, and its mail',
+    'POST /single/send/create': 'Create a single send, sent at once or on a schedule',
+    'POST /single/send/preview': 'Preview the audience and the mail of a single send',
     'GET /single-send/details': 'Read a single send',
-    'POST /single/send/update': 'Change a single send that waits',
+    'POST /single/send/update': 'Change a single send that has not been sent',
     'GET /single/send/duplicate': 'Duplicate a single send',
     'POST /single/send/duplicate': 'Duplicate a single send',
     'DELETE /single/send/delete': 'Delete a single send',
@@ -71,8 +71,8 @@ const RESOURCES: Record<string, Record<string, string>> = {
     'POST /single/send/pause': 'Pause a single send',
     'POST /single/send/resume': 'Resume a single send',
     'POST /single/send/test': 'Send a test of a single send',
-    'GET /single-send/report': 'Read what became of a single send',
-    'GET /single-send/recipients': 'List what became of each recipient',
+    'GET /single-send/report': 'Read the report of a single send',
+    'GET /single-send/recipients': 'List the recipients of a single send with their results',
   },
   Automations: {
     'GET /automations': 'List the automations',
@@ -86,29 +86,29 @@ const RESOURCES: Record<string, Record<string, string>> = {
     'GET /automations/schedule': 'List the mails of an automation',
     'POST /automations/schedule/create': 'Add a mail to an automation',
     'DELETE /automations/schedule/delete': 'Delete a mail of an automation',
-    'GET /automations/report': 'Tell what became of an automation (addition)',
-    'GET /automations/preview': 'Tell what one person receives from an automation, and when (addition)',
+    'GET /automations/report': 'Read the report of an automation (addition)',
+    'GET /automations/preview': 'Preview what one person receives from an automation, and when (addition)',
   },
   Senders: {
     'GET /senders': 'List the senders',
     'POST /senders': 'List the senders',
-    'POST /sender/save': 'Add a sender and ask its address to confirm',
+    'POST /sender/save': 'Add a sender and send its verification mail',
     'GET /sender/details': 'Read a sender',
     'POST /sender/update': 'Change a sender',
     'DELETE /sender/delete': 'Delete a sender',
-    'GET /sender/report': 'Tell what became of the verification mail of a sender (addition)',
-    'GET /sender/resend-mail': 'Ask a sender to confirm once more',
+    'GET /sender/report': "Read the state of a sender's verification mail (addition)",
+    'GET /sender/resend-mail': 'Send the verification mail again',
   },
-  'Design pages': { 'POST /design-links/revoke': 'Take back the links to the design page of a mail (addition)' },
+  'Design pages': { 'POST /design-links/revoke': 'Revoke the links to the design page of a mail (addition)' },
   Places: { 'GET /get/country-state-city': 'List countries, states and cities' },
   'Bounces and suppressions': {
     'POST /bounces': 'Record a bounce or a complaint',
-    'GET /suppressions/list': 'List the addresses kept from mail',
-    'DELETE /suppressions/delete': 'Let an address have mail again',
+    'GET /suppressions/list': 'List the suppressed addresses',
+    'DELETE /suppressions/delete': 'Remove an address from the suppression list',
   },
   Outbox: {
-    'GET /outbox/list': 'List the mails kept here instead of sent',
-    'GET /outbox/details': 'Read a mail kept here',
+    'GET /outbox/list': 'List the mails in the built-in outbox',
+    'GET /outbox/details': 'Read a mail in the built-in outbox',
   },
 };
 
@@ -120,7 +120,7 @@ const OPERATIONS = new Map(
   ),
 );
 
-/** Resource and summary of an endpoint by its method and its path under /api; throws an Error for one that has none. */
+/** The resource and summary of an endpoint, by its method and its path under /api. Throws an Error when it has none. */
 export function describeOperation(method: string, path: string): { tag: string; summary: string } {
   const operation = OPERATIONS.get(`${method.toUpperCase()} ${path}`);
   if (operation === undefined) throw new Error(`${method} ${path} has no summary in src/http/operations.ts`);

@@ -1,9 +1,9 @@
-/** The frame of every page. */
+/** The HTML around every page, and the pages for unknown links and addresses. */
 import type { FastifyReply } from 'fastify';
 import { Html, html } from './html.ts';
 import { STYLE } from './page-style.ts';
 
-/** Every page answers these; a HEAD does nothing a GET does not (trust 20). */
+/** The methods that show a page. Handlers make sure that a HEAD changes and counts nothing. */
 export const READ: ['GET', 'HEAD'] = ['GET', 'HEAD'];
 
 /** Sends a page with this title and content. */
@@ -20,7 +20,7 @@ ${content}
   return reply.type('text/html; charset=utf-8').send(text);
 }
 
-/** What a link gets that is not ours or of a time the file knows nothing of: a backup may have been restored since. */
+/** The page for a link that is not ours, or whose mail is not in the database, for example after an older backup was restored. */
 export function unknownLink(reply: FastifyReply): FastifyReply {
   return page(
     reply.code(404),
@@ -32,7 +32,7 @@ newest mail you have from us.</p>
   );
 }
 
-/** What an address gets that is none of ours. It may be a link of a mail that was cut, so the page says what to do about one. */
+/** The page for an unknown address. It may be a link from a mail that was cut off, so the page mentions that. */
 export function unknownPage(reply: FastifyReply): FastifyReply {
   return page(
     reply.code(404),

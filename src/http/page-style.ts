@@ -1,7 +1,7 @@
-/** The one style sheet of the pages, written into each: a page is one request, and its hash lets the policy name it. */
+/** The style sheet of the pages. It is written into each page, so that a page is a single request; the policy allows it by its hash. */
 import { createHash } from 'node:crypto';
 
-// Every pair of text and ground has a contrast of at least 4.5 : 1, borders of controls and focus rings at least 3 : 1.
+// Text has a contrast of at least 4.5 : 1 to its background; borders of controls and focus rings have at least 3 : 1.
 export const STYLE = `
 :root{color-scheme:light dark;--ground:#eef1f4;--card:#fff;--text:#1b2129;--quiet:#55606c;--line:#d5dbe1;--edge:#6f7b87;
 --accent:#0b5cad;--on-accent:#fff;--good:#e5f4ea;--on-good:#14532d;font:1.0625rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
@@ -42,5 +42,5 @@ pre{overflow:auto;padding:1rem;border:1px solid var(--line);border-radius:9px;fo
 
 const HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** What a page may do (CSP level 3): show our style sheet and post to us; no script, nothing from elsewhere. */
+/** The Content-Security-Policy of the pages: our style sheet and forms posted to us; no scripts, nothing from other origins. */
 export const POLICY = `default-src 'none'; style-src 'sha256-${HASH}'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;

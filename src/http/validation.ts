@@ -1,4 +1,4 @@
-/** Collects the field errors of a request, from its schema and from the route's own check, and answers all at once. */
+/** Collects the field errors of a request from its schema and from the route's own check, and answers with all of them at once. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
 import { Failure, type FieldErrors, messages } from '../failure.ts';
@@ -6,14 +6,14 @@ import { MALFORMED } from './form-fields.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Adds the field errors only the database can tell (references, uniqueness). Runs after the keys and the schema. */
+    /** Adds the field errors that need the database (references, uniqueness). Runs after the key check and the schema. */
     check?: Check;
   }
 }
 
-type Check = (request: FastifyRequest, faults: FieldErrorCollector) => void;
+type Check = (request: FastifyRequest, errors: FieldErrorCollector) => void;
 
-interface SchemaFault {
+interface SchemaError {
   keyword: string;
   instancePath: string;
   params: Record<string, unknown>;
@@ -35,43 +35,43 @@ export class FieldErrorCollector {
     return field in this.#errors;
   }
 
-  /** `The selected … is invalid.` when the field passed its schema and its record does not exist for the caller. */
+  /** Adds `The selected … is invalid.` when the field passed its schema but its record does not exist for the caller. */
   reference(field: string, exists: () => boolean): void {
     if (!this.has(field) && !exists()) this.add(field, messages.selected(field));
   }
 
-  /** Throws the 422 when there is any. */
+  /** Throws 422 when there are any errors. */
   throwIfAny(): void {
     if (!this.#isEmpty) throw new Failure(422, this.#errors);
   }
 }
 
-/** A route's `check` over the body's fields that are present and passed their schema. */
+/** Makes a route's `check` that sees only the body's fields that are present and passed their schema. */
 export function check<T extends TObject>(
   schema: T,
-  rule: (body: Partial<Static<T>>, faults: FieldErrorCollector, request: FastifyRequest) => void,
+  rule: (body: Partial<Static<T>>, errors: FieldErrorCollector, request: FastifyRequest) => void,
 ): Check {
-  return (request, faults) => {
+  return (request, errors) => {
     const given: Record<string, unknown> = Object.assign({}, request.body);
-    const passed = Object.keys(schema.properties).filter((name) => name in given && !faults.has(name));
-    rule(Object.fromEntries(passed.map((name) => [name, given[name]])) as Partial<Static<T>>, faults, request);
+    const passed = Object.keys(schema.properties).filter((name) => name in given && !errors.has(name));
+    rule(Object.fromEntries(passed.map((name) => [name, given[name]])) as Partial<Static<T>>, errors, request);
   };
 }
 
-/** Installs the step; register it after the key check, whose failures come first (decisions §1). */
+/** Installs the validation hook. Call it after the key check is installed: a caller without keys gets 401 before any field error. */
 export function installValidation(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, next) => {
-    refuseFaulty(request);
+    throwFieldErrors(request);
     next();
   });
 }
 
-/** Throws the 422 with every field error of a request, those that only the database can tell included. */
-export function refuseFaulty(request: FastifyRequest): void {
+/** Throws 422 with every field error of a request, including those that need the database. */
+export function throwFieldErrors(request: FastifyRequest): void {
   const collected = new FieldErrorCollector();
-  for (const fault of request.validationError?.validation ?? []) {
-    const field = fieldOf(fault);
-    collected.add(field, textFor(fault, field));
+  for (const error of request.validationError?.validation ?? []) {
+    const field = fieldName(error);
+    collected.add(field, errorText(error, field));
   }
   for (const field of malformedFields(request.body)) collected.add(field, messages.selected(field));
   request.routeOptions.config.check?.(request, collected);
@@ -83,18 +83,18 @@ function malformedFields(body: unknown): Iterable<string> {
   return body[MALFORMED] instanceof Set ? body[MALFORMED] : [];
 }
 
-function fieldOf(fault: SchemaFault): string {
-  if (fault.keyword === 'required') return String(fault.params.missingProperty);
-  return fault.instancePath.split('/')[1] ?? '';
+function fieldName(error: SchemaError): string {
+  if (error.keyword === 'required') return String(error.params.missingProperty);
+  return error.instancePath.split('/')[1] ?? '';
 }
 
-function textFor(fault: SchemaFault, field: string): string {
-  const limit = Number(fault.params.limit);
-  switch (fault.keyword) {
+function errorText(error: SchemaError, field: string): string {
+  const limit = Number(error.params.limit);
+  switch (error.keyword) {
     case 'required':
       return messages.required(field);
     case 'type':
-      return typeText(fault.params.type, field);
+      return typeErrorText(error.params.type, field);
     case 'minLength':
       return messages.minimum(field, limit);
     case 'maxLength':
@@ -108,13 +108,13 @@ function textFor(fault: SchemaFault, field: string): string {
     case 'maxItems':
       return messages.items(field, limit);
     case 'format':
-      return String(fault.params.format).startsWith('email') ? messages.email(field) : messages.oneLine(field);
+      return String(error.params.format).startsWith('email') ? messages.email(field) : messages.oneLine(field);
     default:
       return messages.selected(field);
   }
 }
 
-function typeText(type: unknown, field: string): string {
+function typeErrorText(type: unknown, field: string): string {
   if (type === 'integer') return messages.integer(field);
   if (type === 'array') return messages.array(field);
   return type === 'string' ? messages.string(field) : messages.selected(field);

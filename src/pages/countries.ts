@@ -1,4 +1,4 @@
-/** The countries with the numbers by which senders and contacts name them, for readers; tools have the reference data of the API. */
+/** A page that lists the countries and the ids that senders and contacts use for them. Programs get them from the API. */
 import type { FastifyInstance } from 'fastify';
 import { countries } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';

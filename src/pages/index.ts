@@ -1,10 +1,10 @@
-/** What recipients and owners open in a browser: no keys, no cookies, answers in HTML. */
+/** The pages that recipients and owners open in a browser, without keys or cookies, and the operational endpoints. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
 import { assetPages } from '../http/assets.ts';
 import { docsPage } from '../http/docs.ts';
-import { retryable } from '../http/errors.ts';
+import { withRetryAfter } from '../http/errors.ts';
 import { parseUrlencoded } from '../http/form-fields.ts';
 import { healthPages } from '../http/health.ts';
 import { html } from '../http/html.ts';
@@ -19,7 +19,7 @@ import { unsubscribePage } from './unsubscribe.ts';
 import { verifyPage } from './verify.ts';
 import { webCopyPage } from './web-copy.ts';
 
-/** On every page that does not set its own. */
+/** Headers of every page that does not set its own. */
 const HEADERS = Object.entries({
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
@@ -31,7 +31,7 @@ const HEADERS = Object.entries({
 const FORM_BYTES = 64 * 1024;
 const MAX_FIELDS = 5000;
 
-/** The pages, outside the API's prefix. */
+/** Registers everything that is served outside /api. */
 export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -39,7 +39,7 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
     { parseAs: 'string', bodyLimit: FORM_BYTES },
     (_request, body, done) => done(null, parseUrlencoded(String(body), MAX_FIELDS)),
   );
-  // A one-click request (RFC 8058) may come as multipart; nothing in any other body is needed to act on a link.
+  // A one-click request (RFC 8058) may be multipart. The link alone says what to do, so bodies of other types are read and ignored.
   app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, _body, done) =>
     done(null, {}),
   );
@@ -48,7 +48,7 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
     next();
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    if (error instanceof Failure) retryable(reply, error);
+    if (error instanceof Failure) withRetryAfter(reply, error);
     const status = error instanceof Failure ? error.status : (error.statusCode ?? 500);
     if (status === 503) {
       return page(

@@ -1,4 +1,4 @@
-/** What a recipient may get and has left, read and changed by way of their unsubscribe link. Every change is one transaction. */
+/** Reads and changes what a recipient is unsubscribed from, by their unsubscribe link. Every change is one transaction. */
 import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
@@ -9,20 +9,20 @@ import { mailings, unsubscribeGroups, unsubscribers } from '../database/schema/i
 import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 
-/** More than a person reads on one page. "All mail" is beside them, whatever their number. */
-const MOST_GROUPS = 200;
-const DESCRIPTION_CHARACTERS = 1000;
+/** The most groups shown on the page. Unsubscribing from all mail is always offered. */
+const MAX_GROUPS = 200;
+const MAX_DESCRIPTION_CHARACTERS = 1000;
 
 export interface Preferences {
   email: string;
-  /** The name the mail came under; empty when it is not known any more. */
+  /** The From name of the mail; empty when the mail is no longer in the database. */
   sender: string;
-  /** Everything the person could be on: the displayed groups and the mail's own. */
+  /** The groups shown: those marked for display, and the mail's own. */
   groups: { id: number; group_name: string; description: string }[];
-  /** The mail's own group; 0: it has none, or a restore lost it and nobody can tell which one it was. */
+  /** The mail's own group; 0 when it has none, or when the group is no longer in the database, for example after a restore. */
   own: number;
-  /** List id (0 is "all mail") to the entry that keeps the person off it. */
-  left: ReadonlyMap<number, number>;
+  /** The entries that unsubscribe the person, by group id; 0 is all mail. */
+  unsubscribed: ReadonlyMap<number, number>;
 }
 
 export class PreferenceStore {
@@ -38,19 +38,19 @@ export class PreferenceStore {
   read(ids: RecipientIds): Preferences {
     const db = this.#db;
     const isOwn = eq(unsubscribeGroups.id, ids.group);
-    // The mail's own comes first: it is what the person came for.
+    // The mail's own group comes first, because that is what the person came for.
     const groups = db
       .select({
         id: unsubscribeGroups.id,
         group_name: unsubscribeGroups.group_name,
-        description: sql<string>`substr(${unsubscribeGroups.description}, 1, ${DESCRIPTION_CHARACTERS})`,
+        description: sql<string>`substr(${unsubscribeGroups.description}, 1, ${MAX_DESCRIPTION_CHARACTERS})`,
       })
       .from(unsubscribeGroups)
       .where(and(eq(unsubscribeGroups.user_id, ids.user), or(eq(unsubscribeGroups.is_display, 1), isOwn)))
       .orderBy(desc(isOwn), asc(unsubscribeGroups.id))
-      .limit(MOST_GROUPS)
+      .limit(MAX_GROUPS)
       .all();
-    // Two partial indexes hold the entries, and each is used only where its own condition stands beside the address.
+    // The entries are in two partial indexes, and SQLite uses each only when its condition is next to the address in the query.
     const their = eq(unsubscribers.address_id, ids.address);
     const { unsubscribe_groups_id: list } = unsubscribers;
     const entries = db
@@ -68,41 +68,44 @@ export class PreferenceStore {
       sender: sender?.name ?? '',
       groups,
       own: groups.some(({ id }) => id === ids.group) ? ids.group : 0,
-      left: new Map(entries.map((entry) => [entry.unsubscribe_groups_id ?? 0, entry.id])),
+      unsubscribed: new Map(entries.map((entry) => [entry.unsubscribe_groups_id ?? 0, entry.id])),
     };
   }
 
-  /** Takes the person off one list; 0 is "all mail". */
-  leave(ids: RecipientIds, { email }: Preferences, list: number, source: 'one-click' | 'page'): void {
-    this.#db.transaction(() => this.#leave(ids, email, [list], source), { behavior: 'immediate' });
+  /** Unsubscribes the person from one group; 0 is all mail. */
+  unsubscribe(ids: RecipientIds, { email }: Preferences, list: number, source: 'one-click' | 'page'): void {
+    this.#db.transaction(() => this.#unsubscribe(ids, email, [list], source), { behavior: 'immediate' });
   }
 
-  /** Lifts "all mail"; what was left group by group stays so. */
-  comeBack({ left }: Preferences): void {
-    const entry = left.get(0);
+  /** Removes the unsubscription from all mail. Unsubscriptions from single groups stay. */
+  resubscribe({ unsubscribed }: Preferences): void {
+    const entry = unsubscribed.get(0);
     if (entry !== undefined) removeUnsubscribers(this.#db, [entry], 'page', isoTimestamp(this.#clock.now()));
   }
 
-  /** Makes the person get just `wanted` of the groups that were `shown`: one that was added meanwhile is nobody's choice yet. */
-  choose(
+  /**
+   * Subscribes the person to the groups in `wanted` and unsubscribes them from the others in `shown`. A group added after the page was
+   * loaded is in neither and stays as it is.
+   */
+  saveChoices(
     ids: RecipientIds,
-    { email, groups, left }: Preferences,
+    { email, groups, unsubscribed }: Preferences,
     shown: ReadonlySet<number>,
     wanted: ReadonlySet<number>,
   ): void {
     const lists = groups.map(({ id }) => id).filter((id) => shown.has(id));
-    const off = lists.filter((id) => !wanted.has(id) && !left.has(id));
-    const back = lists.filter((id) => wanted.has(id)).flatMap((id) => left.get(id) ?? []);
+    const toUnsubscribe = lists.filter((id) => !wanted.has(id) && !unsubscribed.has(id));
+    const toResubscribe = lists.filter((id) => wanted.has(id)).flatMap((id) => unsubscribed.get(id) ?? []);
     this.#db.transaction(
       () => {
-        this.#leave(ids, email, off, 'page');
-        removeUnsubscribers(this.#db, back, 'page', isoTimestamp(this.#clock.now()));
+        this.#unsubscribe(ids, email, toUnsubscribe, 'page');
+        removeUnsubscribers(this.#db, toResubscribe, 'page', isoTimestamp(this.#clock.now()));
       },
       { behavior: 'immediate' },
     );
   }
 
-  #leave(ids: RecipientIds, email: string, lists: readonly number[], source: 'one-click' | 'page'): void {
+  #unsubscribe(ids: RecipientIds, email: string, lists: readonly number[], source: 'one-click' | 'page'): void {
     const now = this.#clock.now();
     const address: Address = { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
     for (const list of lists) {

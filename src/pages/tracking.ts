@@ -1,4 +1,4 @@
-/** The open pixel and the tracked links. Whatever the token, the pixel is the same picture (trust 43); a HEAD counts nothing. */
+/** The open pixel and the tracked links. The pixel is the same for every token, valid or not, and a HEAD counts nothing. */
 import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
 import { mergeUrl } from '../delivery/content/merge.ts';
@@ -29,16 +29,17 @@ export async function trackingPages(app: FastifyInstance, { db, clock, tokens, l
     while (await lock.write(flush, config.SHUTDOWN_SECONDS * 1000));
   });
 
-  /** Batches with a breath between them, then a rest: other requests come first. */
+  /** Writes one batch of hits. The next follows after other requests had their turn, or after FLUSH_MS when no hits are left. */
   function write(): void {
-    let isMore = false;
+    let hasMore = false;
     try {
-      isMore = hits.flush(clock.now().getTime());
+      hasMore = hits.flush(clock.now().getTime());
     } catch (error) {
-      // Another connection holds the lock: the hits wait for the next round.
-      if (!isBusy(error)) app.log.error({ err: error }, 'opens and clicks wait: they can not be written now');
+      // When another connection holds the lock, the hits stay in memory until the next round.
+      if (!isBusy(error))
+        app.log.error({ err: error }, 'opens and clicks could not be written; they are kept in memory and tried again');
     }
-    timer = setTimeout(write, isMore ? 0 : FLUSH_MS);
+    timer = setTimeout(write, hasMore ? 0 : FLUSH_MS);
   }
 
   app.route<{ Params: { token: string } }>({
@@ -46,7 +47,7 @@ export async function trackingPages(app: FastifyInstance, { db, clock, tokens, l
     url: '/o/:token',
     handler: (request, reply) => {
       const ids = tokens.readRecipient('open', request.params.token.replace(/\.gif$/, ''));
-      if (ids !== null && request.method === 'GET') hits.add(hitOf(ids, null, request.headers['user-agent']));
+      if (ids !== null && request.method === 'GET') hits.add(makeHit(ids, null, request.headers['user-agent']));
       return reply.type('image/gif').send(PIXEL);
     },
   });
@@ -60,16 +61,16 @@ export async function trackingPages(app: FastifyInstance, { db, clock, tokens, l
       const link = /^\d{1,6}$/.test(number) ? Number(number) : -1;
       const url = ids && destination(ids, link);
       if (!ids || !url) return unknownLink(reply);
-      if (request.method === 'GET') hits.add(hitOf(ids, link, request.headers['user-agent']));
+      if (request.method === 'GET') hits.add(makeHit(ids, link, request.headers['user-agent']));
       return reply.redirect(url, 302);
     },
   });
 
-  function hitOf(ids: RecipientIds, link: number | null, userAgent: string | undefined) {
+  function makeHit(ids: RecipientIds, link: number | null, userAgent: string | undefined) {
     return { ids, link, at: clock.now().getTime(), isMachine: isBotAgent(userAgent) };
   }
 
-  /** Where a link leads: stored with the mailing, never taken from the request (trust 46), merged with today's values. */
+  /** The target of a link, with the recipient's current values. It is read from the mailing, never from the request, so that nobody can use us to redirect elsewhere. */
   function destination(ids: RecipientIds, link: number): string | null {
     const url = linkUrl.get(ids.mailing, link, ids.user);
     if (url === undefined) return null;

@@ -1,10 +1,10 @@
-/** Leaving: one click from the mail program (RFC 8058), and the preference page. A GET changes nothing: scanners click (trust 20). */
+/** Unsubscribing with one click in the mail program (RFC 8058), and the preference page. A GET changes nothing, because mail scanners open links. */
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, unavailable } from '../failure.ts';
-import { type FormBody, listOf, MALFORMED } from '../http/form-fields.ts';
+import { type FormBody, MALFORMED, textList } from '../http/form-fields.ts';
 import { html } from '../http/html.ts';
 import { page, READ, unknownLink } from '../http/page-layout.ts';
 import { PreferenceStore, type Preferences } from './preferences.ts';
@@ -14,18 +14,18 @@ interface Link {
   Body: FormBody | undefined;
 }
 
-/** After this time whoever clicked is told to try again; what they chose is still written once that is possible. */
+/** After this time the answer says to try again. The choice stays in memory for PENDING_MS and is written once that is possible. */
 const ANSWER_MS = 30_000;
-const KEPT_MS = 60 * 60 * 1000;
-/** More choices than this are not kept in memory while the database is locked. */
-const MOST_KEPT = 10_000;
+const PENDING_MS = 60 * 60 * 1000;
+/** The most choices waiting in memory while the database is locked. */
+const MAX_PENDING = 10_000;
 
 export async function unsubscribePage(app: FastifyInstance, { db, lock, clock, config, tokens }: Deps): Promise<void> {
-  const book = new PreferenceStore(db, clock);
-  const kept = new Set<Promise<unknown>>();
-  const idsOf = (token: string) => tokens.readRecipient('unsubscribe', token);
+  const store = new PreferenceStore(db, clock);
+  const pending = new Set<Promise<unknown>>();
+  const readToken = (token: string) => tokens.readRecipient('unsubscribe', token);
   app.addHook('onClose', () =>
-    Promise.race([Promise.allSettled(kept), setTimeout(config.SHUTDOWN_SECONDS * 1000, null, { ref: false })]),
+    Promise.race([Promise.allSettled(pending), setTimeout(config.SHUTDOWN_SECONDS * 1000, null, { ref: false })]),
   );
 
   app.route({
@@ -45,92 +45,92 @@ Please open the mail and use the link at its end, or the unsubscribe button of y
     method: READ,
     url: '/u/:token',
     handler: (request, reply) => {
-      const ids = idsOf(request.params.token);
-      return ids === null ? unknownLink(reply) : show(reply, book.read(ids), '');
+      const ids = readToken(request.params.token);
+      return ids === null ? unknownLink(reply) : show(reply, store.read(ids), '');
     },
   });
 
   app.post<Link>('/u/:token', async (request, reply) => {
-    const ids = idsOf(request.params.token);
+    const ids = readToken(request.params.token);
     if (ids === null) return unknownLink(reply);
-    const choice = choiceOf(request.body);
-    // Answered as done only once it is on disk.
-    const notice = await keep(() => act(ids, book.read(ids), choice));
-    return show(reply, book.read(ids), notice);
+    const choice = readChoice(request.body);
+    // The page confirms the choice only after it was written.
+    const notice = await writeWhenFree(() => act(ids, store.read(ids), choice));
+    return show(reply, store.read(ids), notice);
   });
 
-  /** Does the write as soon as the lock is free, even when nobody waits for it any more; throws 503 when that takes too long. */
-  async function keep<T>(write: () => T): Promise<T> {
-    if (kept.size >= MOST_KEPT) throw unavailable();
-    const written = lock.write(write, KEPT_MS);
-    const settled = written.then(
+  /** Runs `write` as soon as the lock is free. Throws 503 when that takes too long; the write is then still made later. */
+  async function writeWhenFree<T>(write: () => T): Promise<T> {
+    if (pending.size >= MAX_PENDING) throw unavailable();
+    const written = lock.write(write, PENDING_MS);
+    const finished = written.then(
       () => undefined,
-      (error) => app.log.error({ err: error }, 'a choice about mail could not be written'),
+      (error) => app.log.error({ err: error }, 'a choice on the preference page could not be written'),
     );
-    kept.add(settled);
-    void settled.then(() => kept.delete(settled));
-    const patience = new AbortController();
-    const late = setTimeout(ANSWER_MS, null, { signal: patience.signal, ref: false }).then(() => {
+    pending.add(finished);
+    void finished.then(() => pending.delete(finished));
+    const answered = new AbortController();
+    const late = setTimeout(ANSWER_MS, null, { signal: answered.signal, ref: false }).then(() => {
       throw unavailable();
     });
     try {
       return await Promise.race([written, late]);
     } finally {
       late.catch(() => undefined);
-      patience.abort();
+      answered.abort();
     }
   }
 
-  /** Does what was chosen; gives what the page then says. */
-  function act(ids: RecipientIds, before: Preferences, { form, shown, on }: Choice): string {
+  /** Carries out a choice; gives the notice that the page then shows. */
+  function act(ids: RecipientIds, before: Preferences, { form, shown, checked }: Choice): string {
     switch (form) {
       case 'groups':
-        book.choose(ids, before, shown, on);
+        store.saveChoices(ids, before, shown, checked);
         return 'Your choices are saved.';
       case 'none':
-        book.leave(ids, before, 0, 'page');
+        store.unsubscribe(ids, before, 0, 'page');
         return 'You will get no more mail from us.';
       case 'back':
-        book.comeBack(before);
+        store.resubscribe(before);
         return 'Welcome back. Please look at your choices below.';
       default:
-        book.leave(ids, before, before.own, 'one-click');
-        return `You are unsubscribed${nameOf(before)}.`;
+        store.unsubscribe(ids, before, before.own, 'one-click');
+        return `You are unsubscribed${groupSuffix(before)}.`;
     }
   }
 }
 
 interface Choice {
-  /** Which form of the page was sent; null: a one-click request, which sends none of them. */
+  /** The form of the page that was sent; null for a one-click request. */
   form: 'groups' | 'none' | 'back' | null;
-  /** The groups that were shown, and those of them that are wanted. */
+  /** The groups that were shown, and those of them that were checked. */
   shown: ReadonlySet<number>;
-  on: ReadonlySet<number>;
+  checked: ReadonlySet<number>;
 }
 
-/** What a request asks for; throws the 422 where it is one of the page's forms but not as the page sends it. */
-function choiceOf(body: FormBody = Object.create(null)): Choice {
+/** Reads the choice of a request. Throws 422 when it is not a form as the page sends it. */
+function readChoice(body: FormBody = Object.create(null)): Choice {
   const { form = null } = body;
   const faulty = new Failure(422, 'That is not a form of this page');
   if (MALFORMED in body || (form !== null && form !== 'groups' && form !== 'none' && form !== 'back')) throw faulty;
   const listed = (name: string) => {
-    const ids = listOf(body[name]);
+    const ids = textList(body[name]);
     if (ids === null) throw faulty;
     return new Set(ids.map(Number));
   };
-  return { form, shown: listed('shown'), on: listed('on') };
+  return { form, shown: listed('shown'), checked: listed('on') };
 }
 
-function nameOf({ groups, own }: Preferences): string {
+function groupSuffix({ groups, own }: Preferences): string {
   const group = groups.find(({ id }) => id === own);
   return group === undefined ? '' : ` from “${group.group_name}”`;
 }
 
 function show(reply: FastifyReply, preferences: Preferences, notice: string): FastifyReply {
-  const { email, sender, groups, own, left } = preferences;
+  const { email, sender, groups, own, unsubscribed } = preferences;
   const choices = groups.map(
     ({ id, group_name, description }) => html`
-<label class="choice"><input type="checkbox" name="on" value="${id}"${left.has(id) ? '' : html` checked`}>
+<label class="choice"><input type="checkbox" name="on" value="${id}"${unsubscribed.has(id) ? '' : html` checked`}>
 <span>${group_name}${id === own ? html` <small>The mail you came from</small>` : ''}${description === '' ? '' : html`<small>${description}</small>`}</span></label>
 <input type="hidden" name="shown" value="${id}">`,
   );
@@ -150,6 +150,6 @@ function show(reply: FastifyReply, preferences: Preferences, notice: string): Fa
     html`${sender === '' ? '' : html`<p class="from">${sender}</p>`}
 <h1>Your mail preferences</h1>
 ${notice === '' ? '' : html`<p class="notice" role="status">${notice}</p>`}
-${left.has(0) ? nothing : html`<p class="quiet">For ${email}</p>${some}`}`,
+${unsubscribed.has(0) ? nothing : html`<p class="quiet">For ${email}</p>${some}`}`,
   );
 }

@@ -1,4 +1,4 @@
-/** Confirming a sender address: the link of the verification mail leads here, the button does the work. */
+/** The page that confirms a sender address. The verification mail links to it; only its button confirms, since mail scanners open links. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { html } from '../http/html.ts';

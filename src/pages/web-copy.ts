@@ -1,6 +1,6 @@
 /**
- * A mail in the browser, as its recipient got it but for the links that act for them, in an origin of its own: an owner's HTML never
- * runs as ours.
+ * A recipient's mail in the browser, without the links that act in their name. A sandbox gives it an opaque origin, so that an
+ * owner's HTML never runs as part of our site.
  */
 import type { FastifyInstance } from 'fastify';
 import { mergeHtml, OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
@@ -10,7 +10,7 @@ import { deliveryValues } from '../delivery/queue/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { READ, unknownLink } from '../http/page-layout.ts';
 
-/** No script, no form, an opaque origin; pictures and styles from where the mail has them; links open as links do. */
+/** No scripts and no forms, in an opaque origin. Pictures and styles load from wherever the mail has them, and links work. */
 const POLICY = [
   'sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation',
   "default-src 'none'",
@@ -39,10 +39,10 @@ export async function webCopyPage(app: FastifyInstance, { db, tokens, publicUrl 
         ...deliveryValues(db, ids),
         sender_name,
         sender_address,
-        // Whoever reads a copy that was passed on must not unsubscribe the person, nor see what they chose.
+        // A copy may be passed on. Its readers must not unsubscribe the recipient or see their choices.
         [PREFERENCES]: `${publicUrl()}/u/shared`,
         [WEB_COPY]: `${publicUrl()}/w/${request.params.token}`,
-        // A look at the copy is no open.
+        // Viewing the copy does not count as an open.
         [OPEN_URL]: '',
       };
       return reply

@@ -1,4 +1,4 @@
-/** The design page: a mail is laid out, looked at and tried there by whoever holds its signed link. */
+/** The design page: whoever has a mail's signed link can edit, preview and test the mail there. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { listCustomFields } from '../../audience/contacts/custom-fields.ts';
@@ -14,13 +14,13 @@ import { allowTest, sampleValues } from '../../designs/design-people.ts';
 import { type Design, findDesign, saveDesign, senderValues, type TemplateCode } from '../../designs/designs.ts';
 import { conflict, Failure, notFound } from '../../failure.ts';
 import { withinShare } from '../../http/account-share.ts';
-import { retryable } from '../../http/errors.ts';
-import { FORM_BYTES } from '../../http/forms.ts';
+import { withRetryAfter } from '../../http/errors.ts';
+import { MAX_FORM_BYTES } from '../../http/forms.ts';
 import { html } from '../../http/html.ts';
 import { page, READ, unknownLink } from '../../http/page-layout.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
 
-/** Only our own scripts run and only we are asked; pictures come from where the mail has them. */
+/** Only our own scripts run and only our server is called; pictures load from wherever the mail has them. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,13 +30,13 @@ const POLICY = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  "editorPage-ancestors 'none'",
 ].join('; ');
 
-const GONE = 410;
-const TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
-/** What a body holds: a few texts by name. */
-const MOST_PARTS = 10;
+const HTTP_GONE = 410;
+const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
+/** The most members of a JSON body. The page sends a few texts by name. */
+const MAX_PARTS = 10;
 
 interface Call {
   Params: { token: string };
@@ -48,14 +48,15 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser(
     'application/json',
-    { parseAs: 'string', bodyLimit: FORM_BYTES },
+    { parseAs: 'string', bodyLimit: MAX_FORM_BYTES },
     (request, body: string, done) => {
-      if (hasMoreParts(body, MOST_PARTS)) done(new Failure(400, 'That is not what this page sends.'));
+      if (hasMoreParts(body, MAX_PARTS)) done(new Failure(400, 'This page does not send such requests.'));
       else parseJson(request, body, done);
     },
   );
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    if (error instanceof Failure) return retryable(reply, error).code(error.status).send({ problem: error.message });
+    if (error instanceof Failure)
+      return withRetryAfter(reply, error).code(error.status).send({ problem: error.message });
     if (error instanceof ContentError) return reply.code(422).send({ problem: error.message });
     const status = error.statusCode ?? 500;
     if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, 'design page failed');
@@ -63,17 +64,17 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
       .code(status)
       .send({ problem: status < 500 ? error.message : 'Something went wrong. Please try again.' });
   });
-  const found = (token: string): Design => {
+  const requireDesign = (token: string): Design => {
     const design = findDesign(db, tokens, token, clock.now(), 'usable');
     if (design === null) throw notFound('This link does not work any more.');
     if (design === 'expired')
-      throw new Failure(GONE, 'This link has expired. Copy what you changed and open a new one.');
+      throw new Failure(HTTP_GONE, 'This link has expired. Copy what you changed and open a new one.');
     return design;
   };
 
-  /** A link that is not ours costs nothing but its signature: its body is not read. */
+  /** Checks the link before the body is read, so that a wrong link costs only the check of its signature. */
   const onRequest = async ({ params }: FastifyRequest<Call>) => {
-    found(params.token);
+    requireDesign(params.token);
   };
 
   app.route<Call>({
@@ -83,12 +84,12 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
       const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
       if (design === null) return unknownLink(reply);
       if (design === 'expired') return expired(reply);
-      return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(frame(design));
+      return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(editorPage(design));
     },
   });
 
   app.get<Call>('/design/:token/content', async (request) => {
-    const design = found(request.params.token);
+    const design = requireDesign(request.params.token);
     const fields = mergeFields(db, design.user_id);
     if (design.template_html !== '' && design.template_json === '') return { html: design.template_html, fields };
     const view = await withinShare(design.user_id, () => viewTemplate(design.template_json));
@@ -96,20 +97,22 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   });
 
   app.post<Call>('/design/:token', { onRequest }, async (request) => {
-    const design = found(request.params.token);
-    await withinShare(design.user_id, async () => saveDesign(deps, design, await codeOf(design, request.body)));
+    const design = requireDesign(request.params.token);
+    await withinShare(design.user_id, async () =>
+      saveDesign(deps, design, await readTemplateCode(design, request.body)),
+    );
     return { message: 'Saved' };
   });
 
   app.post<Call>('/design/:token/preview', { onRequest }, async (request) => {
-    const design = found(request.params.token);
+    const design = requireDesign(request.params.token);
     const { subject, preheader } = design;
-    const given = textOf(request.body?.email);
+    const given = trimmedText(request.body?.email);
     const address = given === '' ? null : parseAddress(given);
     const person = given !== '' && address === null ? null : sampleValues(db, design, address);
     if (given !== '' && person === null) throw notFound(`No contact this mail is for has the address ${given}.`);
     const content = await withinShare(design.user_id, async () => {
-      const code = await codeOf(design, request.body);
+      const code = await readTemplateCode(design, request.body);
       return compileContent({ ...code, subject, preheader, tracking: false, footer: true });
     });
     const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
@@ -119,8 +122,8 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   });
 
   app.post<Call>('/design/:token/test', { onRequest }, async (request) => {
-    const design = found(request.params.token);
-    const address = parseAddress(textOf(request.body?.email));
+    const design = requireDesign(request.params.token);
+    const address = parseAddress(trimmedText(request.body?.email));
     if (address === null) throw conflict('That is not an e-mail address.');
     allowTest(db, design, address, clock.now());
     await withinShare(design.user_id, () => queueTestMail(deps, design, [address]));
@@ -128,23 +131,23 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   });
 }
 
-/** A text of a JSON body without the spaces around it; anything else counts as none. */
-function textOf(value: unknown): string {
+/** A trimmed text from a JSON body; empty when it is not a text. */
+function trimmedText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** The template code in a request; an editor's markup becomes JSON, which keeps the head its editor does not know. */
-async function codeOf(design: Design, body: Call['Body']): Promise<TemplateCode> {
+/** The template code of a request. The editor's markup becomes JSON, which keeps the parts of the head that the editor does not know. */
+async function readTemplateCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
   const { mjml, html: source } = body ?? {};
-  if (typeof source === 'string' && source.trim() !== '' && source.length <= TEMPLATE_CHARACTERS) {
+  if (typeof source === 'string' && source.trim() !== '' && source.length <= MAX_TEMPLATE_CHARACTERS) {
     return { template_json: '', template_html: source };
   }
-  if (typeof mjml !== 'string' || mjml.length > TEMPLATE_CHARACTERS)
+  if (typeof mjml !== 'string' || mjml.length > MAX_TEMPLATE_CHARACTERS)
     throw new ContentError('There is no design to save.');
   return { template_json: await editTemplate(mjml, design.template_json), template_html: '' };
 }
 
-/** Every name that may stand in ((…)): the built-in list with our addition, then the account's own fields. */
+/** Every placeholder name: the built-in ones with our addition web_copy, then the account's custom fields. */
 function mergeFields(db: Db, userId: number): string[] {
   const own = listCustomFields(db, userId).map(({ field_name }) => field_name);
   const listed = db.select({ name: dynamicContents.name }).from(dynamicContents).all();
@@ -153,14 +156,14 @@ function mergeFields(db: Db, userId: number): string[] {
 
 function expired(reply: FastifyReply): FastifyReply {
   return page(
-    reply.code(GONE),
+    reply.code(HTTP_GONE),
     'This link has expired',
     html`<h1>This link has expired</h1>
-<p>A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails, and you get a new link.</p>`,
+<p>A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails to get a new link.</p>`,
   );
 }
 
-function frame({ title, subject, locked }: Design): string {
+function editorPage({ title, subject, locked }: Design): string {
   return html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
@@ -174,12 +177,12 @@ function frame({ title, subject, locked }: Design): string {
 <main id="editor"></main>
 <dialog id="preview-dialog" aria-label="Preview"><form method="dialog" class="bar">
 <fieldset><legend>Width</legend><label><input type="radio" name="width" value="desk" checked> Desk</label><label><input type="radio" name="width" value="phone"> Phone</label></fieldset>
-<label>As contact <input id="contact" type="email" placeholder="somebody it is for" autocomplete="off"></label>
+<label>As contact <input id="contact" type="email" placeholder="one of its recipients" autocomplete="off"></label>
 <button id="refresh" class="plain" type="button">Show</button><button>Close</button></form>
 <p id="subject"></p><iframe id="mail" title="The mail" sandbox="" class="desk"></iframe></dialog>
 <dialog id="test-dialog" aria-label="Send test mail"><form class="bar" id="test-form"><label>Send a test to <input id="address" type="email" required autocomplete="email" aria-describedby="who"></label>
 <button>Save and send</button><button class="plain" type="button" id="test-cancel">Cancel</button></form>
-<p id="who">Tests go to the addresses of your senders and contacts, ten from one link.</p></dialog>
+<p id="who">Tests can go to the addresses of your senders and contacts, up to ten from one link.</p></dialog>
 <noscript>This page needs JavaScript.</noscript>
 </body></html>
 `.text;

@@ -1,12 +1,12 @@
-/** Announces requests that may write, so that bulk writers of other threads leave them the lock. */
+/** Announces requests that may write, so that bulk writers in other threads leave the lock to them. */
 import type { FastifyInstance } from 'fastify';
 import { announceWrite, endWrite } from '../database/write-turns.ts';
 
 /**
- * Announces every request that is no GET from before its handler to its answer. An upload is none of them: its own
- * writing is the import thread's. Call before the routes are registered.
+ * Announces every request that is not a GET, from before its handler until its answer. Uploads are not announced, because the import
+ * thread does their writing. Call before the routes are registered.
  */
-export function installWriteTurns(app: FastifyInstance): void {
+export function installWriteAnnouncements(app: FastifyInstance): void {
   const announced = new WeakSet<object>();
   app.addHook('onRoute', (route) => {
     if (route.method === 'GET' || route.config?.upload === true) return;
