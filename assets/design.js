@@ -1,9 +1,9 @@
-// The design page in the browser: the editor, saving, the preview in a frame without rights, the test mail.
-const at = location.pathname;
+// The design page in the browser: the editor, saving, the preview in a sandboxed frame, the test mail.
+const pagePath = location.pathname;
 const element = (id) => document.getElementById(id);
 const status = element('status');
 const isLocked = document.body.dataset.locked !== '';
-/** Gives what the editor holds now, as the body of a request. */
+/** Gives the editor's current content as the body of a request. */
 let current = () => ({});
 let isChanged = false;
 
@@ -13,14 +13,14 @@ async function call(path, body) {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   };
-  const response = await fetch(at + path, init);
+  const response = await fetch(pagePath + path, init);
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.problem);
   return answer;
 }
 
-/** Runs what a button does, says what it is about, and what went wrong. */
-async function doing(text, work) {
+/** Runs the action of a button and shows its progress, result or error in the status line. */
+async function showProgress(text, work) {
   status.textContent = text;
   try {
     status.textContent = (await work()) ?? '';
@@ -29,7 +29,7 @@ async function doing(text, work) {
   }
 }
 
-function changed() {
+function markChanged() {
   isChanged = true;
   if (!isLocked) status.textContent = 'Not saved yet';
 }
@@ -54,7 +54,7 @@ function fieldChoice(fields) {
   return choice;
 }
 
-/** Plain HTML is edited as it is, and MJML the editor would not draw right. */
+/** Opens a text area for plain HTML, and for MJML that the editor cannot show correctly. */
 function openSource(name, text, fields) {
   const source = document.createElement('textarea');
   source.value = text;
@@ -65,9 +65,9 @@ function openSource(name, text, fields) {
     source.setRangeText(choice.value, source.selectionStart, source.selectionEnd, 'end');
     choice.value = '';
     source.focus();
-    changed();
+    markChanged();
   });
-  source.addEventListener('input', changed);
+  source.addEventListener('input', markChanged);
   const label = document.createElement('label');
   label.append(choice);
   const box = document.createElement('div');
@@ -79,7 +79,7 @@ function openSource(name, text, fields) {
 
 const EMPTY_PICTURE =
   'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" width="350" height="180"%3E%3Crect width="100%25" height="100%25" fill="%23cfd6dd"/%3E%3C/svg%3E';
-/** Without those whose samples come from elsewhere (hero, wrapper, carousel, social). */
+/** The blocks offered. Hero, wrapper, carousel and social are not, because their samples load from other sites. */
 const BLOCKS = [
   'mj-1-column',
   'mj-2-columns',
@@ -92,7 +92,7 @@ const BLOCKS = [
   'mj-raw',
 ];
 
-/** What the editor's own controls are called: it gives some of them a picture only. */
+/** Names for controls of the editor that have only a picture. */
 const NAMES = {
   'set-device-desktop': 'Show at desk width',
   'set-device-tablet': 'Show at tablet width',
@@ -106,7 +106,7 @@ const VIEWS = [
   ['open-layers', 'Layers'],
 ];
 
-/** The editor's buttons and blocks are plain elements: names, a place in the tab order and the keys of a button make them usable. */
+/** Makes the editor's buttons and blocks usable by keyboard and screen reader: they are plain elements, so they get a role, a name, a place in the tab order and the keys of a button. */
 function nameControls(editor) {
   const asButton = (model, name) => {
     const own = { role: 'button', tabindex: '0', 'aria-label': name, title: name };
@@ -128,7 +128,7 @@ function nameControls(editor) {
   });
 }
 
-/** The editor writes the names of its fields beside them; here each field gets its own. */
+/** Labels the editor's fields, whose names are only written beside them. */
 function nameFields() {
   for (const title of element('editor').querySelectorAll('.gjs-sm-sector-title:not([role])')) {
     title.setAttribute('role', 'button');
@@ -173,7 +173,7 @@ function openEditor(mjml, fields) {
       choice.value = '';
     },
   });
-  // The page has a preview of its own; the editor's icons would come from elsewhere.
+  // The page has its own preview, and the editor's icons would load from another site.
   editor.Panels.removePanel('commands');
   for (const id of ['sw-visibility', 'preview', 'fullscreen', 'export-template'])
     editor.Panels.removeButton('options', id);
@@ -183,8 +183,8 @@ function openEditor(mjml, fields) {
   editor.onReady(() => {
     editor.UndoManager.clear();
     editor.Panels.getButton('views', 'open-blocks')?.set('active', true);
-    editor.on('update', changed);
-    editor.Canvas.getFrameEl().title = 'The mail as it is laid out';
+    editor.on('update', markChanged);
+    editor.Canvas.getFrameEl().title = 'The mail in the editor';
     nameFields();
     new MutationObserver(nameFields).observe(element('editor'), { childList: true, subtree: true });
     document.body.dataset.ready = 'yes';
@@ -193,16 +193,16 @@ function openEditor(mjml, fields) {
   window.editor = editor;
 }
 
-element('save').addEventListener('click', () => doing('Saving …', save));
+element('save').addEventListener('click', () => showProgress('Saving …', save));
 element('preview').addEventListener('click', () => {
   element('preview-dialog').showModal();
-  doing('Rendering …', preview);
+  showProgress('Rendering …', preview);
 });
-element('refresh').addEventListener('click', () => doing('Rendering …', preview));
+element('refresh').addEventListener('click', () => showProgress('Rendering …', preview));
 element('contact').addEventListener('keydown', (event) => {
   if (event.key !== 'Enter') return;
   event.preventDefault();
-  doing('Rendering …', preview);
+  showProgress('Rendering …', preview);
 });
 for (const radio of document.querySelectorAll('[name=width]')) {
   radio.addEventListener('change', () => {
@@ -214,7 +214,7 @@ element('test-cancel').addEventListener('click', () => element('test-dialog').cl
 element('test-form').addEventListener('submit', (event) => {
   event.preventDefault();
   element('test-dialog').close();
-  doing('Sending …', async () => {
+  showProgress('Sending …', async () => {
     if (isChanged && !isLocked) await save();
     return (await call('/test', { email: element('address').value })).message;
   });

@@ -1,4 +1,4 @@
-/** The `email_address` parameter that takes a comma-separated list (decisions §2 "Comma-separated lists"). */
+/** The `email_address` parameter, which accepts a comma-separated list. */
 import Type from 'typebox';
 import { type Address, parseAddressList } from '../audience/contacts/addresses.ts';
 import { messages } from '../failure.ts';
@@ -9,18 +9,18 @@ export const AddressList = Type.String({ description: 'One address, or several s
 
 const MAX_NAMED = 20;
 
-/** Adds the field error that names the bad addresses, when the list was given and any is bad. */
-export function checkAddressList(list: string | undefined, faults: FieldErrorCollector): void {
+/** Adds a field error that names the invalid addresses of a list. Does nothing when there is no list. */
+export function checkAddressList(list: string | undefined, errors: FieldErrorCollector): void {
   if (list === undefined) return;
   const parsed = parseAddressList(list, MAX_ARRAY_ITEMS);
   if (!('bad' in parsed)) return;
   if (parsed.tooMany) {
-    faults.add('email_address', messages.items('email_address', MAX_ARRAY_ITEMS));
+    errors.add('email_address', messages.items('email_address', MAX_ARRAY_ITEMS));
     return;
   }
   const named = parsed.bad.slice(0, MAX_NAMED).map((address) => address.slice(0, 260));
   const text = messages.email('email_address').slice(0, -1);
-  faults.add('email_address', named.length > 0 ? `${text}: ${named.join(', ')}` : messages.required('email_address'));
+  errors.add('email_address', named.length > 0 ? `${text}: ${named.join(', ')}` : messages.required('email_address'));
 }
 
 /** The addresses of a list that has passed `checkAddressList`. */

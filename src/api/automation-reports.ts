@@ -1,4 +1,4 @@
-/** What an automation did and what it will do (additions, decisions §5). */
+/** The report of an automation, and a forecast of its mails for one person (additions). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { requireAutomation } from '../automations/automations.ts';
@@ -30,7 +30,7 @@ const Report = Type.Object({
       total_opens: integer(),
       bounces: integer(),
       unsubscribes: integer(),
-      waiting: integer({ description: 'People whose next mail it is.' }),
+      waiting: integer({ description: 'Number of people whose next mail this is.' }),
       tracking: nullable(zeroOrOne()),
     }),
   ),

@@ -1,4 +1,4 @@
-/** The mails of an automation (interface "Automations", schedule endpoints). */
+/** The mails of an automation, which the contract calls schedules. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
@@ -99,11 +99,11 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
     {
       schema: { body: ScheduleBody, response: done },
       config: {
-        check: check(ScheduleBody, (body, faults, { userId }) => {
+        check: check(ScheduleBody, (body, errors, { userId }) => {
           const { sender_id, template_id } = body;
           if (sender_id !== undefined) {
             const where = ownedRecord(senders, sender_id, userId);
-            faults.reference(
+            errors.reference(
               'sender_id',
               () => db.select({ id: senders.id }).from(senders).where(where).get() !== undefined,
             );
@@ -111,9 +111,9 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
           if (template_id !== undefined) {
             const where = eq(designTemplates.id, template_id);
             const template = db.select({ id: designTemplates.id }).from(designTemplates).where(where).get();
-            faults.reference('template_id', () => template !== undefined);
+            errors.reference('template_id', () => template !== undefined);
           }
-          for (const [field, problem] of templateErrors(body)) if (!faults.has(field)) faults.add(field, problem);
+          for (const [field, problem] of templateErrors(body)) if (!errors.has(field)) errors.add(field, problem);
         }),
       },
     },

@@ -1,4 +1,4 @@
-/** Automations (interface "Automations"); their mails are in automation-schedules.ts. */
+/** Automations. Their mails are in automation-schedules.ts. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
@@ -63,7 +63,7 @@ const AutomationBody = Type.Object({
   unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
   exit_criteria: Type.Optional(
     Type.Unsafe<0 | 1>({
-      ...flag('Addition. 0: ends after its last mail, 1: also when the contact leaves the target.'),
+      ...flag('Addition. 0: a person finishes after the last mail, 1: also when they leave the target.'),
       empty: 0,
     }),
   ),
@@ -107,11 +107,11 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     {
       schema: { body: AutomationBody, response: successWith({ utr: Type.String() }) },
       config: {
-        check: check(AutomationBody, ({ automation_for, unsubscribe_group_id }, faults, { userId }) => {
+        check: check(AutomationBody, ({ automation_for, unsubscribe_group_id }, errors, { userId }) => {
           if (automation_for)
-            faults.reference('automation_for', () => findTargets(db, userId, [automation_for]) !== null);
+            errors.reference('automation_for', () => findTargets(db, userId, [automation_for]) !== null);
           if (unsubscribe_group_id)
-            faults.reference('unsubscribe_group_id', () => groupExists(unsubscribe_group_id, userId));
+            errors.reference('unsubscribe_group_id', () => groupExists(unsubscribe_group_id, userId));
         }),
       },
     },

@@ -1,4 +1,4 @@
-/** Contact types: named contact lists (interface "Contact types"). */
+/** Contact types: named lists of contacts. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -89,7 +89,7 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     },
   );
 
-  // Contacts of a deleted type are deleted with it: every contact query asks for a type that is not.
+  // The contacts of a deleted type count as deleted: every query for contacts requires a type that is not deleted.
   app.delete('/contacts-type/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
     const id = recordId(request.query.contact_type_id);
     const now = isoTimestamp(clock.now());

@@ -1,4 +1,4 @@
-/** Contacts as CSV files: the sample, the upload, and what uploads did (interface "Contacts"; decisions §2). */
+/** Contacts as CSV files: the sample, the export, the upload, and the reports of uploads. */
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -105,7 +105,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     '/contacts/upload-csv',
     {
       schema: { body: UploadBody, consumes: ['multipart/form-data'], response: done },
-      // The body is read below, after the keys; its schema is for the document.
+      // The handler reads the body itself; the schema is only for the OpenAPI document.
       validatorCompiler: () => () => true,
       config: { upload: true },
     },
@@ -127,9 +127,9 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     },
   );
 
-  /** Reads the parts after the key check, the file straight to disk. The type may come before or after it. */
+  /** Reads the form and writes the file straight to disk. The contact type may come before or after the file. */
   async function readUpload(request: FastifyRequest, path: string): Promise<Upload> {
-    const faults = new FieldErrorCollector();
+    const errors = new FieldErrorCollector();
     const pairs: [string, string][] = [];
     let fileName: string | undefined;
     let isTooLarge = false;
@@ -151,13 +151,13 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       throw new Failure(413, { file: [`The file may not be greater than ${config.MAX_UPLOAD_BYTES} bytes.`] });
     const given = assembleFields(pairs).contact_type_id;
     if (given === undefined || (typeof given === 'string' && given.trim() === ''))
-      faults.add('contact_type_id', messages.required('contact_type_id'));
+      errors.add('contact_type_id', messages.required('contact_type_id'));
     else if (typeof given !== 'string' || !/^\d{1,16}$/.test(given))
-      faults.add('contact_type_id', messages.integer('contact_type_id'));
-    else faults.reference('contact_type_id', () => hasContactType(db, request.userId, given));
-    if (fileName === undefined || fileName === '') faults.add('file', messages.required('file'));
-    else if (!/\.csv$/i.test(fileName)) faults.add('file', 'The file must be a file of type: csv.');
-    faults.throwIfAny();
+      errors.add('contact_type_id', messages.integer('contact_type_id'));
+    else errors.reference('contact_type_id', () => hasContactType(db, request.userId, given));
+    if (fileName === undefined || fileName === '') errors.add('file', messages.required('file'));
+    else if (!/\.csv$/i.test(fileName)) errors.add('file', 'The file must be a file of type: csv.');
+    errors.throwIfAny();
     return { path, fileName: (fileName ?? '').slice(0, 255), typeId: recordId(given) };
   }
 

@@ -1,4 +1,4 @@
-/** Contacts (interface "Contacts"); CSV files are in contacts-files.ts. */
+/** Contacts. Their CSV files are in contacts-files.ts. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -88,32 +88,32 @@ const ContactListQuery = Type.Object({
   search: Type.Optional(line({ description: 'Addition: part of an e-mail address or a name.' })),
 });
 
-/** Up to so many, contacts are small, and weighing each for its page would take a third of the list's time. */
-const FEW_FIELDS = 20;
-/** What a custom field of a contact counts for, in bytes of a page: making its JSON takes the time of copying so many. */
-const FIELD_WEIGHT = 300;
+/** With at most this many custom fields contacts are small, and the sizes of rows are not computed: that would take a third of the list's time. */
+const MAX_UNMEASURED_FIELDS = 20;
+/** The size that a custom field counts as in a page, in bytes: making its JSON takes as long as copying this many. */
+const FIELD_COST_BYTES = 300;
 
 export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   const fullname = sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`;
   const countryName = sql`ifnull((SELECT name FROM countries WHERE id = ${contacts.country_id}), '')`;
   const countryId = sql`ifnull(CAST(${contacts.country_id} AS TEXT), '')`;
-  // CROSS JOIN keeps the contacts outermost, so that a page is a range of their index.
+  // CROSS JOIN makes SQLite loop over the contacts first, so that a page is a range of their index.
   const from = sql`${contacts} CROSS JOIN ${contactTypes} ON ${contactTypes.id} = ${contacts.contact_type_id}`;
 
-  /** The address may be that of the contact `exceptId` itself. */
+  /** Adds the errors of a contact's fields. The address may already belong to the contact `exceptId`, which is being updated. */
   function checkContact(
     userId: number,
     exceptId: number,
     body: Partial<ContactInput>,
-    faults: FieldErrorCollector,
+    errors: FieldErrorCollector,
   ): void {
-    for (const [field, text] of contactErrors(db, userId, body)) faults.add(field, text);
-    if (body.email === undefined || body.contact_type_id === undefined || faults.has('contact_type_id')) return;
-    if (hasEmail(db, userId, body.contact_type_id, body.email, exceptId)) faults.add('email', messages.taken('email'));
+    for (const [field, text] of contactErrors(db, userId, body)) errors.add(field, text);
+    if (body.email === undefined || body.contact_type_id === undefined || errors.has('contact_type_id')) return;
+    if (hasEmail(db, userId, body.contact_type_id, body.email, exceptId)) errors.add('email', messages.taken('email'));
   }
 
   installFieldTitle(db);
-  const detailsOf = recordReader(
+  const readDetails = recordReader(
     db,
     recordObject(Contact, contacts, { country: countryId, fullname, custom_field: storedFieldRecord() }),
     sql`${contacts}`,
@@ -140,8 +140,8 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
           : sql`instr(fold(${contacts.email} || ' ' || ${fullname}), fold(${search})) > 0`,
       );
       const bytes =
-        fields.length > FEW_FIELDS
-          ? sql`${totalBytes(contacts.custom_values)} + ${FIELD_WEIGHT * fields.length}`
+        fields.length > MAX_UNMEASURED_FIELDS
+          ? sql`${totalBytes(contacts.custom_values)} + ${FIELD_COST_BYTES * fields.length}`
           : undefined;
       sendList(reply, db, 'contacts', { record, from, where, id: contacts.id, bytes }, request.query);
     },
@@ -152,7 +152,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     {
       schema: { body: ContactBody, response: done },
       config: {
-        check: check(ContactBody, (body, faults, { userId }) => checkContact(userId, 0, body, faults)),
+        check: check(ContactBody, (body, errors, { userId }) => checkContact(userId, 0, body, errors)),
       },
     },
     async (request, reply) => {
@@ -171,7 +171,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       },
     },
     (request, reply) => {
-      const json = detailsOf({ id: recordId(request.query.contact_id), userId: request.userId });
+      const json = readDetails({ id: recordId(request.query.contact_id), userId: request.userId });
       if (json === undefined) throw notFound();
       sendRecord(reply, 'contact', json);
     },
@@ -182,8 +182,8 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     {
       schema: { body: ContactUpdateBody, response: done },
       config: {
-        check: check(ContactUpdateBody, (body, faults, { userId }) =>
-          checkContact(userId, recordId(body.contact_id), body, faults),
+        check: check(ContactUpdateBody, (body, errors, { userId }) =>
+          checkContact(userId, recordId(body.contact_id), body, errors),
         ),
       },
     },

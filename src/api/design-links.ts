@@ -1,4 +1,4 @@
-/** Links to design pages (additions): they need no key, so whoever gave one away can take it back. */
+/** Revoking links to design pages (addition). The links work without keys, so an owner who shared one can make it invalid. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { recordUtr } from '../database/ownership.ts';

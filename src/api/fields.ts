@@ -1,4 +1,4 @@
-/** Reserved and custom contact fields, and the names usable as placeholders (interface "Fields and dynamic content"). */
+/** Reserved and custom contact fields, and the names usable as placeholders. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -41,7 +41,7 @@ const CustomFieldBody = Type.Object({
   field_type: choice('text', 'number', 'datetime-local'),
 });
 
-/** Of an account: every contact is shown, exported and sent to with all of them. */
+/** The most custom fields of an account. Every list, export and mail has to handle all of them for each contact. */
 const MAX_FIELDS = 1000;
 
 export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
@@ -84,15 +84,15 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
     {
       schema: { body: CustomFieldBody, response: done },
       config: {
-        check: check(CustomFieldBody, ({ field_name }, faults, { userId }) => {
+        check: check(CustomFieldBody, ({ field_name }, errors, { userId }) => {
           if (field_name === undefined) return;
           const { fields } = db.get<{ fields: number }>(
             sql`SELECT count(*) AS fields FROM custom_fields WHERE user_id = ${userId}`,
           );
           if (fields >= MAX_FIELDS)
-            faults.add('field_name', `An account may not have more than ${MAX_FIELDS} custom fields.`);
+            errors.add('field_name', `An account may not have more than ${MAX_FIELDS} custom fields.`);
           if (isReservedName(field_name) || isTaken(field_name, userId))
-            faults.add('field_name', messages.taken('field_name'));
+            errors.add('field_name', messages.taken('field_name'));
         }),
       },
     },
@@ -115,8 +115,8 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
     },
   );
 
-  // The field's values are keyed by its id, which is never used again: they are out of reach with it. Segments whose rules name it
-  // keep their members.
+  // The stored values are keyed by the field's id, which is never reused, so deleting the field makes them unreachable. Segments whose
+  // rules use the field keep their recipients.
   app.delete(
     '/custom-fields/delete',
     { schema: { querystring: Type.Object({ id: identifier('The custom field.') }), response: done } },

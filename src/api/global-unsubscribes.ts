@@ -1,4 +1,4 @@
-/** The global unsubscribe list (interface "Global unsubscribes"): the entries tied to no group (decisions §2). */
+/** The global unsubscribe list: the entries that belong to no group. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, isNull, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -36,7 +36,7 @@ export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
     '/global-unsubscribes/save',
     {
       schema: { body: ListBody, response: done },
-      config: { check: check(ListBody, (body, faults) => checkAddressList(body.email_address, faults)) },
+      config: { check: check(ListBody, (body, errors) => checkAddressList(body.email_address, errors)) },
     },
     async (request) => {
       const change = { userId: request.userId, groupId: null, source: 'api' as const, now: isoTimestamp(clock.now()) };

@@ -1,4 +1,4 @@
-/** The table of contents of the interface: the conventions, then one file per resource. */
+/** Registers the API: first what applies to every endpoint, then one file per resource. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { installErrors } from '../http/errors.ts';
@@ -25,10 +25,10 @@ import { suppressionRoutes } from './suppressions.ts';
 import { templateRoutes } from './templates.ts';
 import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
 
-/** The authenticated API under its prefix. */
+/** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   app.addHook('onRoute', (route) => {
-    // Validation is attached and answered after the keys: a caller without keys learns nothing about fields.
+    // Fastify validates before preHandler. The result is only attached, and answered after the key check, so that a caller without keys learns nothing about fields.
     route.attachValidation = true;
   });
   app.addHook('onSend', (_request, reply, _payload, next) => {

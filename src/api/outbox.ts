@@ -1,4 +1,4 @@
-/** The built-in outbox (additions, decisions §4): what would have left the machine. */
+/** The built-in outbox (addition): the mails that are kept because no relay is configured. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -25,8 +25,8 @@ const WholeMail = Type.Object({ ...OutboxMail.properties, web_copy: nullable(Typ
 export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, tokens, publicUrl }) => {
   const from = sql`${outbox}`;
 
-  /** The address of a mail's copy in a browser; null once its recipient was purged. */
-  function webCopyOf({ mailing, to }: { mailing: number; to: string }): string | null {
+  /** The URL of a mail's web copy; null when its recipient is no longer in the database. */
+  function findWebCopyUrl({ mailing, to }: { mailing: number; to: string }): string | null {
     const ids = db
       .select({
         delivery: deliveries.id,
@@ -75,7 +75,7 @@ export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, t
       if (mail === undefined) throw notFound();
       const record = recordObject(WholeMail, outbox, {
         raw: sql`CAST(${outbox.raw} AS TEXT)`,
-        web_copy: sql`${webCopyOf(mail)}`,
+        web_copy: sql`${findWebCopyUrl(mail)}`,
       });
       sendRecord(reply, 'mail', readRecord(db, record, from, where) ?? '');
     },

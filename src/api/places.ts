@@ -1,4 +1,4 @@
-/** Countries, states and cities (interface "Senders and reference data"): one finished answer, compressed beforehand. */
+/** Countries, states and cities: one prepared answer, compressed in advance. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
@@ -22,7 +22,7 @@ export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const coding = chooseEncoding(request.headers['accept-encoding']);
       const etag = placesEtag(coding);
       reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': 'private, max-age=86400' });
-      if (isKnown(request.headers['if-none-match'], etag)) {
+      if (matchesEtag(request.headers['if-none-match'], etag)) {
         reply.code(304).send();
         return;
       }
@@ -33,7 +33,7 @@ export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
   );
 };
 
-/** If-None-Match, compared weakly (RFC 9110 13.1.2). */
-function isKnown(given: string | undefined, etag: string): boolean {
+/** Whether If-None-Match lists the ETag, by weak comparison (RFC 9110, 13.1.2). */
+function matchesEtag(given: string | undefined, etag: string): boolean {
   return (given ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }

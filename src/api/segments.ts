@@ -1,4 +1,4 @@
-/** Segments and their recipients (interface "Segments"; decisions §3). */
+/** Segments and their recipients. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -46,9 +46,9 @@ const Segment = Type.Object({
   ...softStamps,
   segment_emails_count: integer(),
 });
-/** Why the members do not follow the rules (an addition beside the record). */
+/** Why the recipients are not updated by the rules (an addition beside the record). */
 const Problem = nullable(
-  Type.String({ description: 'Why the members stay as they are: a rule names a custom field that was deleted.' }),
+  Type.String({ description: 'Why the recipients are not updated: a rule uses a custom field that was deleted.' }),
 );
 const SegmentRecipient = Type.Object({
   id: integer(),
@@ -110,20 +110,20 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
 
   const checkSegment = (
     body: GivenRules & { contact_type_id?: number },
-    faults: FieldErrorCollector,
+    errors: FieldErrorCollector,
     userId: number,
   ) => {
     if (body.contact_type_id !== undefined)
-      faults.reference('contact_type_id', () => hasContactType(db, userId, body.contact_type_id));
-    if (faults.has('value')) return;
-    for (const [field, text] of parseRules(listCustomFields(db, userId), body).errors) faults.add(field, text);
+      errors.reference('contact_type_id', () => hasContactType(db, userId, body.contact_type_id));
+    if (errors.has('value')) return;
+    for (const [field, text] of parseRules(listCustomFields(db, userId), body).errors) errors.add(field, text);
   };
 
   app.post(
     '/segment/store',
     {
       schema: { body: SegmentBody, response: done },
-      config: { check: check(SegmentBody, (body, faults, { userId }) => checkSegment(body, faults, userId)) },
+      config: { check: check(SegmentBody, (body, errors, { userId }) => checkSegment(body, errors, userId)) },
     },
     async (request, reply) => {
       const id = await createSegment(db, clock, request.userId, request.body);
@@ -137,7 +137,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     '/segment/update',
     {
       schema: { body: SegmentUpdateBody, response: done },
-      config: { check: check(SegmentUpdateBody, (body, faults, { userId }) => checkSegment(body, faults, userId)) },
+      config: { check: check(SegmentUpdateBody, (body, errors, { userId }) => checkSegment(body, errors, userId)) },
     },
     async (request, reply) => {
       const id = await updateSegment(db, clock, request.userId, request.body.segment_id, request.body);
@@ -178,7 +178,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     return { status: 'success' as const, errors: 'Deleted Successfully' };
   });
 
-  // A contact's own values win over those given by hand.
+  // A recipient who is a contact has the contact's values instead of those given when they were added by hand.
   const name = (column: 'first_name' | 'last_name' | 'email') =>
     sql`ifnull(${contacts[column]}, ${segmentRecipients[column]})`;
   const recipient = recordObject(SegmentRecipient, segmentRecipients, {
@@ -218,9 +218,9 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     {
       schema: { body: RecipientBody, response: done },
       config: {
-        check: check(RecipientBody, (body, faults, { userId }) => {
+        check: check(RecipientBody, (body, errors, { userId }) => {
           if (body.segment_id !== undefined)
-            faults.reference('segment_id', () => hasSegment(db, userId, body.segment_id));
+            errors.reference('segment_id', () => hasSegment(db, userId, body.segment_id));
         }),
       },
     },

@@ -1,4 +1,4 @@
-/** Senders (interface "Senders and reference data"). */
+/** Senders and their verification. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
@@ -51,7 +51,7 @@ const Sender = Type.Object({
   ...softStamps,
 });
 
-/** Addition: where the verification mail is, since a sender's own record has no place for it. */
+/** Addition: the state of the verification mail, which the contract's record of a sender does not have. */
 const Verification = Type.Object({
   is_verified: zeroOrOne(),
   sent_at: nullable(isoTimestampSchema()),
@@ -83,10 +83,10 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
 
   const exists = (table: typeof countries | typeof states | typeof cities, id: number) =>
     db.select({ id: table.id }).from(table).where(eq(table.id, id)).get() !== undefined;
-  const checkPlaces = check(SenderBody, ({ country_id, state_id, city_id }, faults) => {
-    if (country_id !== undefined) faults.reference('country_id', () => exists(countries, country_id));
-    if (state_id) faults.reference('state_id', () => exists(states, state_id));
-    if (city_id) faults.reference('city_id', () => exists(cities, city_id));
+  const checkPlaces = check(SenderBody, ({ country_id, state_id, city_id }, errors) => {
+    if (country_id !== undefined) errors.reference('country_id', () => exists(countries, country_id));
+    if (state_id) errors.reference('state_id', () => exists(states, state_id));
+    if (city_id) errors.reference('city_id', () => exists(cities, city_id));
   });
 
   app.route({
@@ -154,14 +154,14 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
             .where(ownedRecord(senders, sender_id, request.userId))
             .get();
           if (before === undefined) throw notFound();
-          const isMoved = before.from_email !== given.from_email;
+          const hasNewAddress = before.from_email !== given.from_email;
           const after = tx
             .update(senders)
-            .set({ ...given, ...(isMoved && { is_verified: 0 }), updated_at: isoTimestamp(now) })
+            .set({ ...given, ...(hasNewAddress && { is_verified: 0 }), updated_at: isoTimestamp(now) })
             .where(eq(senders.id, before.id))
             .returning()
             .get();
-          if (isMoved) sendVerification(mail, after, now);
+          if (hasNewAddress) sendVerification(mail, after, now);
         },
         { behavior: 'immediate' },
       );
@@ -172,7 +172,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
 
   app.delete('/sender/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
     const now = isoTimestamp(clock.now());
-    const stopped = db.transaction(
+    const heldMailings = db.transaction(
       (tx) => {
         const sender = tx
           .update(senders)
@@ -186,7 +186,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       { behavior: 'immediate' },
     );
     wake();
-    for (const id of stopped) await waitForAcknowledgement(db.$client, id);
+    for (const id of heldMailings) await waitForAcknowledgement(db.$client, id);
     return { status: 'success' as const, errors: 'Deleted Successfully' };
   });
 

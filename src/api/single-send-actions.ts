@@ -1,4 +1,4 @@
-/** What can be done with a single send (interface "Single sends"); cancel, pause and resume are additions (decisions §4). */
+/** Actions on single sends: duplicate and delete, and the additions cancel, pause and resume. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import type { Deps } from '../deps.ts';

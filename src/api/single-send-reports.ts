@@ -1,5 +1,4 @@
-/** What became of a single send, as a whole and for each recipient, and a test of it (additions, decisions §4). */
-
+/** The report of a single send, its recipients with their results, and test mails (additions). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -120,11 +119,11 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     {
       schema: { body: TestBody, response: done },
       config: {
-        check: check(TestBody, ({ email_address }, faults) => {
-          checkAddressList(email_address, faults);
-          if (email_address === undefined || faults.has('email_address')) return;
+        check: check(TestBody, ({ email_address }, errors) => {
+          checkAddressList(email_address, errors);
+          if (email_address === undefined || errors.has('email_address')) return;
           if (readAddressList(email_address).length > MAX_TEST_ADDRESSES)
-            faults.add('email_address', messages.items('email_address', MAX_TEST_ADDRESSES));
+            errors.add('email_address', messages.items('email_address', MAX_TEST_ADDRESSES));
         }),
       },
     },

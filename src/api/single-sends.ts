@@ -1,4 +1,4 @@
-/** Single sends: create, update, list, details (interface "Single sends"); the operations on one are in single-send-actions.ts. */
+/** Single sends: create, preview, update, list, details. Actions such as pause and delete are in single-send-actions.ts. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
@@ -36,7 +36,7 @@ import {
 
 const Targets = Type.Array(Type.Object({ id: Type.String(), table: Type.String() }));
 
-/** The record of the interface; its counters are the mailing's. */
+/** The record of a single send. Its counters are those of its mailing. */
 export const SingleSend = Type.Object({
   id: integer(),
   user_id: integer(),
@@ -72,7 +72,7 @@ export const SingleSend = Type.Object({
 
 const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 
-/** The body of create; update adds `utr`. */
+/** The body of create. Update adds `utr`. */
 export const SingleSendBody = Type.Object({
   template_id: reference(),
   template_json: template("MJML's JSON form; template_html is then left empty."),
@@ -87,7 +87,7 @@ export const SingleSendBody = Type.Object({
     description: 'Targets: contacts_<contact type id> or segments_<segment id>.',
   }),
   exclude_specific_recipient_id: Type.Optional(
-    Type.Unsafe<string[]>({ ...stringList({ description: 'Targets to avoid.' }), empty: [] }),
+    Type.Unsafe<string[]>({ ...stringList({ description: 'Targets whose recipients get nothing.' }), empty: [] }),
   ),
   schedule_type: flag('0: at once, 1: at schedule_date and schedule_time.'),
   schedule_date: Type.Optional(line({ description: 'y-m-d' })),
@@ -95,7 +95,7 @@ export const SingleSendBody = Type.Object({
   tracking: trackingFlag(),
 });
 const SingleSendUpdateBody = Type.Object({ utr: identifier('The single send.'), ...SingleSendBody.properties });
-/** The addition `preview` (decisions §4). */
+/** The answer of `preview`, an addition. */
 const Preview = Type.Object({
   audience: Type.Object({
     recipients: integer(),
@@ -135,7 +135,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     total_opens: counter('total_opens'),
     bounces: counter('bounces'),
     unsubscribes: counter('unsubscribes'),
-    // A subquery's JSON is text to the object around it, unless it is marked as JSON again.
+    // SQLite treats the JSON of a subquery as text unless it is passed through json() again.
     unique_open_token: sql`json((SELECT json_group_object(CAST(id AS TEXT), token) FROM (
       SELECT id, open_token(id, mailing_id, address_id, ${singleSends.unsubscribe_group_id}, ${singleSends.user_id},
         (SELECT compared_email FROM addresses WHERE addresses.id = address_id)) AS token
@@ -143,7 +143,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   });
 
   const columns = totalBytes(singleSends.template_json, singleSends.template_html, singleSends.recipient_id);
-  // An open token has some 60 characters.
+  // An open token has about 60 characters.
   const bytes = sql`${columns} + 60 * min(1000, ${counter('unique_opens')})`;
 
   app.get(
@@ -156,9 +156,9 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
   );
 
   const location = (utr: string) => `/api/single-send/details?utr=${utr}`;
-  const checkFields = check(SingleSendBody, (body, faults, { userId }) => {
+  const checkFields = check(SingleSendBody, (body, errors, { userId }) => {
     for (const [field, problem] of singleSendErrors(deps, userId, body))
-      if (!faults.has(field)) faults.add(field, problem);
+      if (!errors.has(field)) errors.add(field, problem);
   });
 
   app.post(

@@ -1,4 +1,4 @@
-/** Bounces and complaints from outside, and the addresses they keep from mail (additions). */
+/** Bounces and complaints reported by other systems, and the suppressed addresses (additions). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -44,7 +44,7 @@ export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     const { address: given, kind } = request.body;
     const diagnostic = sanitizeText(request.body.diagnostic ?? '');
     const address = parseAddress(given);
-    if (address === null) throw new Error('an address passed the schema and is none');
+    if (address === null) throw new Error('an invalid address passed the schema');
     const now = clock.now();
     db.transaction(
       () => {

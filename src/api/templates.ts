@@ -1,4 +1,4 @@
-/** The built-in design templates (interface "Design templates"). */
+/** The built-in design templates. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';

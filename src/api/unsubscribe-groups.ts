@@ -1,4 +1,4 @@
-/** Unsubscribe groups and their recipients (interface "Unsubscribe groups"). */
+/** Unsubscribe groups and the addresses unsubscribed from them. */
 import { randomInt } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, isNotNull, sql } from 'drizzle-orm';
@@ -40,7 +40,7 @@ const UnsubscribeGroup = Type.Object({
 });
 const ListedGroup = Type.Object({ ...UnsubscribeGroup.properties, unsubscribe_clients_count: integer() });
 
-/** One entry of a group or of the global list. */
+/** One entry of a group's list or of the global list. */
 export const Unsubscriber = Type.Object({
   id: integer(),
   user_id: integer(),
@@ -121,9 +121,9 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     {
       schema: { body: ManualBody, response: done },
       config: {
-        check: check(ManualBody, (body, faults, { userId }) => {
-          checkAddressList(body.email_address, faults);
-          faults.reference('unsubscribe_groups_id', () => isOwnedGroup(body.unsubscribe_groups_id, userId));
+        check: check(ManualBody, (body, errors, { userId }) => {
+          checkAddressList(body.email_address, errors);
+          errors.reference('unsubscribe_groups_id', () => isOwnedGroup(body.unsubscribe_groups_id, userId));
         }),
       },
     },
