@@ -199,11 +199,10 @@ export class Ledger {
   }
 
   /**
-   * Takes up to `limit` due recipients of a mailing into hand-off and gives them with these fields of theirs: each field
-   * costs. Who has left, is suppressed or was deleted by now is put into that final state instead, in the same transaction;
-   * `examined` counts them too, so that a batch in which nobody is eligible is told from an empty queue. Where a
-   * newer revision has taken the mailing's place, nobody is taken while `moved` recipients have just gone over to it. Waits are measured by `steady`, stamps say
-   * `now`; both are epoch milliseconds.
+   * Claims up to `limit` due recipients of a mailing for hand-off and returns them with these fields. Recipients who have unsubscribed,
+   * are suppressed or were deleted by now become `suppressed` instead, in the same transaction; `examined` counts them too, so that a
+   * batch without anybody eligible differs from an empty queue. Waits are measured by `steady`, timestamps are `now`; both are epoch
+   * milliseconds.
    */
   claim(
     mailingId: number,

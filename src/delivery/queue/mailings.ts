@@ -1,4 +1,4 @@
-/** Mailings as the worker needs them: their frozen content prepared once, then a handful of joins per recipient. */
+/** Prepares mailings for sending: the frozen content is parsed once, so that each recipient costs only a few string joins. */
 
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import { listCustomFields } from '../../audience/contacts/custom-fields.ts';
@@ -33,14 +33,14 @@ interface MailingDeps {
 
 /** One mailing, ready to render. */
 export interface ReadyMailing {
-  /** What of a person its mails need. */
+  /** The fields of a person that its mails use. */
   readonly fields: readonly (keyof Person)[];
   envelopeFrom(claim: Claim): string;
-  /** The whole message for a claimed recipient, in this memory if it is large enough. */
+  /** The whole message for a claimed recipient, written into `memory` if that is large enough. */
   render(claim: Claim, to: string, memory?: Buffer): MailData;
   /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
   renderSigned(claim: Claim, to: string): Promise<MailData> | null;
-  /** Looks for a newer key. */
+  /** Switches to a newer DKIM key, if there is one. */
   refresh(): void;
 }
 
@@ -77,8 +77,8 @@ export class Mailings {
   }
 
   /**
-   * The mailing with this id, from its sender as it is now and signing with the newest key, or why nothing of it may leave. To be
-   * asked for once a batch: it is prepared anew only when the sender has changed.
+   * The mailing with this id, with its sender as it is now and the newest DKIM key, or why it may not be sent. Call it once per batch:
+   * the mailing is prepared again only when the sender has changed.
    */
   get(id: number): ReadyMailing | { problem: string } {
     const kept = this.#kept.get(id);
@@ -122,11 +122,11 @@ function readyMailing(
   const { from_email, reply_to, sender_name, sender_address } = sender ?? frozen;
   const [secret = ''] = tokenSecrets(db.$client);
   const isCampaign = row.owner_kind !== 'system';
-  // As it is shown, the domain may be international; whatever the mail and its envelope hold is ASCII.
+  // The domain as it is displayed may be international; the mail and its envelope need it in ASCII.
   const from = asciiAddress(from_email);
   if (from === null) throw new Error('its sender has no valid address');
   const domain = domainOf(from);
-  // A mail that is tried again keeps its Message-ID, whatever has become of the sender meanwhile.
+  // A mail that is tried again keeps its Message-ID, even if the sender has changed.
   const idDomain = domainOf(asciiAddress(frozen.from_email) ?? from);
   const names = listCustomFields(db, row.user_id);
   const prepared: Prepared = prepare(frozen.content, {

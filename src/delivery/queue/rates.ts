@@ -1,4 +1,4 @@
-/** How fast mail may leave: in all, and to one recipient domain (settings SEND_RATE, SEND_RATE_PER_DOMAIN; mails a second). */
+/** Limits how many mails are sent per second, in total and to one recipient domain (settings SEND_RATE and SEND_RATE_PER_DOMAIN). */
 import type { Clock } from '../../clock.ts';
 
 const SECOND_MS = 1000;
@@ -15,9 +15,9 @@ export class Rates {
   readonly #perDomain: number;
   #tokens: number;
   #filledAt: number;
-  /** When the next mail to a domain may go. */
+  /** When the next mail to a domain may be sent. */
   readonly #next: DomainTimes = new Map();
-  /** By mailing: when the last of those who wait is to ask again, and a place more. */
+  /** By mailing: when the next recipient of a domain that has to wait should ask again. */
   readonly #tails = new Map<number, DomainTimes>();
 
   constructor(clock: Clock, { perSecond, perDomain }: { perSecond: number; perDomain: number }) {
@@ -28,7 +28,7 @@ export class Rates {
     this.#filledAt = clock.monotonic();
   }
 
-  /** How many of `wanted` may go now. What is given is used up. */
+  /** How many of `wanted` mails may be sent now. They count as sent. */
   take(wanted: number): number {
     if (this.#perSecond === 0) return wanted;
     const now = this.#clock.monotonic();
@@ -40,16 +40,16 @@ export class Rates {
     return given;
   }
 
-  /** Gives back what was taken and not used. */
+  /** Gives back what was taken but not sent. */
   giveBack(count: number): void {
     this.#tokens += count;
   }
 
   /**
-   * Asks for a mail of a mailing to this domain: 0, it goes now; else the milliseconds after which to ask again. Those who wait
-   * are spread over time but hold no place, so that a stop in between lets no flood through later; up to a second of places not
-   * used is made up for, since the worker does not look at every one of them. Each mailing spreads its own, so that nobody stands
-   * behind people of one that was cancelled.
+   * Asks to send a mail to this domain: 0 means now; otherwise the milliseconds after which to ask again. Waiting recipients are spread
+   * over time but reserve nothing, so that a pause does not lead to a burst afterwards; up to a second of unused capacity is made up
+   * for, since the worker does not ask at every moment. Each mailing has its own spread, so that recipients of a cancelled mailing
+   * do not delay others.
    */
   waitFor(mailingId: number, domain: string): number {
     if (this.#perDomain === 0) return 0;
@@ -68,7 +68,7 @@ export class Rates {
     return Math.ceil(place - now);
   }
 
-  /** Forgets who of a mailing waits: it is done, or it was stopped. */
+  /** Forgets the waiting recipients of a mailing that is done or stopped. */
   forget(mailingId: number): void {
     this.#tails.delete(mailingId);
   }

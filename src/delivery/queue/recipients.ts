@@ -1,4 +1,4 @@
-/** The values of a recipient as they are today, for links that are followed after the mail has left. */
+/** The current values of a recipient, for links that are followed after the mail was sent. */
 import { listCustomFields } from '../../audience/contacts/custom-fields.ts';
 import type { Db } from '../../database/open.ts';
 import type { Values } from '../content/merge.ts';
@@ -6,8 +6,8 @@ import { findPerson, mergeValues } from '../content/values.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 
 /**
- * What placeholders become for the recipient of a link. Of a contact that was deleted, or has another address by now, nothing is left;
- * so it is where the ledger does not know this delivery to this person, since a restore lost it.
+ * The values of placeholders for the recipient of a link. There are none when the contact was deleted or has another address by now,
+ * or when the ledger does not know the delivery because a restore lost it.
  */
 export function deliveryValues(db: Db, { user, delivery, mailing, address }: RecipientIds): Values {
   const contactId = db.$client
@@ -20,7 +20,7 @@ export function deliveryValues(db: Db, { user, delivery, mailing, address }: Rec
   return findContactValues(db, user, contactId) ?? {};
 }
 
-/** What they become for one of the account's contacts; null when it is gone. */
+/** The values of placeholders for one of the account's contacts; null when it does not exist. */
 export function findContactValues(db: Db, userId: number, contactId: number | undefined): Values | null {
   const person = contactId === undefined ? undefined : findPerson(db.$client, contactId);
   return person === undefined ? null : mergeValues(person, listCustomFields(db, userId), '');

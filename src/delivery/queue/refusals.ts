@@ -1,19 +1,19 @@
-/** Refusals that are about us and not about the recipient: they hold the mailing and fail nobody. */
+/** Recognizes refusals that are about us and not about the recipient: they hold the mailing, and no recipient fails. */
 import { classify } from '../feedback/bounces/classify.ts';
 import { replyKind } from '../reporting/reply-kind.ts';
 import type { Outcome } from '../transport/courier.ts';
 import type { Claim, OpenMailing } from './ledger.ts';
 
-/** So many recipients in a streak that name us, of the same text, or of any text, without an acceptance between, hold a mailing. */
+/** How many recipients refused in a row, with nobody accepted in between, hold a mailing: by replies that name us, that have the same text, or of any kind. */
 const MAX_NAMING_US = 3;
 const MAX_SAME_TEXT = 10;
 const MAX_REFUSALS = 50;
-/** How often recipients of other domains are tried before a streak of one domain holds the mailing all the same. */
+/** How often recipients of other domains are tried for comparison before refusals of one domain alone hold the mailing. */
 const MAX_COMPARISONS = 4;
 
-/** Codes that speak of the sender or of us: RFC 3463 3.2 and 3.8, RFC 7372 3, RFC 7505 4.2. */
+/** Codes about the sender or our server: RFC 3463 3.2 and 3.8, RFC 7372 3, RFC 7505 4.2. */
 const OUR_CODES = /^[45]\.(?:1\.[78]|7\.(?:[89]|2[0-7]))$/;
-/** What says that only this mailbox is concerned, whatever the code. */
+/** Words that say that only this mailbox is concerned, whatever the code. */
 const PERSONAL = /\b(?:quota|mailbox (?:is )?full|over ?quota|gr[ae]y-?list\w*)\b/;
 
 /** How Postfix, Exchange, Exim, Sendmail, qmail and the large providers name the sender, the client or the relaying. */
@@ -43,13 +43,13 @@ export function findBlame(outcome: Outcome): 'us' | 'unclear' | null {
   const words = outcome.reply.toLowerCase().replace(/\S+@\S+/g, ' ');
   if (PERSONAL.test(words) || enhanced?.slice(1, 3) === '.2') return null;
   const namesUs = code === 530 || OUR_CODES.test(enhanced ?? '') || NAMES_US.test(words);
-  // What may pass is tried again, unless it names us: that lasts until somebody mends it.
+  // A temporary refusal is tried again, unless it names us: then it lasts until somebody fixes the cause.
   if (kind === 'deferred') return namesUs && (enhanced === null || /^4\.[17]\./.test(enhanced)) ? 'us' : null;
   if (classify(outcome).kind !== 'failed') return null;
   return namesUs ? 'us' : 'unclear';
 }
 
-/** A recipient whose refusal is not judged yet: it stays in hand-off until others were accepted, or refused too. */
+/** A recipient whose refusal is not judged yet: they stay in hand-off until others have been accepted or refused too. */
 export interface Suspect {
   mailing: OpenMailing;
   claim: Claim;
@@ -59,11 +59,11 @@ export interface Suspect {
 /** The refusals of a mailing since it was last accepted for somebody; recipients who are tried again count once. */
 interface Streak {
   waiting: Suspect[];
-  /** Delivery ids: of refusals that name us, of those with the latest text, and of all. */
+  /** Delivery ids of the refusals that name us, of those with the latest text, and of all. */
   named: Set<number>;
   same: Set<number>;
   all: Set<number>;
-  /** The latest text, without what differs from mail to mail. */
+  /** The latest text, without the parts that differ from mail to mail. */
   kind: string;
   domains: Set<string>;
   /** How often recipients of other domains were comparisons for. */
@@ -80,16 +80,16 @@ interface MailingRefusals {
   refusing: Set<string>;
 }
 
-/** `hold` the mailing; `compare`: try recipients of other domains first; `theirs`: it is the recipients' domain that refuses. */
+/** `hold`: hold the mailing; `compare`: try recipients of other domains first; `theirs`: only the recipients' domain refuses. */
 export type Verdict = 'hold' | 'compare' | 'theirs' | null;
 
 /** The refusals of each mailing that may be about us. */
 export class Refusals {
   readonly #known = new Map<number, MailingRefusals>();
-  /** How many were noted so far. */
+  /** How many refusals were noted so far. */
   noted = 0;
 
-  /** Notes a refusal. True where the recipient waits for what becomes of the others. */
+  /** Notes a refusal that may be about us. True when the recipient must wait until it is judged. */
   note(mailing: OpenMailing, claim: Claim, outcome: Outcome): boolean {
     const blame = findBlame(outcome);
     if (blame === null) return false;
@@ -106,7 +106,7 @@ export class Refusals {
     return true;
   }
 
-  /** Notes that a recipient was accepted at `steady`, which ends the streak. Gives those that waited, to be recorded. */
+  /** Notes that a recipient was accepted at `steady`, which ends the streak. Returns the waiting recipients, to be recorded. */
   accepted(mailingId: number, claim: Claim, steady: number): Suspect[] {
     const known = this.#refusalsFor(mailingId);
     const domain = domainOf(claim);
@@ -118,7 +118,7 @@ export class Refusals {
     return endStreak(known);
   }
 
-  /** When somebody was last accepted, steady epoch milliseconds; 0 where that is not known. */
+  /** When somebody was last accepted, steady epoch milliseconds; 0 when that is not known. */
   acceptedAt(mailingId: number): number {
     return this.#known.get(mailingId)?.acceptedAt ?? 0;
   }
@@ -150,7 +150,7 @@ export class Refusals {
     return streak.named.size >= MAX_NAMING_US || !isElsewhereAccepted ? 'hold' : 'theirs';
   }
 
-  /** The one domain a streak to compare is of. Notes that recipients of others come next. */
+  /** Counts a comparison and returns the domain whose recipients were refused. */
   compare(mailingId: number): string {
     const { streak } = this.#refusalsFor(mailingId);
     streak.comparisons++;
@@ -165,19 +165,19 @@ export class Refusals {
     return `The relay refuses this sender or server, not the recipients (${count}, now back in the queue): ${streak.waiting.at(-1)?.outcome.reply}`;
   }
 
-  /** Gives those that wait, who then wait no more. The streak goes on until somebody is accepted. */
+  /** Removes and returns the waiting recipients. The streak continues until somebody is accepted. */
   take(mailingId: number): Suspect[] {
     return this.#known.get(mailingId)?.streak.waiting.splice(0) ?? [];
   }
 
-  /** It is their domain that refuses: ends the streak and gives those that waited. More of that domain do not wait. */
+  /** Notes that only the recipients' domain refuses: ends the streak and returns the waiting recipients. Later ones of that domain do not wait. */
   blameDomain(mailingId: number): Suspect[] {
     const known = this.#refusalsFor(mailingId);
     for (const one of known.streak.domains) known.refusing.add(one);
     return endStreak(known);
   }
 
-  /** The mailing stopped: forgets what is known of it and gives those that waited. */
+  /** Forgets a mailing that has stopped or finished, and returns the waiting recipients. */
   end(mailingId: number): Suspect[] {
     const waiting = this.take(mailingId);
     this.#known.delete(mailingId);

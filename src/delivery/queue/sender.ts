@@ -1,7 +1,7 @@
-/** Who a mailing's mails are from: the sender as it is now, so that a change applies to every mail claimed after it. */
+/** The sender of a mailing's mails, read when they are claimed, so that a change applies to all later mails. */
 import type { Database, Statement } from 'better-sqlite3';
 
-/** What mails say of their sender. */
+/** What a mail says about its sender. */
 export interface SenderFacts {
   from_email: string;
   reply_to: string;
@@ -10,10 +10,10 @@ export interface SenderFacts {
   sender_address: string;
 }
 
-/** The reason for holding what a verification of the sender lets go on. */
+/** Why a campaign is held until its sender is verified. */
 export const WAITING_FOR_SENDER = 'The sender is not verified yet';
 
-/** The reason for holding what names a sender that was deleted. */
+/** Why a campaign is held whose sender was deleted. */
 export const SENDER_DELETED = 'The sender was deleted';
 
 interface SenderRow {
@@ -29,7 +29,7 @@ interface SenderRow {
   deleted_at: string | null;
 }
 
-/** Reads senders; `mustBeVerified` as the installation is set. */
+/** Reads senders; with `mustBeVerified`, unverified ones may not send. */
 export class Senders {
   readonly #mustBeVerified: boolean;
   readonly #read: Statement<[number], SenderRow>;
@@ -43,7 +43,7 @@ export class Senders {
       WHERE senders.id = ?`);
   }
 
-  /** The sender as it is now, or why nothing may leave from it. */
+  /** The sender as it is now, or why it may not send. */
   get(id: number): SenderFacts | { problem: string } {
     const row = this.#read.get(id);
     if (row === undefined || row.deleted_at !== null) return { problem: SENDER_DELETED };

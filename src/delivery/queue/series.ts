@@ -1,6 +1,6 @@
 /**
- * The people of automations as the ledger sees them: who is still in the target, and what a mail that reached its final state means
- * for the person's place. A person has at most one mail on its way; the wait for the next begins when that one is through.
+ * What the ledger needs to know about automations: whether a person is still in the target, and how their enrolment continues after a
+ * mail. A person has at most one mail queued or being sent; the wait for the next begins when that one is in a final state.
  */
 import type { Database } from 'better-sqlite3';
 
@@ -8,7 +8,7 @@ import type { Database } from 'better-sqlite3';
 export const SCHEDULE_WAIT =
   "CASE s.waiting_type WHEN 'hours' THEN s.waiting_period * 3600000 WHEN 'days' THEN s.waiting_period * 86400000 ELSE 0 END";
 
-/** The schedule a person (`e`) waits for, as SQL: the first behind the last whose mail they had; null at the end. */
+/** The schedule an enrolment `e` waits for, as SQL: the first after the last one sent to them; null at the end. */
 export const NEXT_SCHEDULE =
   '(SELECT min(id) FROM automation_schedules s WHERE s.automation_id = e.automation_id AND s.id > e.schedule_id)';
 
@@ -24,8 +24,8 @@ export function isMember(row: string): string {
 }
 
 /**
- * Why the person of delivery `d`, a mail of an automation, has left that automation, as SQL; null while they are in it. Who left
- * while the mail was queued does not get it any more.
+ * Why the person of delivery `d`, a mail of an automation, has left that automation, as SQL; null while they are in it. Whoever leaves
+ * while the mail is queued does not get it.
  */
 export const LEFT_AUTOMATION = `(
   SELECT CASE WHEN e.state = 'left' THEN e.reason
@@ -33,7 +33,7 @@ export const LEFT_AUTOMATION = `(
   FROM enrolments e INDEXED BY enrolments_delivery CROSS JOIN automations au ON au.id = e.automation_id
   WHERE e.delivery_id = d.id)`;
 
-/** Why a mail is suppressed whose person has another address by now, when that address has its own copy of it or is excluded. */
+/** Why a mail is suppressed when the person's address has changed and the new address gets its own mail or is excluded. */
 export const READDRESSED = 'their address was changed';
 
 interface Place {
@@ -45,9 +45,9 @@ interface Place {
 }
 
 /**
- * Moves the people of a mail of an automation on, given deliveries of one mailing that have just reached a final state; does nothing
- * for other mailings. `through`: accepted, bounced or failed, so the wait for the next mail begins. `cancelled`: they never had it
- * and wait for whatever comes in its place. `suppressed`: they leave. Call inside the transaction that records the state; `now` is
+ * Continues the enrolments of deliveries of one mailing that have just reached a final state; does nothing for mailings that are not an
+ * automation's. `through`: accepted, bounced or failed, so the wait for the next mail begins. `cancelled`: the mail was not sent, and
+ * they wait for its replacement. `suppressed`: they leave. Call inside the transaction that records the state; `now` is
  * epoch milliseconds.
  */
 export function advanceEnrolments(
@@ -82,7 +82,7 @@ export function advanceEnrolments(
         WHERE ${theirs} AND state = 'active' AND (SELECT reply FROM deliveries WHERE id = delivery_id) <> '${READDRESSED}'`)
       .run({ ids });
   }
-  // Who has had the last mail of a paused automation keeps their place: another may be added before it goes on.
+  // After the last mail of a paused automation people stay enrolled, because another mail may be added before it resumes.
   const isLast = place.wait === null && place.is_live === 1 ? 1 : 0;
   client
     .prepare(`

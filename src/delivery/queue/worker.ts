@@ -1,4 +1,4 @@
-/** Hands claimed recipients to a courier and puts on the ledger what became of them. */
+/** Hands claimed recipients to a courier and records the results in the ledger. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { isoTimestamp, steadyTime } from '../../clock.ts';
@@ -12,7 +12,7 @@ import type { Mailings, ReadyMailing } from './mailings.ts';
 import type { Rates } from './rates.ts';
 import { domainOf, findBlame, Refusals, type Suspect, type Verdict } from './refusals.ts';
 
-/** Results wait at most this long for their transaction: the bound of what a crash can send twice (trust, the promise). */
+/** Results are written within this time. It bounds how many mails a crash can send twice. */
 const RECORD_MS = 50;
 const MAX_CLAIMS = 500;
 /** How many ineligible recipients of a mailing one transaction passes over to find eligible ones. */
@@ -39,21 +39,21 @@ interface Batch {
 export class DeliveryWorker {
   readonly #deps: WorkerDeps;
   readonly #ledger: Ledger;
-  /** What retries and other waits are measured by. */
+  /** The clock that retries and other waits are measured by. */
   readonly #steady: () => number;
-  /** What has landed and is not on disk yet. */
+  /** Results that are not on disk yet. */
   #results: Result[] = [];
-  /** Claims that were withdrawn before they started. */
+  /** Claims that go back to the queue and are not on disk yet. */
   #requeued: { claim: Claim; due_at: number }[] = [];
   /** Recipients whose refusal may be about us. */
   readonly #refusals = new Refusals();
-  /** Mailings of which nothing may start. */
+  /** Mailings that are stopped: no hand-off of them may start. */
   readonly #stopped = new Set<number>();
   #isStopping = false;
   #inFlight = 0;
   /** Recipients that the last round put into a final state, or into another mailing, without a send-off. */
   #ineligible = 0;
-  /** Those in flight that wait for their signature. */
+  /** How many hand-offs wait for their DKIM signature. */
   #signing = 0;
   #onOutcome: () => void = () => undefined;
   #rotation = 0;
@@ -80,13 +80,13 @@ export class DeliveryWorker {
     }
     if (this.#inFlight > 0) await this.#waitForOutcomes();
     const cancelled = this.#sweepCancelled();
-    // A new suspect is looked at in the next round; one that waits for others is no work by itself.
+    // A new suspect is judged in the next round; one that waits for others is no work by itself.
     const isJudging = this.#refusals.noted !== noted;
     const waiting = this.#inFlight + this.#results.length + this.#requeued.length + (isJudging ? 1 : 0);
     return landed > 0 || batches.length > 0 || this.#ineligible > 0 || cancelled > 0 || waiting > 0;
   }
 
-  /** Takes note of mailings whose state another thread has changed. Nothing a stop forbids starts after this returns. */
+  /** Acknowledges mailings whose state another thread has changed. After this returns, no hand-off of a stopped mailing starts. */
   acknowledge(): void {
     for (const { id, state } of this.#ledger.unacknowledged()) {
       if (state === 'sending') {
@@ -99,12 +99,12 @@ export class DeliveryWorker {
     }
   }
 
-  /** Starts nothing any more. */
+  /** From now on no hand-off starts. */
   stop(): void {
     this.#isStopping = true;
   }
 
-  /** Waits for what is in flight and puts it on the ledger. The courier is to be closed first. */
+  /** Waits for the hand-offs in progress and records their results. Close the courier first. */
   async finish(): Promise<void> {
     while (this.#inFlight > 0) {
       await this.#waitForOutcomes();
@@ -113,16 +113,16 @@ export class DeliveryWorker {
     this.#recordAndClaim(false);
   }
 
-  /** As `record`; what a full disk refuses is tried again with what lands next. */
+  /** Like `record`, but a failed write, for example on a full disk, is logged and tried again with the next results. */
   #recordSafely(): void {
     try {
       this.record();
     } catch (error) {
-      this.#deps.log({ err: String(error) }, 'what has landed could not be recorded');
+      this.#deps.log({ err: String(error) }, 'results could not be recorded');
     }
   }
 
-  /** Puts what has landed on disk; the worker's own rounds do so too, but other work may come between them. */
+  /** Writes results to disk. The worker's rounds do so too, but other work may come between them. */
   record(): void {
     if (this.#results.length + this.#requeued.length === 0) return;
     this.#ledger.together(() => this.#record(this.#ledger.openMailings(this.#steady())));
@@ -131,8 +131,8 @@ export class DeliveryWorker {
   }
 
   /**
-   * One commit for both, since each waits for the disk. A failed write, a full disk say, throws and leaves what has landed for
-   * the next round: what was handed off is not forgotten.
+   * Records and claims in one commit, since each commit waits for the disk. A failed write, for example on a full disk, throws and keeps
+   * the results for the next round.
    */
   #recordAndClaim(mayClaim: boolean): Batch[] {
     const open = this.#ledger.openMailings(this.#steady());
@@ -148,7 +148,7 @@ export class DeliveryWorker {
     return batches;
   }
 
-  /** Claims for every mailing with people due its share of the room; the turn goes round so that a small one never waits for a large one. */
+  /** Claims an equal share of the courier's room for every mailing with recipients due. Rotating who is first keeps a large one from delaying a small one. */
   #claimAll(due: readonly OpenMailing[]): Batch[] {
     const now = this.#deps.clock.now().getTime();
     const batches: Batch[] = [];
@@ -170,8 +170,8 @@ export class DeliveryWorker {
   }
 
   /**
-   * Claims up to `share` recipients of a mailing. Ineligible ones do not use up the share: thousands who unsubscribed would
-   * otherwise keep the relay idle while they are worked off a share at a time.
+   * Claims up to `share` recipients of a mailing. Ineligible ones do not use up the share: otherwise thousands who unsubscribed would
+   * keep the relay idle.
    */
   #claim(mailingId: number, { fields }: ReadyMailing, share: number, now: number): Claim[] {
     const claims: Claim[] = [];
@@ -188,7 +188,7 @@ export class DeliveryWorker {
     return claims;
   }
 
-  /** The mailing prepared; one that can't be, or may not be sent, is held, so that nobody of it is claimed. */
+  /** The mailing ready to render. One that cannot be prepared or may not be sent is held, so that nobody of it is claimed. */
   #ready(mailing: OpenMailing): ReadyMailing | null {
     const ready = this.#prepared(mailing);
     if (!('problem' in ready)) return ready;
@@ -205,7 +205,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Hands off now, or puts the claim back until its recipient domain has room. */
+  /** Hands off now, or puts the claim back until the rate of its recipient domain allows another mail. */
   #handOffInTurn(mailing: OpenMailing, ready: ReadyMailing, claim: Claim): void {
     const wait = this.#deps.rates.waitFor(mailing.id, domainOf(claim));
     if (wait === 0) {
@@ -243,13 +243,13 @@ export class DeliveryWorker {
     return signed === null ? send((memory) => ready.render(claim, to, memory)) : this.#sendSigned(signed, send);
   }
 
-  /** A mail that can't be built is a bug of ours or of the data: this recipient fails, the others go on. */
+  /** The outcome of a mail that cannot be built, because of a bug or of its data: this recipient fails, the others continue. */
   #buildFailure(claim: Claim, error: unknown): Outcome {
     this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
     return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: 'The mail could not be built' };
   }
 
-  /** Hands a mail over once it is signed; until then it counts against the courier's room here. */
+  /** Hands a mail over once it is signed; until then it counts against the courier's room. */
   async #sendSigned(
     signed: Promise<MailData>,
     send: (message: (memory?: Buffer) => MailData) => Promise<Outcome | 'withdrawn'>,
@@ -286,7 +286,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Does what a row of refusals means: holds the mailing and puts its recipients back, or finds out whose refusal it is. */
+  /** Acts on a verdict: holds the mailing and puts its recipients back, or has recipients of other domains tried for comparison. */
   #judge(mailingId: number, verdict: Verdict): void {
     const next =
       verdict === 'compare' && !this.#hasOthers(mailingId)
@@ -299,7 +299,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Has recipients of other domains come next; false where there are none. */
+  /** Moves recipients of other domains to the front of the queue; false when there are none. */
   #hasOthers(mailingId: number): boolean {
     try {
       const domain = this.#refusals.compare(mailingId);
@@ -310,7 +310,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Whether somebody of an automation was refused because of us for as long as a mail is tried, and nobody was accepted all the while. */
+  /** Whether a recipient of an automation has been refused because of us until retries end, and nobody was accepted in that time. */
   #isGivenUp({ id, owner_kind }: OpenMailing): boolean {
     if (owner_kind !== 'schedule') return false;
     const acceptedAt = this.#refusals.acceptedAt(id);
@@ -336,8 +336,8 @@ export class DeliveryWorker {
   }
 
   /**
-   * Judges refusals that nothing more will be learned about: nobody else of the mailing is due or in flight. What was stopped, or
-   * may not go on, goes back to the queue.
+   * Judges refusals when nobody else of the mailing is due or being handed off, so that no comparison will follow. Recipients of stopped
+   * mailings go back to the queue.
    */
   #judgeSuspects(open: readonly OpenMailing[], mayClaim: boolean): void {
     for (const id of this.#refusals.waiting) {
@@ -357,7 +357,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Resolves when half of what is in flight has landed, but never later than results are due on disk. */
+  /** Resolves when half of the hand-offs in progress have ended, or after `RECORD_MS`. */
   async #waitForOutcomes(): Promise<void> {
     const enough = this.#inFlight / 2;
     const half = new Promise<void>((resolve) => {
@@ -370,7 +370,7 @@ export class DeliveryWorker {
     timer.abort();
   }
 
-  /** Puts what has landed on the ledger and finishes mailings that are through. */
+  /** Records results in the ledger and finishes mailings whose recipients are all in a final state. */
   #record(open: readonly OpenMailing[]): void {
     const moment = this.#deps.clock.now();
     this.#ledger.record(this.#results, moment.getTime(), isoTimestamp(moment));
@@ -378,7 +378,7 @@ export class DeliveryWorker {
     for (const { id } of open) this.#completeIfDone(id, moment);
   }
 
-  /** Finishes a mailing that is through. */
+  /** Finishes a mailing if all of its recipients are in a final state. */
   #completeIfDone(mailingId: number, moment: Date): void {
     if (!this.#ledger.completeIfDone(mailingId, isoTimestamp(moment))) return;
     this.#deps.mailings.forget(mailingId);
@@ -421,7 +421,7 @@ export class DeliveryWorker {
   }
 }
 
-/** The address as the envelope needs it: the local part as given, the domain in ASCII form. */
+/** The address for the envelope: the local part as given, the domain in ASCII form. */
 function envelopeAddress({ email, compared_email: compared }: Claim): string {
   const given = email ?? compared;
   return given.slice(0, given.lastIndexOf('@')) + compared.slice(compared.lastIndexOf('@'));
