@@ -1,4 +1,4 @@
-/** What one account never learns of another, and what nobody learns from log and file (trust 39, 40). */
+/** What one account never learns of another, and what nobody learns from log and file. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -22,7 +22,7 @@ function nobodys(value: unknown): unknown {
   return String(value).includes('-') ? NOBODY : String(value).replace(/\d+$/, '999999999');
 }
 
-t.test('a record of another account is like none for every operation there is (trust 39)', async (t) => {
+t.test('a record of another account is like none for every operation there is', async (t) => {
   const app = await startApp(t, SETTINGS);
   const own = await newAccount(app, 'Own');
   const other = await newAccount(app, 'Other');
@@ -57,7 +57,7 @@ t.test('a record of another account is like none for every operation there is (t
   }
 });
 
-t.test('no secret, key or token is in a log line, no key in the file (trust 40)', async (t) => {
+t.test('no secret, key or token is in a log line, no key in the file', async (t) => {
   let log = '';
   const stream = new Writable({
     write(chunk, _encoding, done) {

@@ -90,7 +90,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   const browser = await chromium.launch({ executablePath: toolPath('chromium'), args: FLAGS });
   t.teardown(() => browser.close());
 
-  t.test('the preference page by keyboard only, without JavaScript (trust 26)', async (t) => {
+  t.test('the preference page by keyboard only, without JavaScript', async (t) => {
     const { app, origin } = await serve(t);
     const { mails } = await sendCampaign(t, app, {
       groups: [

@@ -29,8 +29,8 @@ const CHECKS: Check[] = [
   { column: 'encodings', rule: 'every encoding and spelling gives the same result', run: encodings },
   { column: 'missing', rule: 'each missing required field is named, all at once', run: missing },
   { column: 'faults', rule: 'each faulty field is named, all at once, and nothing is saved', run: faults },
-  { column: 'records', rule: 'a record that cannot be found has its text (trust 29, 34)', run: records },
-  { column: 'accounts', rule: "another account's record is like none, byte for byte (trust 39)", run: accounts },
+  { column: 'records', rule: 'a record that cannot be found has its text', run: records },
+  { column: 'accounts', rule: "another account's record is like none, byte for byte", run: accounts },
   { column: 'methods', rule: 'HEAD and unknown methods act on nothing', run: methods },
 ];
 const CONFLICTS: Check = { column: 'conflicts', rule: 'a business rule refuses with 409', run: conflicts };

@@ -10,7 +10,7 @@ import { startApp } from './helper.ts';
 const cases = Number(process.env.FUZZ_CASES ?? 500);
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 
-t.test('whatever is sent is answered in the envelope, and every operation also succeeds (trust 38)', async (t) => {
+t.test('whatever is sent is answered in the envelope, and every operation also succeeds', async (t) => {
   const app = await startApp(t, SETTINGS);
   t.comment(`fuzzing with ${cases} cases, seed ${seed}`);
   const { requests, statuses, successes } = await fuzz(app, { cases, seed });
@@ -19,7 +19,7 @@ t.test('whatever is sent is answered in the envelope, and every operation also s
   for (const { operationId } of operationsOf(await readDocument(app))) t.ok(successes.has(operationId), operationId);
 });
 
-t.test('64 kB of hostile text in every parameter are answered (trust 37)', { timeout: 120_000 }, async (t) => {
+t.test('64 kB of hostile text in every parameter are answered', { timeout: 120_000 }, async (t) => {
   const app = await startApp(t, SETTINGS);
   const account = await newAccount(app, 'Hostile');
   const seen = new Set<string>();
@@ -37,34 +37,27 @@ t.test('64 kB of hostile text in every parameter are answered (trust 37)', { tim
   }
 });
 
-t.test(
-  '64 kB of hostile text in tokens, headers and files are answered (trust 37)',
-  { timeout: 120_000 },
-  async (t) => {
-    const app = await startApp(t);
-    await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
-    for (const unit of REPEATED) {
-      const text = `a${unit.repeat(65_536 / unit.length)}!`;
-      const header = encodeURIComponent(text).slice(0, 65_536);
-      const headers = Object.fromEntries(
-        ['accept-encoding', 'if-none-match', 'user-agent', 'x-forwarded-for', 'publickey'].map((name) => [
-          name,
-          header,
-        ]),
-      );
-      for (const path of ['/u', '/o', '/c', '/w', '/verify', '/design', '/images/templates', '/assets']) {
-        const { status } = await app.page('GET', `${path}/${header.slice(0, 900)}`, { headers });
-        if (status >= 500) t.fail(`${path}: ${status} for ${JSON.stringify(unit)}`);
-      }
-      await app.fastify.inject({ url: '/api/get/country-state-city', headers: { ...app.one.headers, ...headers } });
-      const file = { filename: `${text}.csv`, content: `email,first_name,country\n"${text}",${text},${text}\n` };
-      const upload = await app.one.call('POST', '/contacts/upload-csv', {
-        multipart: [
-          ['contact_type_id', '1'],
-          ['file', file],
-        ],
-      });
-      t.ok(upload.status < 500, JSON.stringify(unit));
+t.test('64 kB of hostile text in tokens, headers and files are answered', { timeout: 120_000 }, async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  for (const unit of REPEATED) {
+    const text = `a${unit.repeat(65_536 / unit.length)}!`;
+    const header = encodeURIComponent(text).slice(0, 65_536);
+    const headers = Object.fromEntries(
+      ['accept-encoding', 'if-none-match', 'user-agent', 'x-forwarded-for', 'publickey'].map((name) => [name, header]),
+    );
+    for (const path of ['/u', '/o', '/c', '/w', '/verify', '/design', '/images/templates', '/assets']) {
+      const { status } = await app.page('GET', `${path}/${header.slice(0, 900)}`, { headers });
+      if (status >= 500) t.fail(`${path}: ${status} for ${JSON.stringify(unit)}`);
     }
-  },
-);
+    await app.fastify.inject({ url: '/api/get/country-state-city', headers: { ...app.one.headers, ...headers } });
+    const file = { filename: `${text}.csv`, content: `email,first_name,country\n"${text}",${text},${text}\n` };
+    const upload = await app.one.call('POST', '/contacts/upload-csv', {
+      multipart: [
+        ['contact_type_id', '1'],
+        ['file', file],
+      ],
+    });
+    t.ok(upload.status < 500, JSON.stringify(unit));
+  }
+});

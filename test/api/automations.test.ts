@@ -1,4 +1,4 @@
-/** Automations: entry by joining, waits, order, leaving, pause, changes while live (decisions §5). */
+/** Automations: entry by joining, waits, order, leaving, pause, changes while live. */
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../helper.ts';
 
@@ -227,7 +227,7 @@ t.test('an import enrols as one', async (t) => {
   t.match(sent, { delivered: 3600 });
 });
 
-t.test('the clock an hour back fires nothing twice (trust 11)', async (t) => {
+t.test('the clock an hour back fires nothing twice', async (t) => {
   const { app, join, pass, live } = await ready(t);
   await live();
   await join('ann');

@@ -1,4 +1,4 @@
-/** Automations and their schedules (interface "Automations"; decisions §5). */
+/** Automations and their schedules. */
 import type { TestApp } from '../helper.ts';
 import { someText } from './errors.ts';
 import {

@@ -1,4 +1,4 @@
-/** Contact types (interface "Contact types"). */
+/** Contact types. */
 import { gives, line, record, says, saysInErrors } from './parameters.ts';
 import { contactType, listedContactType } from './records.ts';
 import { collection } from './shapes.ts';

@@ -1,4 +1,4 @@
-/** Contacts and their CSV files (interface "Contacts"). */
+/** Contacts and their CSV files. */
 import { someText, taken } from './errors.ts';
 import { email, file, gives, line, optional, record, records, reference, says, shared } from './parameters.ts';
 import { contact, listedContact, SAMPLE_HEADER } from './records.ts';

@@ -1,4 +1,4 @@
-/** The failure texts of the contract, to the letter (interface "Errors"; decisions §1). */
+/** The failure texts of the contract, to the letter. */
 
 /** A text to the letter, or a pattern where the contract asks for a text without settling it. */
 export type Expected = string | RegExp;

@@ -1,4 +1,4 @@
-/** Faulty values that follow from a parameter's kind, with the field error each one earns (decisions §1). */
+/** Faulty values that follow from a parameter's kind, with the field error each one earns. */
 import { type Expected, notAnEmail, notAnInteger, selected, someText, tooLong, tooShort } from './errors.ts';
 import type { Parameter, Value, World } from './types.ts';
 
@@ -67,7 +67,7 @@ function lengths(field: string, { minimum = 1, maximum }: Parameter): FaultyValu
   return [...long, ...short];
 }
 
-/** Spellings of an identifier that find nothing (trust 34). */
+/** Spellings of an identifier that find nothing. */
 export function malformedIdentifiers(known: string): Value[] {
   return [
     ...['12abc', '1e3', '9007199254740993', '0', '-1', '0x1', '１', 'null', '../1', "1' OR '1'='1"],

@@ -1,4 +1,4 @@
-/** Reserved and custom fields, dynamic content (interface "Fields and dynamic content"). */
+/** Reserved and custom fields, dynamic content. */
 import { someText, taken } from './errors.ts';
 import { choice, gives, line, record, says } from './parameters.ts';
 import { customField, DYNAMIC_NAMES, reservedFields } from './records.ts';

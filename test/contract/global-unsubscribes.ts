@@ -1,4 +1,4 @@
-/** The global unsubscribe list (interface "Global unsubscribes"). */
+/** The global unsubscribe list. */
 import { emails, gives, record, records, says } from './parameters.ts';
 import { unsubscriber } from './records.ts';
 import { collection } from './shapes.ts';

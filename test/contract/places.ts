@@ -1,4 +1,4 @@
-/** Countries, states, cities (interface "Senders and reference data"; decisions §2). */
+/** Countries, states, cities. */
 import { gives } from './parameters.ts';
 import { city, country, state } from './records.ts';
 import { collection } from './shapes.ts';

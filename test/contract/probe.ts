@@ -92,7 +92,7 @@ export class Probe {
   }
 }
 
-/** What is wrong with the envelope: `status`, and exactly one of `message` and `errors` (interface "Errors" 1). */
+/** What is wrong with the envelope: `status`, and exactly one of `message` and `errors`. */
 export function envelopeProblems({ status, headers, body, text }: Answer): string[] {
   if (!/^application\/json\b/.test(String(headers['content-type'])))
     return [`Content-Type is ${headers['content-type']}`];

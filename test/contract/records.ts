@@ -1,4 +1,4 @@
-/** The records of the interface, field by field (interface "Resources and their fields"; decisions §2 to §5). */
+/** The records of the interface, field by field. */
 import {
   address,
   date,

@@ -2,7 +2,7 @@
 import type { CallOptions, FilePart } from '../helper.ts';
 import type { Changes, Endpoint, Parameter, Parameters, Value, Values, World } from './types.ts';
 
-/** How arrays are written in a form, and how a body is encoded (decisions §1). */
+/** How arrays are written in a form, and how a body is encoded. */
 type ArrayStyle = 'name[0]' | 'name[]' | 'name';
 export type Encoding =
   | { body: 'multipart' | 'urlencoded'; arrays: ArrayStyle }

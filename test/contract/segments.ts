@@ -1,4 +1,4 @@
-/** Segments and their recipients (interface "Segments"); creating and updating them are additions. */
+/** Segments and their recipients; creating and updating them are additions. */
 import { email, gives, line, record, reference, says, saysInErrors } from './parameters.ts';
 import { segment, segmentRecipient } from './records.ts';
 import { collection } from './shapes.ts';

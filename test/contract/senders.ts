@@ -1,4 +1,4 @@
-/** Senders (interface "Senders and reference data"). */
+/** Senders. */
 import { email, gives, header, line, optional, record, says, saysInErrors, shared } from './parameters.ts';
 import { sender } from './records.ts';
 import { collection } from './shapes.ts';

@@ -1,4 +1,4 @@
-/** Single sends (interface "Single sends"; decisions §4). The tests' clock stands at 2026-01-15 09:00 UTC. */
+/** Single sends. The tests' clock stands at 2026-01-15 09:00 UTC. */
 import { required, someText } from './errors.ts';
 import {
   code,

@@ -1,4 +1,4 @@
-/** Design templates (interface "Design templates"). */
+/** Design templates. */
 import { gives } from './parameters.ts';
 import { designTemplate } from './records.ts';
 import { collection } from './shapes.ts';

@@ -1,4 +1,4 @@
-/** Unsubscribe groups and their recipients (interface "Unsubscribe groups"). */
+/** Unsubscribe groups and their recipients. */
 import { emails, flag, gives, line, record, records, reference, says, text } from './parameters.ts';
 import { group, groupRecipient, listedGroup } from './records.ts';
 import { collection } from './shapes.ts';

@@ -1,4 +1,4 @@
-/** Sends thousands of requests made from the OpenAPI document, and holds every answer against the promises of the interface (trust 38). */
+/** Sends thousands of requests made from the OpenAPI document, and holds every answer against the promises of the interface. */
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { TestApp } from '../helper.ts';

@@ -12,7 +12,7 @@ t.test('it is alive without keys and outside the API', async (t) => {
   t.strictSame(body, { alive: true });
 });
 
-t.test('it is ready while it can write and the background runs; alive is another question (trust 50)', async (t) => {
+t.test('it is ready while it can write and the background runs; alive is another question', async (t) => {
   const { page, background, clock } = await startApp(t);
   await background();
   t.match(await page('GET', '/readyz'), { status: 200, body: { ready: true, can_write: true, background: 'running' } });
@@ -24,7 +24,7 @@ t.test('it is ready while it can write and the background runs; alive is another
   t.match(await page('GET', '/readyz'), { status: 200, body: { ready: true } }, 'it recovers by itself');
 });
 
-t.test('a database that takes no write makes it not ready, and only that (trust 50)', async (t) => {
+t.test('a database that takes no write makes it not ready, and only that', async (t) => {
   const { page, background, clock, db } = await startApp(t);
   await background();
   db.pragma('query_only = ON');
@@ -49,7 +49,7 @@ t.test('held sending is told with its reason', async (t) => {
   t.match((await page('GET', '/readyz')).body, { sending: 'on', held_reason: null });
 });
 
-t.test('metrics are Prometheus text that follows the ledger (trust 50)', async (t) => {
+t.test('metrics are Prometheus text that follows the ledger', async (t) => {
   const { page, db, clock } = await startApp(t);
   db.exec(
     "INSERT INTO addresses (id, user_id, compared_email) SELECT value, 1, value || '@example.org' FROM json_each('[1,2,3,4,5]')",

@@ -25,7 +25,7 @@ async function withSender(t: Test) {
   return { app, mail, path, isVerified };
 }
 
-t.test('a web copy is the recipient’s mail in an opaque origin, without counting an open (trust 41)', async (t) => {
+t.test('a web copy is the recipient’s mail in an opaque origin, without counting an open', async (t) => {
   const app = await startApp(t);
   const { mails } = await sendCampaign(t, app, {
     html: '<p onclick="x()">Hello ((first_name)) from ((sender_name))</p><a href="https://shop.example/?a=1&amp;for=((first_name))">news</a><a href="((web_copy))">View in browser</a><script>x()</script>',

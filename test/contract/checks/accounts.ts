@@ -1,4 +1,4 @@
-/** Another account's record is answered byte for byte like one that does not exist, and stays as it is (trust 39). */
+/** Another account's record is answered byte for byte like one that does not exist, and stays as it is. */
 import { selected } from '../errors.ts';
 import { unknownIdentifier } from '../faults.ts';
 import type { Probe } from '../probe.ts';

@@ -1,4 +1,4 @@
-/** What a business rule forbids is refused with 409 (interface "Errors" 4). */
+/** What a business rule forbids is refused with 409. */
 import type { Probe } from '../probe.ts';
 
 /** Arranging moves the clock and runs the background: a place where other checks are done is no longer the same. */

@@ -1,4 +1,4 @@
-/** One request has one result, however it is encoded or spelled, and whatever else it says (decisions §1). */
+/** One request has one result, however it is encoded or spelled, and whatever else it says. */
 import type { CallOptions } from '../../helper.ts';
 import type { Probe } from '../probe.ts';
 import { callOptions, changed, encodingsOf, validValues } from '../requests.ts';

@@ -1,4 +1,4 @@
-/** Each faulty value earns its text, all faulty fields at once theirs, and nothing is saved (decisions §1). */
+/** Each faulty value earns its text, all faulty fields at once theirs, and nothing is saved. */
 import type { Expected } from '../errors.ts';
 import { faultyValues } from '../faults.ts';
 import type { Probe } from '../probe.ts';

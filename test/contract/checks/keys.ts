@@ -1,4 +1,4 @@
-/** Without the right pair of keys nothing is learned and nothing happens (interface "Authentication"). */
+/** Without the right pair of keys nothing is learned and nothing happens. */
 import { missingPublicKey, missingSecretKey, wrongKeys } from '../errors.ts';
 import type { Probe } from '../probe.ts';
 

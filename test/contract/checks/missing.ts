@@ -1,4 +1,4 @@
-/** Each missing required field is named, all of them at once, before any record is looked for (decisions §1). */
+/** Each missing required field is named, all of them at once, before any record is looked for. */
 import { required } from '../errors.ts';
 import { unknownIdentifier } from '../faults.ts';
 import type { Probe } from '../probe.ts';

@@ -1,4 +1,4 @@
-/** A record that is absent, malformed or unknown earns the endpoint's own text, and nothing happens (decisions §1; trust 34). */
+/** A record that is absent, malformed or unknown earns the endpoint's own text, and nothing happens. */
 import { malformedIdentifiers, unknownIdentifier } from '../faults.ts';
 import type { Probe } from '../probe.ts';
 import { callOptions, validValues } from '../requests.ts';
@@ -31,7 +31,7 @@ function wrongValues(probe: Probe, parameter: Parameter): Value[] {
   return ['', ...single].flatMap((value): Value[] => [[value], [another, value]]);
 }
 
-/** What only JSON can say, wrong for one record and for a list of them. (An object where a list belongs: trust 29.) */
+/** What only JSON can say, wrong for one record and for a list of them. */
 function wrongJson({ kind }: Parameter, known: string): unknown[] {
   const both = [null, true, 1.5, -1, 1e21, [], [null], [true], [1.5], [{}], [[known]]];
   return kind === 'records' ? both : [...both, {}, { id: known }, { 0: known }];

@@ -1,4 +1,4 @@
-/** `STATUS_CODES=always-200` changes the status alone: the bodies are the same (decisions §1). */
+/** `STATUS_CODES=always-200` changes the status alone: the bodies are the same. */
 import type { TestApp } from '../../helper.ts';
 import type { Probe } from '../probe.ts';
 

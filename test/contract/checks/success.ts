@@ -67,7 +67,7 @@ function csvProblems(
   return problems;
 }
 
-/** The details of a saved record have the values given; a new record's `Location` leads to them (decisions §1). */
+/** The details of a saved record have the values given; a new record's `Location` leads to them. */
 async function showsWhatWasSaved(probe: Probe, values: Values, saved: Answer): Promise<void> {
   const { endpoint } = probe;
   if (endpoint.shownAt === undefined) return;
