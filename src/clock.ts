@@ -1,4 +1,4 @@
-/** Time as the program sees it, so that tests can walk it, and its two wire forms. */
+/** The clock, which tests replace by one they move, and the two forms in which records show times. */
 
 export interface Clock {
   /** The wall clock. */
@@ -7,7 +7,7 @@ export interface Clock {
   monotonic(): number;
 }
 
-/** No moment before this release was made is true, epoch milliseconds. */
+/** Epoch milliseconds before which a clock is certainly wrong: this release did not exist yet. */
 export const RELEASED = Date.UTC(2026, 0);
 
 export const systemClock: Clock = {
@@ -16,23 +16,23 @@ export const systemClock: Clock = {
 };
 
 /**
- * Gives epoch milliseconds that begin at the wall clock's and go on at the monotonic clock's pace: a wait measured by them does
- * not notice when the wall clock is set (trust 11).
+ * Gives epoch milliseconds that start at the wall clock's time and advance with the monotonic clock: setting the wall clock
+ * does not shorten or lengthen a wait that is measured by them.
  */
 export function steadyTime(clock: Clock): () => number {
   const ahead = clock.now().getTime() - clock.monotonic();
   return () => Math.floor(ahead + clock.monotonic());
 }
 
-/** `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the form of created_at, updated_at and deleted_at (interface "Resources and their fields"). */
+/** `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the form of created_at, updated_at and deleted_at. */
 export function isoTimestamp(moment: Date): string {
   return `${moment.toISOString().slice(0, -1)}000Z`;
 }
 
-/** `YYYY-MM-DD HH:MM:SS` in UTC, the form of sent_at, live_at and send_at (interface "Resources and their fields"). */
+/** `YYYY-MM-DD HH:MM:SS` in UTC, the form of sent_at, live_at and send_at. */
 export function plainTimestamp(moment: Date): string {
   return moment.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** The value of a plain time that does not exist yet but may not be null (decisions §2). */
+/** What a record shows for a time that does not exist yet, in fields that are never null. */
 export const NO_TIME = '0000-00-00 00:00:00';

@@ -35,16 +35,17 @@ const VERSION_WORDS = ['version', '--version', '-v'];
 async function main([name = 'serve', ...args]: string[]): Promise<void> {
   if (HELP.includes(name)) return help(args[0]);
   if (VERSION_WORDS.includes(name)) return console.log(VERSION);
-  const command = commandOf(name);
+  const command = requireCommand(name);
   if (args.some((word) => word === '--help' || word === '-h')) return help(name);
   await command.run(parseCall(command, args));
 }
 
 function help(name: string | undefined): void {
-  console.log(name === undefined ? overview([...COMMANDS.values()]) : manual(commandOf(name)));
+  console.log(name === undefined ? overview([...COMMANDS.values()]) : manual(requireCommand(name)));
 }
 
-function commandOf(name: string): Command {
+/** The command of this name; throws UsageError when there is none. */
+function requireCommand(name: string): Command {
   const command = COMMANDS.get(name);
   if (command === undefined) throw new UsageError(`There is no command ${name}`);
   return command;

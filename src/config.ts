@@ -75,14 +75,14 @@ function asProxies(text: string): readonly string[] {
   return hops;
 }
 
-/** Whether a text is an IP address, alone or with the length of a prefix. A prefix of 0 would trust everybody. */
+/** Whether a text is an IP address or a CIDR range. A prefix of 0 is refused, since it would trust everybody. */
 function isAddressRange(text: string): boolean {
   const [, address = '', , prefix] = /^([^/]+)(\/(\d{1,3}))?$/.exec(text) ?? [];
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
   return bits > 0 && (prefix === undefined || (Number(prefix) > 0 && Number(prefix) <= bits));
 }
 
-/** In ASCII form, since it stands in SMTP commands (UTS #46). */
+/** In ASCII form (UTS #46), since SMTP commands that contain it are ASCII. */
 function asDomain(text: string): string {
   const domain = /^\p{ASCII}*$/u.test(text) ? text.toLowerCase() : domainToASCII(text);
   if (text !== '' && !/^[a-z\d-]+(\.[a-z\d-]+)+$/.test(domain)) throw new Error('a domain such as bounces.example.com');
@@ -91,7 +91,7 @@ function asDomain(text: string): string {
 
 function asTimeZone(text: string): string {
   try {
-    // A bare offset is no zone: newer Nodes alone take it.
+    // An offset such as +02:00 is no IANA zone, but newer versions of Node accept it.
     if (/^[+-]/.test(text)) throw new RangeError();
     new Intl.DateTimeFormat('en', { timeZone: text });
     return text;
@@ -100,7 +100,7 @@ function asTimeZone(text: string): string {
   }
 }
 
-/** Every setting: its default, what it is for and how its text is read. The README's table is tested against this. */
+/** Every setting: its default, what it is for and how its text is read. Tests compare the README's table and .env.example with it. */
 export const SETTINGS = {
   HOST: setting('127.0.0.1', 'Address to listen on.', asText),
   PORT: setting('3000', 'Port to listen on; 0 picks a free one.', integerBetween(0, 65535)),
@@ -188,13 +188,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 }
 
 /**
- * What should be said of names in `environment` that are no settings but nearly are, one sentence each: a misspelt setting would be
- * ignored in silence. Values are never repeated.
+ * One sentence for each name in `environment` that looks like a misspelt setting, which would otherwise be ignored without a word.
+ * Values are never repeated.
  */
 export function misspelt(environment: Readonly<Record<string, string | undefined>>): string[] {
   const names = Object.keys(SETTINGS);
   return Object.keys(environment)
-    .filter((given) => environment[given]?.trim() && !names.includes(given) && given.length <= LONGEST_NAME)
+    .filter((given) => environment[given]?.trim() && !names.includes(given) && given.length <= MAX_NAME_LENGTH)
     .flatMap((given) => {
       const written = given.toUpperCase().replaceAll('-', '_');
       const meant = names.find((name) => distance(written, name) <= (name.length < 10 ? 1 : 2));
@@ -202,7 +202,7 @@ export function misspelt(environment: Readonly<Record<string, string | undefined
     });
 }
 
-const LONGEST_NAME = 40;
+const MAX_NAME_LENGTH = 40;
 
 /** How many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into the other. */
 function distance(a: string, b: string): number {
@@ -224,7 +224,7 @@ function distance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** The process environment over the `.env` file of the working directory, where there is one. Throws an Error that names the file. */
+/** The variables of the `.env` file in the working directory, if there is one, and of the environment, which win. Throws an Error that names an unreadable file. */
 export function readEnvironment(): Record<string, string | undefined> {
   return { ...environmentFile(), ...process.env };
 }
@@ -240,14 +240,14 @@ function environmentFile(): Record<string, string | undefined> {
   }
 }
 
-/** Why the links in mails would lead nowhere for their recipients, so that nothing may leave; null when they lead to PUBLIC_URL. */
+/** Why nothing may be sent: links in mails would point at this machine, where recipients cannot reach them. Null when links are fine. */
 export function linksFault({ SMTP_URL, PUBLIC_URL }: Config): string | null {
   return SMTP_URL === '' || PUBLIC_URL !== ''
     ? null
     : 'SMTP_URL is set and PUBLIC_URL is not: links to unsubscribe would lead to this machine only';
 }
 
-/** Whether senders must be verified before their mail leaves (decisions §4, SENDER_VERIFICATION). */
+/** Whether senders must be verified before their mail leaves: as SENDER_VERIFICATION says, else where mail goes to a relay. */
 export function verificationRequired(config: Config): boolean {
   return (config.SENDER_VERIFICATION || (config.SMTP_URL === '' ? 'optional' : 'required')) === 'required';
 }

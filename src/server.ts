@@ -19,26 +19,26 @@ import { closeWithin } from './http/connections.ts';
 import { threadFile } from './thread-files.ts';
 
 export interface Server {
-  /** `{base_url}` of the interface. */
+  /** The address below which the API's paths are. */
   apiUrl: string;
-  /** The fresh pair of a first start, to be shown once. */
+  /** The new key pair of a first start, to be shown once. */
   keys: KeyPair | null;
-  /** To be called once they are shown: until then, the next start makes another pair and gives it. */
+  /** To be called when they were shown; if it is not, the next start makes and gives another pair. */
   keysShown(): Promise<void>;
   close(): Promise<void>;
 }
 
 const RESTART_MS = 1000;
-/** Rows and mails live as long as their batch: more room for young objects in a thread is memory, not speed. */
+/** Limits the memory for new objects in each thread: rows and mails live for one batch only, so that more of it saves no time. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 };
-/** After SHUTDOWN_SECONDS, the time to write down what was still in flight; a stop takes no longer, whatever hangs. */
+/** The time after SHUTDOWN_SECONDS in which results of the last mails are recorded; then the process ends, whatever still hangs. */
 const LAST_WRITES_MS = 1000;
 /** How long the note that the first keys were shown waits for the write lock. */
 const KEYS_SHOWN_MS = 5000;
 
 /**
- * Opens the file, brings it up to date, serves. Throws an Error of one line when something stands in the way; then nothing is held
- * open, so that the process ends and the next start finds everything free.
+ * Opens the database, migrates it and starts the service. When it cannot start it throws an Error of one line and leaves nothing open,
+ * so that the process ends and the next start finds everything free.
  */
 export async function serve(config: Config): Promise<Server> {
   if (config.SMTP_URL !== '') parseRelays(config.SMTP_URL);
@@ -53,7 +53,7 @@ export async function serve(config: Config): Promise<Server> {
     const db = connect(config.DATABASE_PATH);
     opened.push(() => db.$client.close());
     migrateAndSeed(db);
-    // Somebody put a backup in the place of the database without `sendlark restore`.
+    // The database was replaced by a backup without `sendlark restore`.
     if (isCopy(db.$client)) continueFromCopy(db.$client, new Map());
     removeAbandonedUploads(config.DATABASE_PATH);
     return await serveFrom(db, config, opened, closeAll);
@@ -92,7 +92,7 @@ async function serveFrom(
     isClosing = true;
     const background = threads.get('background');
     background?.postMessage('stop');
-    // Requests under way may take long: meanwhile no mail begins.
+    // Open requests may take long; no new mail may start meanwhile.
     const graceMs = config.SHUTDOWN_SECONDS * 1000;
     await Promise.race([
       Promise.all([closeWithin(app, graceMs), background && threadEnds(background)]),
@@ -143,7 +143,7 @@ async function listen(app: FastifyInstance, { HOST, PORT, BOUNCE_LISTEN }: Confi
   return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 }
 
-/** The background thread listens here, where a failure could no longer stop the start. */
+/** Throws when BOUNCE_LISTEN is taken: the background thread listens there later, when it is too late to refuse the start. */
 async function assertFree(at: { host: string; port: number }): Promise<void> {
   const probe = createServer();
   try {
@@ -156,7 +156,7 @@ async function assertFree(at: { host: string; port: number }): Promise<void> {
   }
 }
 
-/** What to tell of an address that cannot be listened on; `names` are the settings that hold its two parts. */
+/** The Error for an address that cannot be listened on; `names` are the settings it comes from. */
 function listenFault(
   error: unknown,
   { host, port }: { host: string; port: number },
@@ -171,7 +171,7 @@ function listenFault(
   return new Error(`${names.host}: ${where} cannot be listened on: ${error instanceof Error ? error.message : error}`);
 }
 
-/** Runs imports one after the other in a thread of its own, started at first use. */
+/** Runs imports one after the other in a thread that starts with the first one. */
 function importThread() {
   let thread: Worker | null = null;
   let last: Promise<unknown> = Promise.resolve();

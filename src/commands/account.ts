@@ -1,9 +1,9 @@
-/** `sendlark account`: the accounts, each a world of contacts and campaigns of its own. */
+/** `sendlark account`: lists and makes accounts, each with contacts and campaigns of its own. */
 import { asc } from 'drizzle-orm';
 import { systemClock } from '../clock.ts';
 import { createAccount } from '../database/accounts.ts';
 import { accounts } from '../database/schema/index.ts';
-import { type Call, type Command, choose, stringOption, UsageError } from './command.ts';
+import { type Call, type Command, choose, requireWords, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 
 export const account: Command = {
@@ -16,7 +16,7 @@ After making one, give it keys: sendlark keys create --account N`,
 };
 
 async function create(call: Call): Promise<void> {
-  stringOption(call);
+  requireWords(call);
   const name = call.option('name')?.trim();
   if (!name) throw new UsageError('--name NAME is missing');
   const id = await withDatabase((db) => createAccount(db, systemClock, name));
@@ -24,7 +24,7 @@ async function create(call: Call): Promise<void> {
 }
 
 async function list(call: Call): Promise<void> {
-  stringOption(call);
+  requireWords(call);
   const rows = await withDatabase((db) => db.select().from(accounts).orderBy(asc(accounts.id)).all());
   call.answer(
     rows,

@@ -1,10 +1,10 @@
-/** `sendlark backup`: a copy of the database as of one moment, checked, while the service runs. */
+/** `sendlark backup`: a checked copy of the database at one moment, made while the service runs. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connect, type Db } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
 import { markAsCopy } from '../delivery/links/copies.ts';
-import { type Call, type Command, stringOption } from './command.ts';
+import { type Call, type Command, requireWords } from './command.ts';
 import { checkIntegrity, withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
 import { assertWritable, writeWhole } from './target-file.ts';
@@ -19,7 +19,7 @@ It holds personal data and signing keys: keep it as safe as the database. --forc
 The copy leaves out who was mailed after it was made, so a restored one sends nothing before: sendlark release`,
   options: { force: { type: 'boolean' } },
   async run(call) {
-    const [file = ''] = stringOption(call, 'FILE');
+    const [file = ''] = requireWords(call, 'FILE');
     const bytes = await withDatabase(async (db, { DATABASE_PATH: database }) => {
       assertWritable({ file, force: call.flag('force'), database, replaces: 'copies of a database' });
       await writeWhole(file, (unfinished) => copy(db, unfinished, call));
@@ -32,7 +32,7 @@ The copy leaves out who was mailed after it was made, so a restored one sends no
 async function copy(db: Db, unfinished: string, call: Call): Promise<void> {
   makePrivateFile(unfinished);
   const progress = startProgress(call, 'Copying', 'pages');
-  // A read transaction fixes the moment: without one, every write of the service starts the copy over.
+  // A read transaction keeps the copy at one moment: without one, each write of the service starts it again.
   db.$client.exec('BEGIN');
   db.$client.prepare('SELECT count(*) FROM sqlite_master').get();
   await db.$client.backup(unfinished, {
@@ -46,7 +46,7 @@ async function copy(db: Db, unfinished: string, call: Call): Promise<void> {
   finish(unfinished);
 }
 
-/** Throws unless the copy is whole; leaves it as a single file that says it is a copy. */
+/** Throws unless the copy is intact; marks it as a copy and leaves it as a single file. */
 function finish(path: string): void {
   const copied = connect(path);
   try {

@@ -1,30 +1,30 @@
-/** What a command is, and the words of one call of it. */
+/** What a command is, and how the words after its name are read. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 export interface Command {
-  /** Its forms, each what follows `sendlark `. */
+  /** The ways to call it, each without the leading `sendlark `. */
   forms: readonly string[];
   /** One sentence for the list of commands. */
   about: string;
-  /** What somebody who runs it should know. */
+  /** What its users should know. */
   help: string;
   options: NonNullable<ParseArgsConfig['options']>;
   run(call: Call): Promise<void> | void;
 }
 
-/** The command line is wrong: exit code 2 and a hint at the help. */
+/** The command line is wrong: the program ends with exit code 2 and names the help. */
 export class UsageError extends Error {}
 
 /** One call of a command. */
 export interface Call {
-  /** What is no option, the command's own name left out. */
+  /** The words that are not options, without the command's name. */
   words: readonly string[];
   /** Whether the answer is to be one JSON value on standard output. */
   json: boolean;
   flag(name: string): boolean;
   /** The text of an option, or undefined when it is not given. */
   option(name: string): string | undefined;
-  /** Says a line to a person; silent with --json. */
+  /** Prints a line for a person; nothing with --json. */
   say(line: string): void;
   /** Gives the result: as JSON with --json, otherwise as the given lines, or `none` where there are none. */
   answer(value: unknown, lines: readonly string[], none?: string): void;
@@ -54,13 +54,13 @@ function parse({ options }: Command, args: string[]): { values: Record<string, u
   try {
     return parseArgs({ args, options: { ...options, json: { type: 'boolean' } }, allowPositionals: true });
   } catch (error) {
-    // What follows the first sentence is advice on quoting that is longer than the fault.
+    // The first sentence says what is wrong; the rest is long advice on quoting.
     throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
 }
 
-/** Exactly `count` words, or a UsageError that names what is missing. */
-export function stringOption(call: Call, ...names: string[]): string[] {
+/** One word for each of `names`; throws UsageError when one is missing or there are more. */
+export function requireWords(call: Call, ...names: string[]): string[] {
   const missing = names[call.words.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing`);
   const extra = call.words[names.length];
@@ -68,13 +68,13 @@ export function stringOption(call: Call, ...names: string[]): string[] {
   return [...call.words];
 }
 
-/** An identifier given as an option or word: a positive whole number. */
-export function numberOption(text: string, name: string): number {
+/** The id that an option or word gives; throws UsageError unless it is a positive whole number. */
+export function requireNumber(text: string, name: string): number {
   if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError(`${name} must be a number`);
   return Number(text);
 }
 
-/** Runs the form that the first word names. */
+/** Runs the one of `forms` that the first word names; throws UsageError when there is none. */
 export function choose(call: Call, forms: Record<string, (call: Call) => Promise<void> | void>): Promise<void> | void {
   const [word = '', ...words] = call.words;
   const form = Object.hasOwn(forms, word) ? forms[word] : undefined;

@@ -1,17 +1,17 @@
-/** The contact type that `import` and `export` are told by its number. */
+/** The contact type that `import` and `export` work on, given by --type. */
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { contactTypes } from '../database/schema/index.ts';
-import { type Call, numberOption, UsageError } from './command.ts';
+import { type Call, requireNumber, UsageError } from './command.ts';
 
 /** The number after --type; throws UsageError without one. */
 export function typeOption(call: Call): number {
   const given = call.option('type');
   if (given === undefined) throw new UsageError('--type N is missing: the number of a contact type');
-  return numberOption(given, '--type');
+  return requireNumber(given, '--type');
 }
 
-/** Whose the contact type is; throws an Error of one line when there is none of that number. */
+/** The account that owns the contact type; throws an Error of one line when there is no such type. */
 export function requireContactType(db: Db, typeId: number): { userId: number } {
   const type = db
     .select({ userId: contactTypes.user_id })

@@ -1,9 +1,9 @@
-/** The database as commands open it: beside a running server or without one, never making a file by accident. */
+/** Opens the database for commands, with or without a running server. It never makes a file: the path may be wrong. */
 import { existsSync } from 'node:fs';
 import { type Config, misspelt, readConfig, readEnvironment } from '../config.ts';
 import { connect, type Db, lockForServer, migrateAndSeed, schemaState } from '../database/open.ts';
 
-/** The settings as the server reads them. Names that are nearly a setting are pointed out on standard error. */
+/** The settings as the server reads them. Names that look like misspelt settings are reported on standard error. */
 export function settings(): Config {
   const environment = readEnvironment();
   for (const hint of misspelt(environment)) console.error(hint);

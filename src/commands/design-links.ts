@@ -1,8 +1,8 @@
-/** `sendlark design-links`: takes back links to design pages, which open without a key. */
+/** `sendlark design-links`: revokes links to design pages, which open without a key. */
 
 import { systemClock } from '../clock.ts';
 import { revokeDesignLinks } from '../designs/designs.ts';
-import { type Call, type Command, choose, numberOption, UsageError } from './command.ts';
+import { type Call, type Command, choose, requireNumber, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 
 export const designLinks: Command = {
@@ -19,7 +19,7 @@ async function revoke(call: Call): Promise<void> {
   const account = call.option('account');
   if (extra !== undefined) throw new UsageError(`Too much: ${extra}`);
   if ((utr === undefined) === (account === undefined)) throw new UsageError('Give either a UTR or --account N');
-  const userId = account === undefined ? null : numberOption(account, '--account');
+  const userId = account === undefined ? null : requireNumber(account, '--account');
   const mails = await withDatabase((db) => revokeDesignLinks(db, { userId, utr: utr ?? null }, systemClock.now()));
   if (mails === 0) throw new Error('There is no such mail');
   call.answer({ mails }, [`Revoked: the links to ${mails === 1 ? 'one mail' : `${mails} mails`}`]);

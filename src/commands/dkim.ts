@@ -1,11 +1,11 @@
-/** `sendlark dkim`: the keys that sign the mail of a sender domain (trust 16). */
+/** `sendlark dkim`: the keys that sign the mail of a sender domain. */
 import { and, asc, eq } from 'drizzle-orm';
 import { asciiDomain } from '../audience/contacts/addresses.ts';
 import { isoTimestamp, systemClock } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { dkimKeys } from '../database/schema/index.ts';
 import { createDkimKey, dnsRecord } from '../delivery/mime/dkim.ts';
-import { type Call, type Command, choose, stringOption, UsageError } from './command.ts';
+import { type Call, type Command, choose, requireWords, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 
 const SELECTOR = 'sendlark';
@@ -50,7 +50,7 @@ async function create(call: Call): Promise<void> {
 }
 
 async function list(call: Call): Promise<void> {
-  stringOption(call);
+  requireWords(call);
   const rows = await withDatabase((db) => db.select().from(dkimKeys).orderBy(asc(dkimKeys.id)).all());
   const shown = rows.map(({ domain, selector, private_key, created_at }) => ({
     domain,
@@ -85,7 +85,7 @@ function find(db: Db, domain: string, selector: string): Key | undefined {
 }
 
 function domainOf(call: Call): string {
-  const [given = ''] = stringOption(call, 'DOMAIN');
+  const [given = ''] = requireWords(call, 'DOMAIN');
   const domain = asciiDomain(given);
   if (domain === null) throw new UsageError(`${given} is no domain such as example.com`);
   return domain;

@@ -1,6 +1,6 @@
-/** `sendlark doctor`: looks at everything a send rests on and says what to do about what it finds. */
+/** `sendlark doctor`: checks everything that sending depends on and says how to mend what is wrong. */
 import { Resolver } from 'node:dns/promises';
-import { type Call, type Command, stringOption } from './command.ts';
+import { type Call, type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 import type { Check } from './doctor/check.ts';
 import { listSenderDomains } from './doctor/domains.ts';
@@ -21,7 +21,7 @@ with the records to paste. Sends no mail and changes nothing. The service may ru
 Exit code 0: nothing that stops mail (warnings may be there); 1: something does. --dns asks that server.`,
   options: { dns: { type: 'string' } },
   async run(call) {
-    stringOption(call);
+    requireWords(call);
     const resolver = resolverOf(call);
     const checks = await withDatabase(async (db, config) => {
       const domains = listSenderDomains(db, config);

@@ -1,7 +1,7 @@
 /** What `sendlark --help` and `sendlark help COMMAND` say. */
 import type { Command } from './command.ts';
 
-/** The list of commands with what each is for. */
+/** The list of commands, each with its purpose. */
 export function overview(commands: readonly Command[]): string {
   const forms = commands.map(({ forms, about }) => ({ form: forms[0]?.split(' ')[0] ?? '', about }));
   const width = Math.max(...forms.map(({ form }) => form.length));
@@ -18,7 +18,7 @@ export function overview(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** One command: its forms, what it does, what to know. */
+/** The help of one command: how to call it, what it does, what to know. */
 export function manual({ forms, about, help }: Command): string {
   return [...forms.map((form) => `sendlark ${form}`), '', about, '', help].join('\n');
 }

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type ImportProgress, importContacts } from '../audience/import/import.ts';
 import { systemClock } from '../clock.ts';
-import { type Call, type Command, stringOption } from './command.ts';
+import { type Call, type Command, requireWords } from './command.ts';
 import { requireContactType, typeOption } from './contact-type.ts';
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
@@ -17,7 +17,7 @@ export const importFile: Command = {
 already there is updated. Bad rows fail alone and are named. Killed half-way, run it again. The service may run meanwhile.`,
   options: { type: { type: 'string' } },
   async run(call) {
-    const [file = ''] = stringOption(call, 'FILE');
+    const [file = ''] = requireWords(call, 'FILE');
     const typeId = typeOption(call);
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) throw new Error(`There is no file ${file}`);

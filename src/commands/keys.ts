@@ -3,7 +3,7 @@ import { asc, eq } from 'drizzle-orm';
 import { systemClock } from '../clock.ts';
 import { createKeys, revokeKeys } from '../database/accounts.ts';
 import { accounts, apiKeys } from '../database/schema/index.ts';
-import { type Call, type Command, choose, numberOption, stringOption } from './command.ts';
+import { type Call, type Command, choose, requireNumber, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 
 export const keys: Command = {
@@ -16,8 +16,8 @@ Revoking works at once, also while the service runs. To rotate: create a pair, m
 };
 
 async function create(call: Call): Promise<void> {
-  stringOption(call);
-  const account = numberOption(call.option('account') ?? '1', '--account');
+  requireWords(call);
+  const account = requireNumber(call.option('account') ?? '1', '--account');
   const pair = await withDatabase((db) => {
     const owner = db.select().from(accounts).where(eq(accounts.id, account)).get();
     if (owner === undefined) throw new Error(`There is no account ${account}; see: sendlark account list`);
@@ -27,7 +27,7 @@ async function create(call: Call): Promise<void> {
 }
 
 async function list(call: Call): Promise<void> {
-  stringOption(call);
+  requireWords(call);
   const rows = await withDatabase((db) =>
     db
       .select({
@@ -51,7 +51,7 @@ async function list(call: Call): Promise<void> {
 }
 
 async function revoke(call: Call): Promise<void> {
-  const [publicKey = ''] = stringOption(call, 'PUBLICKEY');
+  const [publicKey = ''] = requireWords(call, 'PUBLICKEY');
   const done = await withDatabase((db) => revokeKeys(db, systemClock, publicKey));
   if (!done) throw new Error('No valid key pair has this public key; see: sendlark keys list');
   call.answer({ revoked: publicKey }, [`Revoked: ${publicKey}`]);

@@ -1,13 +1,13 @@
-/** How far a long work has come: a bar with rate and time left on a terminal, a line each ten per cent elsewhere. */
+/** Shows the progress of long work: on a terminal a bar with rate and time left, elsewhere a line for every ten per cent. */
 import type { Call } from './command.ts';
 
 const WIDTH = 24;
 const REDRAW_MS = 100;
-/** A rate is told after so long. */
+/** The rate is shown after this time, when it means something. */
 const LEAST_SECONDS = 0.5;
 
 export interface Progress {
-  /** Tells how much of the whole is done. */
+  /** Shows how much is done. */
   update(done: number, whole: number): void;
   /** Ends the bar's line. */
   end(): void;
@@ -37,7 +37,7 @@ function bar(label: string, unit: string): Progress {
 export function progressBar(done: number, whole: number, seconds: number, unit: string): string {
   const share = whole === 0 ? 1 : Math.min(1, done / whole);
   const filled = Math.round(share * WIDTH);
-  // The first moment says nothing of the rate: what was done before it is divided by almost no time.
+  // At the very start the rate would be what was done divided by almost no time.
   const rate = seconds >= LEAST_SECONDS ? done / seconds : 0;
   const left = rate > 0 ? `${Math.ceil((whole - done) / rate)} s left` : '';
   const pace = rate > 0 ? `${Math.round(rate)} ${unit}/s  ${left}` : '';

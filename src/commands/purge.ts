@@ -3,11 +3,11 @@ import type { Database } from 'better-sqlite3';
 import { lockForServer } from '../database/open.ts';
 import { purge as purgeDeleted } from '../database/purge.ts';
 import { freeBytes, isShrinkable, makeShrinkable, shrink } from '../database/shrink.ts';
-import { type Command, stringOption } from './command.ts';
+import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress.ts';
 
-/** Less free space than this is not worth a word. */
+/** Less free space than this is not mentioned. */
 const LEAST_TOLD = 1e6;
 
 export const purge: Command = {
@@ -19,7 +19,7 @@ sends, and every link in mails already sent. The service may run meanwhile. Back
 The space goes back to the disk. A file made by release 0.1.0 is written anew for that, once: stop the service for this purge.`,
   options: {},
   async run(call) {
-    stringOption(call);
+    requireWords(call);
     const progress = startProgress(call, 'Purging', 'rows');
     const { counts, freed, left } = await withDatabase(async ({ $client }, { DATABASE_PATH }) => {
       const removed = await purgeDeleted($client, progress.update);
@@ -39,7 +39,7 @@ The space goes back to the disk. A file made by release 0.1.0 is written anew fo
   },
 };
 
-/** Cuts the free space off the file; one of an earlier release is written anew first where no service uses it. Gives the bytes. */
+/** Gives free space in the file back to the disk, after rewriting a file of an earlier release, if no service uses it. Gives the bytes. */
 async function giveBack(client: Database, path: string): Promise<number> {
   if (isShrinkable(client)) return shrink(client);
   const free = freeBytes(client);

@@ -1,7 +1,7 @@
-/** `sendlark release`: lets held sending go on (trust 11, 13). */
+/** `sendlark release`: ends the hold of all sending. */
 import { systemClock } from '../clock.ts';
 import { releaseSending, sendingHeldReason } from '../delivery/queue/hold.ts';
-import { type Command, stringOption } from './command.ts';
+import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 
 export const release: Command = {
@@ -10,7 +10,7 @@ export const release: Command = {
   help: `Everything that is due goes at once. Cancel what must not go before you run it. The service may run meanwhile.`,
   options: {},
   async run(call) {
-    stringOption(call);
+    requireWords(call);
     const { released, reason, left } = await withDatabase(({ $client }) => {
       const held = sendingHeldReason($client);
       const isReleased = held !== null && releaseSending($client, systemClock.now().getTime());

@@ -1,10 +1,10 @@
-/** `sendlark restore`: puts a copy in the place of the database, with sending held (trust 13). */
+/** `sendlark restore`: replaces the database by a backup, with sending held, since the backup does not know what was sent since. */
 import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { connect, lockForServer, schemaState } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
 import { continueFromCopy, lastIds } from '../delivery/links/copies.ts';
-import { type Call, type Command, stringOption } from './command.ts';
+import { type Call, type Command, requireWords } from './command.ts';
 import { checkIntegrity, settings } from './database.ts';
 import { startProgress } from './progress.ts';
 import { isSame, realPath, writeWhole } from './target-file.ts';
@@ -20,7 +20,7 @@ out since, then let sending go on: sendlark release
 Ids continue far beyond those handed out after the copy was made: links in mails of that time lead to nobody else.`,
   options: { force: { type: 'boolean' } },
   async run(call) {
-    const [file = ''] = stringOption(call, 'FILE');
+    const [file = ''] = requireWords(call, 'FILE');
     if (!existsSync(file)) throw new Error(`There is no file ${file}`);
     const path = realPath(settings().DATABASE_PATH);
     if (isSame(file, path)) throw new Error(`${file} is the database itself: nothing to restore`);
@@ -97,12 +97,12 @@ function idsHandedOut(path: string): Map<string, number> {
   }
 }
 
-/** A write-ahead log left beside the file that is replaced would be played into the new one. */
+/** Removes the old write-ahead log: SQLite would apply it to the new file. */
 function foldIn(path: string): void {
   try {
     if (existsSync(path)) connect(path).$client.close();
   } catch {
-    // It is damaged: that may be why it is replaced.
+    // The file is damaged, which may be why it is replaced.
   }
   for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
 }

@@ -1,6 +1,6 @@
 /** `sendlark serve`: runs the service until it is told to stop. */
 import { linksFault } from '../config.ts';
-import { type Command, stringOption } from './command.ts';
+import { type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
 
 export const serve: Command = {
@@ -11,7 +11,7 @@ SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECOND
 Settings come from the environment and from a file .env in the working directory.`,
   options: {},
   async run(call) {
-    stringOption(call);
+    requireWords(call);
     const config = settings();
     // The other commands start in a fraction of the time without what only the service needs.
     const { serve: startServer } = await import('../server.ts');

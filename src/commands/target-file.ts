@@ -1,9 +1,9 @@
-/** The file that a command writes: never in the place of a database in use, and whole before it has its name. */
+/** The file that a command writes: it never replaces a database in use, and gets its name only when it is complete. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** What stands beside a database: SQLite's own files and the lock of the service. */
+/** The ends of the names of files beside a database: SQLite's own and the service's lock. */
 const BESIDE = /-(wal|shm|journal|lock)$/;
 /** The first bytes of a database, and where its header says that it uses a write-ahead log (SQLite, "Database File Format" 1.3). */
 const MAGIC = 'SQLite format 3\0';
@@ -23,8 +23,8 @@ interface Target {
 }
 
 /**
- * Throws an Error of one line unless the file may be written: its folder is there, it is no database in use, whoever's it is and under
- * whatever name or link, nothing that belongs to one, and it is new unless `force` is given.
+ * Throws an Error of one line unless the file may be written: its folder exists; it is not a database in use, under this or another name
+ * or link, nor a file that belongs to one; and it is new, unless `force` is given.
  */
 export function assertWritable({ file, force, database, replaces }: Target): void {
   const folder = dirname(resolve(file));
@@ -46,8 +46,8 @@ export function assertWritable({ file, force, database, replaces }: Target): voi
 }
 
 /**
- * Has `write` make the file under a name of its own beside it, and gives it its name once that has resolved. When it fails or the
- * process is told to stop, nothing of it stays.
+ * Lets `write` make the file under a temporary name in the same folder, then renames it. When `write` fails or the process is told to
+ * stop, the temporary file is removed.
  */
 export async function writeWhole<T>(file: string, write: (unfinished: string) => Promise<T>): Promise<T> {
   const unfinished = `${file}.${randomBytes(6).toString('hex')}.unfinished`;
@@ -69,14 +69,14 @@ export async function writeWhole<T>(file: string, write: (unfinished: string) =>
   }
 }
 
-/** Whether both names lead to one file: the same name, a link to it, or another name of it on the disk. */
+/** Whether both paths lead to the same file: the same path, a symbolic link or a hard link. */
 export function isSame(one: string, other: string): boolean {
   if (realPath(one) === realPath(other)) return true;
   const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
 
-/** The path without links; of a file that is not there, that of its folder with its name. */
+/** The path with symbolic links resolved; those of its folder only, when the file does not exist. */
 export function realPath(path: string): string {
   const full = resolve(path);
   if (existsSync(full)) return realpathSync(full);

@@ -12,7 +12,7 @@ import { sendlark } from './command-line.ts';
 
 const PEOPLE = 300;
 
-t.test('SIGTERM finishes what is in flight, and nobody is mailed twice after the next start (trust 3)', async (t) => {
+t.test('SIGTERM finishes what is in flight, and nobody is mailed twice after the next start', async (t) => {
   const sink = await startSink(t, 20);
   const campaignMails = () => sink.mails.filter(({ to }) => to !== 'hello@example.com');
   const service = new Service(t, { SMTP_URL: sink.url, SENDER_VERIFICATION: 'optional', SHUTDOWN_SECONDS: '10' });
@@ -43,7 +43,7 @@ t.test('SIGTERM finishes what is in flight, and nobody is mailed twice after the
   t.equal(new Set(campaignMails().map(({ to }) => to)).size, PEOPLE);
 });
 
-t.test('SIGTERM stops the hand-offs at once, though a request takes its time (trust 3)', async (t) => {
+t.test('SIGTERM stops the hand-offs at once, though a request takes its time', async (t) => {
   const sink = await startSink(t, 20);
   const service = new Service(t, { SMTP_URL: sink.url, SENDER_VERIFICATION: 'optional', SMTP_CONNECTIONS: '2' });
   await service.start();
@@ -88,7 +88,7 @@ t.test('an upload that a kill cut off is removed at the next start, one of anoth
   t.strictSame(uploads(), ['sendlark-upload-0123456789abcdef-x']);
 });
 
-t.test('a second server on the same file is refused with one clear line (trust 47)', async (t) => {
+t.test('a second server on the same file is refused with one clear line', async (t) => {
   const service = new Service(t, {});
   await service.start();
   const path = join(service.folder, 'test.db');
@@ -98,7 +98,7 @@ t.test('a second server on the same file is refused with one clear line (trust 4
   t.equal(err, `Another Sendlark server is running on ${path}\n`);
 });
 
-t.test('a database of a newer release is refused with one clear line (trust 49)', async (t) => {
+t.test('a database of a newer release is refused with one clear line', async (t) => {
   const service = new Service(t, {});
   await service.start();
   await service.end('SIGTERM');

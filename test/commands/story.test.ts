@@ -26,67 +26,64 @@ function programOn(t: Test): { program: Program; cache: string } {
   return { program: { command, cwd: emptyFolder(t), env: { XDG_CACHE_HOME: cache } }, cache };
 }
 
-t.test(
-  'start, campaign, backup while it sends, move to another folder: nobody twice, nobody missing (trust 3, 13, 49)',
-  async (t) => {
-    const { program, cache } = programOn(t);
-    const sink = await startSink(t, 5);
-    const mailed = () => sink.mails.map(({ to }) => to).filter((to) => to.startsWith('reader'));
-    const settings = {
-      SMTP_URL: sink.url,
-      SENDER_VERIFICATION: 'optional',
-      SEND_RATE: '15',
-      PUBLIC_KEY: '',
-      SECRET_KEY: '',
-    };
-    const service = new Service(t, settings, program);
-    await service.start();
-    const run = (path: string, ...words: string[]) => runProgram(program, { DATABASE_PATH: path }, words);
-    const path = join(service.folder, 'test.db');
-    t.match(await run(path, 'account', 'list'), { code: 0, out: /Main/ });
-    for (const page of ['/docs', '/assets/grapes.js', '/assets/grapes-mjml.js', '/assets/design.css'])
-      t.equal((await fetch(service.origin + page)).status, 200, page);
+t.test('start, campaign, backup while it sends, move to another folder: nobody twice, nobody missing', async (t) => {
+  const { program, cache } = programOn(t);
+  const sink = await startSink(t, 5);
+  const mailed = () => sink.mails.map(({ to }) => to).filter((to) => to.startsWith('reader'));
+  const settings = {
+    SMTP_URL: sink.url,
+    SENDER_VERIFICATION: 'optional',
+    SEND_RATE: '15',
+    PUBLIC_KEY: '',
+    SECRET_KEY: '',
+  };
+  const service = new Service(t, settings, program);
+  await service.start();
+  const run = (path: string, ...words: string[]) => runProgram(program, { DATABASE_PATH: path }, words);
+  const path = join(service.folder, 'test.db');
+  t.match(await run(path, 'account', 'list'), { code: 0, out: /Main/ });
+  for (const page of ['/docs', '/assets/grapes.js', '/assets/grapes-mjml.js', '/assets/design.css'])
+    t.equal((await fetch(service.origin + page)).status, 200, page);
 
-    const counters = await startCampaign(service, PEOPLE);
-    await until(counters, ({ delivered }) => delivered > 20);
-    const copy = join(emptyFolder(t), 'copy.db');
-    t.match(await run(path, 'backup', copy), { code: 0, out: /integrity ok/ });
-    t.equal(await service.end('SIGTERM'), 0);
-    const sent = mailed().length;
-    t.ok(sent > 20 && sent < PEOPLE, 'the stop came within the send');
-    t.match(await run(path, 'backup', copy, '--force'), { code: 0 }, 'the last copy, of the stopped service');
+  const counters = await startCampaign(service, PEOPLE);
+  await until(counters, ({ delivered }) => delivered > 20);
+  const copy = join(emptyFolder(t), 'copy.db');
+  t.match(await run(path, 'backup', copy), { code: 0, out: /integrity ok/ });
+  t.equal(await service.end('SIGTERM'), 0);
+  const sent = mailed().length;
+  t.ok(sent > 20 && sent < PEOPLE, 'the stop came within the send');
+  t.match(await run(path, 'backup', copy, '--force'), { code: 0 }, 'the last copy, of the stopped service');
 
-    const elsewhere = join(emptyFolder(t), 'moved.db');
-    t.match(await run(elsewhere, 'restore', copy), { code: 0, out: new RegExp(`held; ${PEOPLE - sent} mails wait`) });
-    const moved = new Service(
-      t,
-      {
-        ...settings,
-        SEND_RATE: '0',
-        PUBLIC_KEY: 'pk_of_the_moved_one',
-        SECRET_KEY: 'sk_of_the_moved_one',
-        DATABASE_PATH: elsewhere,
-      },
-      program,
-    );
-    await moved.start();
-    const ready = async () => (await fetch(`${moved.origin}/readyz`)).json() as Promise<Record<string, unknown>>;
-    await until(ready, (state) => state.background === 'running');
-    t.match(await ready(), { ready: true, sending: 'held' });
-    t.equal(mailed().length, sent, 'nothing leaves before the release');
-    t.match(await run(elsewhere, 'release'), { code: 0, out: /^Sending goes on/ });
-    await until(
-      () => mailed().length,
-      (count) => count >= PEOPLE,
-    );
-    t.equal(await moved.end('SIGTERM'), 0);
-    t.equal(mailed().length, PEOPLE, 'nothing is sent twice');
-    t.equal(new Set(mailed()).size, PEOPLE, 'nobody is missing');
-    if (!HAS_BINARY) return;
-    await t.test('its files', (t) => checkFiles(t, program, join(cache, 'sendlark')));
-    await t.test('a cache folder that takes no entries', (t) => checkNoCache(t, program));
-  },
-);
+  const elsewhere = join(emptyFolder(t), 'moved.db');
+  t.match(await run(elsewhere, 'restore', copy), { code: 0, out: new RegExp(`held; ${PEOPLE - sent} mails wait`) });
+  const moved = new Service(
+    t,
+    {
+      ...settings,
+      SEND_RATE: '0',
+      PUBLIC_KEY: 'pk_of_the_moved_one',
+      SECRET_KEY: 'sk_of_the_moved_one',
+      DATABASE_PATH: elsewhere,
+    },
+    program,
+  );
+  await moved.start();
+  const ready = async () => (await fetch(`${moved.origin}/readyz`)).json() as Promise<Record<string, unknown>>;
+  await until(ready, (state) => state.background === 'running');
+  t.match(await ready(), { ready: true, sending: 'held' });
+  t.equal(mailed().length, sent, 'nothing leaves before the release');
+  t.match(await run(elsewhere, 'release'), { code: 0, out: /^Sending goes on/ });
+  await until(
+    () => mailed().length,
+    (count) => count >= PEOPLE,
+  );
+  t.equal(await moved.end('SIGTERM'), 0);
+  t.equal(mailed().length, PEOPLE, 'nothing is sent twice');
+  t.equal(new Set(mailed()).size, PEOPLE, 'nobody is missing');
+  if (!HAS_BINARY) return;
+  await t.test('its files', (t) => checkFiles(t, program, join(cache, 'sendlark')));
+  await t.test('a cache folder that takes no entries', (t) => checkNoCache(t, program));
+});
 
 /** What the one file has laid out is its owner's alone, and put right when it was changed. */
 async function checkFiles(t: Test, program: Program, cache: string): Promise<void> {

@@ -77,7 +77,7 @@ async function policiesOf(txt: Lookup, domain: string): Promise<Published[]> {
   return all.filter(({ records }) => records.length > 0);
 }
 
-/** A list of tag=value (RFC 6376 §3.2), blanks within values left out. */
+/** A list of tag=value (RFC 6376 §3.2), without the blanks within values. */
 export function parseTags(record: string): Map<string, string> {
   const pairs = record.split(';').map((part) => part.split('='));
   return new Map(pairs.map(([tag = '', ...value]) => [tag.trim(), value.join('=').replace(/\s/g, '')]));

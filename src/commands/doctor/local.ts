@@ -1,4 +1,4 @@
-/** What this machine answers for: settings, disk, clock, database, held sending. */
+/** Checks of this machine: settings, disk, clock, database, held sending. */
 import { statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { RELEASED } from '../../clock.ts';

@@ -76,7 +76,7 @@ async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
   }
 }
 
-/** Why the courier's own opening fails, short of the login; null when it doesn't. */
+/** Connects as the courier does, up to the login; gives why that fails, or null. */
 async function tlsFault(relay: Relay): Promise<string | null> {
   const wire = new SmtpConnection(
     relay,
