@@ -66,7 +66,7 @@ interface Streak {
   /** The latest text, without the parts that differ from mail to mail. */
   kind: string;
   domains: Set<string>;
-  /** How often recipients of other domains were comparisons for. */
+  /** How often recipients of other domains were tried for comparison. */
   comparisons: number;
 }
 

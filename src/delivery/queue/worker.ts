@@ -51,7 +51,7 @@ export class DeliveryWorker {
   readonly #stopped = new Set<number>();
   #isStopping = false;
   #inFlight = 0;
-  /** Recipients that the last round put into a final state, or into another mailing, without a send-off. */
+  /** Recipients that the last round put into a final state, or into another mailing, without a hand-off. */
   #ineligible = 0;
   /** How many hand-offs wait for their DKIM signature. */
   #signing = 0;
@@ -63,16 +63,17 @@ export class DeliveryWorker {
     this.#ledger = new Ledger(deps.db.$client);
     this.#steady = steadyTime(deps.clock);
     const recovered = this.#ledger.recover(this.#steady());
-    if (recovered > 0) deps.log({ recovered }, 'send-offs of an earlier run go back to the queue');
+    if (recovered > 0) deps.log({ recovered }, 'unfinished hand-offs of an earlier run were put back into the queue');
   }
 
   /**
-   * One round: record what has landed and claim what fits, in one transaction; send it over; wait until half of it has landed
-   * or results are due. Gives whether there is anything left to do now. While all sending is held nothing is claimed.
+   * One round: records results and claims as many recipients as the courier has room for, in one transaction; hands them over; waits
+   * until half of the hand-offs have ended or results must be written. Returns whether there is more to do now. While all sending is
+   * held, nothing is claimed.
    */
   async step(isHeld = false): Promise<boolean> {
     this.acknowledge();
-    const landed = this.#results.length + this.#requeued.length;
+    const ended = this.#results.length + this.#requeued.length;
     const { noted } = this.#refusals;
     const batches = this.#recordAndClaim(!isHeld && !this.#isStopping);
     for (const { mailing, ready, claims } of batches) {
@@ -83,7 +84,7 @@ export class DeliveryWorker {
     // A new suspect is judged in the next round; one that waits for others is no work by itself.
     const isJudging = this.#refusals.noted !== noted;
     const waiting = this.#inFlight + this.#results.length + this.#requeued.length + (isJudging ? 1 : 0);
-    return landed > 0 || batches.length > 0 || this.#ineligible > 0 || cancelled > 0 || waiting > 0;
+    return ended > 0 || batches.length > 0 || this.#ineligible > 0 || cancelled > 0 || waiting > 0;
   }
 
   /** Acknowledges mailings whose state another thread has changed. After this returns, no hand-off of a stopped mailing starts. */
@@ -259,7 +260,7 @@ export class DeliveryWorker {
     return send(() => message);
   }
 
-  /** Holds a mailing; where that can't be written now, the next send-off of it tries again. */
+  /** Holds a mailing. If that cannot be written now, its next refused hand-off tries again. */
   #hold(mailingId: number, reason: string): void {
     try {
       this.#ledger.hold(mailingId, reason);
@@ -347,9 +348,9 @@ export class DeliveryWorker {
         continue;
       }
       const unrecorded = [...this.#results, ...this.#requeued.map(({ claim }) => claim)];
-      const landed = this.#refusals.suspects(id).length + unrecorded.filter((one) => one.mailing_id === id).length;
+      const ended = this.#refusals.suspects(id).length + unrecorded.filter((one) => one.mailing_id === id).length;
       const { sending, delivered } = this.#ledger.progress(id);
-      if (mailing.is_due === 1 || sending > landed) continue;
+      if (mailing.is_due === 1 || sending > ended) continue;
       const isFirst = delivered === 0 && this.#refusals.acceptedAt(id) === 0;
       const verdict = this.#isGivenUp(mailing) ? 'hold' : this.#refusals.verdict(id, { isLast: true, isFirst });
       this.#judge(id, verdict);
@@ -396,7 +397,7 @@ export class DeliveryWorker {
     return cancelled;
   }
 
-  /** What is recorded of a send-off. A refusal that names us, or that `isTriedAgain`, is no verdict on the recipient. */
+  /** The result to record for an outcome. A refusal that names us, or one with `isTriedAgain`, never fails the recipient. */
   #toResult(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain = false): Result {
     const { reply } = outcome;
     const base = {
