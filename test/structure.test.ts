@@ -1,5 +1,5 @@
-/** The layout of the tree: which folder may import which, and that every file says what it is. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** The layout of the tree: which folder may import which, how many files it holds, and citations that resolve. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import t from 'tap';
 
@@ -23,6 +23,9 @@ const LAYERS = [
 ];
 /** Folders below HTTP: they can be used by a thread or a command without a web server. */
 const WITHOUT_HTTP = ['database', 'audience', 'delivery', 'automations', 'single-sends', 'senders', 'designs'];
+const MAX_FILES = 16;
+/** A table of contents may be longer: one file per resource or command. */
+const TABLES_OF_CONTENTS = ['api', 'http', 'commands'];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
@@ -64,6 +67,23 @@ t.test('the API, the pages and the dashboard do not import one another', async (
   t.strictSame(wrong, []);
 });
 
+t.test('no two files import each other, directly or through others', async (t) => {
+  const state = new Map<string, 'open' | 'done'>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]) => {
+    if (state.get(file) === 'done') return;
+    if (state.get(file) === 'open') {
+      circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      return;
+    }
+    state.set(file, 'open');
+    for (const target of importsOf(file)) visit(target, [...path, file]);
+    state.set(file, 'done');
+  };
+  for (const file of files) visit(file, []);
+  t.strictSame(circles, []);
+});
+
 t.test('what is below HTTP does not know Fastify', async (t) => {
   const knowing = files.filter(
     (file) => WITHOUT_HTTP.includes(topOf(file)) && /from '(@fastify\/|fastify)/.test(textOf(file)),
@@ -75,3 +95,67 @@ t.test('every file opens with a comment that says what it is', async (t) => {
   const bare = files.filter((file) => !/^(#!.*\n)?(\/\*\*|\/\/)/.test(textOf(file)));
   t.strictSame(bare, []);
 });
+
+t.test('folders are small enough to keep in mind', async (t) => {
+  const counts = Map.groupBy(files, (file) => dirname(file));
+  const crowded = [...counts]
+    .filter(([folder, inside]) => !TABLES_OF_CONTENTS.includes(folder) && inside.length > MAX_FILES)
+    .map(([folder]) => folder);
+  t.strictSame(crowded, [], `folders of at most ${MAX_FILES} files`);
+});
+
+t.test('nothing cites a document that is not in the repository', async (t) => {
+  const cited = sources()
+    .filter(([name]) => name !== 'test/structure.test.ts')
+    .flatMap(([name, text]) =>
+      [...text.matchAll(/\btrust \d+|decisions §|interface "|\bhouse, "/g)].map(([citation]) => `${name}: ${citation}`),
+    );
+  t.strictSame(cited, []);
+});
+
+t.test('every promise names a test that exists, and every citation of a promise resolves', async (t) => {
+  const promises = readFileSync(join(ROOT, 'docs/guarantees.md'), 'utf8')
+    .split('\n')
+    .flatMap((line) => /^(\d+)\. (.*)/.exec(line)?.slice(1) ?? []);
+  const numbers = promises.filter((_, at) => at % 2 === 0);
+  t.strictSame(
+    numbers,
+    numbers.map((_, at) => String(at + 1)),
+    'the numbers run without a gap',
+  );
+  promises.forEach((promise, at) => {
+    if (at % 2 === 1) t.ok(namesTests(promise), `promise ${numbers[(at - 1) / 2]} names tests that exist`);
+  });
+  const unknown = sources().flatMap(([name, text]) =>
+    [...text.matchAll(/\bguarantee (\d+)/g)]
+      .filter(([, number = '']) => !numbers.includes(number))
+      .map(([citation]) => `${name}: ${citation}`),
+  );
+  t.strictSame(unknown, []);
+});
+
+/** Whether a promise cites at least one test by file and title, and each of them exists. An ellipsis stands for any words. */
+function namesTests(promise: string): boolean {
+  const files = [...promise.matchAll(/(test\/[\w./-]+\.ts): ((?:"[^"]+"(?:, |; | and )?)+)/g)];
+  return (
+    files.length > 0 &&
+    files.every(([, file = '', titles = '']) => {
+      if (!existsSync(join(ROOT, file))) return false;
+      const text = readFileSync(join(ROOT, file), 'utf8').replaceAll("\\'", "'");
+      return [...titles.matchAll(/"([^"]+)"/g)].every(([, title = '']) =>
+        title.split('…').every((part) => text.includes(part)),
+      );
+    })
+  );
+}
+
+/** Every text of ours with its path: sources, tests, scripts and documents. */
+function sources(): [name: string, text: string][] {
+  const folders = ['src', 'test', 'scripts', 'docs'];
+  const inside = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  return [...inside, 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
+    .filter((name) => /\.(tsx?|js|md)$/.test(name) && existsSync(join(ROOT, name)))
+    .map((name) => [name, readFileSync(join(ROOT, name), 'utf8')]);
+}

@@ -1,10 +1,12 @@
 /** The mailings of a schedule: each time its content changes while it is live, a new mailing with the next revision is created. */
 import { and, desc, eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { links, mailings } from '../database/schema/index.ts';
+import { type automationSchedules, type automations, links, mailings } from '../database/schema/index.ts';
 import type { Frozen } from '../delivery/content/freeze.ts';
 import type { FrozenContent } from '../delivery/queue/mailings.ts';
-import type { Automation, Schedule } from './automations.ts';
+
+type Automation = typeof automations.$inferSelect;
+type Schedule = typeof automationSchedules.$inferSelect;
 
 /** The newest mailing of a schedule, or null. */
 export function findScheduleMailing(

@@ -2,10 +2,21 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Person } from '../content/values.ts';
 import { CLAIM_REASON, NEEDS_LOOKUP, PERSON, RecipientLookup } from './eligibility.ts';
-import type { Claim } from './ledger.ts';
 
 /** How many recipients go over to a newer revision in one transaction. */
 const MOVED_ROWS = 500;
+
+/** A recipient claimed for hand-off, with the values for their mail. */
+export interface Claim extends Partial<Person> {
+  id: number;
+  mailing_id: number;
+  address_id: number;
+  attempt: number;
+  first_tried_at: number;
+  compared_email: string;
+  /** Null for someone added by hand. */
+  contact_id: number | null;
+}
 
 export interface Candidate extends Claim {
   /** Why the person may not get the mail; null when they may. */

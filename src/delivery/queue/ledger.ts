@@ -5,7 +5,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Person } from '../content/values.ts';
 import { MAX_WAIT_MS } from './backoff.ts';
-import { type Candidate, Candidates } from './candidates.ts';
+import { type Candidate, Candidates, type Claim } from './candidates.ts';
 import { advanceEnrolments } from './series.ts';
 
 /** States of a delivery. From `accepted` on they are final. */
@@ -19,18 +19,6 @@ export const State = {
   cancelled: 6,
 } as const;
 export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
-
-/** A recipient claimed for hand-off, with the values for their mail. */
-export interface Claim extends Partial<Person> {
-  id: number;
-  mailing_id: number;
-  address_id: number;
-  attempt: number;
-  first_tried_at: number;
-  compared_email: string;
-  /** Null for someone added by hand. */
-  contact_id: number | null;
-}
 
 /** The result of a hand-off: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
 export interface Result {

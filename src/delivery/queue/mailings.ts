@@ -11,7 +11,7 @@ import { type Tokens, tokenSecrets } from '../links/tokens.ts';
 import { DkimKeys } from '../mime/dkim-keys.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { type Prepared, prepare, render } from '../mime/message.ts';
-import type { Claim } from './ledger.ts';
+import type { Claim } from './candidates.ts';
 import { type SenderFacts, Senders } from './sender.ts';
 
 /** What `mailings.content` holds, as JSON. */

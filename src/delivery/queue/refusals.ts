@@ -2,7 +2,8 @@
 import { classify } from '../feedback/bounces/classify.ts';
 import { replyKind } from '../reporting/reply-kind.ts';
 import type { Outcome } from '../transport/courier.ts';
-import type { Claim, OpenMailing } from './ledger.ts';
+import type { Claim } from './candidates.ts';
+import type { OpenMailing } from './ledger.ts';
 
 /** How many recipients refused in a row, with nobody accepted in between, hold a mailing: by replies that name us, that have the same text, or of any kind. */
 const MAX_NAMING_US = 3;
