@@ -32,7 +32,7 @@ export function installKeys(
    * The account of a pair, or null. Only correct pairs are cached. The time of a lookup in the map reveals nothing about a key: texts
    * are compared only when their hashes are equal, and each process seeds the hashes anew.
    */
-  function findCachedAccount(publicKey: string, secretKey: string): number | null {
+  function findAccountByPair(publicKey: string, secretKey: string): number | null {
     const pair = `${publicKey}\n${secretKey}`;
     const known = cached.get(pair);
     const now = clock.monotonic();
@@ -51,7 +51,7 @@ export function installKeys(
     if (!publicKey) missing.PublicKey = [messages.required('PublicKey')];
     if (!secretKey) missing.SecretKey = [messages.required('SecretKey')];
     if (!publicKey || !secretKey) throw new Failure(401, missing);
-    const userId = findCachedAccount(String(publicKey), String(secretKey));
+    const userId = findAccountByPair(String(publicKey), String(secretKey));
     if (userId === null) throw new Failure(401, 'Invalid public key or secret key');
     return userId;
   }

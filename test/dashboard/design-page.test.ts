@@ -83,7 +83,7 @@ t.test(
     app.clock.advance(1);
     const late = await app.page('GET', path);
     t.equal(late.status, 410);
-    t.match(late.text, /expired.*you get a new link/s);
+    t.match(late.text, /expired.*to get a new link/s);
     t.equal((await app.page('POST', path, { json: { mjml: mail('Written overnight') } })).status, 200);
     app.clock.advance(24 * hour);
     for (const action of ['', '/preview', '/test']) {

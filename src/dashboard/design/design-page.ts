@@ -30,7 +30,7 @@ const POLICY = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
-  "editorPage-ancestors 'none'",
+  "frame-ancestors 'none'",
 ].join('; ');
 
 const HTTP_GONE = 410;
