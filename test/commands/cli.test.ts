@@ -282,7 +282,7 @@ t.test('every file that holds data is made readable by its owner alone, whatever
     const { backup } = await import(${JSON.stringify(resolve('dist/commands/backup.js'))});
     const { exportFile } = await import(${JSON.stringify(resolve('dist/commands/export.js'))});
     const { restore } = await import(${JSON.stringify(resolve('dist/commands/restore.js'))});
-    const { readCall } = await import(${JSON.stringify(resolve('dist/commands/command.js'))});
+    const { parseCall } = await import(${JSON.stringify(resolve('dist/commands/command.js'))});
     const { readdirSync, statSync } = await import('node:fs');
     const seen = new Map();
     const look = () => {
@@ -299,7 +299,7 @@ t.test('every file that holds data is made readable by its owner alone, whatever
     db.$client.exec("INSERT INTO accounts (name, created_at) VALUES ('a', '')");
     db.$client.exec("INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'Readers', '', '')");
     look();
-    const call = (command, ...words) => command.run(readCall(command, [...words, '--json']));
+    const call = (command, ...words) => command.run(parseCall(command, [...words, '--json']));
     await call(backup, folder + '/copy.db');
     await call(exportFile, folder + '/people.csv', '--type', '1');
     look();
