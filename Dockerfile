@@ -10,7 +10,6 @@ COPY --from=build /opt/sendlark/node_modules ./node_modules
 COPY --from=build /opt/sendlark/dist ./dist
 COPY --from=build /opt/sendlark/drizzle ./drizzle
 COPY --from=build /opt/sendlark/data ./data
-COPY --from=build /opt/sendlark/assets ./assets
 RUN mkdir /data && chown node:node /data
 ENV HOST=0.0.0.0 DATABASE_PATH=/data/sendlark.db
 VOLUME /data

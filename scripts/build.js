@@ -1,12 +1,14 @@
 /**
  * Builds dist where it is not what src gives, and then says so; otherwise does nothing. Plain JavaScript, because it also runs on
- * the machine's own Node, which may be too old for everything else.
+ * the machine's own Node, which may be too old for everything else. With `--browser-only` it builds what browsers load and leaves
+ * the program alone, for those who run the sources.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { browserSources, bundleForBrowsers } from './build-browser.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -17,13 +19,20 @@ const DRIZZLE = [
   'drizzle-orm/better-sqlite3/migrator',
   'drizzle-orm/sqlite-core',
 ];
-/** Hash of what the last build read and of what it wrote. */
-const STAMP = join(DIST, '.built-from');
+/** What browsers load. The program's build neither reads nor removes it. */
+const BROWSER = join(DIST, 'browser');
+/** In each of the two folders: the hash of what its last build read and of what it wrote. */
+const STAMP = '.built-from';
 const CONFIGURATION = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.js'];
 
 linkRuntime();
-// `npm run dev` runs the sources and needs the right Node only.
-if (process.argv[2] !== '--runtime-only' && !isCurrent()) await build();
+const isBrowserCurrent = isCurrent(BROWSER, browserStamp);
+const isProgramCurrent = process.argv[2] === '--browser-only' || isCurrent(DIST, programStamp);
+if (!isBrowserCurrent || !isProgramCurrent) {
+  console.log('Building, because the sources have changed since the last build or there was none.');
+}
+if (!isBrowserCurrent) await buildBrowser();
+if (!isProgramCurrent) await buildProgram();
 
 /**
  * Makes node_modules/.bin/node, where npm scripts find the Node that the checkout brings. npm 11 makes it; npm 10 makes it too and
@@ -41,21 +50,28 @@ function linkRuntime() {
   }
 }
 
-function isCurrent() {
-  return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp();
+function isCurrent(folder, stamp) {
+  const path = join(folder, STAMP);
+  return existsSync(path) && readFileSync(path, 'utf8') === stamp();
+}
+
+async function buildBrowser() {
+  rmSync(BROWSER, { recursive: true, force: true });
+  await bundleForBrowsers(ROOT, BROWSER);
+  writeFileSync(join(BROWSER, STAMP), browserStamp());
 }
 
 /** Removes the old build first, so that a file deleted from src does not live on in dist. */
-async function build() {
-  console.log('Building, because the sources have changed since the last build or there was none.');
-  rmSync(DIST, { recursive: true, force: true });
+async function buildProgram() {
+  const old = existsSync(DIST) ? readdirSync(DIST) : [];
+  for (const name of old) if (name !== 'browser') rmSync(join(DIST, name), { recursive: true });
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const { status } = spawnSync(process.execPath, [compiler, '-p', join(ROOT, 'tsconfig.build.json')], {
     stdio: 'inherit',
   });
   if (status === 0) {
     await bundleDrizzle();
-    writeFileSync(STAMP, stamp());
+    writeFileSync(join(DIST, STAMP), programStamp());
   } else process.exitCode = 1;
 }
 
@@ -82,15 +98,26 @@ async function bundleDrizzle() {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'drizzle-orm', type: 'module', exports }));
 }
 
-function stamp() {
-  return hashOf([...CONFIGURATION.map((name) => join(ROOT, name)), ...filesOf(join(ROOT, 'src')), ...filesOf(DIST)]);
+function programStamp() {
+  const built = filesOf(DIST).filter((path) => !path.startsWith(BROWSER + sep));
+  return hashOf([...configuration(), ...filesOf(join(ROOT, 'src')), ...built]);
+}
+
+function browserStamp() {
+  const sources = browserSources(ROOT).flatMap((folder) => filesOf(folder));
+  return hashOf([...configuration(), join(ROOT, 'scripts/build-browser.js'), ...sources, ...filesOf(BROWSER)]);
+}
+
+function configuration() {
+  return CONFIGURATION.map((name) => join(ROOT, name));
 }
 
 function filesOf(folder) {
+  if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .filter((path) => path !== STAMP)
+    .filter((path) => path !== join(folder, STAMP))
     .sort();
 }
 

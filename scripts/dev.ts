@@ -16,16 +16,11 @@ import { type Api, call, post } from './api-client.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'sendlark-dev-'));
 const headers = { PublicKey: `pk_dev_${randomUUID()}`, SecretKey: `sk_dev_${randomUUID()}` };
-/**
- * With this variable of `node --watch`, each worker thread reports its imports as messages to whoever started it, who would take
- * them for its own. The whole folder is watched instead.
- */
-const WITHOUT_REPORTS = 'data:text/javascript,delete process.env.WATCH_REPORT_DEPENDENCIES';
 const watcher = spawn(
   process.execPath,
   [
     '--import',
-    WITHOUT_REPORTS,
+    join(ROOT, 'scripts/dev-start.js'),
     '--watch',
     '--watch-preserve-output',
     `--watch-path=${join(ROOT, 'src')}`,

@@ -132,7 +132,7 @@ function anyMail(db: Database): () => RecipientIds | undefined {
   const last = db.prepare<[], number | null>('SELECT max(id) FROM deliveries').pluck();
   const mail = db.prepare<[number], RecipientIds>(`
     SELECT d.id AS delivery, d.mailing_id AS mailing, d.address_id AS address, ifnull(m.unsubscribe_group_id, 0) AS "group",
-      m.user_id AS user, a.compared_email AS email
+      m.user_id AS user, a.normalized_email AS email
     FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id WHERE d.id = ? AND d.state = 2`);
   return () => mail.get(1 + Math.floor(Math.random() * (last.get() ?? 0)));
 }

@@ -6,21 +6,22 @@ import { globSync } from 'node:fs';
 const SLOW = [
   'test/automations/automation-month.test.ts',
   'test/browser.test.ts',
-  'test/build.test.ts',
   'test/commands',
+  'test/contract',
   'test/crash',
-  'test/demo.test.ts',
   'test/delivery/transport/smtp/postfix.test.ts',
-  'test/dev.test.ts',
-  'test/docs.test.ts',
-  'test/fuzz.test.ts',
+  'test/docs',
+  'test/fuzz',
   'test/http/process.test.ts',
   'test/month',
   'test/reporter.test.ts',
+  'test/scripts/build.test.ts',
+  'test/scripts/demo.test.ts',
+  'test/scripts/dev.test.ts',
   'test/server.test.ts',
 ];
 
-const files = globSync('test/**/*.test.ts').filter(
+const files = globSync('test/**/*.test.{ts,tsx}').filter(
   (file) => !SLOW.some((slow) => file === slow || file.startsWith(`${slow}/`)),
 );
 const { status } = spawnSync('npx', ['tap', ...process.argv.slice(2), ...files], { stdio: 'inherit' });

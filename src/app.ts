@@ -12,6 +12,7 @@ import { api } from './api/index.ts';
 import { parseAddress } from './audience/contacts/addresses.ts';
 import type { Config } from './config.ts';
 import { designPage } from './dashboard/design/design-page.ts';
+import { dashboard } from './dashboard/index.ts';
 import type { Deps } from './deps.ts';
 import { installBodyLimits } from './http/bodies.ts';
 import { installConnectionLimits, REQUEST_TIMES } from './http/connections.ts';
@@ -19,7 +20,8 @@ import { failedBody, frameworkText } from './http/errors.ts';
 import { MAX_FORM_BYTES } from './http/forms.ts';
 import { installLineEnd } from './http/line-end.ts';
 import { installLockWaits } from './http/lock-waits.ts';
-import { installOpenapi } from './http/openapi.ts';
+import { installOpenapi } from './http/openapi/openapi.ts';
+import { installSessions } from './http/sessions.ts';
 import { installWriteAnnouncements } from './http/write-announcements.ts';
 import { pages } from './pages/index.ts';
 
@@ -106,7 +108,9 @@ export async function buildApp(
   installLockWaits(app, deps);
   await app.register((scope) => api(scope, deps), { prefix: '/api' });
   await app.register(async (scope) => {
+    installSessions(scope, deps);
     await pages(scope, deps);
+    await scope.register(dashboard, deps);
     await scope.register(designPage, deps);
   });
   return app;

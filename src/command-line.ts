@@ -9,6 +9,7 @@ import { exportFile } from './commands/export.ts';
 import { manual, overview } from './commands/help.ts';
 import { importFile } from './commands/import.ts';
 import { keys } from './commands/keys.ts';
+import { loginLink } from './commands/login-link.ts';
 import { purge } from './commands/purge.ts';
 import { release } from './commands/release.ts';
 import { restore } from './commands/restore.ts';
@@ -19,6 +20,7 @@ const COMMANDS = new Map<string, Command>([
   ['serve', serve],
   ['account', account],
   ['keys', keys],
+  ['login-link', loginLink],
   ['design-links', designLinks],
   ['import', importFile],
   ['export', exportFile],

@@ -251,3 +251,9 @@ export function linksFault({ SMTP_URL, PUBLIC_URL }: Config): string | null {
 export function verificationRequired(config: Config): boolean {
   return (config.SENDER_VERIFICATION || (config.SMTP_URL === '' ? 'optional' : 'required')) === 'required';
 }
+
+/** The origin at which a browser on this machine reaches a service that listens on this host and port. */
+export function localOrigin(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}

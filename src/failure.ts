@@ -61,5 +61,6 @@ export const messages = {
   most: (field: string, value: number) => `The ${fieldLabel(field)} may not be greater than ${value}.`,
   items: (field: string, count: number) => `The ${fieldLabel(field)} may not have more than ${count} items.`,
   taken: (field: string) => `The ${fieldLabel(field)} has already been taken.`,
+  erased: (field: string) => `The ${fieldLabel(field)} belongs to a person who was erased, and is not accepted again.`,
   oneLine: (field: string) => `The ${fieldLabel(field)} may not contain line breaks or control characters.`,
 };

@@ -8,7 +8,7 @@ import { buildApp, logOptions } from './app.ts';
 import type { ImportJob, ImportReport } from './audience/import/import.ts';
 import { removeAbandonedUploads } from './audience/import/uploads.ts';
 import { systemClock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, localOrigin } from './config.ts';
 import { firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
 import { WriteLock } from './database/write-lock.ts';
@@ -17,17 +17,25 @@ import { openTokens } from './delivery/links/tokens.ts';
 import { parseRelays } from './delivery/transport/smtp/relay.ts';
 import { closeWithin } from './http/connections.ts';
 import { threadFile } from './thread-files.ts';
+import { COMMAND_LINE } from './users/audit.ts';
+import { createLoginLink, loginLinkPath } from './users/login-links.ts';
+import { hasOwner } from './users/users.ts';
 
 export interface Server {
   /** The address below which the API's paths are. */
   apiUrl: string;
   /** The new key pair of a first start, to be shown once. */
   keys: KeyPair | null;
+  /** The address of the page that makes the first owner, at a first start; null later. */
+  welcomeUrl: string | null;
+  /** Whether somebody can sign in to the first account. */
+  hasOwner: boolean;
   /** To be called when they were shown; if it is not, the next start makes and gives another pair. */
   keysShown(): Promise<void>;
   close(): Promise<void>;
 }
 
+const FIRST_ACCOUNT = 1;
 const RESTART_MS = 1000;
 /** Limits the memory for new objects in each thread: rows and mails live for one batch only, so that more of it saves no time. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 };
@@ -103,6 +111,7 @@ async function serveFrom(
   const origin = await listen(app, config);
   publicUrl ||= origin;
   const keys = firstKeys(db, systemClock, config.PUBLIC_KEY !== '');
+  const welcomeUrl = keys === null ? null : firstWelcome(db, publicUrl);
   const startBackground = () => {
     const thread = new Worker(threadFile('background-thread'), {
       workerData: { config, publicUrl },
@@ -122,9 +131,16 @@ async function serveFrom(
   return {
     apiUrl: `${origin}/api`,
     keys,
+    welcomeUrl,
+    hasOwner: hasOwner(db, FIRST_ACCOUNT),
     keysShown: () => writes.write(() => firstKeysShown(db), KEYS_SHOWN_MS),
     close: closeAll,
   };
+}
+
+function firstWelcome(db: Db, publicUrl: string): string {
+  const link = { accountId: FIRST_ACCOUNT, user: null };
+  return publicUrl + loginLinkPath(createLoginLink(db, link, COMMAND_LINE, systemClock.now()).secret);
 }
 
 async function threadEnds(thread: Worker): Promise<void> {
@@ -139,8 +155,7 @@ async function listen(app: FastifyInstance, { HOST, PORT, BOUNCE_LISTEN }: Confi
   });
   if (BOUNCE_LISTEN !== null) await assertFree(BOUNCE_LISTEN);
   const address = app.server.address() as AddressInfo;
-  const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+  return localOrigin(HOST, address.port);
 }
 
 /** Throws when BOUNCE_LISTEN is taken: the background thread listens there later, when it is too late to refuse the start. */

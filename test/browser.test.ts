@@ -1,89 +1,10 @@
 /** The pages in a real browser, walked as a person does; leaves screenshots in test/output. */
 import { mkdirSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import t, { type Test } from 'tap';
+import { chromium } from 'playwright-core';
+import t from 'tap';
 import { mustSucceed, readOutbox, sendCampaign } from './campaign.ts';
-import { startApp } from './helper.ts';
+import { browse, DESK, FLAGS, look, NAMELESS, OUTPUT, PHONE, serve } from './support/walked-pages.ts';
 import { skipWithout, toolPath } from './tools.ts';
-
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-const PHONE = { width: 375, height: 760 };
-const DESK = { width: 1280, height: 860 };
-const OUTPUT = new URL('./output/', import.meta.url);
-
-/** The text of WCAG 2 contrast: the least ratio of any visible text on the page to its ground. */
-const LEAST_CONTRAST = `(() => {
-  const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
-  const parts = (text) => text.match(/[\\d.]+/g).map(Number);
-  const groundOf = (e) => { for (; e; e = e.parentElement) { const p = parts(getComputedStyle(e).backgroundColor); if (p.length < 4 || p[3] > 0) return p; } return [255, 255, 255]; };
-  let least = [99, ''];
-  for (const e of document.body.querySelectorAll('*')) {
-    if (!e.checkVisibility() || e.disabled || e.matches('option,script,noscript')) continue;
-    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim() !== '')) continue;
-    const [a, b] = [light(parts(getComputedStyle(e).color)), light(groundOf(e))].sort((x, y) => y - x);
-    const ratio = (a + 0.05) / (b + 0.05);
-    if (ratio < least[0]) least = [ratio, e.textContent.trim().slice(0, 40)];
-  }
-  return least;
-})()`;
-
-/** What can be operated on the page and has no name, or can not be reached with the keyboard. */
-const NAMELESS = `[...document.querySelectorAll('a[href],button,input,select,textarea,iframe,dialog,[role=button],.gjs-pn-btn,.gjs-block')]
-  .filter((e) => e.checkVisibility())
-  .filter((e) => !(e.getAttribute('aria-label') || e.title || e.labels?.[0]?.innerText || e.innerText?.trim()) || (e.tabIndex < 0 && e.tagName !== 'DIALOG'))
-  .map((e) => e.outerHTML.slice(0, 120))`;
-
-/** Chromium, one page at a time; every request beside our origin and every complaint of the browser is kept. */
-async function browse(t: Test, browser: Browser, origin: string, options: object = {}) {
-  const context = await browser.newContext({ viewport: DESK, javaScriptEnabled: false, ...options });
-  const page = await context.newPage();
-  const outside: string[] = [];
-  const complaints: string[] = [];
-  page.on('request', (request) => {
-    if (!request.url().startsWith(origin) && !/^(data|blob|about):/.test(request.url())) outside.push(request.url());
-  });
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  t.teardown(() => context.close());
-  return { page, context, outside, complaints };
-}
-
-/** Pictures of a page at both widths, light and dark; nothing may stick out sideways, all text must be legible. */
-async function look(t: Test, page: Page, name: string): Promise<void> {
-  for (const [width, viewport] of [
-    ['phone', PHONE],
-    ['desk', DESK],
-  ] as const) {
-    await page.setViewportSize(viewport);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: new URL(`${name}-${width}-${colorScheme}.png`, OUTPUT).pathname, fullPage: true });
-      const [ratio, text] = (await page.evaluate(LEAST_CONTRAST)) as [number, string];
-      t.ok(ratio >= 4.5, `${name} ${width} ${colorScheme}: “${text}” has a contrast of ${ratio.toFixed(2)}`);
-      const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      t.ok(Number(excess) <= 0, `${name} ${width}: nothing sticks out`);
-    }
-  }
-}
-
-async function serve(t: Test) {
-  const app = await startApp(t);
-  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
-  return { app, origin: `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}` };
-}
 
 t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   mkdirSync(OUTPUT, { recursive: true });
@@ -134,14 +55,50 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.notOk(await page.getByLabel('Offers').isChecked(), 'what was left before stays left');
     await page.goto(`${origin}/u/nonsense`);
     await look(t, page, 'unknown-link');
-    await page.goto(`${origin}/docs`);
-    await look(t, page, 'docs');
     t.strictSame(await context.cookies(), []);
     t.strictSame(outside, []);
     t.strictSame(
       complaints.filter((text) => !/404/.test(text)),
       [],
     );
+  });
+
+  t.test('the API reference shows samples and sends a request with the keys', async (t) => {
+    const { app, origin } = await serve(t);
+    const { page, context, outside, complaints } = await browse(t, browser, origin, { javaScriptEnabled: true });
+    await page.goto(`${origin}/docs#tag/contact-types/GET/api/contacts-type`);
+    const heading = page.getByRole('heading', { name: 'List the contact types' });
+    await heading.waitFor();
+    for (const [width, viewport] of Object.entries({ phone: PHONE, desk: DESK })) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({ path: new URL(`reference-${width}-${colorScheme}.png`, OUTPUT).pathname });
+        const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+        t.notOk(wide, `nothing sticks out at ${width}, ${colorScheme}`);
+      }
+    }
+    const operation = page.locator('section').filter({ has: heading }).last();
+    t.match(await operation.innerText(), `curl '${origin}/api/contacts-type`);
+    await page
+      .getByLabel('Value')
+      .nth(0)
+      .fill(app.one.headers.PublicKey ?? '');
+    await page
+      .getByLabel('Value')
+      .nth(1)
+      .fill(app.one.headers.SecretKey ?? '');
+    await operation.getByRole('button', { name: /Test Request/ }).click();
+    const answered = page.waitForResponse(/\/api\/contacts-type/);
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Send get request to/ })
+      .click();
+    const response = await answered;
+    t.equal(response.status(), 200);
+    t.match(await response.json(), { status: 'success' });
+    t.strictSame(await context.cookies(), []);
+    t.strictSame([outside, complaints], [[], []]);
   });
 
   t.test('a sender is confirmed from the mail’s button', async (t) => {

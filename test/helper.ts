@@ -86,6 +86,8 @@ export interface TestApp {
   page(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Runs the background until nothing is due. */
   background(): Promise<void>;
+  /** Runs one step of the background; gives whether there is more to do. */
+  step(): Promise<boolean>;
   /**
    * Drops the background where it stands and starts another on the same file, with a connection of its own.
    * What is dropped after a restart can write no more, as after a kill.
@@ -166,6 +168,7 @@ export async function startApp(
     fastify,
     path,
     background: () => background.untilIdle(),
+    step: () => background.step(),
     restartBackground(courierOfNext) {
       if (backgroundDb !== db) backgroundDb.$client.close();
       backgroundDb = connect(path);

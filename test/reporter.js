@@ -8,7 +8,7 @@ const TAPS_OWN = /^\s*# (Subtest|time=|failed|skip|todo|test count|No coverage|\
 
 /**
  * A tap reporter: reads the combined TAP stream, writes the readable summary. A file that asserts nothing counts as a failure,
- * unless it skips something and says why.
+ * unless it skips something and says why, and so does a file that is stopped because its time is up.
  */
 export default class Reporter extends Transform {
   #passed = 0;
@@ -22,7 +22,7 @@ export default class Reporter extends Transform {
   }
 
   #watchFile(file) {
-    const tally = { asserted: 0, skipped: 0 };
+    const tally = { asserted: 0, failed: 0, skipped: 0 };
     this.#watch(file, file.name, tally);
     file.on('complete', (result) => {
       const reason = result.plan.skipReason.replace(/^SKIP\s*/i, '');
@@ -30,6 +30,9 @@ export default class Reporter extends Transform {
       if (tally.asserted + tally.skipped === 0) {
         this.#failed++;
         this.push(`✗ ${file.name}: no assertion ran\n`);
+      } else if (!result.ok && tally.failed === 0) {
+        this.#failed++;
+        this.push(`✗ ${file.name}: it was stopped, or ended with an error, though no assertion failed\n`);
       }
       this.push(`${result.ok ? '✓' : '✗'} ${file.name} ${Math.round(result.time ?? 0)} ms\n`);
     });
@@ -52,6 +55,7 @@ export default class Reporter extends Transform {
         this.#passed++;
       } else {
         this.#failed++;
+        tally.failed++;
         this.push(`✗ ${path} > ${assertion.name}\n${diagnosis(assertion.diag ?? {})}\n`);
       }
     });

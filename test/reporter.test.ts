@@ -1,5 +1,6 @@
 /** What the reporter says of a run, and which runs count as failed. */
 import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
@@ -66,6 +67,25 @@ t.test('a file that asserts nothing fails, unless it skips with a reason, which 
   t.match(
     await report('1..0 # SKIP no browser'),
     /^- a\.test\.ts is skipped: no browser\n[\s\S]*^0 passed, 0 failed\n$/m,
+  );
+});
+
+t.test('a file that never ends is stopped and counts as failed', async (t) => {
+  const folder = t.testdir({
+    'a.test.ts': "import t from 'tap';\nt.test('a', async (t) => { t.pass(); for (;;); });\n",
+    'package.json': '{"type": "module", "tap": {"disable-coverage": true, "type-strip-only": true}}',
+    node_modules: t.fixture('symlink', resolve('node_modules')),
+  });
+  const reporter = resolve('test/reporter.js');
+  const { status, stdout } = spawnSync('tap', ['--timeout=2', `--reporter=${reporter}`, 'a.test.ts'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+    encoding: 'utf8',
+  });
+  t.not(status, 0);
+  t.match(
+    stdout,
+    /^✗ a\.test\.ts: it was stopped, or ended with an error, though no assertion failed\n[\s\S]*1 failed\n$/m,
   );
 });
 

@@ -11,10 +11,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import Fastify from 'fastify';
+import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
 import { connect } from '../../src/database/open.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { type Latencies, load, type Request } from './load.ts';
-import { launchMailing, sampleHtml } from './mailing.ts';
 import {
   inFolder,
   machine,
@@ -89,7 +89,7 @@ async function framework(): Promise<void> {
 
 function openToken(file: string): string {
   const db = connect(file);
-  const email = String(db.$client.prepare('SELECT compared_email FROM addresses WHERE id = 1').pluck().get());
+  const email = String(db.$client.prepare('SELECT normalized_email FROM addresses WHERE id = 1').pluck().get());
   const ids = { delivery: 1, mailing: 1, address: 1, group: 0, user: 1, email };
   const { open } = openTokens(db.$client).recipient(ids);
   db.$client.close();

@@ -9,11 +9,11 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import nodemailer from 'nodemailer';
+import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { MailData } from '../../src/delivery/mime/mail-data.ts';
 import type * as poolModule from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
-import { launchMailing, sampleHtml } from './mailing.ts';
 import { inFolder, machine, ranApart, row, served, startedSink, type Taken, taken, takenBy } from './measure.ts';
 
 const CONNECTIONS = 20;
@@ -29,7 +29,7 @@ async function reached(db: Db, state: string): Promise<void> {
 }
 
 /** Has the service lay the mailing out and send it; the seconds of the former are counted from its first row. */
-async function campaign(file: string, relay: string): Promise<{ result: Taken; layoutSeconds: number }> {
+async function campaign(file: string, relay: string): Promise<{ result: Taken; enqueueSeconds: number }> {
   const db = connect(file);
   await launchMailing(db, recipients, sampleHtml(BYTES));
   db.$client.exec("UPDATE mailings SET state = 'paused'");
@@ -38,12 +38,12 @@ async function campaign(file: string, relay: string): Promise<{ result: Taken; l
     SMTP_CONNECTIONS: String(CONNECTIONS),
     PUBLIC_URL: 'https://mail.example.com',
   });
-  db.$client.exec("UPDATE mailings SET state = 'layout'");
+  db.$client.exec("UPDATE mailings SET state = 'enqueueing'");
   const begun = db.$client.prepare('SELECT 1 FROM deliveries LIMIT 1').pluck();
   while (begun.get() === undefined) await setTimeout(LOOK_MS);
   const started = performance.now();
   await reached(db, 'sending');
-  const layoutSeconds = (performance.now() - started) / 1000;
+  const enqueueSeconds = (performance.now() - started) / 1000;
   const result = await takenBy(service, async () => {
     await reached(db, 'done');
     return recipients;
@@ -52,7 +52,7 @@ async function campaign(file: string, relay: string): Promise<{ result: Taken; l
   await service.close();
   db.$client.close();
   if (delivered !== recipients) fail(`only ${delivered} were delivered`);
-  return { result, layoutSeconds };
+  return { result, enqueueSeconds };
 }
 
 /** Calls `send` for every recipient, as many at a time as there are connections. */
@@ -128,7 +128,7 @@ async function compare(): Promise<void> {
   const apart = (name: string) =>
     into(async () => ({ result: await ranApart('delivery.ts', [given, name, sink.url]) }));
 
-  const { result: own, layoutSeconds } = await inFolder((folder) =>
+  const { result: own, enqueueSeconds } = await inFolder((folder) =>
     into(() => campaign(join(folder, 'bench.db'), sink.url)),
   );
   const { result: least } = await apart('floor');
@@ -141,7 +141,7 @@ async function compare(): Promise<void> {
     'nodemailer pooled, prebuilt bytes': row(other, 'messages', least),
   });
   console.log(`${size}the sink took ${sinkMicroseconds.join(', ')} µs of CPU for each`);
-  console.log(`layout of ${recipients}: ${layoutSeconds.toFixed(2)} s`);
+  console.log(`enqueued ${recipients}: ${enqueueSeconds.toFixed(2)} s`);
   console.log(machine());
 }
 

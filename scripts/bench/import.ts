@@ -35,7 +35,7 @@ function* csv(): Generator<string> {
 
 async function ours(): Promise<Taken> {
   const db = connect(path);
-  const job = { databasePath: path, userId: 1, typeId: 1, path: csvPath, fileName: 'bench.csv' };
+  const job = { databasePath: path, accountId: 1, typeId: 1, path: csvPath, fileName: 'bench.csv' };
   return taken(rows, async () => {
     const report = await importContacts(db, job);
     if (report.created + report.updated !== rows) throw new Error(`only ${report.created} contacts were made`);
@@ -52,13 +52,13 @@ async function floor(): Promise<Taken> {
     for await (const batch of file.batches()) for (const cells of batch.rows) insert.run(...cells);
     client.exec('COMMIT; CREATE TEMP TABLE sorted AS SELECT * FROM staged ORDER BY email');
     const people = client.prepare(
-      'INSERT INTO addresses (user_id, compared_email) SELECT 1, email FROM sorted WHERE rowid > ? AND rowid <= ?',
+      'INSERT INTO addresses (user_id, normalized_email) SELECT 1, email FROM sorted WHERE rowid > ? AND rowid <= ?',
     );
     const upsert = client.prepare(`
       INSERT INTO contacts (user_id, contact_type_id, address_id, first_name, last_name, email, country_id, city, address_line1,
         postal_code, custom_values, created_at, updated_at)
       SELECT 1, 1, a.id, first_name, last_name, email, 81, city, line1, postal, json_object('1', company), '${NOW}', '${NOW}'
-      FROM sorted CROSS JOIN addresses a ON a.user_id = 1 AND a.compared_email = email WHERE sorted.rowid > ? AND sorted.rowid <= ?
+      FROM sorted CROSS JOIN addresses a ON a.user_id = 1 AND a.normalized_email = email WHERE sorted.rowid > ? AND sorted.rowid <= ?
       ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET email = excluded.email`);
     for (let after = 0; after < rows; after += 1000) {
       client.transaction(() => {
@@ -80,7 +80,7 @@ async function orm(): Promise<Taken> {
           const email = cells.email ?? '';
           addAddresses(db, 1, [{ address: email, normalized: email, domain: '' }]);
           const person = db.$client
-            .prepare('SELECT id FROM addresses WHERE user_id = 1 AND compared_email = ?')
+            .prepare('SELECT id FROM addresses WHERE user_id = 1 AND normalized_email = ?')
             .pluck();
           tx.insert(contacts)
             .values({

@@ -85,12 +85,12 @@ export function madeDatabase(path: string, contacts: number): Db {
   if (contacts === 0) return db;
   const email = `printf('person%07d@example.com', i)`;
   client
-    .prepare(`${numbers} INSERT INTO addresses (user_id, compared_email) SELECT 1, ${email} FROM n`)
+    .prepare(`${numbers} INSERT INTO addresses (user_id, normalized_email) SELECT 1, ${email} FROM n`)
     .run({ contacts });
   client
     .prepare(`
       INSERT INTO contacts (user_id, contact_type_id, address_id, first_name, last_name, email, country_id, city, custom_values, created_at, updated_at)
-      SELECT 1, 1, id, 'John', 'Smith' || id, compared_email, 1, 'Berlin', json_object('1', 'Company ' || id), @now, @now
+      SELECT 1, 1, id, 'John', 'Smith' || id, normalized_email, 1, 'Berlin', json_object('1', 'Company ' || id), @now, @now
       FROM addresses`)
     .run({ now });
   return db;

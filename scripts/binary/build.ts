@@ -28,10 +28,8 @@ const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const ADDON = `prebuilds/${process.platform}-${process.arch}.node`;
 /** Loaded at run time by their path, as in a checkout. */
 const BESIDE = [
-  ...['drizzle', 'data', 'assets'],
+  ...['drizzle', 'data', 'dist/browser'],
   ...['package.json', 'lib', ADDON].map((name) => `node_modules/better-sqlite3/${name}`),
-  ...['package.json', 'dist/grapes.min.js', 'dist/css/grapes.min.css'].map((name) => `node_modules/grapesjs/${name}`),
-  ...['package.json', 'dist/index.js'].map((name) => `node_modules/grapesjs-mjml/${name}`),
 ];
 const BUNDLE = { bundle: true, platform: 'node', target: 'node24', logLevel: 'warning' } as const;
 /** The program's entry points, by where they go: threads are looked for in `threads/`. */

@@ -6,7 +6,7 @@ export function isSettled(client: Database): boolean {
   const open = client
     .prepare(`
       SELECT (SELECT count(*) FROM deliveries WHERE state IN (0, 1)) + (SELECT count(*) FROM membership_changes)
-        + (SELECT count(*) FROM mailings WHERE finished_at IS NULL AND state = 'layout')
+        + (SELECT count(*) FROM mailings WHERE finished_at IS NULL AND state = 'enqueueing')
         + (SELECT count(*) FROM single_sends WHERE status <> 3)
         + (SELECT count(*) FROM enrolments WHERE state = 'active')`)
     .pluck();
@@ -21,7 +21,7 @@ export function wrongs(client: Database, mails: Record<string, number>, left: Re
   };
   const accepted = client
     .prepare<[], { address: string; count: number }>(`
-      SELECT a.compared_email AS address, count(*) AS count FROM deliveries d JOIN addresses a ON a.id = d.address_id
+      SELECT a.normalized_email AS address, count(*) AS count FROM deliveries d JOIN addresses a ON a.id = d.address_id
       WHERE d.state = 2 GROUP BY d.address_id`)
     .all();
   let missing = 0;

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { requireAutomation } from '../automations/automations.ts';
 import { forecastFor } from '../automations/forecast.ts';
 import { automationReport } from '../automations/report.ts';
+import { HELD_CODES } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import {
   choice,
@@ -16,8 +17,11 @@ import {
   zeroOrOne,
 } from '../http/schemas.ts';
 
+const tags = ['Automations'];
+
 const Report = Type.Object({
   status: integer(),
+  held_code: nullable(choice(...HELD_CODES, 'sending_held')),
   held_reason: nullable(Type.String()),
   people: Type.Array(Type.Object({ state: Type.String(), reason: nullable(Type.String()), count: integer() })),
   mails: Type.Array(
@@ -32,6 +36,9 @@ const Report = Type.Object({
       unsubscribes: integer(),
       waiting: integer({ description: 'Number of people whose next mail this is.' }),
       tracking: nullable(zeroOrOne()),
+      waiting_type: nullable(choice('instantly', 'hours', 'days')),
+      waiting_period: nullable(integer()),
+      next_due_at: nullable(isoTimestampSchema()),
     }),
   ),
 });
@@ -56,19 +63,33 @@ const ByPerson = Type.Object({ ...ByUtr.properties, email: email() });
 export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   app.get(
     '/automations/report',
-    { schema: { querystring: ByUtr, response: successWith({ report: Report }) } },
+    {
+      schema: {
+        tags,
+        summary: 'Read the report of an automation (addition)',
+        querystring: ByUtr,
+        response: successWith({ report: Report }),
+      },
+    },
     async (request) => {
-      const automation = requireAutomation(db, request.userId, request.query.utr, 'Record not found');
+      const automation = requireAutomation(db, request.accountId, request.query.utr, 'Record not found');
       return { status: 'success' as const, message: { report: automationReport(db, automation) } };
     },
   );
 
   app.get(
     '/automations/preview',
-    { schema: { querystring: ByPerson, response: successWith({ preview: Preview }) } },
+    {
+      schema: {
+        tags,
+        summary: 'Preview what one person receives from an automation, and when (addition)',
+        querystring: ByPerson,
+        response: successWith({ preview: Preview }),
+      },
+    },
     async (request) => {
       const { utr, email: address } = request.query;
-      const automation = requireAutomation(db, request.userId, utr, 'Record not found');
+      const automation = requireAutomation(db, request.accountId, utr, 'Record not found');
       return {
         status: 'success' as const,
         message: { preview: forecastFor(db, automation, address, clock.now().getTime()) },

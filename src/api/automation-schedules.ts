@@ -12,6 +12,7 @@ import { recordObject, totalBytes } from '../database/record-json.ts';
 import { automationSchedules, designTemplates, senders } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
+import { changesNothing } from '../http/keys.ts';
 import { sendList } from '../http/list-response.ts';
 import {
   choice,
@@ -29,6 +30,8 @@ import {
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
+
+const tags = ['Automations'];
 
 const WAITING_TYPES = choice('instantly', 'days', 'hours');
 const MAX_WAITING_PERIOD = 10_000;
@@ -77,14 +80,18 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
     '/automations/schedule',
     {
       schema: {
+        tags,
+        summary: 'List the mails of an automation',
         querystring: Type.Object({ utr: identifier('The automation.'), ...listQuery.properties }),
         response: successWith({ automation_schedules: Type.Array(Schedule) }),
       },
     },
     (request, reply) => {
-      const automation = requireAutomation(db, request.userId, request.query.utr, 'Record not found');
+      const automation = requireAutomation(db, request.accountId, request.query.utr, 'Record not found');
       const record = recordObject(Schedule, automationSchedules, {
-        design_url: sql`${`${publicUrl()}/design/`} || design_token(${automationSchedules.utr})`,
+        design_url: changesNothing(request)
+          ? sql`''`
+          : sql`${`${publicUrl()}/design/`} || design_token(${automationSchedules.utr})`,
         image: sql`${`${publicUrl()}/images/templates/`} || ${automationSchedules.preview_img}`,
       });
       const where = eq(automationSchedules.automation_id, automation.id);
@@ -97,12 +104,18 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
   app.post(
     '/automations/schedule/create',
     {
-      schema: { body: ScheduleBody, response: done },
+      schema: {
+        tags,
+        summary: 'Add a mail to an automation',
+        description: 'It waits from the mail before it, the first one from the moment a person enters.',
+        body: ScheduleBody,
+        response: done,
+      },
       config: {
-        check: check(ScheduleBody, (body, errors, { userId }) => {
+        check: check(ScheduleBody, (body, errors, { accountId }) => {
           const { sender_id, template_id } = body;
           if (sender_id !== undefined) {
-            const where = ownedRecord(senders, sender_id, userId);
+            const where = ownedRecord(senders, sender_id, accountId);
             errors.reference(
               'sender_id',
               () => db.select({ id: senders.id }).from(senders).where(where).get() !== undefined,
@@ -119,7 +132,7 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
     },
     async (request) => {
       const { utr, template_json = '', template_html = '', ...given } = request.body;
-      const automation = requireAutomation(db, request.userId, utr, 'Record not found');
+      const automation = requireAutomation(db, request.accountId, utr, 'Record not found');
       const now = isoTimestamp(clock.now());
       db.transaction(
         (tx) => {
@@ -129,7 +142,7 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
               ...given,
               template_json,
               template_html,
-              user_id: request.userId,
+              user_id: request.accountId,
               automation_id: automation.id,
               utr: randomUUID(),
               created_at: now,
@@ -147,9 +160,16 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
 
   app.delete(
     '/automations/schedule/delete',
-    { schema: { querystring: Type.Object({ utr: identifier('The schedule.') }), response: done } },
+    {
+      schema: {
+        tags,
+        summary: 'Delete a mail of an automation',
+        querystring: Type.Object({ utr: identifier('The schedule.') }),
+        response: done,
+      },
+    },
     async (request) => {
-      await deleteSchedule({ db, wake }, request.userId, request.query.utr);
+      await deleteSchedule({ db, wake }, request.accountId, request.query.utr);
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

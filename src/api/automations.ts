@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { findTargets } from '../audience/segments/targets.ts';
+import { checkedTargets, hasTargets } from '../audience/segments/targets.ts';
 import {
   deleteAutomations,
   duplicateAutomation,
@@ -12,6 +12,7 @@ import {
   requireAutomations,
   setLive,
 } from '../automations/automations.ts';
+import { insertDraft } from '../automations/status.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
@@ -22,17 +23,19 @@ import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   choice,
   done,
+  eitherOrderQuery,
   flag,
   identifier,
   identifiers,
   integer,
   line,
-  listQuery,
   nullable,
   softStamps,
   successWith,
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
+
+const tags = ['Automations'];
 
 const Automation = Type.Object({
   id: integer(),
@@ -87,53 +90,62 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   app.get(
     '/automations',
-    { schema: { querystring: listQuery, response: successWith({ automations: Type.Array(ListedAutomation) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the automations',
+        querystring: eitherOrderQuery,
+        response: successWith({ automations: Type.Array(ListedAutomation) }),
+      },
+    },
     (request, reply) => {
       const record = recordObject(ListedAutomation, automations, computed);
-      const source = { record, from, where: ownedBy(automations, request.userId), id: automations.id };
+      const source = { record, from, where: ownedBy(automations, request.accountId), id: automations.id };
       sendList(reply, db, 'automations', source, request.query);
     },
   );
 
-  const groupExists = (id: number, userId: number) =>
+  const groupExists = (id: number, accountId: number) =>
     db
       .select({ id: unsubscribeGroups.id })
       .from(unsubscribeGroups)
-      .where(ownedRecord(unsubscribeGroups, id, userId))
+      .where(ownedRecord(unsubscribeGroups, id, accountId))
       .get() !== undefined;
 
   app.post(
     '/automations/create',
     {
-      schema: { body: AutomationBody, response: successWith({ utr: Type.String() }) },
+      schema: {
+        tags,
+        summary: 'Create an automation',
+        body: AutomationBody,
+        response: successWith({ utr: Type.String() }),
+      },
       config: {
-        check: check(AutomationBody, ({ automation_for, unsubscribe_group_id }, errors, { userId }) => {
-          if (automation_for)
-            errors.reference('automation_for', () => findTargets(db, userId, [automation_for]) !== null);
+        check: check(AutomationBody, ({ automation_for, unsubscribe_group_id }, errors, { accountId }) => {
+          if (automation_for) errors.reference('automation_for', () => hasTargets(db, accountId, [automation_for]));
           if (unsubscribe_group_id)
-            errors.reference('unsubscribe_group_id', () => groupExists(unsubscribe_group_id, userId));
+            errors.reference('unsubscribe_group_id', () => groupExists(unsubscribe_group_id, accountId));
         }),
       },
     },
     async (request, reply) => {
       const { type, automation_for, automation_name, unsubscribe_group_id, exit_criteria } = request.body;
-      const [target] = findTargets(db, request.userId, automation_for ? [automation_for] : []) ?? [];
+      const [target] = checkedTargets(automation_for ? [automation_for] : []);
       const now = isoTimestamp(clock.now());
       const utr = randomUUID();
-      db.insert(automations)
-        .values({
-          user_id: request.userId,
-          automation_for: Number(target?.id ?? 0),
-          automation_for_table: target?.table ?? '',
-          automation_name,
-          exit_criteria: exit_criteria ?? 0,
-          unsubscribe_group_id: String(unsubscribe_group_id),
-          automation_type: type === 'welcome' ? 1 : 2,
-          utr,
-          created_at: now,
-          updated_at: now,
-        })
-        .run();
+      insertDraft(db, {
+        user_id: request.accountId,
+        automation_for: Number(target?.id ?? 0),
+        automation_for_table: target?.table ?? '',
+        automation_name,
+        exit_criteria: exit_criteria ?? 0,
+        unsubscribe_group_id: String(unsubscribe_group_id),
+        automation_type: type === 'welcome' ? 1 : 2,
+        utr,
+        created_at: now,
+        updated_at: now,
+      });
       reply.header('location', `/api/automations/details?utr=${utr}`);
       return { status: 'success' as const, message: { utr } };
     },
@@ -141,44 +153,97 @@ export const automationRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   app.get(
     '/automations/duplicate',
-    { schema: { querystring: ByUtr, response: successWith({ utr: Type.String() }) } },
+    {
+      schema: {
+        tags,
+        summary: 'Duplicate an automation',
+        querystring: ByUtr,
+        response: successWith({ utr: Type.String() }),
+      },
+      config: { role: 'editor' },
+    },
     async (request) => {
-      const utr = duplicateAutomation(deps, request.userId, request.query.utr);
+      const utr = duplicateAutomation(deps, request.accountId, request.query.utr);
       return { status: 'success' as const, message: { utr } };
     },
   );
 
   app.get(
     '/automations/details',
-    { schema: { querystring: ByUtr, response: successWith({ automation: Automation }) } },
+    {
+      schema: {
+        tags,
+        summary: 'Read an automation',
+        querystring: ByUtr,
+        response: successWith({ automation: Automation }),
+      },
+    },
     (request, reply) => {
-      const where = and(ownedBy(automations, request.userId), eq(automations.utr, recordUtr(request.query.utr)));
+      const where = and(ownedBy(automations, request.accountId), eq(automations.utr, recordUtr(request.query.utr)));
       const json = readRecord(db, recordObject(Automation, automations, computed), from, where);
       if (json === undefined) throw notFound();
       sendRecord(reply, 'automation', json);
     },
   );
 
-  app.get('/automations/pause', { schema: { querystring: ByUtr, response: done } }, async (request) => {
-    await pauseAutomation(deps, request.userId, request.query.utr);
-    return { status: 'success' as const, message: 'Automation Paused Successfully' };
-  });
+  app.get(
+    '/automations/pause',
+    {
+      schema: {
+        tags,
+        summary: 'Pause an automation',
+        description: 'Everybody keeps their place; setting it live again goes on from there.',
+        querystring: ByUtr,
+        response: done,
+      },
+      config: { role: 'editor' },
+    },
+    async (request) => {
+      await pauseAutomation(deps, request.accountId, request.query.utr);
+      return { status: 'success' as const, message: 'Automation Paused Successfully' };
+    },
+  );
 
-  app.get('/automations/set-live', { schema: { querystring: ByUtr, response: done } }, async (request) => {
-    await setLive(deps, request.userId, request.query.utr);
-    return { status: 'success' as const, message: 'Automation has been set live' };
-  });
+  app.get(
+    '/automations/set-live',
+    {
+      schema: {
+        tags,
+        summary: 'Set an automation live',
+        description:
+          'From then on everybody who joins its target enters. It needs a target, an unsubscribe group and at least one mail.',
+        querystring: ByUtr,
+        response: done,
+      },
+      config: { role: 'editor' },
+    },
+    async (request) => {
+      await setLive(deps, request.accountId, request.query.utr);
+      return { status: 'success' as const, message: 'Automation has been set live' };
+    },
+  );
 
-  app.delete('/automations/delete', { schema: { querystring: ByUtr, response: done } }, async (request) => {
-    await deleteAutomations(deps, [requireAutomation(db, request.userId, request.query.utr, 'Record not found')]);
-    return { status: 'success' as const, message: 'Deleted Successfully' };
-  });
+  app.delete(
+    '/automations/delete',
+    { schema: { tags, summary: 'Delete an automation', querystring: ByUtr, response: done } },
+    async (request) => {
+      await deleteAutomations(deps, [requireAutomation(db, request.accountId, request.query.utr, 'Record not found')]);
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
 
   app.post(
     '/automations/bulk-delete',
-    { schema: { body: Type.Object({ strIds: identifiers('Ids or utrs of automations.') }), response: done } },
+    {
+      schema: {
+        tags,
+        summary: 'Delete several automations',
+        body: Type.Object({ strIds: identifiers('Ids or utrs of automations.') }),
+        response: done,
+      },
+    },
     async (request) => {
-      await deleteAutomations(deps, requireAutomations(db, request.userId, request.body.strIds));
+      await deleteAutomations(deps, requireAutomations(db, request.accountId, request.body.strIds));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

@@ -13,6 +13,8 @@ import { sendList, sendRecord } from '../http/list-response.ts';
 import { done, doneInErrors, identifier, integer, line, listQuery, softStamps, successWith } from '../http/schemas.ts';
 import { holdCampaignsUsingTarget } from '../senders/hold-campaigns.ts';
 
+const tags = ['Contact types'];
+
 export const ContactType = Type.Object({
   id: integer(),
   user_id: integer(),
@@ -41,19 +43,26 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
 
   app.get(
     '/contacts-type',
-    { schema: { querystring: listQuery, response: successWith({ contactTypes: Type.Array(ListedContactType) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the contact types',
+        querystring: listQuery,
+        response: successWith({ contactTypes: Type.Array(ListedContactType) }),
+      },
+    },
     (request, reply) => {
-      const where = ownedBy(contactTypes, request.userId);
+      const where = ownedBy(contactTypes, request.accountId);
       sendList(reply, db, 'contactTypes', { record: listed, from, where, id: contactTypes.id }, request.query);
     },
   );
 
   app.post(
     '/contacts-type/add',
-    { schema: { body: Type.Object({ name: Name }), response: done } },
+    { schema: { tags, summary: 'Add a contact type', body: Type.Object({ name: Name }), response: done } },
     async (request, reply) => {
       const now = isoTimestamp(clock.now());
-      const { id } = insertion.get({ user_id: request.userId, name: request.body.name, now });
+      const { id } = insertion.get({ user_id: request.accountId, name: request.body.name, now });
       reply.header('location', `/api/contacts-type/view?contact_type_id=${id}`);
       return { status: 'success' as const, message: 'Added Successfully' };
     },
@@ -61,9 +70,16 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
 
   app.get(
     '/contacts-type/view',
-    { schema: { querystring: ById, response: successWith({ contactType: ContactType }) } },
+    {
+      schema: {
+        tags,
+        summary: 'Read a contact type',
+        querystring: ById,
+        response: successWith({ contactType: ContactType }),
+      },
+    },
     (request, reply) => {
-      const where = ownedRecord(contactTypes, request.query.contact_type_id, request.userId);
+      const where = ownedRecord(contactTypes, request.query.contact_type_id, request.accountId);
       const json = readRecord(db, record, from, where);
       if (json === undefined) throw notFound();
       sendRecord(reply, 'contactType', json);
@@ -74,6 +90,8 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     '/contacts-type/update',
     {
       schema: {
+        tags,
+        summary: 'Rename a contact type',
         body: Type.Object({ id: identifier('The contact type.'), name: Name }),
         response: done,
       },
@@ -82,7 +100,7 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       const { changes } = db
         .update(contactTypes)
         .set({ name: request.body.name, updated_at: isoTimestamp(clock.now()) })
-        .where(ownedRecord(contactTypes, request.body.id, request.userId))
+        .where(ownedRecord(contactTypes, request.body.id, request.accountId))
         .run();
       if (changes === 0) throw notFound();
       return { status: 'success' as const, message: 'Updated Successfully' };
@@ -90,24 +108,37 @@ export const contactTypeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
   );
 
   // The contacts of a deleted type count as deleted: every query for contacts requires a type that is not deleted.
-  app.delete('/contacts-type/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
-    const id = recordId(request.query.contact_type_id);
-    const now = isoTimestamp(clock.now());
-    const affected = db.transaction(
-      (tx) => {
-        const { changes } = tx
-          .update(contactTypes)
-          .set({ deleted_at: now })
-          .where(ownedRecord(contactTypes, id, request.userId))
-          .run();
-        if (changes === 0) throw notFound();
-        holdCampaignsUsingTarget(db, 'contacts', id, now);
-        return markForRecompute(db, sql`contact_type_id = ${id}`);
+  app.delete(
+    '/contacts-type/delete',
+    {
+      schema: {
+        tags,
+        summary: 'Delete a contact type',
+        description:
+          'Deletes its contacts too. A queued single send that names it is no longer queued, and a live automation becomes a draft. The confirmation is in errors, with the status success.',
+        querystring: ById,
+        response: doneInErrors,
       },
-      { behavior: 'immediate' },
-    );
-    wake();
-    await recomputeSoon(db, affected, clock);
-    return { status: 'success' as const, errors: 'Deleted Successfully' };
-  });
+    },
+    async (request) => {
+      const id = recordId(request.query.contact_type_id);
+      const now = isoTimestamp(clock.now());
+      const affected = db.transaction(
+        (tx) => {
+          const { changes } = tx
+            .update(contactTypes)
+            .set({ deleted_at: now })
+            .where(ownedRecord(contactTypes, id, request.accountId))
+            .run();
+          if (changes === 0) throw notFound();
+          holdCampaignsUsingTarget(db, 'contacts', id, now);
+          return markForRecompute(db, sql`contact_type_id = ${id}`);
+        },
+        { behavior: 'immediate' },
+      );
+      wake();
+      await recomputeSoon(db, affected, clock);
+      return { status: 'success' as const, errors: 'Deleted Successfully' };
+    },
+  );
 };

@@ -1,11 +1,8 @@
 /** Contacts as CSV files: the sample, the export, the upload, and the reports of uploads. */
-import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
-import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { hasContactType } from '../audience/contacts/contacts.ts';
 import { listCustomFields, RESERVED_FIELDS } from '../audience/contacts/custom-fields.ts';
@@ -18,11 +15,11 @@ import { contactImports } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, messages, notFound } from '../failure.ts';
 import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
-import { assembleFields } from '../http/form-fields.ts';
-import { asFailure, fieldText, readParts } from '../http/forms.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
-import { done, identifier, integer, isoTimestampSchema, listQuery, successWith } from '../http/schemas.ts';
-import { FieldErrorCollector } from '../http/validation.ts';
+import { csvFile, done, identifier, integer, isoTimestampSchema, listQuery, successWith } from '../http/schemas.ts';
+import { readCsvUpload } from './csv-upload.ts';
+
+const tags = ['Contacts'];
 
 const ContactImport = Type.Object({
   id: integer(),
@@ -57,39 +54,38 @@ const SAMPLE: Record<string, string> = {
 };
 const SAMPLE_VALUES: Record<string, string> = { text: 'text', number: '42', 'datetime-local': '2026-01-31T09:30' };
 
-interface Upload {
-  path: string;
-  fileName: string;
-  typeId: number;
-}
-
 export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, importContacts }) => {
-  const csvFile = {
-    200: {
-      description: 'The file',
-      content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+  app.get(
+    '/contacts/csv-sample/download',
+    { schema: { tags, summary: 'Download a sample of the CSV to upload', response: csvFile } },
+    async (request, reply) => {
+      const own = listCustomFields(db, request.accountId);
+      const header = [...RESERVED_FIELDS, ...own.map((field) => field.field_name)];
+      const row = [
+        ...RESERVED_FIELDS.map((field) => SAMPLE[field] ?? ''),
+        ...own.map((field) => SAMPLE_VALUES[field.field_type] ?? ''),
+      ];
+      reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="contacts-sample.csv"');
+      const csv = csvWriter(header);
+      csv.end(row);
+      return reply.send(csv);
     },
-  };
-  app.get('/contacts/csv-sample/download', { schema: { response: csvFile } }, async (request, reply) => {
-    const own = listCustomFields(db, request.userId);
-    const header = [...RESERVED_FIELDS, ...own.map((field) => field.field_name)];
-    const row = [
-      ...RESERVED_FIELDS.map((field) => SAMPLE[field] ?? ''),
-      ...own.map((field) => SAMPLE_VALUES[field.field_type] ?? ''),
-    ];
-    reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="contacts-sample.csv"');
-    const csv = csvWriter(header);
-    csv.end(row);
-    return reply.send(csv);
-  });
+  );
 
   app.get(
     '/contacts/export',
-    { schema: { querystring: Type.Object({ contact_type_id: identifier('The contact type.') }), response: csvFile } },
+    {
+      schema: {
+        tags,
+        summary: 'Download the contacts of a type as CSV',
+        querystring: Type.Object({ contact_type_id: identifier('The contact type.') }),
+        response: csvFile,
+      },
+    },
     async (request, reply) => {
       const { contact_type_id } = request.query;
-      if (!hasContactType(db, request.userId, contact_type_id)) throw notFound();
-      const contacts = exportContacts(db, request.userId, recordId(contact_type_id));
+      if (!hasContactType(db, request.accountId, contact_type_id)) throw notFound();
+      const contacts = exportContacts(db, request.accountId, recordId(contact_type_id));
       const coding = chooseEncoding(request.headers['accept-encoding']);
       if (coding !== 'identity') reply.header('content-encoding', coding);
       reply.headers({
@@ -104,7 +100,15 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
   app.post(
     '/contacts/upload-csv',
     {
-      schema: { body: UploadBody, consumes: ['multipart/form-data'], response: done },
+      schema: {
+        tags,
+        summary: 'Import contacts from a CSV file',
+        description:
+          'The first row names the fields; only email is required. A contact of the type with the same address is updated. A row with errors fails alone. The header Location of the answer names the report of the import.',
+        body: UploadBody,
+        consumes: ['multipart/form-data'],
+        response: done,
+      },
       // The handler reads the body itself; the schema is only for the OpenAPI document.
       validatorCompiler: () => () => true,
       config: { upload: true },
@@ -112,8 +116,17 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     async (request, reply) => {
       const folder = await makeUploadFolder(config.DATABASE_PATH);
       try {
-        const { path, fileName, typeId } = await readUpload(request, join(folder, 'contacts.csv'));
-        const job = { databasePath: config.DATABASE_PATH, userId: request.userId, typeId, path, fileName };
+        const path = join(folder, 'contacts.csv');
+        const { fileName, fields, errors } = await readCsvUpload(request, path, config.MAX_UPLOAD_BYTES);
+        const given = fields.contact_type_id;
+        if (given === undefined || (typeof given === 'string' && given.trim() === ''))
+          errors.add('contact_type_id', messages.required('contact_type_id'));
+        else if (typeof given !== 'string' || !/^\d{1,16}$/.test(given))
+          errors.add('contact_type_id', messages.integer('contact_type_id'));
+        else errors.reference('contact_type_id', () => hasContactType(db, request.accountId, given));
+        errors.throwIfAny();
+        const typeId = recordId(given);
+        const job = { databasePath: config.DATABASE_PATH, accountId: request.accountId, typeId, path, fileName };
         const report = await importContacts(job);
         if (report.id === 0) {
           const first = report.errors.slice(0, 3).map(({ line, text }) => `Line ${line}: ${text}`);
@@ -127,40 +140,6 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     },
   );
 
-  /** Reads the form and writes the file straight to disk. The contact type may come before or after the file. */
-  async function readUpload(request: FastifyRequest, path: string): Promise<Upload> {
-    const errors = new FieldErrorCollector();
-    const pairs: [string, string][] = [];
-    let fileName: string | undefined;
-    let isTooLarge = false;
-    if (request.isMultipart()) {
-      const limits = { fileSize: config.MAX_UPLOAD_BYTES, files: 1 };
-      for await (const part of readParts(request, config.MAX_UPLOAD_BYTES + 64 * 1024, { limits })) {
-        if (part.type === 'field') pairs.push([part.fieldname, fieldText(part.value)]);
-        else if (part.fieldname !== 'file') part.file.resume();
-        else {
-          fileName = part.filename;
-          await pipeline(part.file, createWriteStream(path)).catch((error) => {
-            throw asFailure(error);
-          });
-          isTooLarge = part.file.truncated;
-        }
-      }
-    }
-    if (isTooLarge)
-      throw new Failure(413, { file: [`The file may not be greater than ${config.MAX_UPLOAD_BYTES} bytes.`] });
-    const given = assembleFields(pairs).contact_type_id;
-    if (given === undefined || (typeof given === 'string' && given.trim() === ''))
-      errors.add('contact_type_id', messages.required('contact_type_id'));
-    else if (typeof given !== 'string' || !/^\d{1,16}$/.test(given))
-      errors.add('contact_type_id', messages.integer('contact_type_id'));
-    else errors.reference('contact_type_id', () => hasContactType(db, request.userId, given));
-    if (fileName === undefined || fileName === '') errors.add('file', messages.required('file'));
-    else if (!/\.csv$/i.test(fileName)) errors.add('file', 'The file must be a file of type: csv.');
-    errors.throwIfAny();
-    return { path, fileName: (fileName ?? '').slice(0, 255), typeId: recordId(given) };
-  }
-
   const record = recordObject(ContactImport, contactImports, {
     notes: sql`json(${contactImports.notes})`,
     errors: sql`json(${contactImports.errors})`,
@@ -169,10 +148,17 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
 
   app.get(
     '/contacts/imports',
-    { schema: { querystring: listQuery, response: successWith({ imports: Type.Array(ContactImport) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the imports',
+        querystring: listQuery,
+        response: successWith({ imports: Type.Array(ContactImport) }),
+      },
+    },
     (request, reply) => {
       const bytes = totalBytes(contactImports.notes, contactImports.errors);
-      const source = { record, from, where: ownedBy(contactImports, request.userId), id: contactImports.id, bytes };
+      const source = { record, from, where: ownedBy(contactImports, request.accountId), id: contactImports.id, bytes };
       sendList(reply, db, 'imports', source, request.query);
     },
   );
@@ -181,12 +167,14 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     '/contacts/imports/details',
     {
       schema: {
+        tags,
+        summary: 'Read what an import did',
         querystring: Type.Object({ id: identifier('The import.') }),
         response: successWith({ import: ContactImport }),
       },
     },
     (request, reply) => {
-      const json = readRecord(db, record, from, ownedRecord(contactImports, request.query.id, request.userId));
+      const json = readRecord(db, record, from, ownedRecord(contactImports, request.query.id, request.accountId));
       if (json === undefined) throw notFound();
       sendRecord(reply, 'import', json);
     },

@@ -40,7 +40,10 @@ import {
 import { check, type FieldErrorCollector } from '../http/validation.ts';
 import { ContactType } from './contact-types.ts';
 
-const Contact = Type.Object({
+const tags = ['Contacts'];
+
+/** A contact as the contract has it. */
+export const Contact = Type.Object({
   id: integer(),
   user_id: integer(),
   contact_type_id: integer(),
@@ -102,14 +105,15 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
 
   /** Adds the errors of a contact's fields. The address may already belong to the contact `exceptId`, which is being updated. */
   function checkContact(
-    userId: number,
+    accountId: number,
     exceptId: number,
     body: Partial<ContactInput>,
     errors: FieldErrorCollector,
   ): void {
-    for (const [field, text] of contactErrors(db, userId, body)) errors.add(field, text);
+    for (const [field, text] of contactErrors(db, accountId, body)) errors.add(field, text);
     if (body.email === undefined || body.contact_type_id === undefined || errors.has('contact_type_id')) return;
-    if (hasEmail(db, userId, body.contact_type_id, body.email, exceptId)) errors.add('email', messages.taken('email'));
+    if (hasEmail(db, accountId, body.contact_type_id, body.email, exceptId))
+      errors.add('email', messages.taken('email'));
   }
 
   installFieldTitle(db);
@@ -117,15 +121,22 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     db,
     recordObject(Contact, contacts, { country: countryId, fullname, custom_field: storedFieldRecord() }),
     sql`${contacts}`,
-    and(eq(contacts.id, sql.placeholder('id')), ownedContacts(sql.placeholder('userId'))),
+    and(eq(contacts.id, sql.placeholder('id')), ownedContacts(sql.placeholder('accountId'))),
   );
 
   app.get(
     '/contacts/list',
-    { schema: { querystring: ContactListQuery, response: successWith({ contacts: Type.Array(ListedContact) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the contacts',
+        querystring: ContactListQuery,
+        response: successWith({ contacts: Type.Array(ListedContact) }),
+      },
+    },
     (request, reply) => {
       const { contact_type_id, search } = request.query;
-      const fields = listCustomFields(db, request.userId);
+      const fields = listCustomFields(db, request.accountId);
       const record = recordObject(ListedContact, contacts, {
         country: countryName,
         fullname,
@@ -133,7 +144,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
         contact_type: recordObject(ContactType, contactTypes),
       });
       const where = and(
-        ownedContacts(request.userId),
+        ownedContacts(request.accountId),
         contact_type_id === undefined ? undefined : eq(contacts.contact_type_id, recordId(contact_type_id)),
         search === undefined
           ? undefined
@@ -150,13 +161,19 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
   app.post(
     '/contacts/add',
     {
-      schema: { body: ContactBody, response: done },
+      schema: {
+        tags,
+        summary: 'Add a contact',
+        description: 'An e-mail address is unique within a contact type.',
+        body: ContactBody,
+        response: done,
+      },
       config: {
-        check: check(ContactBody, (body, errors, { userId }) => checkContact(userId, 0, body, errors)),
+        check: check(ContactBody, (body, errors, { accountId }) => checkContact(accountId, 0, body, errors)),
       },
     },
     async (request, reply) => {
-      const id = addContact(db, request.userId, request.body, isoTimestamp(clock.now()));
+      const id = addContact(db, request.accountId, request.body, isoTimestamp(clock.now()));
       reply.header('location', `/api/contacts/details?contact_id=${id}`);
       return { status: 'success' as const, message: 'Contact Added Successfully' };
     },
@@ -166,12 +183,14 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     '/contacts/details',
     {
       schema: {
+        tags,
+        summary: 'Read a contact',
         querystring: Type.Object({ contact_id: identifier('The contact.') }),
         response: successWith({ contact: Contact }),
       },
     },
     (request, reply) => {
-      const json = readDetails({ id: recordId(request.query.contact_id), userId: request.userId });
+      const json = readDetails({ id: recordId(request.query.contact_id), accountId: request.accountId });
       if (json === undefined) throw notFound();
       sendRecord(reply, 'contact', json);
     },
@@ -180,24 +199,50 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
   app.post(
     '/contacts/update',
     {
-      schema: { body: ContactUpdateBody, response: done },
+      schema: {
+        tags,
+        summary: 'Change a contact',
+        description: 'A parameter that is absent keeps its value; an empty one clears it.',
+        body: ContactUpdateBody,
+        response: done,
+      },
       config: {
-        check: check(ContactUpdateBody, (body, errors, { userId }) =>
-          checkContact(userId, recordId(body.contact_id), body, errors),
+        check: check(ContactUpdateBody, (body, errors, { accountId }) =>
+          checkContact(accountId, recordId(body.contact_id), body, errors),
         ),
       },
     },
     async (request) => {
-      updateContactKeepingPlaces(db, request.userId, request.body.contact_id, request.body, isoTimestamp(clock.now()));
+      updateContactKeepingPlaces(
+        db,
+        request.accountId,
+        request.body.contact_id,
+        request.body,
+        isoTimestamp(clock.now()),
+      );
       return { status: 'success' as const, message: 'Contact Updated Successfully' };
     },
   );
 
   app.delete(
     '/contacts/delete',
-    { schema: { querystring: Type.Object({ contact_id: identifier('The contact.') }), response: done } },
+    {
+      schema: {
+        tags,
+        summary: 'Delete a contact',
+        description: 'Nothing more is sent to it, also by sends that run at the moment.',
+        querystring: Type.Object({ contact_id: identifier('The contact.') }),
+        response: done,
+      },
+    },
     async (request) => {
-      const ids = requireOwnedIds(db, contacts, [request.query.contact_id], ownedContacts(request.userId), notFound());
+      const ids = requireOwnedIds(
+        db,
+        contacts,
+        [request.query.contact_id],
+        ownedContacts(request.accountId),
+        notFound(),
+      );
       deleteContacts(db, ids, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
@@ -205,9 +250,17 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
 
   app.post(
     '/contacts/bulk-delete',
-    { schema: { body: Type.Object({ strIds: identifiers('Contact ids.') }), response: done } },
+    {
+      schema: {
+        tags,
+        summary: 'Delete several contacts',
+        description: 'Deletes all of them, or none if one of the ids is unknown.',
+        body: Type.Object({ strIds: identifiers('Contact ids.') }),
+        response: done,
+      },
+    },
     async (request) => {
-      const ids = requireOwnedIds(db, contacts, request.body.strIds, ownedContacts(request.userId), notFound());
+      const ids = requireOwnedIds(db, contacts, request.body.strIds, ownedContacts(request.accountId), notFound());
       deleteContacts(db, ids, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },

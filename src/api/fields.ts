@@ -26,6 +26,8 @@ import {
 import { check } from '../http/validation.ts';
 import { holdCampaignsUsingSegments } from '../senders/hold-campaigns.ts';
 
+const tags = ['Fields'];
+
 const FieldDefinition = Type.Object({
   id: integer(),
   user_id: nullable(integer()),
@@ -57,41 +59,54 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
 
   app.get(
     '/reserve-fields',
-    { schema: { response: successWith({ reservedFields: Type.Array(FieldDefinition) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the fields every contact has',
+        response: successWith({ reservedFields: Type.Array(FieldDefinition) }),
+      },
+    },
     async () => ({ status: 'success' as const, message: { reservedFields } }),
   );
 
   const record = recordObject(FieldDefinition, customFields, { is_reserved: sql`0` });
   app.get(
     '/custom-fields',
-    { schema: { querystring: listQuery, response: successWith({ customFields: Type.Array(FieldDefinition) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List your own fields',
+        querystring: listQuery,
+        response: successWith({ customFields: Type.Array(FieldDefinition) }),
+      },
+    },
     (request, reply) => {
-      const where = ownedBy(customFields, request.userId);
+      const where = ownedBy(customFields, request.accountId);
       const source = { record, from: sql`${customFields}`, where, id: customFields.id };
       sendList(reply, db, 'customFields', source, request.query);
     },
   );
 
-  const isTaken = (name: string, userId: number) =>
+  const isTaken = (name: string, accountId: number) =>
     db
       .select({ id: customFields.id })
       .from(customFields)
-      .where(and(eq(customFields.user_id, userId), sql`lower(${customFields.field_name}) = ${name.toLowerCase()}`))
+      .where(and(eq(customFields.user_id, accountId), sql`lower(${customFields.field_name}) = ${name.toLowerCase()}`))
       .get() !== undefined;
 
   app.post(
     '/custom-fields/save',
     {
-      schema: { body: CustomFieldBody, response: done },
+      schema: { tags, summary: 'Add a field of your own', body: CustomFieldBody, response: done },
       config: {
-        check: check(CustomFieldBody, ({ field_name }, errors, { userId }) => {
+        check: check(CustomFieldBody, ({ field_name }, errors, { accountId }) => {
           if (field_name === undefined) return;
           const { fields } = db.get<{ fields: number }>(
-            sql`SELECT count(*) AS fields FROM custom_fields WHERE user_id = ${userId}`,
+            sql`SELECT count(*) AS fields FROM custom_fields WHERE user_id = ${accountId}`,
           );
           if (fields >= MAX_FIELDS)
             errors.add('field_name', `An account may not have more than ${MAX_FIELDS} custom fields.`);
-          if (isReservedName(field_name) || isTaken(field_name, userId))
+          if (isReservedName(field_name) || isTaken(field_name, accountId))
             errors.add('field_name', messages.taken('field_name'));
         }),
       },
@@ -101,9 +116,9 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
       const revived = db.transaction(
         (tx) => {
           tx.insert(customFields)
-            .values({ ...request.body, user_id: request.userId, created_at: now, updated_at: now })
+            .values({ ...request.body, user_id: request.accountId, created_at: now, updated_at: now })
             .run();
-          const ids = reviveSegments(db, request.userId, request.body);
+          const ids = reviveSegments(db, request.accountId, request.body);
           markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
           return ids;
         },
@@ -119,7 +134,14 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
   // rules use the field keep their recipients.
   app.delete(
     '/custom-fields/delete',
-    { schema: { querystring: Type.Object({ id: identifier('The custom field.') }), response: done } },
+    {
+      schema: {
+        tags,
+        summary: 'Delete a field of your own',
+        querystring: Type.Object({ id: identifier('The custom field.') }),
+        response: done,
+      },
+    },
     async (request) => {
       const id = recordId(request.query.id);
       const now = isoTimestamp(clock.now());
@@ -127,10 +149,10 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
         (tx) => {
           const { changes } = tx
             .delete(customFields)
-            .where(ownedRecord(customFields, id, request.userId))
+            .where(ownedRecord(customFields, id, request.accountId))
             .run();
           if (changes === 0) throw notFound();
-          holdCampaignsUsingSegments(db, segmentsWithField(db, request.userId, id), now);
+          holdCampaignsUsingSegments(db, segmentsWithField(db, request.accountId, id), now);
         },
         { behavior: 'immediate' },
       );
@@ -141,14 +163,20 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
 
   app.get(
     '/get-dynamic/content',
-    { schema: { response: successWith({ contents: Type.Array(Type.String()) }) } },
+    {
+      schema: {
+        tags: ['Templates'],
+        summary: 'List the placeholders a mail can contain',
+        response: successWith({ contents: Type.Array(Type.String()) }),
+      },
+    },
     async (request) => {
       const builtIn = db
         .select({ name: dynamicContents.name })
         .from(dynamicContents)
         .orderBy(asc(dynamicContents.id))
         .all();
-      const own = listCustomFields(db, request.userId).map((field) => field.field_name);
+      const own = listCustomFields(db, request.accountId).map((field) => field.field_name);
       const contents = [...new Set([...builtIn.map((content) => content.name), ...own])];
       return { status: 'success' as const, message: { contents } };
     },

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, isNull, sql } from 'drizzle-orm';
 import Type from 'typebox';
+import { isAddress } from '../audience/contacts/address-rows.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, requireOwnedIds } from '../database/ownership.ts';
@@ -10,36 +11,58 @@ import { unsubscribers } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
-import { done, identifier, identifiers, listQuery, successWith } from '../http/schemas.ts';
+import { addressListQuery, done, identifier, identifiers, successWith } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
 import { Unsubscriber } from './unsubscribe-groups.ts';
+
+const tags = ['Global unsubscribes'];
 
 const ListBody = Type.Object({ email_address: AddressList });
 
 export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   const record = recordObject(Unsubscriber, unsubscribers);
-  const inGlobalList = (userId: number) =>
-    and(ownedBy(unsubscribers, userId), isNull(unsubscribers.unsubscribe_groups_id));
+  const inGlobalList = (accountId: number) =>
+    and(ownedBy(unsubscribers, accountId), isNull(unsubscribers.unsubscribe_groups_id));
 
   app.get(
     '/global-unsubscribes',
-    { schema: { querystring: listQuery, response: successWith({ unSubscribers: Type.Array(Unsubscriber) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the globally unsubscribed addresses',
+        querystring: addressListQuery,
+        response: successWith({ unSubscribers: Type.Array(Unsubscriber) }),
+      },
+    },
     (request, reply) => {
-      const where = inGlobalList(request.userId);
+      const { accountId, query } = request;
+      const where = and(inGlobalList(accountId), isAddress(unsubscribers.address_id, accountId, query.email));
       const source = { record, from: sql`${unsubscribers}`, where, id: unsubscribers.id };
-      sendList(reply, db, 'unSubscribers', source, request.query);
+      sendList(reply, db, 'unSubscribers', source, query);
     },
   );
 
   app.post(
     '/global-unsubscribes/save',
     {
-      schema: { body: ListBody, response: done },
+      schema: {
+        tags,
+        summary: 'Unsubscribe addresses from all mail',
+        description:
+          'Addresses that are on the list already stay as they are. If one of the addresses is invalid, none is added.',
+        body: ListBody,
+        response: done,
+      },
       config: { check: check(ListBody, (body, errors) => checkAddressList(body.email_address, errors)) },
     },
     async (request) => {
-      const change = { userId: request.userId, groupId: null, source: 'api' as const, now: isoTimestamp(clock.now()) };
+      const change = {
+        accountId: request.accountId,
+        groupId: null,
+        source: 'api' as const,
+        now: isoTimestamp(clock.now()),
+      };
       addUnsubscribers(db, change, readAddressList(request.body.email_address));
       return { status: 'success' as const, message: 'Added Successfully' };
     },
@@ -47,9 +70,16 @@ export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
 
   app.delete(
     '/global-unsubscribes/delete',
-    { schema: { querystring: Type.Object({ id: identifier('The entry.') }), response: done } },
+    {
+      schema: {
+        tags,
+        summary: 'Remove an address from the global list',
+        querystring: Type.Object({ id: identifier('The entry.') }),
+        response: done,
+      },
+    },
     async (request) => {
-      const ids = requireOwnedIds(db, unsubscribers, [request.query.id], inGlobalList(request.userId), notFound());
+      const ids = requireOwnedIds(db, unsubscribers, [request.query.id], inGlobalList(request.accountId), notFound());
       removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
@@ -57,9 +87,16 @@ export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
 
   app.post(
     '/global-unsubscribes/bulk-delete',
-    { schema: { body: Type.Object({ strIds: identifiers('Entry ids.') }), response: done } },
+    {
+      schema: {
+        tags,
+        summary: 'Remove several addresses from the global list',
+        body: Type.Object({ strIds: identifiers('Entry ids.') }),
+        response: done,
+      },
+    },
     async (request) => {
-      const ids = requireOwnedIds(db, unsubscribers, request.body.strIds, inGlobalList(request.userId), notFound());
+      const ids = requireOwnedIds(db, unsubscribers, request.body.strIds, inGlobalList(request.accountId), notFound());
       removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },

@@ -6,6 +6,8 @@ import { chooseEncoding } from '../http/content-encoding.ts';
 import { placesBody, placesEtag } from '../http/places-body.ts';
 import { integer, nullable, successWith } from '../http/schemas.ts';
 
+const tags = ['Places'];
+
 const Country = Type.Object({ id: integer(), name: Type.String(), iso2: Type.String() });
 const State = Type.Object({ id: integer(), country_id: integer(), name: Type.String(), code: Type.String() });
 const City = Type.Object({ id: integer(), country_id: integer(), state_id: nullable(integer()), name: Type.String() });
@@ -15,6 +17,8 @@ export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/get/country-state-city',
     {
       schema: {
+        tags,
+        summary: 'List countries, states and cities',
         response: successWith({ countries: Type.Array(Country), states: Type.Array(State), cities: Type.Array(City) }),
       },
     },

@@ -5,6 +5,7 @@ import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { hasContactType } from '../audience/contacts/contacts.ts';
 import { listCustomFields } from '../audience/contacts/custom-fields.ts';
+import { isErased } from '../audience/contacts/erased.ts';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { type GivenRules, MAX_RULES, parseRules } from '../audience/segments/rules.ts';
 import { addRecipient, createSegment, removeRecipient, updateSegment } from '../audience/segments/segments.ts';
@@ -33,6 +34,8 @@ import {
 } from '../http/schemas.ts';
 import { check, type FieldErrorCollector } from '../http/validation.ts';
 import { holdCampaignsUsingTarget } from '../senders/hold-campaigns.ts';
+
+const tags = ['Segments'];
 
 const Segment = Type.Object({
   id: integer(),
@@ -101,9 +104,16 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
 
   app.get(
     '/segment/list',
-    { schema: { querystring: listQuery, response: successWith({ segments: Type.Array(Segment) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the segments',
+        querystring: listQuery,
+        response: successWith({ segments: Type.Array(Segment) }),
+      },
+    },
     (request, reply) => {
-      const source = { record, from, where: ownedBy(segments, request.userId), id: segments.id };
+      const source = { record, from, where: ownedBy(segments, request.accountId), id: segments.id };
       sendList(reply, db, 'segments', source, request.query);
     },
   );
@@ -111,22 +121,29 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
   const checkSegment = (
     body: GivenRules & { contact_type_id?: number },
     errors: FieldErrorCollector,
-    userId: number,
+    accountId: number,
   ) => {
     if (body.contact_type_id !== undefined)
-      errors.reference('contact_type_id', () => hasContactType(db, userId, body.contact_type_id));
+      errors.reference('contact_type_id', () => hasContactType(db, accountId, body.contact_type_id));
     if (errors.has('value')) return;
-    for (const [field, text] of parseRules(listCustomFields(db, userId), body).errors) errors.add(field, text);
+    for (const [field, text] of parseRules(listCustomFields(db, accountId), body).errors) errors.add(field, text);
   };
 
   app.post(
     '/segment/store',
     {
-      schema: { body: SegmentBody, response: done },
-      config: { check: check(SegmentBody, (body, errors, { userId }) => checkSegment(body, errors, userId)) },
+      schema: {
+        tags,
+        summary: 'Add a segment',
+        description:
+          'The rules are read by position: the first field belongs to the first operator, and each operator takes as many values as it needs.',
+        body: SegmentBody,
+        response: done,
+      },
+      config: { check: check(SegmentBody, (body, errors, { accountId }) => checkSegment(body, errors, accountId)) },
     },
     async (request, reply) => {
-      const id = await createSegment(db, clock, request.userId, request.body);
+      const id = await createSegment(db, clock, request.accountId, request.body);
       wake();
       reply.header('location', `/api/segment/details?segment_id=${id}`);
       return { status: 'success' as const, message: 'Added Successfully' };
@@ -136,11 +153,13 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
   app.post(
     '/segment/update',
     {
-      schema: { body: SegmentUpdateBody, response: done },
-      config: { check: check(SegmentUpdateBody, (body, errors, { userId }) => checkSegment(body, errors, userId)) },
+      schema: { tags, summary: 'Change a segment', body: SegmentUpdateBody, response: done },
+      config: {
+        check: check(SegmentUpdateBody, (body, errors, { accountId }) => checkSegment(body, errors, accountId)),
+      },
     },
     async (request, reply) => {
-      const id = await updateSegment(db, clock, request.userId, request.body.segment_id, request.body);
+      const id = await updateSegment(db, clock, request.accountId, request.body.segment_id, request.body);
       wake();
       reply.header('location', `/api/segment/details?segment_id=${id}`);
       return { status: 'success' as const, message: 'Updated Successfully' };
@@ -149,34 +168,54 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
 
   app.get(
     '/segment/details',
-    { schema: { querystring: ById, response: successWith({ segment: Segment, problem: Problem }) } },
+    {
+      schema: {
+        tags,
+        summary: 'Read a segment',
+        querystring: ById,
+        response: successWith({ segment: Segment, problem: Problem }),
+      },
+    },
     (request, reply) => {
-      const json = readRecord(db, record, from, ownedRecord(segments, request.query.segment_id, request.userId));
+      const json = readRecord(db, record, from, ownedRecord(segments, request.query.segment_id, request.accountId));
       if (json === undefined) throw notFound();
       const problem = segmentProblem(db, recordId(request.query.segment_id));
       sendRecord(reply, 'segment', json, { problem });
     },
   );
 
-  app.delete('/segment/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
-    const id = recordId(request.query.segment_id);
-    const now = isoTimestamp(clock.now());
-    db.transaction(
-      (tx) => {
-        const deleted = { deleted_at: now, recompute_after: null, check_at: null };
-        const { changes } = tx
-          .update(segments)
-          .set(deleted)
-          .where(ownedRecord(segments, id, request.userId))
-          .run();
-        if (changes === 0) throw notFound();
-        holdCampaignsUsingTarget(db, 'segments', id, now);
+  app.delete(
+    '/segment/delete',
+    {
+      schema: {
+        tags,
+        summary: 'Delete a segment',
+        description:
+          'A queued single send that names it is no longer queued, a live automation becomes a draft, and their reports say why. The confirmation is in errors, with the status success.',
+        querystring: ById,
+        response: doneInErrors,
       },
-      { behavior: 'immediate' },
-    );
-    wake();
-    return { status: 'success' as const, errors: 'Deleted Successfully' };
-  });
+    },
+    async (request) => {
+      const id = recordId(request.query.segment_id);
+      const now = isoTimestamp(clock.now());
+      db.transaction(
+        (tx) => {
+          const deleted = { deleted_at: now, recompute_after: null, check_at: null };
+          const { changes } = tx
+            .update(segments)
+            .set(deleted)
+            .where(ownedRecord(segments, id, request.accountId))
+            .run();
+          if (changes === 0) throw notFound();
+          holdCampaignsUsingTarget(db, 'segments', id, now);
+        },
+        { behavior: 'immediate' },
+      );
+      wake();
+      return { status: 'success' as const, errors: 'Deleted Successfully' };
+    },
+  );
 
   // A recipient who is a contact has the contact's values instead of those given when they were added by hand.
   const name = (column: 'first_name' | 'last_name' | 'email') =>
@@ -196,13 +235,15 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     '/segment/email/list',
     {
       schema: {
+        tags,
+        summary: 'List the recipients of a segment',
         querystring: Type.Object({ segment_id: identifier('The segment.'), ...listQuery.properties }),
         response: successWith({ contactEmails: Type.Array(SegmentRecipient) }),
       },
     },
     (request, reply) => {
       const id = recordId(request.query.segment_id);
-      if (!hasSegment(db, request.userId, id)) throw notFound('Record not found');
+      if (!hasSegment(db, request.accountId, id)) throw notFound('Record not found');
       const source = {
         record: recipient,
         from: sql`${segmentRecipients} INDEXED BY segment_recipients_listed LEFT JOIN ${contacts} ON ${contacts.id} = ${segmentRecipients.contact_id}`,
@@ -216,11 +257,18 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
   app.post(
     '/segment/email/store',
     {
-      schema: { body: RecipientBody, response: done },
+      schema: {
+        tags,
+        summary: 'Add a recipient to a segment by hand',
+        description: 'The address stays in the segment whether the rules match it or not.',
+        body: RecipientBody,
+        response: done,
+      },
       config: {
-        check: check(RecipientBody, (body, errors, { userId }) => {
+        check: check(RecipientBody, (body, errors, { accountId }) => {
           if (body.segment_id !== undefined)
-            errors.reference('segment_id', () => hasSegment(db, userId, body.segment_id));
+            errors.reference('segment_id', () => hasSegment(db, accountId, body.segment_id));
+          if (isErased(db.$client, accountId, body.email)) errors.add('email', wording.erased('email'));
         }),
       },
     },
@@ -228,7 +276,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       const { segment_id, first_name, last_name, email: given } = request.body;
       const address = parseAddress(given);
       if (address === null) throw invalid('email', wording.email('email'));
-      addRecipient(db, request.userId, segment_id, { first_name, last_name, address }, isoTimestamp(clock.now()));
+      addRecipient(db, request.accountId, segment_id, { first_name, last_name, address }, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Added Successfully' };
     },
   );
@@ -237,12 +285,15 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     '/segment/email/delete',
     {
       schema: {
+        tags,
+        summary: 'Remove a recipient from a segment',
+        description: 'Whoever is removed stays out, also while the rules match.',
         querystring: Type.Object({ segment_recipient_id: identifier('The segment recipient.') }),
         response: done,
       },
     },
     async (request) => {
-      removeRecipient(db, request.userId, request.query.segment_recipient_id, isoTimestamp(clock.now()));
+      removeRecipient(db, request.accountId, request.query.segment_recipient_id, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

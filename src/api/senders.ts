@@ -2,17 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
-import { cities, countries, senders, states } from '../database/schema/index.ts';
-import { waitForAcknowledgement } from '../delivery/queue/control.ts';
+import { cities, countries, HELD_CODES, senders, states } from '../database/schema/index.ts';
+import { waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { stateName } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
+  choice,
   DeliveryState,
   done,
   doneInErrors,
@@ -31,6 +33,9 @@ import {
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
 import { findLastVerification, holdCampaignsUsingSender, sendVerification } from '../senders/senders.ts';
+import { type AuditAction, audit } from '../users/audit.ts';
+
+const tags = ['Senders'];
 
 const Sender = Type.Object({
   id: integer(),
@@ -58,6 +63,7 @@ const Verification = Type.Object({
   state: nullable(DeliveryState),
   attempts: integer(),
   reply: nullable(Type.String()),
+  held_code: nullable(choice(...HELD_CODES)),
   held_reason: nullable(Type.String()),
 });
 
@@ -81,6 +87,12 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
   const from = sql`${senders}`;
   const mail = { db, tokens, publicUrl };
 
+  const recordInAudit = (
+    { accountId, actor }: FastifyRequest,
+    action: AuditAction,
+    { from_email }: { from_email: string },
+    now: Date,
+  ) => audit(db, { accountId, actor, action, subject: from_email }, now);
   const exists = (table: typeof countries | typeof states | typeof cities, id: number) =>
     db.select({ id: table.id }).from(table).where(eq(table.id, id)).get() !== undefined;
   const checkPlaces = check(SenderBody, ({ country_id, state_id, city_id }, errors) => {
@@ -92,16 +104,31 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
   app.route({
     method: ['GET', 'POST'],
     url: '/senders',
-    schema: { response: successWith({ senders: Type.Array(Sender) }), querystring: listQuery },
+    schema: {
+      tags,
+      summary: 'List the senders',
+      response: successWith({ senders: Type.Array(Sender) }),
+      querystring: listQuery,
+    },
+    config: { role: 'viewer' },
     handler: (request, reply) => {
-      const source = { record, from, where: ownedBy(senders, request.userId), id: senders.id };
+      const source = { record, from, where: ownedBy(senders, request.accountId), id: senders.id };
       sendList(reply, db, 'senders', source, request.query);
     },
   });
 
   app.post(
     '/sender/save',
-    { schema: { body: SenderBody, response: done }, config: { check: checkPlaces } },
+    {
+      schema: {
+        tags,
+        summary: 'Add a sender and send its verification mail',
+        description: 'The address is verified by the link in the mail.',
+        body: SenderBody,
+        response: done,
+      },
+      config: { check: checkPlaces, role: 'owner' },
+    },
     async (request, reply) => {
       const now = clock.now();
       const stamp = isoTimestamp(now);
@@ -111,7 +138,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
             .insert(senders)
             .values({
               ...request.body,
-              user_id: request.userId,
+              user_id: request.accountId,
               utr: randomUUID(),
               send_at: NO_TIME,
               created_at: stamp,
@@ -120,6 +147,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
             .returning()
             .get();
           sendVerification(mail, sender, now);
+          recordInAudit(request, 'sender_added', sender, now);
           return sender.id;
         },
         { behavior: 'immediate' },
@@ -132,9 +160,9 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
 
   app.get(
     '/sender/details',
-    { schema: { querystring: ById, response: successWith({ sender: Sender }) } },
+    { schema: { tags, summary: 'Read a sender', querystring: ById, response: successWith({ sender: Sender }) } },
     (request, reply) => {
-      const json = readRecord(db, record, from, ownedRecord(senders, request.query.sender_id, request.userId));
+      const json = readRecord(db, record, from, ownedRecord(senders, request.query.sender_id, request.accountId));
       if (json === undefined) throw notFound();
       sendRecord(reply, 'sender', json);
     },
@@ -142,7 +170,16 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
 
   app.post(
     '/sender/update',
-    { schema: { body: SenderUpdateBody, response: done }, config: { check: checkPlaces } },
+    {
+      schema: {
+        tags,
+        summary: 'Change a sender',
+        description: 'A new address has to be verified again.',
+        body: SenderUpdateBody,
+        response: done,
+      },
+      config: { check: checkPlaces, role: 'owner' },
+    },
     async (request) => {
       const { sender_id, ...given } = request.body;
       const now = clock.now();
@@ -151,7 +188,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
           const before = tx
             .select()
             .from(senders)
-            .where(ownedRecord(senders, sender_id, request.userId))
+            .where(ownedRecord(senders, sender_id, request.accountId))
             .get();
           if (before === undefined) throw notFound();
           const hasNewAddress = before.from_email !== given.from_email;
@@ -162,6 +199,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
             .returning()
             .get();
           if (hasNewAddress) sendVerification(mail, after, now);
+          recordInAudit(request, 'sender_changed', after, now);
         },
         { behavior: 'immediate' },
       );
@@ -170,57 +208,85 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
     },
   );
 
-  app.delete('/sender/delete', { schema: { querystring: ById, response: doneInErrors } }, async (request) => {
-    const now = isoTimestamp(clock.now());
-    const heldMailings = db.transaction(
-      (tx) => {
-        const sender = tx
-          .update(senders)
-          .set({ deleted_at: now })
-          .where(ownedRecord(senders, request.query.sender_id, request.userId))
-          .returning({ id: senders.id })
-          .get();
-        if (sender === undefined) throw notFound();
-        return holdCampaignsUsingSender(db, sender.id, now);
+  app.delete(
+    '/sender/delete',
+    {
+      schema: {
+        tags,
+        summary: 'Delete a sender',
+        description: 'Nothing is sent from it any more. The confirmation is in errors, with the status success.',
+        querystring: ById,
+        response: doneInErrors,
       },
-      { behavior: 'immediate' },
-    );
-    wake();
-    for (const id of heldMailings) await waitForAcknowledgement(db.$client, id);
-    return { status: 'success' as const, errors: 'Deleted Successfully' };
-  });
+      config: { role: 'owner' },
+    },
+    async (request) => {
+      const now = clock.now();
+      const heldMailings = db.transaction(
+        (tx) => {
+          const sender = tx
+            .update(senders)
+            .set({ deleted_at: isoTimestamp(now) })
+            .where(ownedRecord(senders, request.query.sender_id, request.accountId))
+            .returning({ id: senders.id, from_email: senders.from_email })
+            .get();
+          if (sender === undefined) throw notFound();
+          recordInAudit(request, 'sender_removed', sender, now);
+          return holdCampaignsUsingSender(db, sender.id, isoTimestamp(now));
+        },
+        { behavior: 'immediate' },
+      );
+      wake();
+      for (const id of heldMailings) await waitForAcknowledgement(db.$client, id);
+      return { status: 'success' as const, errors: 'Deleted Successfully' };
+    },
+  );
 
   app.get(
     '/sender/report',
-    { schema: { querystring: ById, response: successWith({ report: Verification }) } },
+    {
+      schema: {
+        tags,
+        summary: "Read the state of a sender's verification mail (addition)",
+        querystring: ById,
+        response: successWith({ report: Verification }),
+      },
+    },
     async (request) => {
       const sender = db
         .select()
         .from(senders)
-        .where(ownedRecord(senders, request.query.sender_id, request.userId))
+        .where(ownedRecord(senders, request.query.sender_id, request.accountId))
         .get();
       if (sender === undefined) throw notFound();
-      const none = { sent_at: null, attempts: 0, reply: null, held_reason: null };
+      const none = { sent_at: null, attempts: 0, reply: null, held_code: null, held_reason: null };
       const { state, ...mail } = { ...none, ...findLastVerification(db, sender) };
       const report = { is_verified: sender.is_verified, ...mail, state: state === undefined ? null : stateName(state) };
       return { status: 'success' as const, message: { report } };
     },
   );
 
-  app.get('/sender/resend-mail', { schema: { querystring: ById, response: done } }, async (request) => {
-    db.transaction(
-      (tx) => {
-        const sender = tx
-          .select()
-          .from(senders)
-          .where(ownedRecord(senders, request.query.sender_id, request.userId))
-          .get();
-        if (sender === undefined) throw notFound();
-        sendVerification(mail, sender, clock.now());
-      },
-      { behavior: 'immediate' },
-    );
-    wake();
-    return { status: 'success' as const, message: 'Verification Mail Send' };
-  });
+  app.get(
+    '/sender/resend-mail',
+    {
+      schema: { tags, summary: 'Send the verification mail again', querystring: ById, response: done },
+      config: { role: 'owner' },
+    },
+    async (request) => {
+      db.transaction(
+        (tx) => {
+          const sender = tx
+            .select()
+            .from(senders)
+            .where(ownedRecord(senders, request.query.sender_id, request.accountId))
+            .get();
+          if (sender === undefined) throw notFound();
+          sendVerification(mail, sender, clock.now());
+        },
+        { behavior: 'immediate' },
+      );
+      wake();
+      return { status: 'success' as const, message: 'Verification Mail Send' };
+    },
+  );
 };

@@ -4,13 +4,14 @@ import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { recordObject } from '../database/record-json.ts';
-import { deliveries } from '../database/schema/index.ts';
-import { sendingHeldReason } from '../delivery/queue/hold.ts';
-import { State } from '../delivery/queue/ledger.ts';
+import { DELIVERY_STATE, deliveries, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+import { reportedHold } from '../delivery/queue/held.ts';
+import { EventTally } from '../delivery/reporting/event-tally.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
 import { messages } from '../failure.ts';
+import { changesNothing } from '../http/keys.ts';
 import { sendList } from '../http/list-response.ts';
 import {
   choice,
@@ -29,11 +30,13 @@ import { findSingleSendMailing, requireSingleSend } from '../single-sends/action
 import { sendTestMail } from '../single-sends/test-mail.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
 
+const tags = ['Single sends'];
+
 const MAX_TEST_ADDRESSES = 10;
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
 const TestBody = Type.Object({ utr: identifier('The single send.'), email_address: AddressList });
 
-const stateNames = Object.entries(State).map(([name, state]) => sql`WHEN ${state} THEN ${name}`);
+const stateNames = Object.entries(DELIVERY_STATE).map(([name, state]) => sql`WHEN ${state} THEN ${name}`);
 const Recipient = Type.Object({
   id: integer(),
   email: Type.String(),
@@ -48,6 +51,7 @@ const Recipient = Type.Object({
 const Hourly = Type.Array(Type.Object({ hour: Type.String(), count: integer() }));
 const Report = Type.Object({
   status: integer(),
+  held_code: nullable(choice(...HELD_CODES, 'sending_held')),
   held_reason: nullable(Type.String()),
   courier: choice('smtp', 'outbox'),
   tracking: zeroOrOne(),
@@ -59,32 +63,70 @@ const Report = Type.Object({
   machine_opens: integer(),
   machine_clicks: integer(),
   design_url: Type.String(),
+  funnel: Type.Object({
+    recipients: integer(),
+    triggered: integer(),
+    delivered: integer(),
+    unique_opens: integer(),
+    people_opens: integer(),
+    unique_clicks: integer(),
+    people_clicks: integer(),
+    bounces: integer(),
+    failed: integer(),
+    suppressed: integer(),
+    cancelled: integer(),
+    unsubscribes: integer(),
+  }),
+  hours: Type.Array(
+    Type.Object({
+      hour: Type.String(),
+      opens: integer(),
+      machine_opens: integer(),
+      clicks: integer(),
+      machine_clicks: integer(),
+      bounces: integer(),
+      unsubscribes: integer(),
+    }),
+  ),
+  links: Type.Array(
+    Type.Object({ number: integer(), url: Type.String(), clicks: integer(), machine_clicks: integer() }),
+  ),
 });
 
 export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db, config, clock, tokens, publicUrl } = deps;
+  const tally = new EventTally(db.$client);
 
   app.get(
     '/single-send/report',
-    { schema: { querystring: ByUtr, response: successWith({ report: Report }) } },
+    {
+      schema: {
+        tags,
+        summary: 'Read the report of a single send',
+        querystring: ByUtr,
+        response: successWith({ report: Report }),
+      },
+    },
     async (request) => {
-      const send = requireSingleSend(db, request.userId, request.query.utr);
+      const send = requireSingleSend(db, request.accountId, request.query.utr);
       const mailing = findSingleSendMailing(db, send);
-      const isUnderWay = send.status === 1 || send.status === 2;
+      const isUnderWay = send.status === SINGLE_SEND_STATUS.queued || send.status === SINGLE_SEND_STATUS.running;
       const report = {
         status: send.status,
-        held_reason: mailing?.held_reason ?? send.held_reason ?? (isUnderWay ? sendingHeldReason(db.$client) : null),
+        ...reportedHold(db.$client, [mailing, send], isUnderWay),
         courier: config.SMTP_URL === '' ? ('outbox' as const) : ('smtp' as const),
         tracking: send.tracking,
-        ...(await mailingReport(db.$client, mailing?.id ?? 0)),
-        design_url: `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, clock.now())}`,
+        ...(await mailingReport(db.$client, tally, mailing?.id ?? 0)),
+        design_url: changesNothing(request)
+          ? ''
+          : `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, clock.now())}`,
       };
       return { status: 'success' as const, message: { report } };
     },
   );
 
   const record = recordObject(Recipient, deliveries, {
-    email: sql`ifnull((SELECT email FROM contacts WHERE id = ${deliveries.contact_id} AND address_id = ${deliveries.address_id}), compared_email)`,
+    email: sql`ifnull((SELECT email FROM contacts WHERE id = ${deliveries.contact_id} AND address_id = ${deliveries.address_id}), normalized_email)`,
     state: sql`CASE ${deliveries.state} ${sql.join(stateNames, sql` `)} END`,
     attempts: sql`${deliveries.attempt}`,
     updated_at: sql`iif(${deliveries.updated_at} = 0, NULL, strftime('%Y-%m-%dT%H:%M:%S', ${deliveries.updated_at} / 1000, 'unixepoch') || '.000000Z')`,
@@ -94,6 +136,8 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     '/single-send/recipients',
     {
       schema: {
+        tags,
+        summary: 'List the recipients of a single send with their results',
         querystring: Type.Object({
           ...ByUtr.properties,
           email: Type.Optional(line({ description: 'Only this address.' })),
@@ -104,10 +148,10 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
     (request, reply) => {
       const { utr, email } = request.query;
-      const mailing = findSingleSendMailing(db, requireSingleSend(db, request.userId, utr));
+      const mailing = findSingleSendMailing(db, requireSingleSend(db, request.accountId, utr));
       const where = and(
         eq(deliveries.mailing_id, mailing?.id ?? 0),
-        email === undefined ? undefined : sql`compared_email = ${parseAddress(email)?.normalized ?? ''}`,
+        email === undefined ? undefined : sql`normalized_email = ${parseAddress(email)?.normalized ?? ''}`,
       );
       const from = sql`${deliveries} CROSS JOIN addresses ON addresses.id = ${deliveries.address_id}`;
       sendList(reply, db, 'recipients', { record, from, where, id: deliveries.id }, request.query);
@@ -117,7 +161,13 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
   app.post(
     '/single/send/test',
     {
-      schema: { body: TestBody, response: done },
+      schema: {
+        tags,
+        summary: 'Send a test of a single send',
+        description: 'To ten addresses at most. Tests count in no report.',
+        body: TestBody,
+        response: done,
+      },
       config: {
         check: check(TestBody, ({ email_address }, errors) => {
           checkAddressList(email_address, errors);
@@ -129,7 +179,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
     async (request) => {
       const { utr, email_address } = request.body;
-      await sendTestMail(deps, request.userId, utr, readAddressList(email_address));
+      await sendTestMail(deps, request.accountId, utr, readAddressList(email_address));
       return { status: 'success' as const, message: 'Test Mail Sent Successfully' };
     },
   );

@@ -34,6 +34,8 @@ import {
   updateSingleSend,
 } from '../single-sends/single-sends.ts';
 
+const tags = ['Single sends'];
+
 const Targets = Type.Array(Type.Object({ id: Type.String(), table: Type.String() }));
 
 /** The record of a single send. Its counters are those of its mailing. */
@@ -138,7 +140,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     // SQLite treats the JSON of a subquery as text unless it is passed through json() again.
     unique_open_token: sql`json((SELECT json_group_object(CAST(id AS TEXT), token) FROM (
       SELECT id, open_token(id, mailing_id, address_id, ${singleSends.unsubscribe_group_id}, ${singleSends.user_id},
-        (SELECT compared_email FROM addresses WHERE addresses.id = address_id)) AS token
+        (SELECT normalized_email FROM addresses WHERE addresses.id = address_id)) AS token
       FROM deliveries WHERE mailing_id = mailings.id AND opened_at IS NOT NULL ORDER BY opened_at DESC, id DESC LIMIT 1000)))`,
   });
 
@@ -148,25 +150,42 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   app.get(
     '/single-send/list',
-    { schema: { querystring: listQuery, response: successWith({ singleSends: Type.Array(SingleSend) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the single sends',
+        querystring: listQuery,
+        response: successWith({ singleSends: Type.Array(SingleSend) }),
+      },
+    },
     (request, reply) => {
-      const source = { record, from, where: ownedBy(singleSends, request.userId), id: singleSends.id, bytes };
+      const source = { record, from, where: ownedBy(singleSends, request.accountId), id: singleSends.id, bytes };
       sendList(reply, db, 'singleSends', source, request.query);
     },
   );
 
   const location = (utr: string) => `/api/single-send/details?utr=${utr}`;
-  const checkFields = check(SingleSendBody, (body, errors, { userId }) => {
-    for (const [field, problem] of singleSendErrors(deps, userId, body))
+  const checkFields = check(SingleSendBody, (body, errors, { accountId }) => {
+    for (const [field, problem] of singleSendErrors(deps, accountId, body))
       if (!errors.has(field)) errors.add(field, problem);
   });
 
   app.post(
     '/single/send/create',
-    { schema: { body: SingleSendBody, response: Utr }, config: { check: checkFields } },
+    {
+      schema: {
+        tags,
+        summary: 'Create a single send, sent at once or on a schedule',
+        description:
+          'It is queued if it has everything it needs; otherwise it is saved and its report says what is missing. The header Location of the answer names its details.',
+        body: SingleSendBody,
+        response: Utr,
+      },
+      config: { check: checkFields },
+    },
     async (request, reply) => {
       const input: SingleSendInput = request.body;
-      const utr = createSingleSend(deps, request.userId, input);
+      const utr = createSingleSend(deps, request.accountId, input);
       wake();
       reply.header('location', location(utr));
       return { status: 'success' as const, message: { utr } };
@@ -175,9 +194,21 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   app.post(
     '/single/send/preview',
-    { schema: { body: SingleSendBody, response: successWith({ preview: Preview }) }, config: { check: checkFields } },
+    {
+      schema: {
+        tags,
+        summary: 'Preview the audience and the mail of a single send',
+        description:
+          'Sends and saves nothing. Tells who would get the mail, who would not and why, and shows it for one contact.',
+        body: SingleSendBody,
+        response: successWith({ preview: Preview }),
+      },
+      config: { check: checkFields },
+    },
     async (request) => {
-      const preview = await withinShare(request.userId, () => previewSingleSend(deps, request.userId, request.body));
+      const preview = await withinShare(request.accountId, () =>
+        previewSingleSend(deps, request.accountId, request.body),
+      );
       return { status: 'success' as const, message: { preview } };
     },
   );
@@ -186,12 +217,14 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     '/single-send/details',
     {
       schema: {
+        tags,
+        summary: 'Read a single send',
         querystring: Type.Object({ utr: identifier('The single send.') }),
         response: successWith({ singleSend: Type.Array(SingleSend) }),
       },
     },
     (request, reply) => {
-      const where = and(ownedBy(singleSends, request.userId), eq(singleSends.utr, recordUtr(request.query.utr)));
+      const where = and(ownedBy(singleSends, request.accountId), eq(singleSends.utr, recordUtr(request.query.utr)));
       const json = readRecord(db, record, from, where);
       if (json === undefined) throw notFound('Record not found');
       sendRecord(reply, 'singleSend', `[${json}]`);
@@ -200,10 +233,19 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 
   app.post(
     '/single/send/update',
-    { schema: { body: SingleSendUpdateBody, response: Utr }, config: { check: checkFields } },
+    {
+      schema: {
+        tags,
+        summary: 'Change a single send that has not been sent',
+        description: 'The same parameters as on create. Queues it again.',
+        body: SingleSendUpdateBody,
+        response: Utr,
+      },
+      config: { check: checkFields },
+    },
     async (request, reply) => {
       const { utr: given, ...input } = request.body;
-      const utr = updateSingleSend(deps, request.userId, given, input);
+      const utr = updateSingleSend(deps, request.accountId, given, input);
       wake();
       reply.header('location', location(utr));
       return { status: 'success' as const, message: { utr } };

@@ -1,8 +1,8 @@
 /** Bounces and complaints reported by other systems, and the suppressed addresses (additions). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { sql } from 'drizzle-orm';
+import { and, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { addressId } from '../audience/contacts/address-rows.ts';
+import { addressId, isAddress } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, requireOwnedIds } from '../database/ownership.ts';
@@ -14,16 +14,18 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
 import {
+  addressListQuery,
   choice,
   done,
   email,
   identifier,
   integer,
   isoTimestampSchema,
-  listQuery,
   successWith,
   text,
 } from '../http/schemas.ts';
+
+const tags = ['Bounces and suppressions'];
 
 const Suppression = Type.Object({
   id: integer(),
@@ -40,46 +42,73 @@ const BounceBody = Type.Object({
 });
 
 export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
-  app.post('/bounces', { schema: { body: BounceBody, response: done } }, async (request) => {
-    const { address: given, kind } = request.body;
-    const diagnostic = sanitizeText(request.body.diagnostic ?? '');
-    const address = parseAddress(given);
-    if (address === null) throw new Error('an invalid address passed the schema');
-    const now = clock.now();
-    db.transaction(
-      () => {
-        const address_id = addressId(db, request.userId, address);
-        const deliveryId = lastAccepted(db.$client, request.userId, address_id);
-        if (deliveryId !== null) {
-          recordBounce(db.$client, { deliveryId, kind, suppress: true, diagnostic }, now, isoTimestamp(now));
-        }
-        suppressAddress(db.$client, { user_id: request.userId, address_id, kind, diagnostic }, isoTimestamp(now));
+  app.post(
+    '/bounces',
+    {
+      schema: {
+        tags,
+        summary: 'Record a bounce or a complaint',
+        description: 'For what other systems learn about an address. It is suppressed: no more mail goes there.',
+        body: BounceBody,
+        response: done,
       },
-      { behavior: 'immediate' },
-    );
-    return { status: 'success' as const, message: 'Recorded Successfully' };
-  });
+    },
+    async (request) => {
+      const { address: given, kind } = request.body;
+      const diagnostic = sanitizeText(request.body.diagnostic ?? '');
+      const address = parseAddress(given);
+      if (address === null) throw new Error('an invalid address passed the schema');
+      const now = clock.now();
+      db.transaction(
+        () => {
+          const address_id = addressId(db, request.accountId, address);
+          const deliveryId = lastAccepted(db.$client, request.accountId, address_id);
+          if (deliveryId !== null) {
+            recordBounce(db.$client, { deliveryId, kind, suppress: true, diagnostic }, now, isoTimestamp(now));
+          }
+          suppressAddress(db.$client, { user_id: request.accountId, address_id, kind, diagnostic }, isoTimestamp(now));
+        },
+        { behavior: 'immediate' },
+      );
+      return { status: 'success' as const, message: 'Recorded Successfully' };
+    },
+  );
 
   app.get(
     '/suppressions/list',
-    { schema: { querystring: listQuery, response: successWith({ suppressions: Type.Array(Suppression) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the suppressed addresses',
+        querystring: addressListQuery,
+        response: successWith({ suppressions: Type.Array(Suppression) }),
+      },
+    },
     (request, reply) => {
-      const record = recordObject(Suppression, suppressions, { email_address: sql`${addresses.compared_email}` });
+      const record = recordObject(Suppression, suppressions, { email_address: sql`${addresses.normalized_email}` });
       const from = sql`${suppressions} CROSS JOIN ${addresses} ON ${addresses.id} = ${suppressions.address_id}`;
-      const source = { record, from, where: ownedBy(suppressions, request.userId), id: suppressions.id };
-      sendList(reply, db, 'suppressions', source, request.query);
+      const { accountId, query } = request;
+      const where = and(ownedBy(suppressions, accountId), isAddress(suppressions.address_id, accountId, query.email));
+      sendList(reply, db, 'suppressions', { record, from, where, id: suppressions.id }, query);
     },
   );
 
   app.delete(
     '/suppressions/delete',
-    { schema: { querystring: Type.Object({ id: identifier('The suppression.') }), response: done } },
+    {
+      schema: {
+        tags,
+        summary: 'Remove an address from the suppression list',
+        querystring: Type.Object({ id: identifier('The suppression.') }),
+        response: done,
+      },
+    },
     async (request) => {
       const [id] = requireOwnedIds(
         db,
         suppressions,
         [request.query.id],
-        ownedBy(suppressions, request.userId),
+        ownedBy(suppressions, request.accountId),
         notFound(),
       );
       db.run(sql`DELETE FROM suppressions WHERE id = ${id}`);

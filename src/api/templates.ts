@@ -8,6 +8,8 @@ import type { Deps } from '../deps.ts';
 import { sendList } from '../http/list-response.ts';
 import { integer, isoTimestampSchema, listQuery, nullable, successWith, zeroOrOne } from '../http/schemas.ts';
 
+const tags = ['Templates'];
+
 const DesignTemplate = Type.Object({
   id: integer(),
   template_name: Type.String(),
@@ -24,7 +26,14 @@ export const templateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db 
 
   app.get(
     '/get-design/template',
-    { schema: { querystring: listQuery, response: successWith({ templates: Type.Array(DesignTemplate) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the templates',
+        querystring: listQuery,
+        response: successWith({ templates: Type.Array(DesignTemplate) }),
+      },
+    },
     (request, reply) => {
       const source = { record, from: sql`${designTemplates}`, where: sql`true`, id: designTemplates.id };
       sendList(reply, db, 'templates', source, request.query);

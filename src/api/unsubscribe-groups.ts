@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, isNotNull, sql } from 'drizzle-orm';
 import Type from 'typebox';
+import { isAddress } from '../audience/contacts/address-rows.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, requireOwnedIds } from '../database/ownership.ts';
@@ -12,6 +13,7 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
+  addressListQuery,
   done,
   flag,
   identifier,
@@ -28,6 +30,8 @@ import {
 } from '../http/schemas.ts';
 import { check } from '../http/validation.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
+
+const tags = ['Unsubscribe groups'];
 
 const UnsubscribeGroup = Type.Object({
   id: integer(),
@@ -60,41 +64,59 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
   const record = recordObject(UnsubscribeGroup, unsubscribeGroups);
   const listed = recordObject(ListedGroup, unsubscribeGroups);
   const recipient = recordObject(Unsubscriber, unsubscribers);
-  const isOwnedGroup = (id: number | undefined, userId: number) =>
+  const isOwnedGroup = (id: number | undefined, accountId: number) =>
     db
       .select({ id: unsubscribeGroups.id })
       .from(unsubscribeGroups)
-      .where(ownedRecord(unsubscribeGroups, id, userId))
+      .where(ownedRecord(unsubscribeGroups, id, accountId))
       .get() !== undefined;
 
   app.get(
     '/unsubscribes-groups',
-    { schema: { querystring: listQuery, response: successWith({ unsubscribesGroups: Type.Array(ListedGroup) }) } },
+    {
+      schema: {
+        tags,
+        summary: 'List the groups',
+        querystring: listQuery,
+        response: successWith({ unsubscribesGroups: Type.Array(ListedGroup) }),
+      },
+    },
     (request, reply) => {
-      const where = ownedBy(unsubscribeGroups, request.userId);
+      const where = ownedBy(unsubscribeGroups, request.accountId);
       const bytes = totalBytes(unsubscribeGroups.description);
       const source = { record: listed, from: sql`${unsubscribeGroups}`, where, id: unsubscribeGroups.id, bytes };
       sendList(reply, db, 'unsubscribesGroups', source, request.query);
     },
   );
 
-  app.post('/unsubscribes-groups/save', { schema: { body: GroupBody, response: done } }, async (request, reply) => {
-    const now = isoTimestamp(clock.now());
-    const rand_id = String(randomInt(1_000_000_000, 10_000_000_000));
-    const { id } = db
-      .insert(unsubscribeGroups)
-      .values({ ...request.body, user_id: request.userId, rand_id, created_at: now, updated_at: now })
-      .returning({ id: unsubscribeGroups.id })
-      .get();
-    reply.header('location', `/api/unsubscribes-groups/details?id=${id}`);
-    return { status: 'success' as const, message: 'Saved Successfully' };
-  });
+  app.post(
+    '/unsubscribes-groups/save',
+    { schema: { tags, summary: 'Add a group', body: GroupBody, response: done } },
+    async (request, reply) => {
+      const now = isoTimestamp(clock.now());
+      const rand_id = String(randomInt(1_000_000_000, 10_000_000_000));
+      const { id } = db
+        .insert(unsubscribeGroups)
+        .values({ ...request.body, user_id: request.accountId, rand_id, created_at: now, updated_at: now })
+        .returning({ id: unsubscribeGroups.id })
+        .get();
+      reply.header('location', `/api/unsubscribes-groups/details?id=${id}`);
+      return { status: 'success' as const, message: 'Saved Successfully' };
+    },
+  );
 
   app.get(
     '/unsubscribes-groups/details',
-    { schema: { querystring: ById, response: successWith({ unsubscribesGroup: UnsubscribeGroup }) } },
+    {
+      schema: {
+        tags,
+        summary: 'Read a group',
+        querystring: ById,
+        response: successWith({ unsubscribesGroup: UnsubscribeGroup }),
+      },
+    },
     (request, reply) => {
-      const where = ownedRecord(unsubscribeGroups, request.query.id, request.userId);
+      const where = ownedRecord(unsubscribeGroups, request.query.id, request.accountId);
       const json = readRecord(db, record, sql`${unsubscribeGroups}`, where);
       if (json === undefined) throw notFound();
       sendRecord(reply, 'unsubscribesGroup', json);
@@ -103,12 +125,12 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
 
   app.post(
     '/unsubscribes-groups/update',
-    { schema: { querystring: ById, body: GroupBody, response: done } },
+    { schema: { tags, summary: 'Change a group', querystring: ById, body: GroupBody, response: done } },
     async (request) => {
       const { changes } = db
         .update(unsubscribeGroups)
         .set({ ...request.body, updated_at: isoTimestamp(clock.now()) })
-        .where(ownedRecord(unsubscribeGroups, request.query.id, request.userId))
+        .where(ownedRecord(unsubscribeGroups, request.query.id, request.accountId))
         .run();
       if (changes === 0) throw notFound();
       return { status: 'success' as const, message: 'Updated Successfully' };
@@ -119,17 +141,23 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
   app.post(
     '/unsubscribes-groups/manually-add',
     {
-      schema: { body: ManualBody, response: done },
+      schema: {
+        tags,
+        summary: 'Unsubscribe addresses from a group',
+        description: 'They get no more mail of this group, and keep getting that of others.',
+        body: ManualBody,
+        response: done,
+      },
       config: {
-        check: check(ManualBody, (body, errors, { userId }) => {
+        check: check(ManualBody, (body, errors, { accountId }) => {
           checkAddressList(body.email_address, errors);
-          errors.reference('unsubscribe_groups_id', () => isOwnedGroup(body.unsubscribe_groups_id, userId));
+          errors.reference('unsubscribe_groups_id', () => isOwnedGroup(body.unsubscribe_groups_id, accountId));
         }),
       },
     },
     async (request) => {
       const { unsubscribe_groups_id: groupId, email_address } = request.body;
-      const change = { userId: request.userId, groupId, source: 'api' as const, now: isoTimestamp(clock.now()) };
+      const change = { accountId: request.accountId, groupId, source: 'api' as const, now: isoTimestamp(clock.now()) };
       addUnsubscribers(db, change, readAddressList(email_address));
       return { status: 'success' as const, message: 'Added Successfully' };
     },
@@ -139,7 +167,9 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     '/unsubscribes-groups/recipients-list',
     {
       schema: {
-        querystring: Type.Object({ groupId: identifier('The unsubscribe group.'), ...listQuery.properties }),
+        tags,
+        summary: 'List the addresses unsubscribed from a group',
+        querystring: Type.Object({ groupId: identifier('The unsubscribe group.'), ...addressListQuery.properties }),
         response: successWith({ recipients: Type.Array(Unsubscriber) }),
       },
     },
@@ -147,23 +177,34 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       const group = db
         .select({ id: unsubscribeGroups.id })
         .from(unsubscribeGroups)
-        .where(ownedRecord(unsubscribeGroups, request.query.groupId, request.userId))
+        .where(ownedRecord(unsubscribeGroups, request.query.groupId, request.accountId))
         .get();
       if (group === undefined) throw notFound();
-      const where = and(eq(unsubscribers.user_id, request.userId), eq(unsubscribers.unsubscribe_groups_id, group.id));
+      const where = and(
+        eq(unsubscribers.user_id, request.accountId),
+        eq(unsubscribers.unsubscribe_groups_id, group.id),
+        isAddress(unsubscribers.address_id, request.accountId, request.query.email),
+      );
       const source = { record: recipient, from: sql`${unsubscribers}`, where, id: unsubscribers.id };
       sendList(reply, db, 'recipients', source, request.query);
     },
   );
 
-  const inGroup = (userId: number) =>
-    and(ownedBy(unsubscribers, userId), isNotNull(unsubscribers.unsubscribe_groups_id));
+  const inGroup = (accountId: number) =>
+    and(ownedBy(unsubscribers, accountId), isNotNull(unsubscribers.unsubscribe_groups_id));
 
   app.delete(
     '/unsubscribes-groups/recipients-delete',
-    { schema: { querystring: Type.Object({ id: identifier('The recipient.') }), response: done } },
+    {
+      schema: {
+        tags,
+        summary: "Remove an address from a group's list",
+        querystring: Type.Object({ id: identifier('The recipient.') }),
+        response: done,
+      },
+    },
     async (request) => {
-      const ids = requireOwnedIds(db, unsubscribers, [request.query.id], inGroup(request.userId), notFound());
+      const ids = requireOwnedIds(db, unsubscribers, [request.query.id], inGroup(request.accountId), notFound());
       removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
@@ -171,9 +212,16 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
 
   app.post(
     '/unsubscribes-groups/recipients-bulk-delete',
-    { schema: { body: Type.Object({ strIds: identifiers('Recipient ids.') }), response: done } },
+    {
+      schema: {
+        tags,
+        summary: "Remove several addresses from a group's list",
+        body: Type.Object({ strIds: identifiers('Recipient ids.') }),
+        response: done,
+      },
+    },
     async (request) => {
-      const ids = requireOwnedIds(db, unsubscribers, request.body.strIds, inGroup(request.userId), notFound());
+      const ids = requireOwnedIds(db, unsubscribers, request.body.strIds, inGroup(request.accountId), notFound());
       removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },

@@ -5,47 +5,34 @@
 import type { Database } from 'better-sqlite3';
 import { type ContactInput, type Readdressed, updateContact } from '../audience/contacts/contacts.ts';
 import type { Db } from '../database/open.ts';
-import { isMember, READDRESSED } from '../delivery/queue/series.ts';
-
-interface Enrolment {
-  id: number;
-  automation_id: number;
-  address_id: number;
-  contact_id: number | null;
-  state: 'active' | 'finished' | 'left';
-  reason: string | null;
-  entered_at: number;
-  schedule_id: number;
-  waiting_since: number;
-  due_at: number;
-  delivery_id: number | null;
-}
+import { addReaddressed, type Enrolment, joinEnrolments } from '../delivery/queue/enrolment-state.ts';
+import { isMember } from '../delivery/queue/series.ts';
 
 /** Changes a contact like `updateContact`, and moves its person's enrolments in the same transaction. */
 export function updateContactKeepingPlaces(
   db: Db,
-  userId: number,
+  accountId: number,
   id: unknown,
   input: ContactInput,
   now: string,
 ): void {
   db.transaction(
     () => {
-      const readdressed = updateContact(db, userId, id, input, now);
-      if (readdressed !== null) movePlaces(db.$client, userId, readdressed);
+      const readdressed = updateContact(db, accountId, id, input, now);
+      if (readdressed !== null) movePlaces(db.$client, accountId, readdressed);
     },
     { behavior: 'immediate' },
   );
 }
 
-function movePlaces(client: Database, userId: number, { contact, from, to }: Readdressed): void {
+function movePlaces(client: Database, accountId: number, { contact, from, to }: Readdressed): void {
   // If the old address is still in the target, through another contact or by hand, it belongs to another person, who stays enrolled.
   const places = client
     .prepare<Record<string, number>, Enrolment>(`
       SELECT e.* FROM automations au CROSS JOIN enrolments e ON e.automation_id = au.id AND e.address_id = @from
       WHERE au.user_id = @user AND au.deleted_at IS NULL AND NOT (${isMember('e')}) AND NOT EXISTS (SELECT 1 FROM contacts o
         WHERE o.id = e.contact_id AND o.address_id = @from AND o.deleted_at IS NULL)`)
-    .all({ user: userId, from });
+    .all({ user: accountId, from });
   const present = client.prepare<[number, number], Enrolment>(
     'SELECT * FROM enrolments WHERE automation_id = ? AND address_id = ?',
   );
@@ -62,11 +49,7 @@ function movePlaces(client: Database, userId: number, { contact, from, to }: Rea
  */
 function movePlace(client: Database, place: Enrolment, to: number): void {
   client.prepare('UPDATE enrolments SET address_id = ? WHERE id = ?').run(to, place.id);
-  client
-    .prepare(`
-      INSERT INTO enrolments (automation_id, address_id, state, reason, entered_at, schedule_id, waiting_since, due_at)
-      VALUES (@automation_id, @address_id, 'left', '${READDRESSED}', @entered_at, @schedule_id, @waiting_since, @due_at)`)
-    .run(place);
+  addReaddressed(client, place);
 }
 
 /**
@@ -86,18 +69,12 @@ function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contac
       SELECT ?, schedule_id, delivery_id, taken_at FROM steps WHERE enrolment_id = ? AND delivery_id IS NOT ?
       ON CONFLICT DO NOTHING`)
     .run(other.id, place.id, dropped.delivery_id);
-  client
-    .prepare(`
-      UPDATE enrolments SET contact_id = @contact, state = @state, reason = @reason, schedule_id = @schedule_id,
-        waiting_since = @waiting_since, due_at = @due_at, delivery_id = @delivery WHERE id = @id`)
-    .run({
-      ...further,
-      id: other.id,
-      contact: place.contact_id === contact ? contact : other.contact_id,
-      delivery: kept.delivery_id,
-      ...(isActive && { state: 'active', reason: null }),
-    });
-  client
-    .prepare("UPDATE enrolments SET state = 'left', reason = ?, delivery_id = ? WHERE id = ?")
-    .run(READDRESSED, dropped.delivery_id, place.id);
+  const joined = {
+    ...further,
+    id: other.id,
+    contact_id: place.contact_id === contact ? contact : other.contact_id,
+    delivery_id: kept.delivery_id,
+    ...(isActive && { state: 'active' as const, reason: null }),
+  };
+  joinEnrolments(client, joined, { id: place.id, delivery_id: dropped.delivery_id });
 }

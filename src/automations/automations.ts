@@ -3,15 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
-import { type Clock, isoTimestamp, plainTimestamp } from '../clock.ts';
+import { type Clock, isoTimestamp } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
-import { automationSchedules, automations, mailings, senders } from '../database/schema/index.ts';
+import {
+  AUTOMATION_STATUS,
+  automationSchedules,
+  automations,
+  type HeldCode,
+  mailings,
+  senders,
+} from '../database/schema/index.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
-import { commandMailing, waitForAcknowledgement } from '../delivery/queue/control.ts';
+import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { conflict, notFound } from '../failure.ts';
 import { createScheduleMailing } from './schedule-mailings.ts';
+import { insertDraft, markDraft, markLive } from './status.ts';
 
 export type Automation = typeof automations.$inferSelect;
 export type Schedule = typeof automationSchedules.$inferSelect;
@@ -27,8 +35,8 @@ export interface AutomationActionDeps extends AutomationDeps {
 }
 
 /** The account's automation with this utr; throws 404 with this text. */
-export function requireAutomation(db: Db, userId: number, utr: unknown, text: string): Automation {
-  const where = and(ownedBy(automations, userId), eq(automations.utr, recordUtr(utr)));
+export function requireAutomation(db: Db, accountId: number, utr: unknown, text: string): Automation {
+  const where = and(ownedBy(automations, accountId), eq(automations.utr, recordUtr(utr)));
   const automation = db.select().from(automations).where(where).get();
   if (automation === undefined) throw notFound(text);
   return automation;
@@ -45,19 +53,14 @@ export function listSchedules(db: Db, automationId: number): Schedule[] {
 }
 
 /** Copies an automation and its mails as a draft with new utrs: `Copy of <name>`, with nobody enrolled. Gives the new utr. */
-export function duplicateAutomation({ db, clock }: AutomationDeps, userId: number, given: unknown): string {
+export function duplicateAutomation({ db, clock }: AutomationDeps, accountId: number, given: unknown): string {
   const now = isoTimestamp(clock.now());
-  const { id: sourceId, ...source } = requireAutomation(db, userId, given, 'Record not found');
+  const { id: sourceId, ...source } = requireAutomation(db, accountId, given, 'Record not found');
   const utr = randomUUID();
   db.transaction(
     (tx) => {
       const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
-      const draft = { status: 0, live_at: null, held_reason: null, created_at: now, updated_at: now };
-      const { id } = tx
-        .insert(automations)
-        .values({ ...source, ...draft, automation_name, utr })
-        .returning({ id: automations.id })
-        .get();
+      const id = insertDraft(db, { ...source, automation_name, utr, created_at: now, updated_at: now });
       for (const { id: _id, ...schedule } of listSchedules(db, sourceId)) {
         tx.insert(automationSchedules)
           .values({ ...schedule, automation_id: id, utr: randomUUID(), created_at: now, updated_at: now })
@@ -70,16 +73,16 @@ export function duplicateAutomation({ db, clock }: AutomationDeps, userId: numbe
 }
 
 /** Sets a draft live and freezes its mails. Throws 409 with what the owner must fix first. A live automation stays as it is. */
-export async function setLive(deps: AutomationActionDeps, userId: number, utr: unknown): Promise<void> {
+export async function setLive(deps: AutomationActionDeps, accountId: number, utr: unknown): Promise<void> {
   // Freezing takes a while. If the automation, a mail or a sender changed in the meantime, freeze again, so that what goes live is
   // what the owner sees.
-  for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, userId, utr);
+  for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, accountId, utr);
   deps.wake();
 }
 
 /** The automation and its mails, with their senders. Throws 409 when it can not go live for any reason other than their content. */
-function requireReadiness(db: Db, userId: number, utr: unknown) {
-  const automation = requireAutomation(db, userId, utr, 'Record not found');
+function requireReadiness(db: Db, accountId: number, utr: unknown) {
+  const automation = requireAutomation(db, accountId, utr, 'Record not found');
   if (automation.unsubscribe_group_id === '0') throw conflict('Unsubscribe group require to live automation');
   if (automation.automation_for === 0 || !targetExists(db, automation))
     throw conflict('A target is required to live automation');
@@ -94,10 +97,10 @@ function requireReadiness(db: Db, userId: number, utr: unknown) {
 }
 
 /** Gives false when something changed while the mails were being frozen. */
-async function trySetLive(deps: AutomationActionDeps, userId: number, utr: unknown): Promise<boolean> {
+async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: unknown): Promise<boolean> {
   const { db, clock } = deps;
-  if (requireAutomation(db, userId, utr, 'Record not found').status === 1) return true;
-  const before = requireReadiness(db, userId, utr);
+  if (requireAutomation(db, accountId, utr, 'Record not found').status === AUTOMATION_STATUS.live) return true;
+  const before = requireReadiness(db, accountId, utr);
   const { automation } = before;
   const frozen = new Map<Schedule, Frozen>();
   for (const { schedule } of before.mails) {
@@ -107,14 +110,11 @@ async function trySetLive(deps: AutomationActionDeps, userId: number, utr: unkno
   }
   const now = clock.now();
   return db.transaction(
-    (tx) => {
-      if (!isDeepStrictEqual(requireReadiness(db, userId, utr), before)) return false;
+    () => {
+      if (!isDeepStrictEqual(requireReadiness(db, accountId, utr), before)) return false;
       for (const [schedule, content] of frozen)
         createScheduleMailing(db, automation, schedule, content, isoTimestamp(now));
-      tx.update(automations)
-        .set({ status: 1, live_at: plainTimestamp(now), held_reason: null, updated_at: isoTimestamp(now) })
-        .where(eq(automations.id, automation.id))
-        .run();
+      markLive(db, automation.id, now);
       for (const { id } of listMailings(db, automation.id, 'paused')) commandMailing(db.$client, id, 'resume');
       return true;
     },
@@ -126,11 +126,14 @@ async function trySetLive(deps: AutomationActionDeps, userId: number, utr: unkno
 export async function freezeSchedule(
   { db, config }: AutomationDeps,
   schedule: Schedule,
-): Promise<Frozen | { problem: string }> {
+): Promise<Frozen | { problem: string; code: HeldCode }> {
   const sender = db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get();
-  if (sender === undefined || sender.deleted_at !== null) return { problem: 'its sender was deleted' };
-  if (sender.is_verified === 0 && verificationRequired(config)) return { problem: 'its sender is not verified yet' };
-  return freezeContent(db, config, { ...schedule, preheader: '' }, sender);
+  if (sender === undefined || sender.deleted_at !== null)
+    return { problem: 'its sender was deleted', code: 'sender_deleted' };
+  if (sender.is_verified === 0 && verificationRequired(config))
+    return { problem: 'its sender is not verified yet', code: 'sender_unverified' };
+  const frozen = await freezeContent(db, config, { ...schedule, preheader: '' }, sender);
+  return 'problem' in frozen ? { ...frozen, code: 'content_invalid' } : frozen;
 }
 
 function targetExists(db: Db, { user_id, automation_for, automation_for_table }: Automation): boolean {
@@ -147,9 +150,9 @@ function listMailings(db: Db, automationId: number, state: 'sending' | 'paused' 
 }
 
 /** Moves a live automation to draft; people keep their place. When it resolves, no further delivery starts. Throws 404 when not live. */
-export async function pauseAutomation(deps: AutomationActionDeps, userId: number, utr: unknown): Promise<void> {
-  const automation = requireAutomation(deps.db, userId, utr, 'Record not found');
-  if (automation.status !== 1) throw notFound('Record not found');
+export async function pauseAutomation(deps: AutomationActionDeps, accountId: number, utr: unknown): Promise<void> {
+  const automation = requireAutomation(deps.db, accountId, utr, 'Record not found');
+  if (automation.status !== AUTOMATION_STATUS.live) throw notFound('Record not found');
   await stop(deps, [automation], 'pause');
 }
 
@@ -165,13 +168,10 @@ async function stop(
 ): Promise<void> {
   const now = isoTimestamp(clock.now());
   const stopped = db.transaction(
-    (tx) => {
+    () => {
       const ids: number[] = [];
       for (const { id: automationId } of given) {
-        tx.update(automations)
-          .set({ status: 0, live_at: null, updated_at: now, ...(what === 'cancel' && { deleted_at: now }) })
-          .where(eq(automations.id, automationId))
-          .run();
+        markDraft(db, automationId, { updated_at: now, ...(what === 'cancel' && { deleted_at: now }) });
         const states = what === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
         for (const state of states) {
           for (const { id } of listMailings(db, automationId, state))
@@ -186,18 +186,8 @@ async function stop(
   for (const id of stopped) await waitForAcknowledgement(db.$client, id);
 }
 
-/** Moves live automations that can not continue back to draft, with a reason. `condition` is SQL over `automations`. */
-export function holdAutomations(db: Db, condition: ReturnType<typeof sql>, reason: string, now: string): void {
-  db.run(sql`
-    UPDATE mailings SET state = 'paused' WHERE state IN ('sending', 'held') AND automation_id IN
-      (SELECT id FROM automations WHERE status = 1 AND deleted_at IS NULL AND ${condition})`);
-  db.run(sql`
-    UPDATE automations SET status = 0, live_at = NULL, held_reason = ${reason}, updated_at = ${now}
-    WHERE status = 1 AND deleted_at IS NULL AND ${condition}`);
-}
-
 /** The automations with these numeric ids or utrs, as in `strIds`. Throws 404 unless all of them belong to the account. */
-export function requireAutomations(db: Db, userId: number, given: readonly unknown[] = []): Automation[] {
+export function requireAutomations(db: Db, accountId: number, given: readonly unknown[] = []): Automation[] {
   const found = new Map<number, Automation>();
   for (const id of given) {
     const utr = recordUtr(id);
@@ -205,7 +195,7 @@ export function requireAutomations(db: Db, userId: number, given: readonly unkno
     const automation = db
       .select()
       .from(automations)
-      .where(and(ownedBy(automations, userId), matches))
+      .where(and(ownedBy(automations, accountId), matches))
       .get();
     if (automation === undefined) throw notFound('Record not found');
     found.set(automation.id, automation);

@@ -4,13 +4,21 @@
  */
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
+import { ineligibilityReason, isLiveContact } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
-import { automations } from '../database/schema/index.ts';
+import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
-import { ineligibilityReason, isLiveContact } from '../delivery/queue/eligibility.ts';
+import {
+  enrolmentEnd,
+  enrolmentMoves,
+  finishAfterDeletion,
+  finishDueEnrolments,
+} from '../delivery/queue/enrolment-state.ts';
+import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { isMember, NEXT_SCHEDULE, SCHEDULE_WAIT } from '../delivery/queue/series.ts';
-import { type AutomationDeps, freezeSchedule, holdAutomations, listSchedules } from './automations.ts';
+import { type AutomationDeps, freezeSchedule, listSchedules } from './automations.ts';
 import { createScheduleMailing, findScheduleMailing } from './schedule-mailings.ts';
+import { holdAutomations } from './status.ts';
 
 const PAGE_ROWS = 250;
 
@@ -27,15 +35,6 @@ interface Change {
 export const MEMBERSHIP_CHANGES_PAGE = `
   SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.happened_at FROM membership_changes m ORDER BY m.id LIMIT ${PAGE_ROWS}`;
 
-/** The address id of a change: that of the contact now, since its address may have been corrected after the change. */
-const CURRENT_ADDRESS =
-  'ifnull((SELECT address_id FROM contacts WHERE id = @contact_id AND deleted_at IS NULL), @address_id)';
-
-/** Ends a person's enrolment because they left the target. */
-export const END_ENROLMENT = `
-  UPDATE enrolments SET state = 'left', reason = 'left the target'
-  WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`;
-
 /**
  * Applies the next page of recorded changes in their order: enrols people who joined and ends the enrolments of people who left.
  * Gives how many changes were applied. A join is recorded only while the automation is live, so it still counts when the automation
@@ -47,16 +46,10 @@ export function applyMembershipChanges(client: Database): number {
       const page = client.prepare<[], Change>(MEMBERSHIP_CHANGES_PAGE).all();
       const last = page.at(-1);
       if (last === undefined) return 0;
-      const leave = client.prepare(END_ENROLMENT);
-      const enter = client.prepare(`
-        INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
-        SELECT au.id, ${CURRENT_ADDRESS}, @contact_id, 'active', @happened_at, @happened_at,
-          @happened_at + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.id LIMIT 1), 0)
-        FROM automations au WHERE au.id = @automation_id AND au.deleted_at IS NULL
-        ON CONFLICT (automation_id, address_id) DO UPDATE SET contact_id = excluded.contact_id WHERE state = 'active'`);
+      const { enter, leaveTarget } = enrolmentMoves(client);
       for (const { id: _id, change, happened_at, ...row } of page) {
-        if (change === 'joined') enter.run({ ...row, happened_at });
-        else leave.run(row);
+        if (change === 'joined') enter({ ...row, joined_at: happened_at });
+        else leaveTarget(row);
       }
       client.prepare('DELETE FROM membership_changes WHERE id <= ?').run(last.id);
       return page.length;
@@ -86,33 +79,25 @@ export async function enqueueDueMails(
   const now = clock.now().getTime();
   let moved = 0;
   const live = client
-    .prepare<[], { id: number }>('SELECT id FROM automations WHERE status = 1 AND deleted_at IS NULL')
+    .prepare<[], { id: number }>(
+      `SELECT id FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
+    )
     .all();
   const due = client.prepare<[number, number], DueSchedule>(FIRST_DUE);
   for (const { id } of live) {
     const first = due.get(id, now);
     if (first === undefined) continue;
     try {
-      if (first.schedule_id === null) moved += finish(client, id, now);
+      if (first.schedule_id === null) moved += finishDueEnrolments(client, id, now, PAGE_ROWS);
       else moved += await sendSchedule(deps, id, first.schedule_id, now);
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on');
-      const reason = `It could not go on: ${error instanceof Error ? error.message : error}`;
-      holdAutomations(db, sql`id = ${id}`, reason, isoTimestamp(clock.now()));
+      const held_reason = `It could not go on: ${error instanceof Error ? error.message : error}`;
+      holdAutomations(db, sql`id = ${id}`, { held_code: 'internal_error', held_reason }, isoTimestamp(clock.now()));
     }
   }
   return moved;
-}
-
-/** Finishes the enrolments of people who have had every mail. */
-function finish(client: Database, automationId: number, now: number): number {
-  return client
-    .prepare(`
-      UPDATE enrolments SET state = 'finished' WHERE id IN (
-        SELECT e.id FROM enrolments e INDEXED BY enrolments_due
-        WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? AND ${NEXT_SCHEDULE} IS NULL LIMIT ${PAGE_ROWS})`)
-    .run(automationId, now).changes;
 }
 
 async function sendSchedule(
@@ -140,7 +125,7 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
         holdAutomations(
           db,
           sql`id = ${automationId}`,
-          `The mail "${schedule.subject}" can not go: ${result.problem}`,
+          { held_code: result.code, held_reason: `The mail "${schedule.subject}" can not go: ${result.problem}` },
           now,
         );
         return null;
@@ -169,7 +154,7 @@ export const PERSON = `
 const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
 
 /** Why the person would not get the next mail, not counting that they left the target; null if they would. Needs `PERSON`. */
-export const OBSTACLE = `ifnull(${ineligibilityReason('e')}, iif(${CONTACT} IS NULL AND r.id IS NULL, 'contact was deleted', NULL))`;
+export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, 'contact was deleted', NULL))`;
 
 /** Enqueues the mail for a page of people who are due, and ends the enrolments of those who may not get it, in one transaction. */
 function enqueueScheduleMail(
@@ -185,7 +170,7 @@ function enqueueScheduleMail(
       // A newer revision may just have replaced this mailing. Once it is finished, deliveries added to it would never be sent.
       const isLive = client
         .prepare(`
-          SELECT 1 FROM automations WHERE id = @automation AND status = 1 AND deleted_at IS NULL
+          SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL
             AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`)
         .get({ automation: automationId, mailing: mailingId });
       if (isLive === undefined) return 0;
@@ -208,13 +193,11 @@ function enqueueScheduleMail(
             AND ${NEXT_SCHEDULE} = @schedule
           ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`)
         .all(bounds);
-      const leave = client.prepare("UPDATE enrolments SET state = 'left', reason = ? WHERE id = ?");
+      const leave = enrolmentEnd(client);
       const step = client.prepare(
         'INSERT INTO steps (enrolment_id, schedule_id, taken_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       );
-      const deliver = client.prepare(
-        'INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-      );
+      const deliver = deliveryQueue(client);
       const link = client.prepare('UPDATE steps SET delivery_id = ? WHERE enrolment_id = ? AND schedule_id = ?');
       const send = client.prepare('UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
       const wait = client
@@ -226,18 +209,20 @@ function enqueueScheduleMail(
       const skip = client.prepare('UPDATE enrolments SET schedule_id = ?, waiting_since = ?, due_at = ? WHERE id = ?');
       for (const { id, address_id, contact_id, segment_recipient_id, reason } of page) {
         if (reason !== null) {
-          leave.run(reason, id);
+          leave(id, reason);
           continue;
         }
         const isNew = step.run(id, scheduleId, now).changes > 0;
-        const made = isNew ? deliver.run(mailingId, address_id, contact_id, segment_recipient_id) : null;
-        if (made === null || made.changes === 0) {
+        const delivery = isNew
+          ? deliver({ mailing_id: mailingId, address_id, contact_id, segment_recipient_id })
+          : null;
+        if (delivery === null) {
           // This person has had the mail already, for example at another address.
           skip.run(scheduleId, now, now + (wait ?? 0), id);
           continue;
         }
-        link.run(made.lastInsertRowid, id, scheduleId);
-        send.run(made.lastInsertRowid, contact_id, id);
+        link.run(delivery, id, scheduleId);
+        send.run(delivery, contact_id, id);
       }
       return page.length;
     })
@@ -260,12 +245,7 @@ export function rescheduleAfterAddition(client: Database, automationId: number, 
 export function rescheduleAfterDeletion(client: Database, automationId: number, scheduleId: number): void {
   const waited = `e.schedule_id < @schedule AND NOT EXISTS (SELECT 1 FROM automation_schedules s
     WHERE s.automation_id = @automation AND s.id > e.schedule_id AND s.id < @schedule)`;
-  client
-    .prepare(`
-      UPDATE enrolments AS e SET state = 'finished'
-      WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND ${waited}
-        AND ${NEXT_SCHEDULE} IS NULL AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = 1)`)
-    .run({ automation: automationId, schedule: scheduleId });
+  finishAfterDeletion(client, automationId, scheduleId, waited);
   updateDueTimes(client, automationId, waited, scheduleId);
 }
 

@@ -1,14 +1,14 @@
 /** Forecasts which mails of an automation a person will get and when, or why they will get no more. */
 import type { Database } from 'better-sqlite3';
 import { parseAddress } from '../audience/contacts/addresses.ts';
+import { ineligibilityReason } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { ineligibilityReason } from '../delivery/queue/eligibility.ts';
-import { State } from '../delivery/queue/ledger.ts';
+import { AUTOMATION_STATUS, DELIVERY_STATE } from '../database/schema/index.ts';
 import { type Automation, listSchedules, type Schedule } from './automations.ts';
 import { OBSTACLE, PERSON } from './enrolment.ts';
+import { waitMs } from './waits.ts';
 
-const HOUR_MS = 3_600_000;
 const NOT_LIVE = 'the automation is not live';
 
 export interface Forecast {
@@ -36,9 +36,9 @@ interface Enrolment {
 /** The forecast for the person with this address. For someone who never entered: what would come if they joined at `now`. */
 export function forecastFor(db: Db, automation: Automation, email: string, now: number): Forecast {
   const client = db.$client;
-  const isLive = automation.status === 1;
+  const isLive = automation.status === AUTOMATION_STATUS.live;
   const addressId = client
-    .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND compared_email = ?')
+    .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
     .pluck()
     .get(automation.user_id, parseAddress(email)?.normalized ?? '');
   const schedules = listSchedules(db, automation.id);
@@ -121,11 +121,6 @@ function planMails(
   });
 }
 
-function waitMs(schedule: Schedule | undefined): number {
-  if (schedule === undefined || schedule.waiting_type === 'instantly') return 0;
-  return schedule.waiting_period * (schedule.waiting_type === 'days' ? 24 * HOUR_MS : HOUR_MS);
-}
-
 interface MailProgress {
   schedule_id: number;
   sent_at: number | null;
@@ -136,8 +131,8 @@ interface MailProgress {
 function mailProgress(client: Database, enrolmentId: number): Map<number, MailProgress> {
   const steps = client
     .prepare<[number], MailProgress>(`
-      SELECT t.schedule_id, CASE d.state WHEN ${State.accepted} THEN d.updated_at WHEN ${State.bounced} THEN t.taken_at END AS sent_at,
-        iif(d.state IN (${State.queued}, ${State.sending}), max(d.due_at, t.taken_at), NULL) AS due_at
+      SELECT t.schedule_id, CASE d.state WHEN ${DELIVERY_STATE.accepted} THEN d.updated_at WHEN ${DELIVERY_STATE.bounced} THEN t.taken_at END AS sent_at,
+        iif(d.state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending}), max(d.due_at, t.taken_at), NULL) AS due_at
       FROM steps t LEFT JOIN deliveries d ON d.id = t.delivery_id WHERE t.enrolment_id = ?`)
     .all(enrolmentId);
   return new Map(steps.map((progress) => [progress.schedule_id, progress]));
@@ -152,9 +147,9 @@ function findObstacle(
 ): string | null {
   const reason = client
     .prepare<Record<string, number | null>, string | null>(`
-      SELECT ${enrolment === undefined ? ineligibilityReason('e') : OBSTACLE} FROM automations au
+      SELECT ${enrolment === undefined ? ineligibilityReason('e', 'm.unsubscribe_group_id') : OBSTACLE} FROM automations au
         CROSS JOIN (SELECT @address AS address_id, @contact AS contact_id) e
-        CROSS JOIN (SELECT @group AS unsubscribe_group_id, 'schedule' AS owner_kind) m ${PERSON}
+        CROSS JOIN (SELECT @group AS unsubscribe_group_id) m ${PERSON}
       WHERE au.id = @automation`)
     .pluck()
     .get({

@@ -3,19 +3,19 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
 import { automationSchedules, mailings } from '../database/schema/index.ts';
-import { commandMailing, waitForAcknowledgement } from '../delivery/queue/control.ts';
+import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { notFound } from '../failure.ts';
 import { rescheduleAfterDeletion } from './enrolment.ts';
 
 /** Deletes the account's schedule with this utr; throws 404. When it resolves, no further delivery of it starts. */
 export async function deleteSchedule(
   { db, wake }: { db: Db; wake(): void },
-  userId: number,
+  accountId: number,
   utr: unknown,
 ): Promise<void> {
   const stopped = db.transaction(
     (tx) => {
-      const where = and(ownedBy(automationSchedules, userId), eq(automationSchedules.utr, recordUtr(utr)));
+      const where = and(ownedBy(automationSchedules, accountId), eq(automationSchedules.utr, recordUtr(utr)));
       const schedule = tx.delete(automationSchedules).where(where).returning().get();
       if (schedule === undefined) throw notFound('Record not found');
       rescheduleAfterDeletion(db.$client, schedule.automation_id, schedule.id);

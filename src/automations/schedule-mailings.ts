@@ -1,8 +1,9 @@
 /** The mailings of a schedule: each time its content changes while it is live, a new mailing with the next revision is created. */
 import { and, desc, eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { type automationSchedules, type automations, links, mailings } from '../database/schema/index.ts';
+import { type automationSchedules, type automations, mailings } from '../database/schema/index.ts';
 import type { Frozen } from '../delivery/content/freeze.ts';
+import { createMailing } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/mailings.ts';
 
 type Automation = typeof automations.$inferSelect;
@@ -35,26 +36,19 @@ export function createScheduleMailing(
   const newest = findScheduleMailing(db, schedule.id);
   const before: FrozenContent | null = newest === null ? null : JSON.parse(newest.content);
   if (before !== null && sameContent(before, frozen)) return;
-  const { id } = db
-    .insert(mailings)
-    .values({
-      user_id: schedule.user_id,
-      owner_kind: 'schedule',
-      owner_id: schedule.id,
-      automation_id: automation.id,
-      revision: (newest?.revision ?? 0) + 1,
-      unsubscribe_group_id: Number(automation.unsubscribe_group_id),
-      sender_id: schedule.sender_id,
-      // People who are already queued get the new design. It keeps the key of the Message-ID, since an earlier attempt may have used it.
-      content: JSON.stringify({ ...frozen, message_key: before?.message_key ?? frozen.message_key }),
-      state: 'sending',
-      created_at: now,
-    })
-    .returning({ id: mailings.id })
-    .get();
-  urls.forEach((url, number) => {
-    db.insert(links).values({ mailing_id: id, number, url }).run();
-  });
+  const mailing = {
+    user_id: schedule.user_id,
+    owner_kind: 'schedule' as const,
+    owner_id: schedule.id,
+    automation_id: automation.id,
+    revision: (newest?.revision ?? 0) + 1,
+    unsubscribe_group_id: Number(automation.unsubscribe_group_id),
+    sender_id: schedule.sender_id,
+    // People who are already queued get the new design. It keeps the key of the Message-ID, since an earlier attempt may have used it.
+    content: JSON.stringify({ ...frozen, message_key: before?.message_key ?? frozen.message_key }),
+    created_at: now,
+  };
+  createMailing(db, mailing, urls);
 }
 
 /** Compares content without the sender, since every mail gets the sender's details as they are when it is sent. */

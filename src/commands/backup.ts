@@ -1,6 +1,8 @@
 /** `sendlark backup`: a checked copy of the database at one moment, made while the service runs. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isoTimestamp, systemClock } from '../clock.ts';
+import { recordBackup } from '../database/backups.ts';
 import { connect, type Db } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
 import { markAsCopy } from '../delivery/links/copies.ts';
@@ -23,6 +25,7 @@ The copy leaves out who was mailed after it was made, so a restored one sends no
     const bytes = await withDatabase(async (db, { DATABASE_PATH: database }) => {
       assertWritable({ file, force: call.flag('force'), database, replaces: 'copies of a database' });
       await writeWhole(file, (unfinished) => copy(db, unfinished, call));
+      recordBackup(db.$client, isoTimestamp(systemClock.now()));
       return statSync(file).size;
     });
     call.answer({ file: resolve(file), bytes }, [`Copied to ${file}, ${bytes} bytes, integrity ok`]);

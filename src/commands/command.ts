@@ -6,7 +6,7 @@ export interface Command {
   forms: readonly string[];
   /** One sentence for the list of commands. */
   about: string;
-  /** What its users should know. */
+  /** Further advice, shown by the help of this command. */
   help: string;
   options: NonNullable<ParseArgsConfig['options']>;
   run(call: Call): Promise<void> | void;
@@ -24,9 +24,9 @@ export interface Call {
   flag(name: string): boolean;
   /** The text of an option, or undefined when it is not given. */
   option(name: string): string | undefined;
-  /** Prints a line for a person; nothing with --json. */
+  /** Prints a line that is meant for people; with --json it prints nothing. */
   say(line: string): void;
-  /** Gives the result: as JSON with --json, otherwise as the given lines, or `none` where there are none. */
+  /** Prints the result: as JSON with --json, otherwise as the given lines, or `none` when there are no lines. */
   answer(value: unknown, lines: readonly string[], none?: string): void;
 }
 
@@ -54,12 +54,12 @@ function parse({ options }: Command, args: string[]): { values: Record<string, u
   try {
     return parseArgs({ args, options: { ...options, json: { type: 'boolean' } }, allowPositionals: true });
   } catch (error) {
-    // The first sentence says what is wrong; the rest is long advice on quoting.
+    // Keep the first sentence, which says what is wrong. Node's long advice on quoting follows.
     throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
 }
 
-/** One word for each of `names`; throws UsageError when one is missing or there are more. */
+/** The words of a call, one for each of `names`. Throws UsageError when one is missing or there are more. */
 export function requireWords(call: Call, ...names: string[]): string[] {
   const missing = names[call.words.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing`);
@@ -68,7 +68,7 @@ export function requireWords(call: Call, ...names: string[]): string[] {
   return [...call.words];
 }
 
-/** The id that an option or word gives; throws UsageError unless it is a positive whole number. */
+/** The number that an option or word gives. Throws UsageError unless it is a positive whole number. */
 export function requireNumber(text: string, name: string): number {
   if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError(`${name} must be a number`);
   return Number(text);

@@ -12,9 +12,9 @@ export function typeOption(call: Call): number {
 }
 
 /** The account that owns the contact type; throws an Error of one line when there is no such type. */
-export function requireContactType(db: Db, typeId: number): { userId: number } {
+export function requireContactType(db: Db, typeId: number): { accountId: number } {
   const type = db
-    .select({ userId: contactTypes.user_id })
+    .select({ accountId: contactTypes.user_id })
     .from(contactTypes)
     .where(and(eq(contactTypes.id, typeId), isNull(contactTypes.deleted_at)))
     .get();

@@ -1,4 +1,4 @@
-/** Opens the database for commands, with or without a running server. It never makes a file: the path may be wrong. */
+/** Opens the database for commands, with or without a running server. It never creates a file, since the path may be wrong. */
 import { existsSync } from 'node:fs';
 import { type Config, misspelt, readConfig, readEnvironment } from '../config.ts';
 import { connect, type Db, lockForServer, migrateAndSeed, schemaState } from '../database/open.ts';

@@ -19,8 +19,8 @@ async function revoke(call: Call): Promise<void> {
   const account = call.option('account');
   if (extra !== undefined) throw new UsageError(`Too much: ${extra}`);
   if ((utr === undefined) === (account === undefined)) throw new UsageError('Give either a UTR or --account N');
-  const userId = account === undefined ? null : requireNumber(account, '--account');
-  const mails = await withDatabase((db) => revokeDesignLinks(db, { userId, utr: utr ?? null }, systemClock.now()));
+  const accountId = account === undefined ? null : requireNumber(account, '--account');
+  const mails = await withDatabase((db) => revokeDesignLinks(db, { accountId, utr: utr ?? null }, systemClock.now()));
   if (mails === 0) throw new Error('There is no such mail');
   call.answer({ mails }, [`Revoked: the links to ${mails === 1 ? 'one mail' : `${mails} mails`}`]);
 }

@@ -1,11 +1,12 @@
-/** `sendlark doctor`: checks everything that sending depends on and says how to mend what is wrong. */
+/** `sendlark doctor`: checks everything that sending depends on and says how to fix what is wrong. */
 import { Resolver } from 'node:dns/promises';
+import type { Check } from '../doctor/check.ts';
+import { filesCheck } from '../doctor/files.ts';
+import { localChecks } from '../doctor/local.ts';
+import { listSenderDomains } from '../senders/domains.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
-import type { Check } from './doctor/check.ts';
-import { listSenderDomains } from './doctor/domains.ts';
-import { filesCheck } from './doctor/files.ts';
-import { localChecks } from './doctor/local.ts';
+import { databaseCheck } from './doctor/integrity.ts';
 import { reachCheck } from './doctor/reach.ts';
 import { configuredRelays, relayChecks } from './doctor/relay.ts';
 import { checkDomain, checkReturnPath } from './doctor/sender-domain.ts';
@@ -30,7 +31,8 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
       const spf = await Promise.all(returnPaths.map((domain) => checkReturnPath(resolver, domain, relays)));
       const spfOf = (returnPath: string) => spf[returnPaths.indexOf(returnPath)];
       return [
-        ...localChecks(db, config),
+        ...localChecks(db.$client, config, Date.now()),
+        databaseCheck(db),
         filesCheck(config),
         ...(await relayChecks(config)),
         await reachCheck(config),

@@ -23,27 +23,27 @@ The service may run meanwhile.`,
     if (extra !== undefined) throw new UsageError(`Too much: ${extra}`);
     if (file === undefined && call.json) throw new UsageError('--json needs a FILE: the CSV goes to standard output');
     await withDatabase(async (db, { DATABASE_PATH: database }) => {
-      const { userId } = requireContactType(db, typeId);
-      if (file === undefined) return pipeline(exportContacts(db, userId, typeId), process.stdout);
+      const { accountId } = requireContactType(db, typeId);
+      if (file === undefined) return pipeline(exportContacts(db, accountId, typeId), process.stdout);
       assertWritable({ file, force: call.flag('force'), database, replaces: 'no database' });
-      const contacts = await writeFile(db, { userId, typeId, file }, call);
+      const contacts = await writeFile(db, { accountId, typeId, file }, call);
       call.answer({ file: resolve(file), contacts }, [`${contacts} contacts written to ${file}`]);
     });
   },
 };
 
 interface Wanted {
-  userId: number;
+  accountId: number;
   typeId: number;
   file: string;
 }
 
 /** Gives the number of contacts written. */
-async function writeFile(db: Db, { userId, typeId, file }: Wanted, call: Call): Promise<number> {
+async function writeFile(db: Db, { accountId, typeId, file }: Wanted, call: Call): Promise<number> {
   const whole = contactsOf(db, typeId);
   const progress = startProgress(call, 'Exporting', 'contacts');
   let written = 0;
-  const contacts = exportContacts(db, userId, typeId, (count) => {
+  const contacts = exportContacts(db, accountId, typeId, (count) => {
     written = count;
     progress.update(count, whole);
   });

@@ -25,8 +25,8 @@ already there is updated. Bad rows fail alone and are named. Killed half-way, ru
     call.say(`Importing ${file}`);
     const progress = shown(call);
     const report = await withDatabase((db, config) => {
-      const { userId } = requireContactType(db, typeId);
-      const job = { databasePath: config.DATABASE_PATH, userId, typeId, path: file, fileName: basename(file) };
+      const { accountId } = requireContactType(db, typeId);
+      const job = { databasePath: config.DATABASE_PATH, accountId, typeId, path: file, fileName: basename(file) };
       return importContacts(db, job, systemClock, progress);
     });
     progress.end();

@@ -2,7 +2,9 @@
 import { asc, eq } from 'drizzle-orm';
 import { systemClock } from '../clock.ts';
 import { createKeys, revokeKeys } from '../database/accounts.ts';
+import type { Db } from '../database/open.ts';
 import { accounts, apiKeys } from '../database/schema/index.ts';
+import { type AuditAction, audit, COMMAND_LINE } from '../users/audit.ts';
 import { type Call, type Command, choose, requireNumber, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 
@@ -21,7 +23,9 @@ async function create(call: Call): Promise<void> {
   const pair = await withDatabase((db) => {
     const owner = db.select().from(accounts).where(eq(accounts.id, account)).get();
     if (owner === undefined) throw new Error(`There is no account ${account}; see: sendlark account list`);
-    return createKeys(db, systemClock, account);
+    const made = createKeys(db, systemClock, account);
+    record(db, account, 'key_made', made.publicKey);
+    return made;
   });
   call.answer({ account, ...pair }, [`PublicKey: ${pair.publicKey}`, `SecretKey: ${pair.secretKey}`]);
 }
@@ -52,7 +56,16 @@ async function list(call: Call): Promise<void> {
 
 async function revoke(call: Call): Promise<void> {
   const [publicKey = ''] = requireWords(call, 'PUBLICKEY');
-  const done = await withDatabase((db) => revokeKeys(db, systemClock, publicKey));
+  const done = await withDatabase((db) => {
+    const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, publicKey)).get();
+    const isRevoked = revokeKeys(db, systemClock, publicKey);
+    if (isRevoked && row !== undefined) record(db, row.user_id, 'key_revoked', publicKey);
+    return isRevoked;
+  });
   if (!done) throw new Error('No valid key pair has this public key; see: sendlark keys list');
   call.answer({ revoked: publicKey }, [`Revoked: ${publicKey}`]);
+}
+
+function record(db: Db, accountId: number, action: AuditAction, subject: string): void {
+  audit(db, { accountId, actor: COMMAND_LINE, action, subject }, systemClock.now());
 }

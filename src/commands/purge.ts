@@ -39,7 +39,7 @@ The space goes back to the disk. A file made by release 0.1.0 is written anew fo
   },
 };
 
-/** Gives free space in the file back to the disk, after rewriting a file of an earlier release, if no service uses it. Gives the bytes. */
+/** Returns free space of the file to the disk; gives the number of bytes. Rewrites a file of an earlier release first, if no service uses it. */
 async function giveBack(client: Database, path: string): Promise<number> {
   if (isShrinkable(client)) return shrink(client);
   const free = freeBytes(client);
@@ -53,7 +53,7 @@ async function giveBack(client: Database, path: string): Promise<number> {
   }
 }
 
-/** Keeps a server from starting on the file; null where one runs. */
+/** Locks the file so that no server can start on it; null when one is running. */
 function lockUnlessServed(path: string): { release(): void } | null {
   try {
     return lockForServer(path);

@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { connect, lockForServer, schemaState } from '../database/open.ts';
 import { makePrivateFile } from '../database/private-file.ts';
+import { DELIVERY_STATE } from '../database/schema/index.ts';
 import { continueFromCopy, lastIds } from '../delivery/links/copies.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { checkIntegrity, settings } from './database.ts';
@@ -37,7 +38,7 @@ Ids continue far beyond those handed out after the copy was made: links in mails
   },
 };
 
-/** Gives how many mails wait in the copy. */
+/** Gives the number of mails that wait in the copy. */
 async function put(file: string, path: string, call: Call): Promise<number> {
   return writeWhole(path, async (unfinished) => {
     await copy(file, unfinished, call);
@@ -76,13 +77,18 @@ function prepare(unfinished: string, file: string, replaced: ReadonlyMap<string,
     if (schemaState(db.$client) === 'newer') throw new Error(`${file} is of a newer release: upgrade the program`);
     continueFromCopy(db.$client, replaced);
     db.$client.pragma('journal_mode = DELETE');
-    return Number(db.$client.prepare('SELECT count(*) FROM deliveries WHERE state IN (0, 1)').pluck().get());
+    return Number(
+      db.$client
+        .prepare(`SELECT count(*) FROM deliveries WHERE state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending})`)
+        .pluck()
+        .get(),
+    );
   } finally {
     db.$client.close();
   }
 }
 
-/** The last ids of the database that is replaced; none when there is none or it cannot be read, which may be why it is replaced. */
+/** The highest ids of the database that is replaced. None when it is missing or cannot be read, which may be why it is replaced. */
 function idsHandedOut(path: string): Map<string, number> {
   if (!existsSync(path)) return new Map();
   try {

@@ -6,22 +6,27 @@ import { settings } from './database.ts';
 export const serve: Command = {
   forms: ['serve'],
   about: 'Run the service; the default.',
-  help: `Makes the database at the first start and shows the keys of the first account, once; sendlark keys create makes others.
+  help: `Makes the database at the first start and shows the keys of the first account and a link to sign in, once; sendlark keys create
+and sendlark login-link make others.
 SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECONDS, nothing is sent twice.
 Settings come from the environment and from a file .env in the working directory.`,
   options: {},
   async run(call) {
     requireWords(call);
     const config = settings();
-    // The other commands start in a fraction of the time without what only the service needs.
+    // Imported only here, because the other commands start in a fraction of the time without it.
     const { serve: startServer } = await import('../server.ts');
     const server = await startServer(config);
-    const lines = [`Sendlark serves ${server.apiUrl}`, `Start page: ${new URL('/', server.apiUrl)}`];
+    const lines = [`Sendlark serves ${server.apiUrl}`, `Dashboard: ${new URL('/', server.apiUrl)}`];
     if (server.keys !== null) {
       lines.push('Keys of the first account, shown only now:');
       lines.push(`PublicKey: ${server.keys.publicKey}`, `SecretKey: ${server.keys.secretKey}`);
       lines.push('To make others: sendlark keys create');
     }
+    if (server.welcomeUrl !== null) {
+      lines.push('To sign in, open this link within 30 minutes and choose a password; it works once:');
+      lines.push(server.welcomeUrl);
+    } else if (!server.hasOwner) lines.push('Nobody can sign in yet; to make a link for that: sendlark login-link');
     const fault = linksFault(config);
     if (fault !== null) lines.push(`Sending is held. ${fault}`);
     if (config.SMTP_URL === '')

@@ -12,13 +12,13 @@ const WAL = 2;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 
 interface Target {
-  /** What the user calls the file. */
+  /** The path as the user gave it. */
   file: string;
   /** Whether a file of that name may be replaced. */
   force: boolean;
-  /** The database of the settings. */
+  /** The path of the database that the settings name. */
   database: string;
-  /** What may be replaced: any file but a database, or a copy of a database too. */
+  /** Which files `force` may replace: all but databases, or copies of a database too. */
   replaces: 'no database' | 'copies of a database';
 }
 
@@ -76,7 +76,7 @@ export function isSame(one: string, other: string): boolean {
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
 
-/** The path with symbolic links resolved; those of its folder only, when the file does not exist. */
+/** The path with symbolic links resolved; only those of its folder when the file does not exist. */
 export function realPath(path: string): string {
   const full = resolve(path);
   if (existsSync(full)) return realpathSync(full);

@@ -15,14 +15,14 @@ export interface KeyPair {
 }
 
 /** Creates a key pair for an account. Only the hash of the secret is stored, so the caller must show it now. */
-export function createKeys(db: Db, clock: Clock, userId: number): KeyPair {
+export function createKeys(db: Db, clock: Clock, accountId: number): KeyPair {
   const pair = {
     publicKey: `pk_${randomBytes(16).toString('base64url')}`,
     secretKey: `sk_${randomBytes(32).toString('base64url')}`,
   };
   db.insert(apiKeys)
     .values({
-      user_id: userId,
+      user_id: accountId,
       public_key: pair.publicKey,
       secret_hash: secretHash(pair.secretKey),
       created_at: isoTimestamp(clock.now()),
@@ -39,11 +39,11 @@ export function firstKeys(db: Db, clock: Clock, isPairInSettings: boolean): KeyP
   return db.transaction(
     () => {
       const first = db.select().from(accounts).limit(1).get();
-      const userId = first?.id ?? createAccount(db, clock, 'Main');
+      const accountId = first?.id ?? createAccount(db, clock, 'Main');
       const isUnshown = db.$client.prepare('SELECT 1 FROM installation WHERE name = ?').get(UNSHOWN) !== undefined;
       if (isPairInSettings || (first !== undefined && !isUnshown)) return null;
       db.$client.prepare('INSERT OR IGNORE INTO installation (name, value) VALUES (?, ?)').run(UNSHOWN, '');
-      return createKeys(db, clock, userId);
+      return createKeys(db, clock, accountId);
     },
     { behavior: 'immediate' },
   );

@@ -26,13 +26,13 @@ export function recordUtr(given: unknown): string {
 }
 
 /** The condition that a row belongs to the caller and is not deleted. */
-export function ownedBy(table: OwnedTable, userId: number | Placeholder): SQL | undefined {
-  return and(eq(table.user_id, userId), table.deleted_at && isNull(table.deleted_at));
+export function ownedBy(table: OwnedTable, accountId: number | Placeholder): SQL | undefined {
+  return and(eq(table.user_id, accountId), table.deleted_at && isNull(table.deleted_at));
 }
 
 /** The condition for the row with this identifier, provided it belongs to the caller and is not deleted. */
-export function ownedRecord(table: OwnedTable, id: unknown, userId: number): SQL | undefined {
-  return and(eq(table.id, recordId(id)), ownedBy(table, userId));
+export function ownedRecord(table: OwnedTable, id: unknown, accountId: number): SQL | undefined {
+  return and(eq(table.id, recordId(id)), ownedBy(table, accountId));
 }
 
 /**

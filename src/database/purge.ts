@@ -22,7 +22,15 @@ const DELETED: readonly [table: string, ids: string][] = [
   ['contact_imports', childrenOfDeleted('contact_imports', 'contact_type_id', 'contact_types')],
   ['contact_types', 'SELECT id FROM contact_types WHERE deleted_at IS NOT NULL'],
   ['senders', 'SELECT id FROM senders WHERE deleted_at IS NOT NULL'],
+  // Sessions that have ended and links to sign in that no longer work; the service removes them only when it makes others.
+  ['sessions', `SELECT id FROM sessions WHERE last_seen_at < ${monthAgo()}`],
+  ['login_links', `SELECT id FROM login_links WHERE used_at IS NOT NULL OR expires_at < ${monthAgo()}`],
 ];
+
+/** A time as records have it. The latest that a session can be of use is 30 days. */
+function monthAgo(): string {
+  return "strftime('%Y-%m-%dT%H:%M:%S', 'now', '-30 days')";
+}
 
 function childrenOfDeleted(table: string, column: string, parent: string): string {
   return `SELECT id FROM ${table} WHERE ${column} IN (SELECT id FROM ${parent} WHERE deleted_at IS NOT NULL)`;

@@ -1,5 +1,5 @@
 /** Records as JSON made by SQLite, so that one expression serves both an endpoint's list and its details. */
-import { fillPlaceholders, type SQL, sql } from 'drizzle-orm';
+import { and, fillPlaceholders, type SQL, sql } from 'drizzle-orm';
 import { type SQLiteColumn, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import type { TObject } from 'typebox';
 import type { Db } from './open.ts';
@@ -55,6 +55,20 @@ export function readPage(db: Db, source: ListSource, afterId: number, limit: num
     last: row.last ?? afterId,
     mayHaveMore: row.count === rows,
   };
+}
+
+/** Up to `limit` records with an id below `beforeId`, if given, the newest first, comma-separated. */
+export function readNewest(
+  db: Db,
+  { record, from, where, id }: ListSource,
+  beforeId: number | undefined,
+  limit: number,
+): string {
+  const before = beforeId === undefined ? undefined : sql`${id} < ${beforeId}`;
+  const rows = db.values<[string]>(
+    sql`SELECT ${record} FROM ${from} WHERE ${and(where, before) ?? sql`1`} ORDER BY ${id} DESC LIMIT ${limit}`,
+  );
+  return rows.join(',');
 }
 
 /** The `bytes` of a list whose rows have these large columns. */

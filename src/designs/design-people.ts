@@ -9,7 +9,7 @@ import { findContactValues } from '../delivery/queue/recipients.ts';
 import { conflict, Failure } from '../failure.ts';
 import { type Design, LINK_MS } from './designs.ts';
 
-/** The most tests of one link. Refused ones count too, so that a link can not be used to find out who is a contact. */
+/** The most tests of one link. Refused ones count too, so that a link cannot be used to find out who is a contact. */
 const MAX_TESTS = 10;
 const TOO_MANY_REQUESTS = 429;
 
@@ -32,18 +32,18 @@ export function allowTest(db: Db, { utr, until, user_id }: Design, { normalized,
     throw conflict(`Tests go to addresses of your senders and contacts only; ${address} is none of them.`);
 }
 
-function isContact({ $client }: Db, userId: number, normalized: string): boolean {
+function isContact({ $client }: Db, accountId: number, normalized: string): boolean {
   const found = $client.prepare(`
     SELECT 1 FROM addresses a CROSS JOIN contacts c ON c.address_id = a.id AND c.deleted_at IS NULL
-    WHERE a.user_id = ? AND a.compared_email = ? LIMIT 1`);
-  return found.get(userId, normalized) !== undefined;
+    WHERE a.user_id = ? AND a.normalized_email = ? LIMIT 1`);
+  return found.get(accountId, normalized) !== undefined;
 }
 
-function isSender(db: Db, userId: number, normalized: string): boolean {
+function isSender(db: Db, accountId: number, normalized: string): boolean {
   return db
     .select({ from: senders.from_email, replyTo: senders.reply_to_email })
     .from(senders)
-    .where(and(eq(senders.user_id, userId), isNull(senders.deleted_at)))
+    .where(and(eq(senders.user_id, accountId), isNull(senders.deleted_at)))
     .all()
     .some(({ from, replyTo }) => [from, replyTo].some((own) => parseAddress(own)?.normalized === normalized));
 }
@@ -57,7 +57,7 @@ export function sampleValues(db: Db, design: Design, address: Address | null): V
     address === null
       ? null
       : db.$client
-          .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND compared_email = ?')
+          .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
           .pluck()
           .get(design.user_id, address.normalized);
   if (addressId === undefined) return null;

@@ -6,10 +6,12 @@ import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { recordUtr } from '../database/ownership.ts';
 import {
+  AUTOMATION_STATUS,
   automationSchedules,
   automations,
   designRevocations,
   designTemplates,
+  SINGLE_SEND_STATUS,
   senders,
   singleSends,
   type Target,
@@ -96,7 +98,8 @@ export function findDesign(
   }
   const send = kind === 'single' ? db.select().from(singleSends).where(eq(singleSends.utr, utr)).get() : undefined;
   if (send === undefined) return null;
-  const locked = send.status > 1 ? 'It is running or sent: its content is what its recipients get.' : null;
+  const locked =
+    send.status >= SINGLE_SEND_STATUS.running ? 'It is running or sent: its content is what its recipients get.' : null;
   return {
     ...send,
     ...currentCode(db, send),
@@ -124,11 +127,11 @@ function revokedAt(db: Db, utr: string): number {
 
 /**
  * Revokes all links to design pages made so far: those of one single send or schedule (`utr`), or of all if null; in one account
- * (`userId`), or in all if null. Gives the number of single sends and schedules.
+ * (`accountId`), or in all if null. Gives the number of single sends and schedules.
  */
 export function revokeDesignLinks(
   db: Db,
-  { userId, utr }: { userId: number | null; utr: string | null },
+  { accountId, utr }: { accountId: number | null; utr: string | null },
   now: Date,
 ): number {
   return db.$client
@@ -137,7 +140,7 @@ export function revokeDesignLinks(
       SELECT utr, @now FROM (SELECT user_id, utr FROM single_sends UNION ALL SELECT user_id, utr FROM automation_schedules)
       WHERE (@user IS NULL OR user_id = @user) AND (@utr IS NULL OR utr = @utr)
       ON CONFLICT DO UPDATE SET revoked_at = excluded.revoked_at`)
-    .run({ user: userId, utr: utr?.toLowerCase() ?? null, now: now.getTime() }).changes;
+    .run({ user: accountId, utr: utr?.toLowerCase() ?? null, now: now.getTime() }).changes;
 }
 
 function currentCode(
@@ -178,7 +181,8 @@ function saveSingleSend({ db, clock }: SingleSendActionDeps, id: number, code: T
     (tx) => {
       const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
       if (send === undefined) throw notFound('Record not found');
-      if (send.status > 1) throw conflict('A single send that is running or completed can not be changed');
+      if (send.status >= SINGLE_SEND_STATUS.running)
+        throw conflict('A single send that is running or completed can not be changed');
       tx.update(singleSends)
         .set({
           template_json: code.template_json || null,
@@ -206,7 +210,7 @@ async function saveSchedule(deps: SingleSendActionDeps, id: number, code: Templa
     (tx) => {
       const before = read();
       const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
-      if (automation?.status === 1) {
+      if (automation?.status === AUTOMATION_STATUS.live) {
         if ('problem' in frozen) throw conflict(`The automation is live and can not send this: ${frozen.problem}`);
         createScheduleMailing(db, automation, schedule, frozen, now);
       }

@@ -10,16 +10,16 @@ const underWay = new Map<number, number>();
  * Runs `work` for an account, three at once at most. A template can take seconds to compile, and hundreds of them would keep
  * everybody else waiting for an hour. Throws 429 while three of the account are under way.
  */
-export async function withinShare<T>(userId: number, work: () => Promise<T>): Promise<T> {
-  const count = underWay.get(userId) ?? 0;
+export async function withinShare<T>(accountId: number, work: () => Promise<T>): Promise<T> {
+  const count = underWay.get(accountId) ?? 0;
   if (count >= MOST_AT_ONCE)
     throw new Failure(TOO_MANY_REQUESTS, 'Too many templates are being worked on, try again in a moment');
-  underWay.set(userId, count + 1);
+  underWay.set(accountId, count + 1);
   try {
     return await work();
   } finally {
-    const left = (underWay.get(userId) ?? 1) - 1;
-    if (left === 0) underWay.delete(userId);
-    else underWay.set(userId, left);
+    const left = (underWay.get(accountId) ?? 1) - 1;
+    if (left === 0) underWay.delete(accountId);
+    else underWay.set(accountId, left);
   }
 }

@@ -29,11 +29,14 @@ export function withRetryAfter(reply: FastifyReply, { status }: Failure): Fastif
   return status === 503 ? reply.header('retry-after', '1') : reply;
 }
 
-/** Installs the error and not-found handlers. With `STATUS_CODES=always-200` the bodies stay the same and every status is 200. */
+/**
+ * Installs the error and not-found handlers. With `STATUS_CODES=always-200` the bodies stay the same and every status is 200, except for
+ * the dashboard, which needs to know what happened.
+ */
 export function installErrors(app: FastifyInstance, { config }: { config: Config }): void {
   const fail = (reply: FastifyReply, status: number, content: string | FieldErrors) =>
     reply
-      .code(config.STATUS_CODES === 'always-200' ? 200 : status)
+      .code(config.STATUS_CODES === 'always-200' && reply.request.sessionId === null ? 200 : status)
       .type('application/json; charset=utf-8')
       .send(JSON.stringify(failedBody(content)));
 

@@ -1,32 +1,56 @@
-/** Checks the key headers of every API request. */
+/** Who calls the API: a program with a pair of keys, or a person in the dashboard with a session. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { findAccount } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
+import { ROLES, type Role } from '../database/schema/index.ts';
 import { Failure, type FieldErrors, messages } from '../failure.ts';
+import type { Actor } from '../users/audit.ts';
+import { findSession, type Session } from '../users/sessions.ts';
+import { isSameOrigin } from './same-origin.ts';
+import { sessionSecret } from './sessions.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The account the keys identify: the `user_id` of every record the request may see. */
-    userId: number;
+    /** The account of the caller: the `user_id` of every record the request may see. */
+    accountId: number;
+    /** Who acts, for the audit log. */
+    actor: Actor;
+    /** What the caller may do. A pair of keys may do everything. */
+    role: Role;
+    /** The session by which a person calls; null for a pair of keys. */
+    sessionId: number | null;
+  }
+  interface FastifyContextConfig {
+    /** The least role that a person needs for this endpoint. By default a GET needs viewer, everything else editor. */
+    role?: Role;
   }
 }
 
 /** How long a correct pair is accepted without asking the database again. A revoked pair stops working within this time. */
 const CACHE_MS = 1000;
 const MAX_CACHED = 1000;
+const FORBIDDEN = 403;
+
+interface Caller {
+  accountId: number;
+  actor: Actor;
+  role: Role;
+  sessionId: number | null;
+}
 
 /**
- * Installs the key check, which sets `request.userId` or answers 401. It runs before the body is read, so that a caller without
- * keys costs only the headers, and again before the handler, because a pair may be revoked while a long body arrives.
+ * Installs the check of the caller, which sets `request.accountId`, `actor` and `role`, or answers 401 or 403. It runs before the body is
+ * read, so that a caller without keys costs only the headers, and again before the handler, because a pair may be revoked or a session
+ * ended while a long body arrives.
  */
 export function installKeys(
   app: FastifyInstance,
   { db, config, clock }: { db: Db; config: Config; clock: Clock },
 ): void {
   const always = { publicKey: config.PUBLIC_KEY, secretKey: config.SECRET_KEY };
-  const cached = new Map<string, { userId: number; until: number }>();
+  const cached = new Map<string, { accountId: number; until: number }>();
 
   /**
    * The account of a pair, or null. Only correct pairs are cached. The time of a lookup in the map reveals nothing about a key: texts
@@ -36,31 +60,66 @@ export function installKeys(
     const pair = `${publicKey}\n${secretKey}`;
     const known = cached.get(pair);
     const now = clock.monotonic();
-    if (known !== undefined && now < known.until) return known.userId;
-    const userId = findAccount(db, { publicKey, secretKey }, always);
+    if (known !== undefined && now < known.until) return known.accountId;
+    const accountId = findAccount(db, { publicKey, secretKey }, always);
     if (cached.size >= MAX_CACHED) cached.clear();
-    if (userId === null) cached.delete(pair);
-    else cached.set(pair, { userId, until: now + CACHE_MS });
-    return userId;
+    if (accountId === null) cached.delete(pair);
+    else cached.set(pair, { accountId, until: now + CACHE_MS });
+    return accountId;
   }
 
-  /** The account of the request's two key headers; throws 401 when they are missing or wrong. */
-  function requireAccount({ headers }: FastifyRequest): number {
+  /** The caller by the request's two key headers; throws 401 when they are missing or wrong. */
+  function callerWithKeys({ headers, ip }: FastifyRequest): Caller {
     const { publickey: publicKey, secretkey: secretKey } = headers;
     const missing: FieldErrors = {};
     if (!publicKey) missing.PublicKey = [messages.required('PublicKey')];
     if (!secretKey) missing.SecretKey = [messages.required('SecretKey')];
     if (!publicKey || !secretKey) throw new Failure(401, missing);
-    const userId = findAccountByPair(String(publicKey), String(secretKey));
-    if (userId === null) throw new Failure(401, 'Invalid public key or secret key');
-    return userId;
+    const accountId = findAccountByPair(String(publicKey), String(secretKey));
+    if (accountId === null) throw new Failure(401, 'Invalid public key or secret key');
+    return { accountId, actor: { userId: null, name: String(publicKey), address: ip }, role: 'owner', sessionId: null };
   }
 
-  app.decorateRequest('userId', 0);
+  /**
+   * The session by which a request may call the API, or null. A cookie alone is not enough, because browsers send it with requests that
+   * other sites cause; the header X-Sendlark can be set by our own pages only. Whoever sends a key is judged by keys alone.
+   */
+  function findApiSession(request: FastifyRequest): Session | null {
+    const { publickey, secretkey, 'x-sendlark': ours } = request.headers;
+    if (publickey !== undefined || secretkey !== undefined || ours === undefined || !isSameOrigin(request)) return null;
+    const secret = sessionSecret(request);
+    return secret === null ? null : findSession(db, secret, clock.now());
+  }
+
+  function requireCaller(request: FastifyRequest): Caller {
+    const session = findApiSession(request);
+    if (session === null) return callerWithKeys(request);
+    // Before the role is looked at: what is refused is answered as to a person.
+    request.sessionId = session.id;
+    const { id, accountId, email, role } = session.user;
+    if (ROLES.indexOf(role) < ROLES.indexOf(requiredRole(request)))
+      throw new Failure(FORBIDDEN, `As ${role} you may not do this`);
+    return { accountId, actor: { userId: id, name: email, address: request.ip }, role, sessionId: session.id };
+  }
+
+  app.decorateRequest('accountId', 0);
+  app.decorateRequest('role', 'viewer');
+  app.decorateRequest('actor');
+  app.decorateRequest('sessionId', null);
   for (const hook of ['onRequest', 'preHandler'] as const) {
     app.addHook(hook, (request: FastifyRequest, _reply: FastifyReply, next: () => void) => {
-      request.userId = requireAccount(request);
+      Object.assign(request, requireCaller(request));
       next();
     });
   }
+}
+
+/** Whether the caller is a person who only looks. They get no links that work without signing in, such as those to a design page. */
+export function changesNothing({ role }: FastifyRequest): boolean {
+  return role === 'viewer';
+}
+
+/** The least role for a route. An address without a route needs none beyond the session: its answer is 404. */
+function requiredRole({ method, routeOptions }: FastifyRequest): Role {
+  return routeOptions.config.role ?? (method === 'GET' ? 'viewer' : 'editor');
 }

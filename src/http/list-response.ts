@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { Db } from '../database/open.ts';
-import { type ListSource, type Page, readPage } from '../database/record-json.ts';
+import { type ListSource, type Page, readNewest, readPage } from '../database/record-json.ts';
 import { chooseEncoding, encodeStream } from './content-encoding.ts';
 
 const PAGE_ROWS = 1000;
@@ -15,11 +15,16 @@ const COMMA = Buffer.from(',');
 export interface ListQuery {
   limit?: number;
   after_id?: number;
+  order?: 'oldest' | 'newest';
+  before_id?: number;
 }
+
+/** The rows of a page with the newest first, if no limit is given. */
+const NEWEST_ROWS = 50;
 
 /**
  * Sends `{"status":"success","message":{"<name>":[…]}}` in ascending order of id, compressed when the client accepts it. Each page is a
- * read transaction of its own, so a slow client keeps no transaction open.
+ * read transaction of its own, so a slow client keeps no transaction open. With `order` newest it sends one page in descending order.
  */
 export function sendList(
   reply: FastifyReply,
@@ -28,6 +33,10 @@ export function sendList(
   source: ListSource,
   query: ListQuery = {},
 ): FastifyReply {
+  if (query.order === 'newest') {
+    const json = readNewest(db, source, query.before_id, query.limit ?? NEWEST_ROWS);
+    return sendRecord(reply, name, `[${json}]`);
+  }
   const maxRows = query.limit ?? Number.POSITIVE_INFINITY;
   const head = Buffer.from(`{"status":"success","message":{"${name}":[`);
   const first = readPage(db, source, query.after_id ?? 0, Math.min(PAGE_ROWS, maxRows));

@@ -1,7 +1,8 @@
-/** `/metrics` for Prometheus (text format 0.0.4). It contains only sums, no addresses and no names. */
+/** `/metrics` for Prometheus. It contains only sums, no addresses and no names. */
 import { statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { sendingHeldReason } from '../delivery/queue/hold.ts';
 import { readGauges } from '../delivery/reporting/gauges.ts';
 import type { Deps } from '../deps.ts';
@@ -11,62 +12,73 @@ import { countHeld } from '../senders/campaign-holds.ts';
 const FRESH_MS = 1000;
 const QUANTILES = [0.5, 0.99, 1];
 
-type Sample = [labels: string, value: number];
-
 export async function metricsPage(app: FastifyInstance, deps: Deps): Promise<void> {
-  const delay = monitorEventLoopDelay();
-  delay.enable();
-  app.addHook('onClose', async () => {
-    delay.disable();
-  });
-  let read = Number.NEGATIVE_INFINITY;
-  let text = '';
+  const { registry, collect, close } = createMetrics(deps);
+  app.addHook('onClose', async () => close());
+  let collectedAt = Number.NEGATIVE_INFINITY;
 
   app.get('/metrics', async (_request, reply) => {
     const now = deps.clock.monotonic();
-    if (now - read >= FRESH_MS) {
-      text = [...sendingMetrics(deps), ...processMetrics(deps)].join('');
-      read = now;
+    if (now - collectedAt >= FRESH_MS) {
+      collect();
+      collectedAt = now;
     }
-    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(text);
+    return reply.type(registry.contentType).send(await registry.metrics());
   });
+}
 
-  function processMetrics({ config }: Deps): string[] {
-    // Without samples a percentile would be NaN or the largest number.
-    const seconds = (quantile: number) => (delay.count === 0 ? 0 : delay.percentile(quantile * 100) / 1e9);
-    const delays = QUANTILES.map((quantile): Sample => [`{quantile="${quantile}"}`, seconds(quantile)]);
+/** Makes the metrics. `collect` gives all of them their present values. */
+function createMetrics({ db, clock, config }: Deps) {
+  const registry = new Registry();
+  const options = (name: string, help: string) => ({ name: `sendlark_${name}`, help, registers: [registry] });
+  const gauge = (name: string, help: string) => new Gauge(options(name, help));
+
+  const queueDepth = gauge('queue_depth', 'Recipients that wait for their hand-off.');
+  const oldestSending = gauge('oldest_sending_seconds', 'Age of the oldest hand-off under way.');
+  const deliveries = new Counter({
+    ...options('deliveries_total', 'Recipients by final result.'),
+    labelNames: ['result'],
+  });
+  const mailingsWaiting = gauge('mailings_waiting', 'Mailings paused or held.');
+  const sendingHeld = gauge('sending_held', '1 while all sending is held.');
+  const holds = new Gauge({
+    ...options('holds', 'What is held with a reason, by kind of reason.'),
+    labelNames: ['what', 'reason'],
+  });
+  const eventLoopDelay = new Gauge({
+    ...options('event_loop_delay_seconds', 'Delay of the HTTP thread since the last collection.'),
+    labelNames: ['quantile'],
+  });
+  const walBytes = gauge('wal_bytes', 'Size of the write-ahead log.');
+  const databaseBytes = gauge('database_bytes', 'Size of the database.');
+  const residentMemory = gauge('resident_memory_bytes', 'Memory of the process.');
+
+  const delay = monitorEventLoopDelay();
+  delay.enable();
+
+  function collect(): void {
+    const gauges = readGauges(db.$client);
+    queueDepth.set(gauges.queued);
+    const since = gauges.oldestSending ?? clock.now().getTime();
+    oldestSending.set(Math.max(0, clock.now().getTime() - since) / 1000);
+    deliveries.reset();
+    for (const [result, count] of Object.entries(gauges.results)) deliveries.inc({ result }, count);
+    mailingsWaiting.set(gauges.waitingMailings);
+    sendingHeld.set(sendingHeldReason(db.$client) === null ? 0 : 1);
+    holds.reset();
+    for (const { what, reason, count } of countHeld(db.$client)) holds.set({ what, reason }, count);
+    for (const quantile of QUANTILES) {
+      // Without samples a percentile would be the largest number.
+      const nanoseconds = delay.count === 0 ? 0 : delay.percentile(quantile * 100);
+      eventLoopDelay.set({ quantile }, nanoseconds / 1e9);
+    }
     delay.reset();
-    return [
-      metric('event_loop_delay_seconds', 'gauge', 'Delay of the HTTP thread since the last collection.', delays),
-      metric('wal_bytes', 'gauge', 'Size of the write-ahead log.', [['', fileBytes(`${config.DATABASE_PATH}-wal`)]]),
-      metric('database_bytes', 'gauge', 'Size of the database.', [['', fileBytes(config.DATABASE_PATH)]]),
-      metric('resident_memory_bytes', 'gauge', 'Memory of the process.', [['', process.memoryUsage.rss()]]),
-    ];
+    walBytes.set(fileBytes(`${config.DATABASE_PATH}-wal`));
+    databaseBytes.set(fileBytes(config.DATABASE_PATH));
+    residentMemory.set(process.memoryUsage.rss());
   }
-}
 
-function sendingMetrics({ db, clock }: Deps): string[] {
-  const { queued, oldestSending, results, waitingMailings } = readGauges(db.$client);
-  const age = oldestSending === null ? 0 : Math.max(0, clock.now().getTime() - oldestSending) / 1000;
-  const byResult = Object.entries(results).map(([result, count]): Sample => [`{result="${result}"}`, count]);
-  const holds = countHeld(db.$client).map(
-    ({ what, reason, count }): Sample => [`{what="${what}",reason="${reason}"}`, count],
-  );
-  return [
-    metric('queue_depth', 'gauge', 'Recipients that wait for their hand-off.', [['', queued]]),
-    metric('oldest_sending_seconds', 'gauge', 'Age of the oldest hand-off under way.', [['', age]]),
-    metric('deliveries_total', 'counter', 'Recipients by final result.', byResult),
-    metric('mailings_waiting', 'gauge', 'Mailings paused or held.', [['', waitingMailings]]),
-    metric('sending_held', 'gauge', '1 while all sending is held.', [
-      ['', sendingHeldReason(db.$client) === null ? 0 : 1],
-    ]),
-    metric('holds', 'gauge', 'What is held with a reason, by kind of reason.', holds),
-  ];
-}
-
-function metric(name: string, type: 'gauge' | 'counter', about: string, samples: readonly Sample[]): string {
-  const lines = samples.map(([labels, value]) => `sendlark_${name}${labels} ${value}\n`);
-  return `# HELP sendlark_${name} ${about}\n# TYPE sendlark_${name} ${type}\n${lines.join('')}`;
+  return { registry, collect, close: () => delay.disable() };
 }
 
 function fileBytes(path: string): number {

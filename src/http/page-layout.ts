@@ -7,13 +7,13 @@ import { STYLE } from './page-style.ts';
 export const READ: ['GET', 'HEAD'] = ['GET', 'HEAD'];
 
 /** Sends a page with this title and content. */
-export function page(reply: FastifyReply, title: string, content: Html, width: 'narrow' | 'wide' = 'narrow') {
+export function page(reply: FastifyReply, title: string, content: Html): FastifyReply {
   const text = html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><meta name="color-scheme" content="light dark">
 <title>${title}</title><link rel="icon" href="data:,"><style>${new Html(STYLE)}</style></head>
-<body><main class="${width}">
+<body><main>
 ${content}
 </main></body></html>
 `.text;

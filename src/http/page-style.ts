@@ -10,7 +10,6 @@ export const STYLE = `
 *{box-sizing:border-box}
 body{margin:0;padding:clamp(1rem,6vh,4.5rem) 1rem;background:var(--ground);color:var(--text);overflow-wrap:break-word}
 main{max-width:34rem;margin:auto;padding:clamp(1.25rem,5vw,2.5rem);background:var(--card);border:1px solid var(--line);border-radius:14px}
-main.wide{max-width:60rem}
 main>:last-child{margin-bottom:0}
 h1{margin:0 0 .75rem;font-size:1.6rem;line-height:1.25;letter-spacing:-.01em}
 h2{margin:0 0 .25rem;font-size:1.1rem}
@@ -37,7 +36,6 @@ section button{margin-top:.25rem}
 @media(max-width:30rem){button{width:100%;padding:.55rem .75rem}}
 table{border-collapse:collapse;width:100%}th,td{padding:.3rem .75rem .3rem 0;text-align:left;vertical-align:top}
 td,code{overflow-wrap:anywhere}
-pre{overflow:auto;padding:1rem;border:1px solid var(--line);border-radius:9px;font-size:.9rem}
 `;
 
 const HASH = createHash('sha256').update(STYLE).digest('base64');

@@ -1,5 +1,6 @@
 /** Schemas for the kinds of parameters and fields in the API, which routes combine. app.ts registers their keywords with Ajv. */
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
+import { DELIVERY_STATE_NAMES } from '../database/schema/index.ts';
 
 const MAX_LINE_CHARACTERS = 255;
 export const MAX_TEXT_CHARACTERS = 65_535;
@@ -86,8 +87,8 @@ export const stamps = { created_at: isoTimestampSchema(), updated_at: isoTimesta
 export const softStamps = { deleted_at: nullable(isoTimestampSchema()), ...stamps };
 export const zeroOrOne = () => Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1] });
 
-/** The state of a recipient's mail, as in delivery/queue/ledger.ts. */
-export const DeliveryState = choice('queued', 'sending', 'accepted', 'bounced', 'failed', 'suppressed', 'cancelled');
+/** The state of a recipient's mail. */
+export const DeliveryState = choice(...DELIVERY_STATE_NAMES);
 
 /** The envelope of a success, with records or a text in `message`. */
 export function success<T extends TSchema>(message: T) {
@@ -99,6 +100,14 @@ export function successWith<T extends TProperties>(properties: T): { 200: TObjec
   return success(Type.Object(properties));
 }
 
+/** An answer that is a CSV file instead of an envelope. */
+export const csvFile = {
+  200: {
+    description: 'The file',
+    content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+  },
+};
+
 /** The envelope of a success whose `message` is a text. */
 export const done = success(Type.String());
 
@@ -109,4 +118,15 @@ export const doneInErrors = { 200: Type.Object({ status: Type.Literal('success')
 export const listQuery = Type.Object({
   limit: Type.Optional(integer({ minimum: 1, maximum: 10_000, description: 'Addition: at most this many.' })),
   after_id: Type.Optional(integer({ description: 'Addition: only records with a higher id.' })),
+});
+/** The query of a list that can be read from its end, too. */
+export const eitherOrderQuery = Type.Object({
+  ...listQuery.properties,
+  order: Type.Optional(choice('oldest', 'newest')),
+  before_id: Type.Optional(integer({ description: 'Addition: with order=newest, only records with a lower id.' })),
+});
+/** The query of a list of addresses. */
+export const addressListQuery = Type.Object({
+  ...eitherOrderQuery.properties,
+  email: Type.Optional(line({ description: 'Addition: only this e-mail address.' })),
 });

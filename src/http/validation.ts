@@ -52,7 +52,7 @@ export function check<T extends TObject>(
   rule: (body: Partial<Static<T>>, errors: FieldErrorCollector, request: FastifyRequest) => void,
 ): Check {
   return (request, errors) => {
-    const given: Record<string, unknown> = Object.assign({}, request.body);
+    const given: Record<string, unknown> = Object.assign({}, request.method === 'GET' ? request.query : request.body);
     const passed = Object.keys(schema.properties).filter((name) => name in given && !errors.has(name));
     rule(Object.fromEntries(passed.map((name) => [name, given[name]])) as Partial<Static<T>>, errors, request);
   };

@@ -110,7 +110,7 @@ export class PreferenceStore {
     const address: Address = { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
     for (const list of lists) {
       const change = {
-        userId: ids.user,
+        accountId: ids.user,
         groupId: list || null,
         source,
         mailingId: ids.mailing,

@@ -1,51 +1,36 @@
 /** What is held right now and why, for the log and for /metrics. It reads the rows, so it does not matter which code held them. */
 import type { Database } from 'better-sqlite3';
+import { AUTOMATION_STATUS, type HeldCode, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { sendingHeldReason } from '../delivery/queue/hold.ts';
-import { CANCELLED, COPY } from '../single-sends/actions.ts';
 
 export interface Hold {
   what: 'single_send' | 'automation' | 'mailing' | 'sending';
   /** The record's id; 0 for all sending. */
   id: number;
+  code: HeldCode | 'sending_held';
   reason: string;
 }
-
-/** The most kinds of reasons counted separately, so that /metrics has few labels; the rest is counted as `other`. */
-const MAX_REASON_KINDS = 40;
 
 /** Everything that is held. Copies and cancelled sends are not included, since their owner stopped them. */
 export function listHolds(client: Database): Hold[] {
   const records = client
-    .prepare<[string, string], Hold>(`
-      SELECT 'single_send' AS what, id, held_reason AS reason FROM single_sends
-        WHERE status = 0 AND held_reason IS NOT NULL AND held_reason NOT IN (?, ?)
-      UNION ALL SELECT 'automation', id, held_reason FROM automations
-        WHERE status = 0 AND held_reason IS NOT NULL AND deleted_at IS NULL
-      UNION ALL SELECT 'mailing', id, ifnull(held_reason, '') FROM mailings WHERE finished_at IS NULL AND state = 'held'`)
-    .all(COPY, CANCELLED);
+    .prepare<[], Hold>(`
+      SELECT 'single_send' AS what, id, held_code AS code, held_reason AS reason FROM single_sends
+        WHERE status = ${SINGLE_SEND_STATUS.draft} AND held_code IS NOT NULL AND held_code NOT IN ('copy', 'cancelled')
+      UNION ALL SELECT 'automation', id, held_code, held_reason FROM automations
+        WHERE status = ${AUTOMATION_STATUS.draft} AND held_code IS NOT NULL AND deleted_at IS NULL
+      UNION ALL SELECT 'mailing', id, held_code, held_reason FROM mailings WHERE finished_at IS NULL AND state = 'held'`)
+    .all();
   const reason = sendingHeldReason(client);
-  return reason === null ? records : [...records, { what: 'sending', id: 0, reason }];
+  return reason === null ? records : [...records, { what: 'sending', id: 0, code: 'sending_held', reason }];
 }
 
-/** How many records are held for each kind of reason: its words before a colon, without quoted names and numbers, joined by `_`. */
+/** How many records are held, by the code of the reason. */
 export function countHeld(client: Database): { what: string; reason: string; count: number }[] {
-  const counts = new Map<string, { what: string; reason: string; count: number }>();
-  for (const held of listHolds(client)) {
-    const kind = reasonKind(held.reason);
-    const reason = counts.size < MAX_REASON_KINDS || counts.has(`${held.what} ${kind}`) ? kind : 'other';
-    const key = `${held.what} ${reason}`;
-    counts.set(key, { what: held.what, reason, count: (counts.get(key)?.count ?? 0) + 1 });
-  }
-  return [...counts.values()];
-}
-
-function reasonKind(reason: string): string {
-  const words = reason
-    .replace(/"[^"]*"/g, '')
-    .replace(/:.*$/s, '')
-    .toLowerCase()
-    .match(/[a-z]+/g);
-  return words?.slice(0, 10).join('_') ?? 'unknown';
+  return [...Map.groupBy(listHolds(client), ({ what, code }) => `${what} ${code}`).values()].flatMap((holds) => {
+    const [first] = holds;
+    return first === undefined ? [] : [{ what: first.what, reason: first.code, count: holds.length }];
+  });
 }
 
 /** Logs each hold once, with its reason. Holds that exist at start are not logged again. */

@@ -1,19 +1,27 @@
 /** Holds campaigns when their target is deleted, or a custom field that the rules of their segment need. */
-import { and, eq, or, sql } from 'drizzle-orm';
+import { or, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
-import { holdAutomations } from '../automations/automations.ts';
+import { holdAutomations } from '../automations/status.ts';
 import type { Db } from '../database/open.ts';
-import { singleSends, type Target } from '../database/schema/index.ts';
+import { type HeldCode, singleSends, type Target } from '../database/schema/index.ts';
+import { holdQueuedSends } from '../single-sends/status.ts';
 
 const NAMES = { contacts: 'contact type', segments: 'segment' };
 
 /**
- * Holds the campaigns that use a deleted target: queued single sends with it as a recipient or exclusion go back to status 0, and live
- * automations for it to draft, with a reason. After a contact type was deleted this includes campaigns for its segments, which are
- * empty now. Call inside the transaction of the deletion. `now` is an ISO timestamp.
+ * Holds the campaigns that use a deleted target: queued single sends with it as a recipient or exclusion and live automations for it
+ * become drafts, with a reason. After a contact type was deleted this includes campaigns for its segments, which are empty now. Call
+ * inside the transaction of the deletion. `now` is an ISO timestamp.
  */
 export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: number, now: string): void {
-  hold(db, { table, id }, `A ${NAMES[table]} it names was deleted`, `Its ${NAMES[table]} was deleted`, now);
+  hold(
+    db,
+    { table, id },
+    'target_missing',
+    `A ${NAMES[table]} it names was deleted`,
+    `Its ${NAMES[table]} was deleted`,
+    now,
+  );
   if (table === 'contacts') {
     const ofType = db.all<{ id: number }>(
       sql`SELECT id FROM segments WHERE contact_type_id = ${id} AND deleted_at IS NULL ORDER BY id`,
@@ -22,6 +30,7 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
       hold(
         db,
         { table: 'segments', id: segment.id },
+        'target_missing',
         'The contact type of a segment it names was deleted',
         "Its segment's contact type was deleted",
         now,
@@ -33,28 +42,22 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
 export function holdCampaignsUsingSegments(db: Db, segmentIds: readonly number[], now: string): void {
   for (const id of segmentIds) {
     const problem = segmentProblem(db, id) ?? '';
-    hold(db, { table: 'segments', id }, problem, problem, now);
+    hold(db, { table: 'segments', id }, 'segment_broken', problem, problem, now);
   }
 }
 
 function hold(
   db: Db,
   { table, id }: { table: Target['table']; id: number },
+  code: HeldCode,
   sendReason: string,
   automationReason: string,
   now: string,
 ): void {
   const names = (column: typeof singleSends.recipient_id | typeof singleSends.exclude_specific_recipient_id) =>
     sql`EXISTS (SELECT 1 FROM json_each(${column}) WHERE value ->> 'table' = ${table} AND value ->> 'id' = ${String(id)})`;
-  db.update(singleSends)
-    .set({ status: 0, held_reason: sendReason, updated_at: now })
-    .where(
-      and(
-        eq(singleSends.status, 1),
-        or(names(singleSends.recipient_id), names(singleSends.exclude_specific_recipient_id)),
-      ),
-    )
-    .run();
+  const isNamed = or(names(singleSends.recipient_id), names(singleSends.exclude_specific_recipient_id));
+  holdQueuedSends(db, isNamed, { held_code: code, held_reason: sendReason }, now);
   const watches = sql`automation_for_table = ${table} AND automation_for = ${id}`;
-  holdAutomations(db, watches, automationReason, now);
+  holdAutomations(db, watches, { held_code: code, held_reason: automationReason }, now);
 }

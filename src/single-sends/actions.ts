@@ -1,14 +1,15 @@
 /** Duplicating, deleting, cancelling, pausing and resuming single sends. */
 import { randomUUID } from 'node:crypto';
-import { and, eq, or } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
 import { mailings, senders, singleSends } from '../database/schema/index.ts';
-import { commandMailing, waitForAcknowledgement } from '../delivery/queue/control.ts';
-import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/queue/sender.ts';
+import { held } from '../delivery/queue/held.ts';
+import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { conflict, notFound } from '../failure.ts';
 import type { SingleSendDeps } from './single-sends.ts';
+import { cancelBeforeStart, insertCopy } from './status.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
 
@@ -16,13 +17,9 @@ export interface SingleSendActionDeps extends SingleSendDeps {
   wake(): void;
 }
 
-/** Reasons why a single send is not queued that its owner caused, so that it is not reported as held. */
-export const CANCELLED = 'Cancelled before it ran';
-export const COPY = 'A copy: update it to queue it';
-
 /** The account's single send with this utr; throws 404. */
-export function requireSingleSend(db: Db, userId: number, utr: unknown): SingleSend {
-  const where = and(ownedBy(singleSends, userId), eq(singleSends.utr, recordUtr(utr)));
+export function requireSingleSend(db: Db, accountId: number, utr: unknown): SingleSend {
+  const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(utr)));
   const send = db.select().from(singleSends).where(where).get();
   if (send === undefined) throw notFound('Record not found');
   return send;
@@ -32,28 +29,29 @@ export function requireSingleSend(db: Db, userId: number, utr: unknown): SingleS
 export function findSingleSendMailing(
   db: Db,
   send: SingleSend,
-): { id: number; state: string; held_reason: string | null } | null {
+): Pick<typeof mailings.$inferSelect, 'id' | 'state' | 'held_code' | 'held_reason'> | null {
   const where = and(eq(mailings.owner_kind, 'single'), eq(mailings.owner_id, send.id));
-  const columns = { id: mailings.id, state: mailings.state, held_reason: mailings.held_reason };
+  const columns = {
+    id: mailings.id,
+    state: mailings.state,
+    held_code: mailings.held_code,
+    held_reason: mailings.held_reason,
+  };
   return db.select(columns).from(mailings).where(where).get() ?? null;
 }
 
-/** Copies a single send as a draft: `Copy of <name>`, status 0, with a new utr and without a mailing. */
-export function duplicateSingleSend({ db, clock }: SingleSendActionDeps, userId: number, utr: unknown): void {
+/** Copies a single send as a draft: `Copy of <name>`, a draft with a new utr and without a mailing. */
+export function duplicateSingleSend({ db, clock }: SingleSendActionDeps, accountId: number, utr: unknown): void {
   const now = isoTimestamp(clock.now());
-  const { id: _id, ...send } = requireSingleSend(db, userId, utr);
-  db.insert(singleSends)
-    .values({
-      ...send,
-      single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, 255).join(''),
-      utr: randomUUID(),
-      status: 0,
-      held_reason: COPY,
-      sent_at: NO_TIME,
-      created_at: now,
-      updated_at: now,
-    })
-    .run();
+  const { id: _id, ...send } = requireSingleSend(db, accountId, utr);
+  insertCopy(db, {
+    ...send,
+    single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, 255).join(''),
+    utr: randomUUID(),
+    sent_at: NO_TIME,
+    created_at: now,
+    updated_at: now,
+  });
 }
 
 /** Deletes single sends and cancels the mailings of running ones. When it resolves, no further delivery of them starts. */
@@ -76,7 +74,7 @@ export async function deleteSingleSends(deps: SingleSendActionDeps, sends: reado
 }
 
 /** The single sends with these numeric ids or utrs, as in `strIds`. Throws 404 unless all of them belong to the account. */
-export function requireSingleSends(db: Db, userId: number, given: readonly unknown[] = []): SingleSend[] {
+export function requireSingleSends(db: Db, accountId: number, given: readonly unknown[] = []): SingleSend[] {
   const found = new Map<number, SingleSend>();
   for (const id of given) {
     const utr = recordUtr(id);
@@ -84,7 +82,7 @@ export function requireSingleSends(db: Db, userId: number, given: readonly unkno
     const send = db
       .select()
       .from(singleSends)
-      .where(and(ownedBy(singleSends, userId), matches))
+      .where(and(ownedBy(singleSends, accountId), matches))
       .get();
     if (send === undefined) throw notFound('Record not found');
     found.set(send.id, send);
@@ -93,18 +91,11 @@ export function requireSingleSends(db: Db, userId: number, given: readonly unkno
   return [...found.values()];
 }
 
-/** Cancels a single send: one that is queued goes back to status 0, one that is running cancels the deliveries not yet made. */
-export async function cancelSingleSend(deps: SingleSendActionDeps, userId: number, utr: unknown): Promise<void> {
+/** Cancels a single send: one that is queued becomes a draft, one that is running cancels the deliveries not yet made. */
+export async function cancelSingleSend(deps: SingleSendActionDeps, accountId: number, utr: unknown): Promise<void> {
   const { db, clock, wake } = deps;
-  const send = requireSingleSend(db, userId, utr);
-  const { changes } = db
-    .update(singleSends)
-    .set({ status: 0, held_reason: CANCELLED, updated_at: isoTimestamp(clock.now()) })
-    .where(
-      and(eq(singleSends.id, send.id), or(eq(singleSends.status, 1), eq(singleSends.held_reason, WAITING_FOR_SENDER))),
-    )
-    .run();
-  if (changes > 0) return;
+  const send = requireSingleSend(db, accountId, utr);
+  if (cancelBeforeStart(db, send.id, isoTimestamp(clock.now()))) return;
   const mailing = findSingleSendMailing(db, send);
   if (mailing === null || !commandMailing(db.$client, mailing.id, 'cancel'))
     throw conflict('Only a queued or running single send can be cancelled');
@@ -115,15 +106,15 @@ export async function cancelSingleSend(deps: SingleSendActionDeps, userId: numbe
 /** Pauses or resumes a running send; throws 409 when there is nothing to pause or resume. */
 export async function pauseOrResume(
   deps: SingleSendActionDeps,
-  userId: number,
+  accountId: number,
   utr: unknown,
   what: 'pause' | 'resume',
 ): Promise<void> {
   const { db, wake } = deps;
-  const send = requireSingleSend(db, userId, utr);
+  const send = requireSingleSend(db, accountId, utr);
   const mailing = findSingleSendMailing(db, send);
   if (what === 'resume' && mailing !== null && isDeletedSender(db, send.sender_id))
-    throw conflict(`${SENDER_DELETED}: the single send can only be cancelled`);
+    throw conflict(`${held('sender_deleted').held_reason}: the single send can only be cancelled`);
   if (mailing === null || !commandMailing(db.$client, mailing.id, what)) {
     throw conflict(
       what === 'pause' ? 'Only a running single send can be paused' : 'Only a paused single send can be resumed',

@@ -3,15 +3,17 @@ import { and, asc, eq, lte, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
 import type { Clock } from '../clock.ts';
-import { isoTimestamp, plainTimestamp } from '../clock.ts';
+import { isoTimestamp } from '../clock.ts';
 import { type Config, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { links, mailings, senders, singleSends } from '../database/schema/index.ts';
+import { SINGLE_SEND_STATUS, senders, singleSends } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
+import { type Held, held } from '../delivery/queue/held.ts';
 import { releasedAt } from '../delivery/queue/hold.ts';
-import { SENDER_DELETED, WAITING_FOR_SENDER } from '../delivery/queue/sender.ts';
+import { createMailing } from '../delivery/queue/mailing-state.ts';
+import { holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -44,7 +46,7 @@ export class Launcher {
     const due = db
       .select({ id: singleSends.id, updated_at: singleSends.updated_at })
       .from(singleSends)
-      .where(and(eq(singleSends.status, 1), lte(singleSends.starts_at, clock.now().getTime())))
+      .where(and(eq(singleSends.status, SINGLE_SEND_STATUS.queued), lte(singleSends.starts_at, clock.now().getTime())))
       .orderBy(asc(singleSends.starts_at))
       .all();
     for (const id of this.#marked.keys()) if (!due.some((send) => send.id === id)) this.#marked.delete(id);
@@ -71,7 +73,8 @@ export class Launcher {
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       this.#deps.log({ single_send: dueSend.id, err: String(error) }, 'a single send could not be launched');
-      hold(this.#deps, dueSend, `It could not be launched: ${error instanceof Error ? error.message : error}`);
+      const held_reason = `It could not be launched: ${error instanceof Error ? error.message : error}`;
+      hold(this.#deps, dueSend, { held_code: 'internal_error', held_reason });
     }
     this.#marked.delete(dueSend.id);
     return true;
@@ -87,88 +90,56 @@ export class Launcher {
 }
 
 /** Gives why the send can not be launched; null when it was launched, or was changed in the meantime. */
-async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<string | null> {
+async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<Held | null> {
   const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
   if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
     const cause = send.starts_at <= releasedAt(db.$client) ? 'sending was held' : 'the service was not running';
-    return `Missed its time by ${Math.floor(lateMinutes)} minutes: ${cause}`;
+    return { held_code: 'missed_time', held_reason: `Missed its time by ${Math.floor(lateMinutes)} minutes: ${cause}` };
   }
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
-  if (sender === undefined || sender.deleted_at !== null) return SENDER_DELETED;
-  if (sender.is_verified === 0 && verificationRequired(config)) return WAITING_FOR_SENDER;
+  if (sender === undefined || sender.deleted_at !== null) return held('sender_deleted');
+  if (sender.is_verified === 0 && verificationRequired(config)) return held('sender_unverified');
   const broken = targetProblem(db, [...send.recipient_id, ...send.exclude_specific_recipient_id]);
-  if (broken !== null) return broken;
+  if (broken !== null) return { held_code: 'segment_broken', held_reason: broken };
   const progress: EnqueueProgress = {
     targets: send.recipient_id,
     excluded: send.exclude_specific_recipient_id,
     target: 0,
     after: 0,
   };
-  if (!hasAudience(db.$client, send.user_id, send.unsubscribe_group_id, progress)) {
-    return 'Nobody to send to: the audience is empty, or everyone in it has unsubscribed, bounced or is excluded';
+  if (!hasAudience(db.$client, send.unsubscribe_group_id, progress)) {
+    return held('no_audience');
   }
   const frozen = await freezeContent(db, config, send, sender);
-  if ('problem' in frozen) return frozen.problem;
+  if ('problem' in frozen) return { held_code: 'content_invalid', held_reason: frozen.problem };
   start(db, send, frozen, progress, clock.now());
   return null;
 }
 
-/** Moves the send from status 1 to 2 and creates its mailing, unless it was changed or cancelled while it was prepared. */
+/** Moves the send from queued to running and creates its mailing, unless it was changed or cancelled while it was prepared. */
 function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, progress: EnqueueProgress, now: Date): void {
   db.transaction(
-    (tx) => {
-      const { changes } = tx
-        .update(singleSends)
-        .set({
-          status: 2,
-          sent_at: plainTimestamp(now),
-          updated_at: isoTimestamp(now),
-          held_reason: null,
-          from_sender: frozen.from_email,
-          reply_to: frozen.reply_to,
-          sender_name: frozen.sender_name,
-          sender_address: frozen.sender_address,
-        })
-        .where(and(eq(singleSends.id, send.id), eq(singleSends.status, 1), eq(singleSends.updated_at, send.updated_at)))
-        .run();
-      if (changes === 0) return;
-      const { id } = tx
-        .insert(mailings)
-        .values({
-          user_id: send.user_id,
-          owner_kind: 'single',
-          owner_id: send.id,
-          unsubscribe_group_id: send.unsubscribe_group_id,
-          sender_id: send.sender_id,
-          content: JSON.stringify(frozen),
-          state: 'layout',
-          layout: JSON.stringify(progress),
-          created_at: isoTimestamp(now),
-        })
-        .returning({ id: mailings.id })
-        .get();
-      urls.forEach((url, number) => {
-        tx.insert(links).values({ mailing_id: id, number, url }).run();
-      });
+    () => {
+      const { from_email: from_sender, reply_to, sender_name, sender_address } = frozen;
+      if (!startSend(db, send, { from_sender, reply_to, sender_name, sender_address }, now)) return;
+      const mailing = {
+        user_id: send.user_id,
+        owner_kind: 'single' as const,
+        owner_id: send.id,
+        unsubscribe_group_id: send.unsubscribe_group_id,
+        sender_id: send.sender_id,
+        content: JSON.stringify(frozen),
+        enqueue_progress: JSON.stringify(progress),
+        created_at: isoTimestamp(now),
+      };
+      createMailing(db, mailing, urls);
     },
     { behavior: 'immediate' },
   );
 }
 
-/** Moves the send from status 1 to 0 with a reason. */
-function hold({ db, clock }: LaunchDeps, send: DueSend, reason: string): void {
-  db.update(singleSends)
-    .set({ status: 0, held_reason: reason, updated_at: isoTimestamp(clock.now()) })
-    .where(and(eq(singleSends.id, send.id), eq(singleSends.status, 1), eq(singleSends.updated_at, send.updated_at)))
-    .run();
-}
-
-/** Moves single sends whose mailing is done to status 3. */
-export function completeFinishedSends({ db, clock }: Pick<LaunchDeps, 'db' | 'clock'>): void {
-  db.$client
-    .prepare(`
-      UPDATE single_sends SET status = 3, updated_at = ?
-      WHERE status = 2 AND EXISTS (SELECT 1 FROM mailings
-        WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`)
-    .run(isoTimestamp(clock.now()));
+/** Moves the send from queued to draft with a reason, unless it was changed in the meantime. */
+function hold({ db, clock }: LaunchDeps, { id, updated_at }: DueSend, reason: Held): void {
+  const isUnchanged = and(eq(singleSends.id, id), eq(singleSends.updated_at, updated_at));
+  holdQueuedSends(db, isUnchanged, reason, isoTimestamp(clock.now()));
 }

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import { listCustomFields } from '../audience/contacts/custom-fields.ts';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { recomputeAndWait } from '../audience/segments/recompute.ts';
-import { findTargets } from '../audience/segments/targets.ts';
+import { checkedTargets } from '../audience/segments/targets.ts';
 import { senders } from '../database/schema/index.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
@@ -26,13 +26,13 @@ export interface Preview {
 /** The preview of a validated single send. Links are shown as written, and opens and clicks are not counted. */
 export async function previewSingleSend(
   deps: SingleSendDeps & { publicUrl(): string },
-  userId: number,
+  accountId: number,
   input: SingleSendInput,
 ): Promise<Preview> {
   const { db, config, clock } = deps;
   const progress = {
-    targets: findTargets(db, userId, input.recipient_id) ?? [],
-    excluded: findTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
+    targets: checkedTargets(input.recipient_id),
+    excluded: checkedTargets(input.exclude_specific_recipient_id ?? []),
     target: 0,
     after: 0,
   };
@@ -42,7 +42,7 @@ export async function previewSingleSend(
     segments.map(({ id }) => Number(id)),
     clock,
   );
-  const { contact_id, ...audience } = await countAudience(db.$client, userId, input.unsubscribe_group_id, progress);
+  const { contact_id, ...audience } = await countAudience(db.$client, input.unsubscribe_group_id, progress);
   const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
   if (sender === undefined) throw new Error('a sender passed the check and is gone');
   const code = { template_json: input.template_json || null, template_html: input.template_html || null };
@@ -50,7 +50,7 @@ export async function previewSingleSend(
   if ('problem' in frozen) return { audience, mail: null, problem: frozen.problem, placeholders_without_value: [] };
   const { content, sender_name, sender_address } = frozen.frozen;
   const person = contact_id === null ? undefined : findPerson(db.$client, contact_id);
-  const known = person === undefined ? {} : mergeValues(person, listCustomFields(db, userId), '');
+  const known = person === undefined ? {} : mergeValues(person, listCustomFields(db, accountId), '');
   const values: Record<string, string> = {
     ...known,
     sender_name,

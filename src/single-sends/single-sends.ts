@@ -1,17 +1,24 @@
 /** Validating, creating and changing single sends. launch.ts moves them on when they are due. */
 import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
-import { findTargets } from '../audience/segments/targets.ts';
+import { checkedTargets, hasTargets } from '../audience/segments/targets.ts';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
-import { designTemplates, senders, singleSends, unsubscribeGroups } from '../database/schema/index.ts';
+import {
+  designTemplates,
+  SINGLE_SEND_STATUS,
+  senders,
+  singleSends,
+  unsubscribeGroups,
+} from '../database/schema/index.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
 import { conflict, messages, notFound } from '../failure.ts';
 import { parseScheduleDate, parseScheduleTime, toUtc } from './schedule.ts';
+import { insertQueued, requeue } from './status.ts';
 
 export interface SingleSendDeps {
   db: Db;
@@ -42,7 +49,7 @@ const NO_TIME_OF_DAY = '00:00:00';
 /** The field errors that the schema can not find: references, template code and schedule. */
 export function singleSendErrors(
   deps: SingleSendDeps,
-  userId: number,
+  accountId: number,
   input: Partial<SingleSendInput>,
 ): [string, string][] {
   const { db } = deps;
@@ -65,18 +72,18 @@ export function singleSendErrors(
       db
         .select({ id: senders.id })
         .from(senders)
-        .where(ownedRecord(senders, sender_id, userId))
+        .where(ownedRecord(senders, sender_id, accountId))
         .get() !== undefined,
     );
   }
   if (unsubscribe_group_id !== undefined) {
-    const where = ownedRecord(unsubscribeGroups, unsubscribe_group_id, userId);
+    const where = ownedRecord(unsubscribeGroups, unsubscribe_group_id, accountId);
     const group = db.select({ id: unsubscribeGroups.id }).from(unsubscribeGroups).where(where).get();
     reference('unsubscribe_group_id', group !== undefined);
   }
-  if (recipient_id !== undefined) reference('recipient_id', findTargets(db, userId, recipient_id) !== null);
+  if (recipient_id !== undefined) reference('recipient_id', hasTargets(db, accountId, recipient_id));
   if (exclude_specific_recipient_id !== undefined) {
-    reference('exclude_specific_recipient_id', findTargets(db, userId, exclude_specific_recipient_id) !== null);
+    reference('exclude_specific_recipient_id', hasTargets(db, accountId, exclude_specific_recipient_id));
   }
   return [...errors, ...templateErrors(input), ...scheduleErrors(deps, input)];
 }
@@ -106,63 +113,63 @@ function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<Single
 }
 
 /** Stores a validated single send and queues it; gives its utr. */
-export function createSingleSend(deps: SingleSendDeps, userId: number, input: SingleSendInput): string {
+export function createSingleSend(deps: SingleSendDeps, accountId: number, input: SingleSendInput): string {
   const { db, clock } = deps;
   const now = isoTimestamp(clock.now());
   const utr = randomUUID();
-  db.insert(singleSends)
-    .values({
-      ...singleSendColumns(deps, userId, input),
-      template_json: input.template_json || null,
-      template_html: input.template_html || null,
-      exclude_specific_recipient_id: findTargets(db, userId, input.exclude_specific_recipient_id ?? []) ?? [],
-      user_id: userId,
-      utr,
-      sent_at: NO_TIME,
-      created_at: now,
-      updated_at: now,
-    })
-    .run();
+  insertQueued(db, {
+    ...singleSendColumns(deps, accountId, input),
+    template_json: input.template_json || null,
+    template_html: input.template_html || null,
+    exclude_specific_recipient_id: checkedTargets(input.exclude_specific_recipient_id ?? []),
+    user_id: accountId,
+    utr,
+    sent_at: NO_TIME,
+    created_at: now,
+    updated_at: now,
+  });
   return utr;
 }
 
-/** Changes a single send with status 0 or 1 and queues it again. Throws 404, and 409 when it is running or completed. */
-export function updateSingleSend(deps: SingleSendDeps, userId: number, given: unknown, input: SingleSendInput): string {
+/** Changes a single send that is a draft or queued, and queues it again. Throws 404, and 409 when it is running or completed. */
+export function updateSingleSend(
+  deps: SingleSendDeps,
+  accountId: number,
+  given: unknown,
+  input: SingleSendInput,
+): string {
   const { db, clock } = deps;
   return db.transaction(
     (tx) => {
-      const where = and(ownedBy(singleSends, userId), eq(singleSends.utr, recordUtr(given)));
+      const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(given)));
       const before = tx.select().from(singleSends).where(where).get();
       if (before === undefined) throw notFound('Record not found');
-      if (before.status > 1) throw conflict('A single send that is running or completed can not be changed');
+      if (before.status >= SINGLE_SEND_STATUS.running)
+        throw conflict('A single send that is running or completed can not be changed');
       const { template_json, template_html, exclude_specific_recipient_id } = input;
-      tx.update(singleSends)
-        .set({
-          ...singleSendColumns(deps, userId, input),
-          // A new MJML or HTML template replaces whichever of the two was there.
-          ...((template_json !== undefined || template_html !== undefined) && {
-            template_json: template_json || null,
-            template_html: template_html || null,
-          }),
-          ...(exclude_specific_recipient_id && {
-            exclude_specific_recipient_id: findTargets(db, userId, exclude_specific_recipient_id) ?? [],
-          }),
-          held_reason: null,
-          updated_at: isoTimestamp(clock.now()),
-        })
-        .where(eq(singleSends.id, before.id))
-        .run();
+      requeue(db, before.id, {
+        ...singleSendColumns(deps, accountId, input),
+        // A new MJML or HTML template replaces whichever of the two was there.
+        ...((template_json !== undefined || template_html !== undefined) && {
+          template_json: template_json || null,
+          template_html: template_html || null,
+        }),
+        ...(exclude_specific_recipient_id && {
+          exclude_specific_recipient_id: checkedTargets(exclude_specific_recipient_id),
+        }),
+        updated_at: isoTimestamp(clock.now()),
+      });
       return before.utr;
     },
     { behavior: 'immediate' },
   );
 }
 
-function singleSendColumns({ db, clock, config }: SingleSendDeps, userId: number, input: SingleSendInput) {
+function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: number, input: SingleSendInput) {
   const sender = db
     .select()
     .from(senders)
-    .where(ownedRecord(senders, input.sender_id, userId))
+    .where(ownedRecord(senders, input.sender_id, accountId))
     .get();
   const date = parseScheduleDate(input.schedule_date ?? '');
   const time = parseScheduleTime(input.schedule_time ?? '');
@@ -176,7 +183,7 @@ function singleSendColumns({ db, clock, config }: SingleSendDeps, userId: number
         };
   return {
     template_id: input.template_id,
-    recipient_id: findTargets(db, userId, input.recipient_id) ?? [],
+    recipient_id: checkedTargets(input.recipient_id),
     sender_id: input.sender_id,
     unsubscribe_group_id: input.unsubscribe_group_id,
     single_send_name: input.single_send_name,
@@ -189,6 +196,5 @@ function singleSendColumns({ db, clock, config }: SingleSendDeps, userId: number
     schedule_type: input.schedule_type,
     ...schedule,
     ...(input.tracking !== undefined && { tracking: input.tracking }),
-    status: 1,
   };
 }

@@ -1,14 +1,18 @@
 /** Test mails: the real content, sent to a few addresses and not counted in any report. */
-import { eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
+import { isErased } from '../audience/contacts/erased.ts';
+import { ineligibilityReason } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
 import { verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { deliveries, links, mailings, senders } from '../database/schema/index.ts';
+import { senders } from '../database/schema/index.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
-import { ineligibilityReason } from '../delivery/queue/eligibility.ts';
-import { conflict, invalid } from '../failure.ts';
+import { held } from '../delivery/queue/held.ts';
+import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
+import { createMailing } from '../delivery/queue/mailing-state.ts';
+import { conflict, invalid, messages } from '../failure.ts';
 import { requireSingleSend, type SingleSendActionDeps } from './actions.ts';
 
 /** The single send or schedule that is tested. */
@@ -28,11 +32,11 @@ export interface TestMailSource {
 /** Queues a test of a stored single send, like `queueTestMail`. Also throws 404. */
 export async function sendTestMail(
   deps: SingleSendActionDeps,
-  userId: number,
+  accountId: number,
   utr: unknown,
   addresses: readonly Address[],
 ): Promise<void> {
-  await queueTestMail(deps, requireSingleSend(deps.db, userId, utr), addresses);
+  await queueTestMail(deps, requireSingleSend(deps.db, accountId, utr), addresses);
 }
 
 /**
@@ -47,32 +51,35 @@ export async function queueTestMail(
 ): Promise<void> {
   const { db, clock, config, wake } = deps;
   const sender = db.select().from(senders).where(eq(senders.id, tested.sender_id)).get();
-  if (sender === undefined || sender.deleted_at !== null) throw conflict('The sender was deleted');
-  if (sender.is_verified === 0 && verificationRequired(config)) throw conflict('The sender is not verified yet');
+  if (sender === undefined || sender.deleted_at !== null) throw conflict(held('sender_deleted').held_reason);
+  if (sender.is_verified === 0 && verificationRequired(config)) throw conflict(held('sender_unverified').held_reason);
   const result = await freezeContent(db, config, tested, sender);
   if ('problem' in result) throw conflict(result.problem);
   db.transaction(
-    (tx) => {
-      const { id: mailing_id } = tx
-        .insert(mailings)
-        .values({
-          user_id: tested.user_id,
-          owner_kind: 'test',
-          owner_id: tested.id,
-          unsubscribe_group_id: tested.unsubscribe_group_id || null,
-          content: JSON.stringify(result.frozen),
-          state: 'sending',
-          created_at: isoTimestamp(clock.now()),
-        })
-        .returning({ id: mailings.id })
-        .get();
-      result.links.forEach((url, number) => {
-        tx.insert(links).values({ mailing_id, number, url }).run();
-      });
+    () => {
+      const mailing = {
+        user_id: tested.user_id,
+        owner_kind: 'test' as const,
+        owner_id: tested.id,
+        unsubscribe_group_id: tested.unsubscribe_group_id || null,
+        content: JSON.stringify(result.frozen),
+        created_at: isoTimestamp(clock.now()),
+      };
+      const mailing_id = createMailing(db, mailing, result.links);
+      const queue = deliveryQueue(db.$client);
+      const newestContact = db.$client
+        .prepare<[number], number | null>('SELECT max(id) FROM contacts WHERE address_id = ? AND deleted_at IS NULL')
+        .pluck();
       for (const address of addresses) {
+        if (isErased(db.$client, tested.user_id, address.normalized))
+          throw invalid('email_address', messages.erased('email_address'));
         const address_id = addressId(db, tested.user_id, address);
-        const contact_id = sql`(SELECT max(id) FROM contacts WHERE address_id = ${address_id} AND deleted_at IS NULL)`;
-        tx.insert(deliveries).values({ mailing_id, address_id, contact_id }).onConflictDoNothing().run();
+        queue({
+          mailing_id,
+          address_id,
+          contact_id: newestContact.get(address_id) ?? null,
+          segment_recipient_id: null,
+        });
       }
       const refused = listIneligible(db, mailing_id);
       if (refused.length > 0) throw invalid('email_address', refusal(refused));
@@ -87,7 +94,7 @@ function listIneligible(db: Db, mailingId: number): { email: string; reason: str
   return db.$client
     .prepare<[number], { email: string; reason: string }>(`
       SELECT * FROM (
-        SELECT a.compared_email AS email, ${ineligibilityReason('d')} AS reason
+        SELECT a.normalized_email AS email, ${ineligibilityReason('d', 'm.unsubscribe_group_id')} AS reason
         FROM deliveries d CROSS JOIN mailings m ON m.id = d.mailing_id CROSS JOIN addresses a ON a.id = d.address_id
         WHERE d.mailing_id = ? ORDER BY d.id)
       WHERE reason IS NOT NULL`)

@@ -6,10 +6,12 @@ import { connect } from '../database/open.ts';
 import { startBounceIntake } from '../delivery/feedback/bounces/intake.ts';
 import type { BounceListener } from '../delivery/feedback/bounces/listener.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
+import { recordRelayFailure } from '../delivery/queue/relay-failures.ts';
 import type { Outcome } from '../delivery/transport/courier.ts';
 import { OutboxCourier } from '../delivery/transport/outbox.ts';
 import { heloName } from '../delivery/transport/smtp/helo.ts';
-import { SmtpCourier } from '../delivery/transport/smtp-courier.ts';
+import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
+import { parseRelays } from '../delivery/transport/smtp/relay.ts';
 import { Background } from './background.ts';
 
 const IDLE_MS = 500;
@@ -25,8 +27,10 @@ const db = connect(config.DATABASE_PATH);
 // Kept short because a stop has to wait for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
-const onRelayFailure = (relay: string, { stage, reply }: Outcome) =>
+const onRelayFailure = (relay: string, { stage, reply }: Outcome) => {
   log({ relay, stage, reply }, 'the relay could not be used');
+  guarded(() => recordRelayFailure(db.$client, { relay, reply, at: Date.now() }));
+};
 const background = new Background({
   db,
   config,
@@ -34,7 +38,7 @@ const background = new Background({
   courier:
     config.SMTP_URL === ''
       ? new OutboxCourier(db, systemClock)
-      : new SmtpCourier(config.SMTP_URL, {
+      : new SmtpPool(parseRelays(config.SMTP_URL), {
           connections: config.SMTP_CONNECTIONS,
           name: await heloName(config.SMTP_HELO, config.PUBLIC_URL),
           onRelayFailure,

@@ -1,4 +1,6 @@
 /** The work beside HTTP: segments, launching, enqueueing, delivering. It is done in steps, so that tests can run one at a time. */
+import { continueJobs } from '../audience/bulk/work.ts';
+import { continueIndexing } from '../audience/search/search-index.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import type { Clock } from '../clock.ts';
@@ -9,11 +11,12 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../delivery/queue/enqueue-recipients.ts';
 import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue/hold.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
-import { Rates } from '../delivery/queue/rates.ts';
-import { DeliveryWorker } from '../delivery/queue/worker.ts';
+import { Rates } from '../delivery/sending/rates.ts';
+import { DeliveryWorker } from '../delivery/sending/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
 import { HoldLog } from '../senders/campaign-holds.ts';
-import { completeFinishedSends, Launcher } from '../single-sends/launch.ts';
+import { Launcher } from '../single-sends/launch.ts';
+import { completeFinishedSends } from '../single-sends/status.ts';
 
 export interface BackgroundDeps {
   db: Db;
@@ -85,6 +88,12 @@ export class Background {
       if (!goesOn()) break;
       await part(`enqueueing mailing ${id}`, () => enqueueRecipients(db.$client, id, goesOn));
     }
+    await part('actions on many contacts', () =>
+      continueJobs(db, clock, (job, error) =>
+        this.#deps.log({ job, err: String(error) }, 'an action on many contacts failed'),
+      ),
+    );
+    await part('the index of the search', () => continueIndexing(db.$client));
     const isDelivering = await this.#worker.step(isHeld);
     completeFinishedSends(this.#deps);
     const goesOnAtOnce = isMore || isDelivering;

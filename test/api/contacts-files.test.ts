@@ -137,7 +137,7 @@ t.test('an import killed half-way leaves whole rows, and can be run again', asyn
   const content = `email,first_name\n${Array.from({ length: people }, (_, at) => `r${at}@example.org,Ann`).join('\n')}\n`;
   const file = join(t.testdir({ 'contacts.csv': content }), 'contacts.csv');
   t.equal(
-    importAndDie({ databasePath: path, userId: 1, typeId: type, path: file, fileName: 'contacts.csv' }),
+    importAndDie({ databasePath: path, accountId: 1, typeId: type, path: file, fileName: 'contacts.csv' }),
     'SIGKILL',
   );
   const count = () => db.prepare("SELECT count(*) FROM contacts WHERE first_name = 'Ann'").pluck().get();

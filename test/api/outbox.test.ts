@@ -27,3 +27,16 @@ t.test('the outbox shows names and subjects as people read them, and the mail in
   t.match(text, 'Hello Zoë “the owl”');
   t.equal((await app.two.call('GET', '/outbox/details', { query: { id: mail.id } })).status, 404);
 });
+
+t.test('the outbox can be read from its newest mail, page by page, and searched', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app, { people: ['a', 'b', 'c'].map((name) => ({ email: `${name}@example.org` })) });
+  const list = async (query: Record<string, unknown>) =>
+    (await app.one.call('GET', '/outbox/list', { query })).body.message.mails.map(
+      (mail: { envelope_to: string }) => mail.envelope_to,
+    );
+  t.strictSame(await list({ order: 'newest', limit: 2 }), ['c@example.org', 'b@example.org']);
+  const { id } = (await app.one.call('GET', '/outbox/list', { query: { search: 'B@EXAMPLE' } })).body.message.mails[0];
+  t.strictSame((await list({ order: 'newest', before_id: id }))[0], 'a@example.org');
+  t.strictSame(await list({ search: 'nobody' }), []);
+});

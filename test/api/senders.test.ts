@@ -1,8 +1,8 @@
 /** Senders and their verification mail: what leaves, what does not, and where an owner reads about it. */
 import t, { type Test } from 'tap';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
-import { Relay } from '../delivery/rig.ts';
 import { startApp, type TestApp } from '../helper.ts';
+import { Relay } from '../support/launched-mailing.ts';
 
 const MINUTE = 60_000;
 const SENDER = {
@@ -124,13 +124,13 @@ t.test('the report of a sender tells what the relay answered to its verification
     send_at, created_at, updated_at) VALUES (1, '', 'old@example.com', '', 1, '', '', '', '', '', '')`);
   t.strictSame(
     await report(),
-    { is_verified: 0, sent_at: null, attempts: 0, reply: null, held_reason: null, state: null },
+    { is_verified: 0, sent_at: null, attempts: 0, reply: null, held_code: null, held_reason: null, state: null },
     'nothing was asked of it yet',
   );
   await save();
   const { sent_at, ...rest } = await report(2);
   t.match(sent_at, /^2026-01-15T09:00:00\.000000Z$/);
-  t.strictSame(rest, { is_verified: 0, attempts: 1, reply, held_reason: null, state: 'bounced' });
+  t.strictSame(rest, { is_verified: 0, attempts: 1, reply, held_code: null, held_reason: null, state: 'bounced' });
   const record = (await app.one.call('GET', '/sender/details', { query: { sender_id: 2 } })).body.message.sender;
   t.notOk('reply' in record || 'state' in record, 'the record of the interface stays as it is');
   t.equal((await app.two.call('GET', '/sender/report', { query: { sender_id: 2 } })).status, 404);
@@ -141,5 +141,9 @@ t.test('the report of a sender tells that the relay refuses it altogether', asyn
   const relay = new Relay(() => ({ kind: 'held', stage: 'mail', code: 550, enhanced: '5.7.1', reply }));
   const { save, report } = await started(t, () => relay);
   await save();
-  t.match(await report(), { state: 'queued', held_reason: `The relay refuses mail: ${reply}` });
+  t.match(await report(), {
+    state: 'queued',
+    held_code: 'relay_refused',
+    held_reason: `The relay refuses mail: ${reply}`,
+  });
 });

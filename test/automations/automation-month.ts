@@ -2,6 +2,7 @@
 import type { Test } from 'tap';
 import type { Courier, Outcome } from '../../src/delivery/transport/courier.ts';
 import { startApp } from '../helper.ts';
+import { randomOf } from '../support/random.ts';
 import { AutomationModel, type Mail, type Plan } from './automation-model.ts';
 
 export const HOUR = 3_600_000;
@@ -12,17 +13,6 @@ interface Handed {
   mailing: number;
   messageId: string;
   at: number;
-}
-
-/** Random numbers from 0 up to but not including 1, the same for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const ACCEPTED: Outcome = { kind: 'accepted', stage: 'body', code: 250, enhanced: '2.0.0', reply: '250 ok' };
@@ -48,7 +38,7 @@ export class Relay {
   courier(now: () => number): Courier {
     return {
       room: () => 100,
-      send: async ({ start, to, mailingId }) => {
+      send: async ({ start, to }, { mailingId }) => {
         // Of the mails in flight at the kill, record half as received and half as not.
         if (this.#left <= 0 && this.#left % 2 === 0) return this.#hang();
         const raw = start()?.bytes;
@@ -297,7 +287,7 @@ export async function startWorld(t: Test, seed: number) {
     accepted(): Mail[] {
       return app.db
         .prepare<[], Mail>(
-          `SELECT compared_email AS person, automation_id AS automation, owner_id AS schedule, d.updated_at AS at
+          `SELECT normalized_email AS person, automation_id AS automation, owner_id AS schedule, d.updated_at AS at
           FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id
           WHERE owner_kind = 'schedule' AND d.state = 2 ORDER BY d.id`,
         )

@@ -1,8 +1,9 @@
 /** Edge cases of the rules of automations: the smallest examples in which the code and the model once differed. */
 import t, { type Test } from 'tap';
 import { setLive } from '../../src/automations/automations.ts';
-import { END_ENROLMENT, FIRST_DUE, MEMBERSHIP_CHANGES_PAGE } from '../../src/automations/enrolment.ts';
+import { FIRST_DUE, MEMBERSHIP_CHANGES_PAGE } from '../../src/automations/enrolment.ts';
 import { readConfig } from '../../src/config.ts';
+import { LEAVE_TARGET } from '../../src/delivery/queue/enrolment-state.ts';
 import type { Mail } from './automation-model.ts';
 import { DAY, HOUR, startWorld } from './automation-month.ts';
 
@@ -137,7 +138,7 @@ t.test(
         .map(({ detail }) => detail);
     t.strictSame(plan(MEMBERSHIP_CHANGES_PAGE), ['SCAN m'], 'in the order of its ids, a page at a time');
     t.match(
-      plan(END_ENROLMENT)[0],
+      plan(LEAVE_TARGET)[0],
       /SEARCH enrolments USING INDEX enrolments_person \(automation_id=\? AND address_id=\?\)/,
     );
     t.match(plan(FIRST_DUE)[0], /SEARCH e USING INDEX enrolments_due \(automation_id=\? AND due_at<\?\)/);
@@ -169,7 +170,9 @@ t.test('the preview knows pending joins, pauses and deleted contacts; the report
   t.match(await get('preview'), { reason: 'contact was deleted', mails: [{}, { due_at: null }] });
   await deleteSchedule(1, last);
   t.match(await get('report'), { mails: [{ delivered: 1 }, { utr: null, subject: 'A mail' }] });
-  app.db.exec("UPDATE mailings SET state = 'held', held_reason = 'refused' WHERE automation_id = 1");
-  t.match(await get('report'), { held_reason: 'refused' });
+  app.db.exec(
+    "UPDATE mailings SET state = 'held', held_code = 'relay_refused', held_reason = 'refused' WHERE automation_id = 1",
+  );
+  t.match(await get('report'), { held_code: 'relay_refused', held_reason: 'refused' });
   app.db.exec("UPDATE mailings SET state = 'sending' WHERE automation_id = 1");
 });

@@ -1,30 +1,18 @@
-/** Backups and what comes back from them, on the real program with an SMTP server. */
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+/** A backup that is made while the service sends, and what it holds. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import nodemailer from 'nodemailer';
-import PostalMime from 'postal-mime';
 import t from 'tap';
-import { systemClock } from '../../src/clock.ts';
-import { connect, migrateAndSeed } from '../../src/database/open.ts';
-import { startBounceIntake } from '../../src/delivery/feedback/bounces/intake.ts';
 import { Service, startSink } from '../service.ts';
-import { startCampaign, until } from './campaign.ts';
+import { startCampaign, until } from '../support/service-campaign.ts';
 import { sendlark } from './command-line.ts';
 
 const PEOPLE = 300;
+
 /** How many mails the relay takes before the copy, and until its end. */
 const BEFORE = 60;
+
 const MEANWHILE = 120;
 
 t.test('a backup made while it sends restores elsewhere and sends nothing before its release', async (t) => {
@@ -156,202 +144,6 @@ t.test('what is no whole backup of this release is not restored, and the databas
   t.ok(existsSync(damaged));
   t.match(await run('restore', damaged, '--force'), { code: 1, err: /is no database of Sendlark/ });
 });
-
-/** Puts an earlier file in the place of a service's database, in one of the ways owners do. */
-const WAYS_BACK = {
-  'a restored backup': async (settings: Record<string, string>, copy: string) => {
-    await sendlark(settings, 'restore', copy, '--force');
-  },
-  'a backup copied over the database': async ({ DATABASE_PATH = '' }: Record<string, string>, copy: string) => {
-    for (const end of ['-wal', '-shm']) rmSync(DATABASE_PATH + end, { force: true });
-    copyFileSync(copy, DATABASE_PATH);
-  },
-  'an old file nobody can recognise, a snapshot say': async (
-    { DATABASE_PATH = '' }: Record<string, string>,
-    copy: string,
-  ) => {
-    for (const end of ['-wal', '-shm']) rmSync(DATABASE_PATH + end, { force: true });
-    copyFileSync(copy, DATABASE_PATH);
-    new Database(DATABASE_PATH).exec("DELETE FROM installation WHERE name = 'is_copy'").close();
-  },
-};
-
-for (const [way, goBack] of Object.entries(WAYS_BACK)) {
-  t.test(`after ${way} no link or returned mail of the lost time reaches another person`, async (t) => {
-    const sink = await startSink(t);
-    const database = mkdtempSync(join(tmpdir(), 'sendlark-back-'));
-    t.teardown(() => rmSync(database, { recursive: true, force: true }));
-    const settings = { DATABASE_PATH: join(database, 'test.db') };
-    const service = new Service(t, {
-      ...settings,
-      SMTP_URL: sink.url,
-      SENDER_VERIFICATION: 'optional',
-      BOUNCE_DOMAIN: 'returns.example.com',
-    });
-    await service.start();
-    await service.post('/contacts-type/add', { name: 'Readers' });
-    await service.upload(1, 'email\nstays@example.org');
-    await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'n', is_display: '1' });
-    await service.post('/sender/save', {
-      from_name: 'Lark',
-      from_email: 'lark@example.com',
-      reply_to_email: 'lark@example.com',
-      country_id: '1',
-      company_address: '1 Harbour St',
-      nickname: 'l',
-    });
-    /** Imports five more and sends to everybody; gives their mails by address. */
-    const importAndSend = async (name: string) => {
-      const before = sink.mails.length;
-      await service.upload(1, ['email', ...[1, 2, 3, 4, 5].map((at) => `${name}${at}@example.org`)].join('\n'));
-      await service.post('/single/send/create', {
-        template_id: '1',
-        template_html: '<p><a href="https://shop.example/">x</a> <a href="((web_copy))">w</a></p>',
-        sender_id: '1',
-        unsubscribe_group_id: '1',
-        single_send_name: name,
-        subject: name,
-        preheader: 'p',
-        'recipient_id[0]': 'contacts_1',
-        schedule_type: '0',
-      });
-      const left = () => sink.mails.slice(before).filter(({ from }) => from.startsWith('bounce+'));
-      await until(left, (mails) => mails.filter(({ to }) => to !== 'lark@example.com').length === 6);
-      return Promise.all(left().map(async ({ from, to, raw }) => ({ from, to, ...(await linksOf(raw)) })));
-    };
-    const copy = join(database, 'copy.db');
-    await sendlark(settings, 'backup', copy);
-    const lost = await importAndSend('lost');
-    await service.end('SIGKILL');
-    await goBack(settings, copy);
-    await service.start();
-    await sendlark(settings, 'release');
-    const others = await importAndSend('other');
-
-    const visit = (path: string, method = 'GET') => {
-      const body = method === 'POST' ? new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) : null;
-      return fetch(service.origin + path, { method, body, redirect: 'manual' });
-    };
-    const client = new Database(settings.DATABASE_PATH, { readonly: true });
-    t.teardown(() => client.close());
-    const counted = (sql: string) => client.prepare(sql).pluck().all();
-    for (const { to, paths } of lost.filter(({ to }) => to.startsWith('lost'))) {
-      const { u = '', o = '', c = '', w = '' } = paths;
-      const answer = await visit(u);
-      t.match(
-        [answer.status, await answer.text()],
-        [404, /no record of any more.*reply to the mail/s],
-        `page of ${to}`,
-      );
-      t.equal((await visit(u, 'POST')).status, 404, 'a one-click for nobody unsubscribes nobody');
-      t.equal((await visit(c)).status, 404);
-      t.equal((await visit(w)).status, 404);
-      t.equal((await visit(o)).headers.get('content-type'), 'image/gif');
-    }
-    t.strictSame(counted('SELECT email_address FROM unsubscribers'), []);
-    const kept = lost.find(({ to }) => to === 'stays@example.org');
-    t.equal((await visit(kept?.paths.u ?? '', 'POST')).status, 200);
-    t.strictSame(
-      counted('SELECT email_address FROM unsubscribers'),
-      ['stays@example.org'],
-      'a one-click of the lost time is honoured for who is known beyond doubt',
-    );
-
-    await service.end('SIGTERM');
-    t.strictSame(counted("SELECT kind FROM events WHERE kind IN ('open', 'click')"), [], 'nobody opened or clicked');
-    const db = connect(settings.DATABASE_PATH);
-    t.teardown(() => db.$client.close());
-    const listener = await startBounceIntake(db, systemClock, { host: '127.0.0.1', port: 0 });
-    const transport = nodemailer.createTransport({ host: '127.0.0.1', port: listener.port, ignoreTLS: true });
-    t.teardown(() => transport.close());
-    const comesBack = (to: string) => transport.sendMail({ envelope: { from: '', to: [to] }, raw: GONE });
-    for (const { from } of lost.filter(({ to }) => to.startsWith('lost')))
-      t.match(await failureOf(comesBack(from)), { responseCode: 550 }, 'a late bounce is nobody’s');
-    await comesBack(others.find(({ to }) => to === 'other1@example.org')?.from ?? '');
-    await listener.close();
-    t.strictSame(
-      counted('SELECT compared_email FROM suppressions JOIN addresses ON addresses.id = address_id'),
-      ['other1@example.org'],
-      'one of a mail sent since counts',
-    );
-    if (way.includes('nobody can recognise')) return;
-    const again = new Set(others.flatMap(({ from, messageId }) => [from, messageId]));
-    t.notOk(
-      lost.some(({ from, messageId }) => again.has(from) || again.has(messageId)),
-      'neither return path nor Message-ID is handed out again',
-    );
-  });
-}
-
-t.test('ids continue beyond those of the lost time, also when one backup is restored twice', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'sendlark-twice-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'test.db');
-  const [copy, second] = [join(folder, 'copy.db'), join(folder, 'second.db')];
-  const run = async (...words: string[]) => t.equal((await sendlark({ DATABASE_PATH: path }, ...words)).code, 0);
-  /** Adds a contact type and a custom field; gives their ids. */
-  const add = (name: string) => {
-    const db = connect(path);
-    migrateAndSeed(db);
-    const [type = 0, field = 0] = [
-      "INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, ?, '', '')",
-      "INSERT INTO custom_fields (user_id, field_name, field_type, created_at, updated_at) VALUES (1, ?, 'text', '', '')",
-    ].map((sql) => Number(db.$client.prepare(sql).run(name).lastInsertRowid));
-    db.$client.close();
-    return { type, field };
-  };
-  const made = connect(path);
-  migrateAndSeed(made);
-  made.$client.exec("INSERT INTO accounts (name, created_at) VALUES ('Main', '')");
-  made.$client.close();
-  await run('backup', copy);
-  const lost = add('lost');
-  await run('restore', copy, '--force');
-  const once = add('once');
-  t.ok(once.type > lost.type && once.field > lost.field, 'of tables that had no row yet, too');
-  await run('backup', second);
-  const later = add('later');
-  await run('restore', copy, '--force');
-  const twice = add('twice');
-  t.ok(twice.type > later.type && twice.field > later.field, 'beyond the file that the second restore replaces');
-  await run('restore', second, '--force');
-  t.ok(add('third').type > twice.type, 'so does a backup of a restored file');
-  rmSync(path);
-  await run('restore', copy);
-  t.ok(add('alone').type > lost.type + 1000, 'and where the file it replaces is lost');
-});
-
-function failureOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => null,
-    (error: unknown) => error,
-  );
-}
-
-/** What a mail offers to its recipient: paths of their own addresses by first letter, and its Message-ID. */
-async function linksOf(raw: Buffer) {
-  const { html = '', messageId = '' } = await PostalMime.parse(raw);
-  const found = [...html.matchAll(/http:\/\/[^/]+(\/([uocw])\/[^"<\s]+)/g)];
-  return { messageId, paths: Object.fromEntries(found.map(([, path = '', letter = '']) => [letter, path])) };
-}
-
-const GONE = [
-  'From: MAILER-DAEMON@relay.example',
-  'MIME-Version: 1.0',
-  'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
-  '',
-  '--b',
-  'Content-Type: message/delivery-status',
-  '',
-  'Reporting-MTA: dns; relay.example',
-  '',
-  'Final-Recipient: rfc822; somebody@example.org',
-  'Action: failed',
-  'Status: 5.1.1',
-  '',
-  '--b--',
-  '',
-].join('\r\n');
 
 /** How many recipients a database has yet to serve. */
 function queuedIn(path: string): number {

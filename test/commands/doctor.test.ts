@@ -8,15 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import type { Check } from '../../src/commands/doctor/check.ts';
 import { checkReturnPath } from '../../src/commands/doctor/sender-domain.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { holdSending } from '../../src/delivery/queue/hold.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
+import type { Check } from '../../src/doctor/check.ts';
 import { Service, startSink } from '../service.ts';
+import { startDns } from '../support/dns-server.ts';
 import { sendlark } from './command-line.ts';
-import { startDns } from './dns-server.ts';
 
 interface Examined {
   code: number | null;

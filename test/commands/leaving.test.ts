@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import PostalMime from 'postal-mime';
 import t from 'tap';
 import { Service, startSink } from '../service.ts';
-import { startCampaign, until } from './campaign.ts';
+import { startCampaign, until } from '../support/service-campaign.ts';
 import { sendlark } from './command-line.ts';
 
 t.test('a link works after deletion, purge and new keys; who left by it stays off', async (t) => {

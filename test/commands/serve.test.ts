@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { Service, startSink } from '../service.ts';
-import { startCampaign, until } from './campaign.ts';
+import { startCampaign, until } from '../support/service-campaign.ts';
 import { sendlark } from './command-line.ts';
 
 const PEOPLE = 300;

@@ -4,8 +4,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
+import { builtUrls } from '../../src/http/static-files.ts';
 import { BUILT, type Program, Service, startSink } from '../service.ts';
-import { startCampaign, until } from './campaign.ts';
+import { startCampaign, until } from '../support/service-campaign.ts';
 import { runProgram } from './command-line.ts';
 
 const PEOPLE = 300;
@@ -42,7 +43,10 @@ t.test('start, campaign, backup while it sends, move to another folder: nobody t
   const run = (path: string, ...words: string[]) => runProgram(program, { DATABASE_PATH: path }, words);
   const path = join(service.folder, 'test.db');
   t.match(await run(path, 'account', 'list'), { code: 0, out: /Main/ });
-  for (const page of ['/docs', '/assets/grapes.js', '/assets/grapes-mjml.js', '/assets/design.css'])
+  const files = ['grapes.js', 'grapes-mjml.js', 'design.css', 'scalar.js', 'reference'].map(
+    (name) => builtUrls(name).url,
+  );
+  for (const page of ['/docs', '/images/templates/blank.png', ...files])
     t.equal((await fetch(service.origin + page)).status, 200, page);
 
   const counters = await startCampaign(service, PEOPLE);

@@ -1,5 +1,7 @@
 /** Automations and their schedules. */
 import type { TestApp } from '../helper.ts';
+import type { World } from '../support/account-records.ts';
+import { addSchedule } from '../support/account-records.ts';
 import { someText } from './errors.ts';
 import {
   choice,
@@ -18,8 +20,7 @@ import {
 } from './parameters.ts';
 import { automation, automationSchedule, listedAutomation } from './records.ts';
 import { collection, utr } from './shapes.ts';
-import type { Changes, Endpoint, Fault, Values, World } from './types.ts';
-import { addSchedule } from './world.ts';
+import type { Changes, Endpoint, Fault, Values } from './types.ts';
 
 const MJML = '{"tagName":"mjml","attributes":{},"children":[{"tagName":"mj-body","attributes":{},"children":[]}]}';
 const HTML = '<p>Welcome</p>';

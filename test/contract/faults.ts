@@ -1,6 +1,8 @@
 /** Faulty values that follow from a parameter's kind, with the field error each one earns. */
+
+import type { World } from '../support/account-records.ts';
 import { type Expected, notAnEmail, notAnInteger, selected, someText, tooLong, tooShort } from './errors.ts';
-import type { Parameter, Value, World } from './types.ts';
+import type { Parameter, Value } from './types.ts';
 
 type FaultyValue = readonly [value: Value, text: Expected];
 

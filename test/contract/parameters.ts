@@ -1,6 +1,8 @@
 /** The vocabulary of the table: kinds of parameter, each with a valid value, and kinds of success. */
+
+import type { Fixture, World } from '../support/account-records.ts';
 import { exactly, record as object, type Shape } from './shapes.ts';
-import type { Fixture, Parameter, Success, Value, World } from './types.ts';
+import type { Parameter, Success, Value } from './types.ts';
 
 type Example = Value | ((world: World) => Value);
 

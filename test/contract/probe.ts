@@ -1,10 +1,11 @@
 /** One check of one endpoint: asks, judges what holds for every answer, and gathers what does not fit. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Answer, Caller, CallOptions, TestApp } from '../helper.ts';
+import type { World } from '../support/account-records.ts';
 import { compareErrors, type Expected } from './errors.ts';
 import { callOptions, changed, describe, validValues } from './requests.ts';
 import type { Tables } from './tables.ts';
-import type { Changes, Endpoint, Method, World } from './types.ts';
+import type { Changes, Endpoint, Method } from './types.ts';
 
 /** Where the checks take place: an application with two filled accounts. */
 export interface Place {

@@ -1,4 +1,6 @@
 /** Single sends. The tests' clock stands at 2026-01-15 09:00 UTC. */
+
+import type { World } from '../support/account-records.ts';
 import { required, someText } from './errors.ts';
 import {
   code,
@@ -17,7 +19,7 @@ import {
 } from './parameters.ts';
 import { singleSend } from './records.ts';
 import { collection, single, utr } from './shapes.ts';
-import type { Changes, Endpoint, Fault, World } from './types.ts';
+import type { Changes, Endpoint, Fault } from './types.ts';
 
 const MJML = '{"tagName":"mjml","attributes":{},"children":[{"tagName":"mj-body","attributes":{},"children":[]}]}';
 const HTML = '<p>Hello ((first_name|there))</p>';

@@ -1,5 +1,6 @@
 /** What the contract table is made of: endpoints with their parameters, their success and their failures. */
 import type { FilePart, TestApp } from '../helper.ts';
+import type { Fixture, World } from '../support/account-records.ts';
 import type { Expected } from './errors.ts';
 import type { Shape } from './shapes.ts';
 
@@ -11,38 +12,6 @@ export type Values = Record<string, Value>;
 
 /** Changes to a valid request; `undefined` leaves the parameter out. */
 export type Changes = Record<string, Value | undefined>;
-
-/** Two records of each kind: the first as full as can be, the second as bare as can be. */
-export type Pair = readonly [string, string];
-
-/** The kinds of record an account has. Single sends, automations and schedules are named by utr, the others by id. */
-export type Fixture =
-  | 'unsubscribers'
-  | 'groups'
-  | 'recipients'
-  | 'segments'
-  | 'segmentRecipients'
-  | 'contactTypes'
-  | 'contacts'
-  | 'customFields'
-  | 'singleSends'
-  | 'automations'
-  | 'liveAutomations'
-  | 'schedules'
-  | 'senders';
-
-/** The records of one account, from which requests are made. */
-export interface World extends Record<Fixture, Pair> {
-  /** The `user_id` of every record of the account. */
-  user: number;
-  /** E-mail addresses of `contacts`. */
-  emails: Pair;
-  /** Names of `customFields`. */
-  customNames: Pair;
-  /** The numeric ids of `singleSends` and `automations`. */
-  singleSendIds: Pair;
-  automationIds: Pair;
-}
 
 export type Kind =
   /** The record the endpoint is about: never a field error. */

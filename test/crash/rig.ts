@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { fetch } from 'undici';
-import { launchMailing, sampleHtml } from '../../scripts/bench/mailing.ts';
+import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
 import { connect } from '../../src/database/open.ts';
 import { Service } from '../service.ts';
 

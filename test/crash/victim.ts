@@ -8,9 +8,10 @@ import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { connect } from '../../src/database/open.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
-import { Ledger } from '../../src/delivery/queue/ledger.ts';
+import { Ledger } from '../../src/delivery/queue/ledger/ledger.ts';
 import { SmtpConnection } from '../../src/delivery/transport/smtp/connection.ts';
-import { SmtpCourier } from '../../src/delivery/transport/smtp-courier.ts';
+import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
+import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
 import { Background } from '../../src/threads/background.ts';
 
 const [step = '', times = '1', path = '', url = ''] = process.argv.slice(2);
@@ -22,7 +23,7 @@ function dieInTime(): void {
 }
 
 const { claim, record, together } = Ledger.prototype;
-const { send } = SmtpCourier.prototype;
+const { send } = SmtpPool.prototype;
 const { send: write } = SmtpConnection.prototype;
 
 const STEPS: Record<string, () => void> = {
@@ -55,7 +56,7 @@ const STEPS: Record<string, () => void> = {
     };
   },
   'after the 250'() {
-    SmtpCourier.prototype.send = async function (handoff) {
+    SmtpPool.prototype.send = async function (handoff) {
       const outcome = await send.call(this, handoff);
       dieInTime();
       return outcome;
@@ -84,7 +85,7 @@ const background = new Background({
   db,
   config: readConfig({ DATABASE_PATH: path }),
   clock: systemClock,
-  courier: new SmtpCourier(url, { connections: 20, onRelayFailure: () => undefined }),
+  courier: new SmtpPool(parseRelays(url), { connections: 20, onRelayFailure: () => undefined }),
   tokens: openTokens(db.$client),
   publicUrl: 'http://localhost',
   log: () => undefined,

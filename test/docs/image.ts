@@ -3,8 +3,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Test } from 'tap';
+import { builtUrls } from '../../src/http/static-files.ts';
 import { Service } from '../service.ts';
-import { ROOT } from './blocks.ts';
+import { ROOT } from '../support/documents.ts';
 import { pairsOf } from './files.ts';
 
 const WORKDIR = '/opt/sendlark';
@@ -39,5 +40,6 @@ export async function checkImage(t: Test, text: string): Promise<void> {
   const service = new Service(t, {}, { command: [process.execPath, ...rest], cwd: folder, env: {} });
   await service.start();
   t.match(await service.get('/contacts-type'), { status: 'success' });
-  for (const page of ['/docs', '/assets/grapes.js']) t.equal((await fetch(service.origin + page)).status, 200, page);
+  for (const page of ['/docs', builtUrls('grapes.js').url])
+    t.equal((await fetch(service.origin + page)).status, 200, page);
 }

@@ -15,10 +15,10 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
 import type { Test } from 'tap';
-import { until } from '../commands/campaign.ts';
-import { startDns } from '../commands/dns-server.ts';
 import { Service } from '../service.ts';
-import { ROOT } from './blocks.ts';
+import { startDns } from '../support/dns-server.ts';
+import { ROOT } from '../support/documents.ts';
+import { until } from '../support/service-campaign.ts';
 
 const DNS_RECORDS = {
   'example.com': ['v=spf1 a:relay.example ~all'],

@@ -1,6 +1,6 @@
 /** From a plan to the bytes of a request, by hand, so that nothing on the way repairs it. */
 import type { InjectOptions } from 'fastify';
-import type { Operation } from './operations.ts';
+import type { Operation } from '../support/openapi-operations.ts';
 import { type Account, goodValue } from './world.ts';
 
 export interface Change {

@@ -1,8 +1,10 @@
 /** An account with records in every state an operation asks for, and the value each parameter needs to find them. */
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
-import { buildWorld } from '../contract/world.ts';
+import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
+import { createSession } from '../../src/users/sessions.ts';
 import { type Caller, callerWith, type TestApp } from '../helper.ts';
-import type { Operation } from './operations.ts';
+import { buildWorld } from '../support/account-records.ts';
+import type { Operation } from '../support/openapi-operations.ts';
 
 /** Ids and utrs by what they identify. */
 export type Records = Record<string, readonly string[]>;
@@ -13,6 +15,7 @@ export interface Account {
 }
 
 const MOST_TURNS = 30;
+let invitations = 0;
 
 /** What the application is started with: sends stay running for a while. */
 export const SETTINGS = { SEND_RATE: '1' };
@@ -35,7 +38,9 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       ['file', upload],
     ],
   });
+  const { contacts } = await ask('GET', '/contacts/list');
   const { imports } = await ask('GET', '/contacts/imports');
+  const looked = await ask('POST', '/contacts/imports/look', { multipart: [['file', upload]] });
   for (const address of ['gone@example.com', 'angry@example.com'])
     await ask('POST', '/bounces', { form: { address, kind: 'bounce' } });
   const { suppressions } = await ask('GET', '/suppressions/list');
@@ -57,30 +62,74 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   };
   const scheduled = await send({ schedule_type: '1', schedule_date: '2030-01-31', schedule_time: '09:30' });
   const now = { schedule_type: '0' };
-  const [pausable, paused, cancellable] = [await send(now), await send(now), await send(now)];
-  let mails: { id: number }[] = [];
-  // A slow relay keeps the sends running; the clock moves on until the account has had mail.
-  for (let turn = 0; turn < MOST_TURNS && mails.length === 0; turn++) {
+  const startJob = async (contactTypeId: string | undefined): Promise<string> => {
+    const form = { action: 'move', strIds: [contacts[1].id], to_contact_type_id: contactTypeId };
+    return String((await ask('POST', '/contacts/jobs/start', { form })).job.id);
+  };
+  const failed = await send(now);
+  const doneJob = await startJob(world.contactTypes[1]);
+  let status = 0;
+  // The relay is slow, so that the later sends keep running; the clock moves on until this one is done.
+  for (let turn = 0; turn < MOST_TURNS && status !== 3; turn++) {
     app.clock.advance(11_000);
     await app.background();
-    ({ mails } = await ask('GET', '/outbox/list'));
+    ({ status } = (await ask('GET', '/single-send/details', { query: { utr: failed } })).singleSend);
   }
+  const { mails } = await ask('GET', '/outbox/list');
+  failAll(app, failed);
+  const [pausable, paused, cancellable] = [await send(now), await send(now), await send(now)];
+  app.clock.advance(11_000);
+  await app.background();
   await ask('POST', '/single/send/pause', { query: { utr: paused } });
+  const invited: number[] = [];
+  for (const email of ['left', 'middle', 'right']) {
+    const { id } = await ask('POST', '/users/invite', {
+      form: { email: `${email}${invitations++}@example.org`, role: 'viewer' },
+    });
+    invited.push(id);
+    createSession(app.drizzle, id, { address: '192.0.2.1', userAgent: 'Test' }, app.clock.now());
+  }
+  const { sessions } = await ask('GET', '/sessions/list');
+  await ask('POST', '/keys/create');
+  const { keys } = await ask('GET', '/keys/list');
+  const waitingJob = await startJob(world.contactTypes[0]);
   const { user: _user, ...pairs } = world;
   const idsOf = (list: { id: number }[]) => list.map(({ id }) => String(id));
   return {
     caller,
     records: {
       ...pairs,
+      contacts: idsOf(contacts),
       imports: idsOf(imports),
+      uploads: [looked.upload.id],
+      doneJobs: [doneJob],
+      waitingJobs: [waitingJob],
       suppressions: idsOf(suppressions),
       mails: idsOf(mails),
+      users: invited.map(String),
+      // Not those of the last user, who is removed before the sessions are.
+      sessions: idsOf(sessions).slice(0, -1),
+      // The last one is not in use.
+      keys: idsOf(keys),
       scheduled: [scheduled],
       pausable: [pausable],
       paused: [paused],
       cancellable: [cancellable],
+      failed: [failed],
     },
   };
+}
+
+/** Makes the recipients of a completed single send look as if the relay had refused all of them. */
+function failAll(app: TestApp, utr: string): void {
+  const mailing = app.db
+    .prepare(
+      "SELECT m.id FROM mailings m JOIN single_sends s ON m.owner_kind = 'single' AND m.owner_id = s.id WHERE s.utr = ?",
+    )
+    .pluck()
+    .get(utr);
+  app.db.prepare('UPDATE deliveries SET state = ? WHERE mailing_id = ?').run(DELIVERY_STATE.failed, mailing);
+  app.db.prepare('UPDATE mailings SET failed = failed + delivered, delivered = 0 WHERE id = ?').run(mailing);
 }
 
 /** Which records `utr`, `id` and `strIds` mean, by the end of the path; the first that fits. */
@@ -93,16 +142,22 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/send\/pause$/, 'pausable'],
   [/send\/resume$/, 'paused'],
   [/send\/cancel$/, 'cancellable'],
-  [/\/single/, 'singleSends'],
+  [/send\/retry-failed$/, 'failed'],
+  [/\/single|\/live$/, 'singleSends'],
   [/global-unsubscribes/, 'unsubscribers'],
   [/unsubscribes-groups\/recipients/, 'recipients'],
   [/unsubscribes-groups/, 'groups'],
   [/contacts-type/, 'contactTypes'],
   [/contacts\/imports/, 'imports'],
+  [/contacts\/jobs\/cancel$/, 'waitingJobs'],
+  [/contacts\/jobs\/(details|undo)$/, 'doneJobs'],
   [/\/contacts/, 'contacts'],
   [/custom-fields/, 'customFields'],
   [/suppressions/, 'suppressions'],
   [/outbox/, 'mails'],
+  [/\/users/, 'users'],
+  [/\/sessions/, 'sessions'],
+  [/\/keys/, 'keys'],
 ];
 
 const NAMED: Record<string, string> = {
@@ -114,6 +169,7 @@ const NAMED: Record<string, string> = {
   sender_id: 'senders',
   unsubscribe_group_id: 'groups',
   unsubscribe_groups_id: 'groups',
+  upload_id: 'uploads',
 };
 
 const UNIQUE = new Set(['email', 'field_name']);
@@ -122,6 +178,8 @@ let unique = 0;
 /** A value with which the operation can succeed: a record of the account (another one for DELETE), or the document's example. */
 export function goodValue({ method, path }: Operation, name: string, example: unknown, records: Records): unknown {
   const pick = (kind: string): string => records[kind]?.at(method === 'DELETE' ? -1 : 0) ?? '';
+  // Deleting takes the last contact and bulk deletion the first one.
+  if (path.endsWith('/person/erase') && name === 'contact_id') return Number(records.contacts?.[1]);
   if (name === 'recipient_id') return [`contacts_${pick('contactTypes')}`];
   if (name === 'automation_for') return `contacts_${pick('contactTypes')}`;
   if (name === 'exclude_specific_recipient_id') return [`segments_${pick('segments')}`];

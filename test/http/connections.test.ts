@@ -1,60 +1,11 @@
-/** What a stranger can do with a connection: send bodies without keys, bodies that never end, too many of both. */
-import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+/** Connections: what a caller who sends or reads slowly, endlessly or nonsense is answered, and when it is let go. */
 import { setTimeout } from 'node:timers/promises';
-import t, { type Test } from 'tap';
-import { sendCampaign } from '../campaign.ts';
+import t from 'tap';
+import { builtUrls } from '../../src/http/static-files.ts';
 import { startApp, type TestApp } from '../helper.ts';
+import { head, listening, MIB, URLENCODED } from './open-connections.ts';
 
 const SECOND = 1000;
-const MIB = 1024 * 1024;
-
-async function listening(t: Test, settings: Record<string, string> = {}) {
-  const app = await startApp(t, settings);
-  await app.fastify.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = app.fastify.server.address() as AddressInfo;
-  return { app, open: () => opened(t, port) };
-}
-
-/** A connection that keeps what it receives. */
-async function opened(t: Test, port: number) {
-  const socket = connect(port, '127.0.0.1');
-  t.teardown(() => socket.destroy());
-  let received = '';
-  let isClosed = false;
-  socket.on('data', (chunk) => {
-    received += chunk;
-  });
-  // A connection may be reset while it is written to; that is an end like any other.
-  socket.on('error', () => undefined);
-  socket.on('close', () => {
-    isClosed = true;
-  });
-  await once(socket, 'connect');
-  return {
-    socket,
-    send: (text: string) => socket.write(text),
-    received: () => received,
-    isClosed: () => isClosed,
-    /** Waits until what was received matches. */
-    async got(pattern: RegExp): Promise<string> {
-      while (!pattern.test(received)) {
-        if (isClosed) throw new Error(`closed after ${JSON.stringify(received)}`);
-        await setTimeout(5);
-      }
-      return received;
-    },
-    async closed(): Promise<string> {
-      while (!isClosed) await setTimeout(5);
-      return received;
-    },
-  };
-}
-
-function head(path: string, headers: Record<string, string | number>, method = 'POST'): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `${method} ${path} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`;
-}
 
 /** Waits until the server has no connection. */
 async function noConnections({ fastify }: TestApp): Promise<void> {
@@ -63,7 +14,6 @@ async function noConnections({ fastify }: TestApp): Promise<void> {
   while ((await count()) > 0) await setTimeout(20);
 }
 
-const URLENCODED = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data; boundary=b';
 const FIELD = '--b\r\nContent-Disposition: form-data; name="name"\r\n\r\nRead';
 const FILE = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\n';
@@ -196,7 +146,7 @@ t.test('a reader that takes nothing of its answer is let go', async (t) => {
   app.fastify.server.timeout = 200;
   const stalled = await open();
   stalled.socket.pause();
-  for (let at = 0; at < 40; at++) stalled.send(head('/assets/grapes.js', {}, 'GET'));
+  for (let at = 0; at < 40; at++) stalled.send(head(builtUrls('grapes.js').url, {}, 'GET'));
   await noConnections(app);
   t.pass();
 });
@@ -232,64 +182,6 @@ t.test('TRACE is no method of ours anywhere: 405, with those that are', async (t
     t.notMatch(answer, String(app.one.headers.SecretKey), 'nothing is echoed');
   }
 });
-
-t.test('a body of plain text is no form: 415', async (t) => {
-  const { one } = await startApp(t);
-  const headers = { 'content-type': 'text/plain' };
-  for (const path of ['/contacts-type/add', '/contacts/upload-csv', '/single/send/create']) {
-    const { status, body } = await one.call('POST', path, { form: { name: 'Readers' }, headers });
-    t.equal(status, 415, path);
-    t.strictSame(body, { status: 'failed', errors: 'Unsupported Media Type' });
-  }
-});
-
-/** Small texts that would make many objects. */
-const EXCESSIVE: [what: string, type: string, body: string][] = [
-  ['pairs', URLENCODED, Array.from({ length: 20_001 }, (_, at) => `f${at}`).join('&')],
-  ['members', 'application/json', `{${Array.from({ length: 50_001 }, (_, at) => `"${at}":0`).join()}}`],
-  ['items', 'application/json', `{"strIds":[${'0,'.repeat(60_000)}0]}`],
-  ['levels', 'application/json', `{"name":${'['.repeat(40)}${']'.repeat(40)}}`],
-  ['objects', 'application/json', `{"name":[${'{},'.repeat(40_000)}{}]}`],
-];
-
-t.test('more pairs, members or levels than any form has are refused before they are built', async (t) => {
-  const { fastify, one } = await startApp(t);
-  for (const [what, type, payload] of EXCESSIVE) {
-    const headers = { ...one.headers, 'content-type': type };
-    const response = await fastify.inject({ method: 'POST', url: '/api/contacts-type/add', headers, payload });
-    t.equal(response.statusCode, 413, what);
-    t.strictSame(response.json(), { status: 'failed', errors: 'Payload Too Large' }, what);
-  }
-  const text = `"${'[{,'.repeat(50_000)}\\"${'[{,'.repeat(50_000)}\\\\`;
-  const headers = { ...one.headers, 'content-type': 'application/json' };
-  const payload = `{"name":"Readers","other":${text}"}`;
-  const within = await fastify.inject({ method: 'POST', url: '/api/contacts-type/add', headers, payload });
-  t.equal(within.statusCode, 200, 'what stands in a text counts for nothing');
-});
-
-t.test('pages take 64 KiB and a few thousand fields', async (t) => {
-  const { app } = await listening(t);
-  const { u } = await campaignLink(t, app);
-  const tooLong = await app.page('POST', u, { form: { form: 'groups', shown: 'x'.repeat(65 * 1024) } });
-  t.equal(tooLong.status, 413);
-  const many = Array.from({ length: 5001 }, (): [string, string] => ['on', '1']);
-  t.equal((await app.page('POST', u, { form: many })).status, 413);
-  t.equal(app.db.prepare('SELECT count(*) FROM unsubscribers').pluck().get(), 0);
-});
-
-t.test('a design link that does not work reads no body', async (t) => {
-  const { open } = await listening(t);
-  for (const path of ['/design/x', '/design/x/preview', '/design/x/test']) {
-    const connection = await open();
-    connection.send(head(path, { 'Content-Type': 'application/json', 'Content-Length': 4 * MIB }));
-    t.match(await connection.got(/\}\n$/), /^HTTP\/1\.1 404 /, path);
-  }
-});
-
-async function campaignLink(t: Test, app: TestApp): Promise<{ u: string }> {
-  const { mails } = await sendCampaign(t, app);
-  return { u: mails[0]?.paths.u ?? '' };
-}
 
 t.test('a request through a trusted proxy has the address the proxy names, and no other has', async (t) => {
   const cases: [setting: string, peer: string, forwarded: string, expected: string][] = [

@@ -52,7 +52,7 @@ t.test('held sending is told with its reason', async (t) => {
 t.test('metrics are Prometheus text that follows the ledger', async (t) => {
   const { page, db, clock } = await startApp(t);
   db.exec(
-    "INSERT INTO addresses (id, user_id, compared_email) SELECT value, 1, value || '@example.org' FROM json_each('[1,2,3,4,5]')",
+    "INSERT INTO addresses (id, user_id, normalized_email) SELECT value, 1, value || '@example.org' FROM json_each('[1,2,3,4,5]')",
   );
   db.exec(`
     INSERT INTO mailings (id, user_id, owner_kind, owner_id, content, state, delivered, bounces, created_at)

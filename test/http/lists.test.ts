@@ -15,9 +15,9 @@ async function crowded(t: Test, rows = ROWS) {
   const now = '2026-01-01T00:00:00.000000Z';
   const user = Number(app.db.prepare('SELECT user_id FROM contact_types').pluck().get());
   const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})`;
-  app.db.exec(`${numbers} INSERT INTO addresses (user_id, compared_email) SELECT ${user}, 'p' || i || '@example.com' FROM n;
+  app.db.exec(`${numbers} INSERT INTO addresses (user_id, normalized_email) SELECT ${user}, 'p' || i || '@example.com' FROM n;
     INSERT INTO contacts (user_id, contact_type_id, address_id, email, first_name, created_at, updated_at)
-    SELECT ${user}, (SELECT min(id) FROM contact_types), id, compared_email, 'Zoë', '${now}', '${now}' FROM addresses`);
+    SELECT ${user}, (SELECT min(id) FROM contact_types), id, normalized_email, 'Zoë', '${now}', '${now}' FROM addresses`);
   return app;
 }
 

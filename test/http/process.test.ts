@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { startCampaign, until } from '../commands/campaign.ts';
+import { builtUrls } from '../../src/http/static-files.ts';
 import { Service, startSink } from '../service.ts';
+import { startCampaign, until } from '../support/service-campaign.ts';
 
 const KEYS = 'PublicKey: pk_test_of_sendlark\r\nSecretKey: sk_test_of_sendlark\r\n';
 
@@ -48,7 +49,7 @@ const HOLDERS: [what: string, hold: (t: Test, service: Service) => Promise<unkno
     async (t, service) => {
       const socket = await opened(t, service);
       socket.pause();
-      for (let at = 0; at < 40; at++) socket.write('GET /assets/grapes.js HTTP/1.1\r\nHost: x\r\n\r\n');
+      for (let at = 0; at < 40; at++) socket.write(`GET ${builtUrls('grapes.js').url} HTTP/1.1\r\nHost: x\r\n\r\n`);
       await setTimeout(200);
     },
   ],

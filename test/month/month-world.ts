@@ -3,6 +3,7 @@ import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
 import type { Outcome } from '../../src/delivery/transport/courier.ts';
 import { startApp } from '../helper.ts';
+import { randomOf } from '../support/random.ts';
 import { type Mail, MonthModel } from './month-model.ts';
 
 export const HOUR = 3_600_000;
@@ -17,17 +18,6 @@ const SENDER = {
 };
 const ACCEPTED: Outcome = { kind: 'accepted', stage: 'body', code: 250, enhanced: '2.0.0', reply: '250 ok' };
 const LATER: Outcome = { kind: 'deferred', stage: 'rcpt', code: 451, enhanced: '4.7.1', reply: '451 4.7.1 greylisted' };
-
-/** Random numbers from 0 up to but not including 1, the same for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** A relay that greylists: it defers one mail in four, once. It decides by subject and recipient, so that two of them decide alike. */
 function greylist(): (subject: string, to: string) => boolean {

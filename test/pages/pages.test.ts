@@ -1,6 +1,7 @@
 /** What every page keeps to: language, title, one style sheet of its own, no cookie, nobody else asked. */
 import PostalMime from 'postal-mime';
 import t from 'tap';
+import { builtUrls } from '../../src/http/static-files.ts';
 import { sendCampaign } from '../campaign.ts';
 import { type Answer, startApp } from '../helper.ts';
 
@@ -33,7 +34,6 @@ t.test('every page has a language and a title, sets no cookie and asks nobody el
     ['confirm', await app.page('GET', verify), 200],
     ['confirmed', await app.page('POST', verify), 200],
     ['an unknown confirmation', await app.page('GET', `${verify}x`), 404],
-    ['the interface', await app.page('GET', '/docs'), 200],
   ];
   const designPage = await app.page('GET', design);
   app.clock.advance(48 * 3_600_000);
@@ -49,7 +49,8 @@ t.test('every page has a language and a title, sets no cookie and asks nobody el
     ['a web copy', await app.page('GET', w), 200],
     ['a pixel', await app.page('GET', o), 200],
     ['a click', await app.page('GET', c), 302],
-    ['a script', await app.page('GET', '/assets/design.js'), 200],
+    ['the API reference', await app.page('GET', '/docs'), 200],
+    ['a script', await app.page('GET', builtUrls('design').url), 200],
     ['a picture', await app.page('GET', '/images/templates/blank.png'), 200],
     ['alive', await app.page('GET', '/healthz'), 200],
   ];

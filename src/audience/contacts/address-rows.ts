@@ -1,21 +1,29 @@
 /** The rows of `addresses`: one for each normalized e-mail address of an account. Contacts, deliveries and lists refer to them. */
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../../database/open.ts';
-import type { Address } from './addresses.ts';
+import { type Address, parseAddress } from './addresses.ts';
+
+/** The condition that a column has the id of this e-mail address, true of none that the account does not have; none without `email`. */
+export function isAddress(column: SQLiteColumn, accountId: number, email: string | undefined): SQL | undefined {
+  if (!email) return undefined;
+  const normalized = parseAddress(email)?.normalized ?? null;
+  return sql`${column} = (SELECT id FROM addresses WHERE user_id = ${accountId} AND normalized_email = ${normalized})`;
+}
 
 /** The id of the address's row, which is created if missing. Call inside the transaction of the write that refers to it. */
-export function addressId(db: Db, userId: number, address: Address): number {
-  addAddresses(db, userId, [address]);
+export function addressId(db: Db, accountId: number, address: Address): number {
+  addAddresses(db, accountId, [address]);
   return db.get<{ id: number }>(
-    sql`SELECT id FROM addresses WHERE user_id = ${userId} AND compared_email = ${address.normalized}`,
+    sql`SELECT id FROM addresses WHERE user_id = ${accountId} AND normalized_email = ${address.normalized}`,
   ).id;
 }
 
 /** Creates the rows that are missing, in one statement. */
-export function addAddresses(db: Db, userId: number, addresses: readonly Address[]): void {
+export function addAddresses(db: Db, accountId: number, addresses: readonly Address[]): void {
   const normalized = JSON.stringify(addresses.map((address) => address.normalized));
   db.run(sql`
-    INSERT INTO addresses (user_id, compared_email)
-    SELECT ${userId}, value FROM json_each(${normalized}) WHERE true
+    INSERT INTO addresses (user_id, normalized_email)
+    SELECT ${accountId}, value FROM json_each(${normalized}) WHERE true
     ON CONFLICT DO NOTHING`);
 }

@@ -49,7 +49,7 @@ export function asciiAddress(text: string): string | null {
   return parsed && parsed.address.slice(0, parsed.address.lastIndexOf('@') + 1) + parsed.domain;
 }
 
-/** A domain in ASCII form and lower case; null when it can not be the domain of an address. */
+/** A domain in ASCII form and lower case; null when it cannot be the domain of an address. */
 export function asciiDomain(domain: string): string | null {
   return parseAddress(`postmaster@${domain}`)?.domain ?? null;
 }

@@ -8,6 +8,7 @@ import { readdressRecipients, recordMembershipChange, syncAfterContactChange } f
 import { addressId } from './address-rows.ts';
 import { type Address, parseAddress } from './addresses.ts';
 import { type CustomField, isValidValue, listCustomFields, TEXT_COLUMNS } from './custom-fields.ts';
+import { isErased } from './erased.ts';
 
 /** The fields of a contact in a request. A field that is absent stays as it is. */
 export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[number], string>> {
@@ -19,25 +20,25 @@ export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[numbe
 }
 
 /** The condition for the account's contacts whose contact type is not deleted. */
-export function ownedContacts(userId: number | Placeholder): SQL | undefined {
+export function ownedContacts(accountId: number | Placeholder): SQL | undefined {
   // EXISTS looks the type up by its id; IN (SELECT …) would build the list of the account's types anew for every contact.
   const hasLiveType = sql`EXISTS (SELECT 1 FROM contact_types AS live_type
     WHERE live_type.id = ${contacts.contact_type_id} AND live_type.user_id = ${contacts.user_id} AND live_type.deleted_at IS NULL)`;
-  return and(ownedBy(contacts, userId), hasLiveType);
+  return and(ownedBy(contacts, accountId), hasLiveType);
 }
 
 /** The same condition for the one contact with this identifier. */
-export function requireContact(userId: number, id: unknown): SQL | undefined {
-  return and(eq(contacts.id, recordId(id)), ownedContacts(userId));
+function ownedContact(accountId: number, id: unknown): SQL | undefined {
+  return and(eq(contacts.id, recordId(id)), ownedContacts(accountId));
 }
 
 /** Whether this contact type exists for the account. */
-export function hasContactType(db: Db, userId: number, id: unknown): boolean {
+export function hasContactType(db: Db, accountId: number, id: unknown): boolean {
   return (
     db
       .select({ id: contactTypes.id })
       .from(contactTypes)
-      .where(ownedRecord(contactTypes, id, userId))
+      .where(ownedRecord(contactTypes, id, accountId))
       .get() !== undefined
   );
 }
@@ -46,15 +47,18 @@ export function hasContactType(db: Db, userId: number, id: unknown): boolean {
 const MAX_NAMED_FIELDS = 20;
 
 /** The field errors of a contact that need the database to find, as pairs of field and text. */
-export function contactErrors(db: Db, userId: number, input: Partial<ContactInput>): [string, string][] {
+export function contactErrors(db: Db, accountId: number, input: Partial<ContactInput>): [string, string][] {
   const errors: [string, string][] = [];
-  const { contact_type_id, country, custom_field } = input;
-  if (contact_type_id !== undefined && !hasContactType(db, userId, contact_type_id)) {
+  const { contact_type_id, country, custom_field, email } = input;
+  if (contact_type_id !== undefined && !hasContactType(db, accountId, contact_type_id)) {
     errors.push(['contact_type_id', messages.selected('contact_type_id')]);
   }
   if (country !== undefined && !countryExists(db, country)) errors.push(['country', messages.selected('country')]);
+  if (isErased(db.$client, accountId, email)) errors.push(['email', messages.erased('email')]);
   if (custom_field !== undefined) {
-    const types = new Map(listCustomFields(db, userId).map(({ field_name, field_type }) => [field_name, field_type]));
+    const types = new Map(
+      listCustomFields(db, accountId).map(({ field_name, field_type }) => [field_name, field_type]),
+    );
     const isFaulty = ([name, value]: [string, string]) => {
       const type = types.get(name);
       return type === undefined || (value !== '' && !isValidValue(type, value));
@@ -70,27 +74,27 @@ function countryExists(db: Db, id: number): boolean {
 }
 
 /** Whether a contact other than `exceptId` has this address within the type. */
-export function hasEmail(db: Db, userId: number, typeId: number, email: string, exceptId: number): boolean {
+export function hasEmail(db: Db, accountId: number, typeId: number, email: string, exceptId: number): boolean {
   const normalized = parseAddress(email)?.normalized ?? '';
   return (
     db.get(sql`
       SELECT 1 FROM addresses JOIN contacts ON contacts.address_id = addresses.id
-      WHERE addresses.user_id = ${userId} AND compared_email = ${normalized}
+      WHERE addresses.user_id = ${accountId} AND normalized_email = ${normalized}
         AND contact_type_id = ${typeId} AND deleted_at IS NULL AND contacts.id <> ${exceptId}`) !== undefined
   );
 }
 
 /** Adds a contact and returns its id. The caller has checked it with `contactErrors` and `hasEmail`. */
-export function addContact(db: Db, userId: number, input: ContactInput, now: string): number {
+export function addContact(db: Db, accountId: number, input: ContactInput, now: string): number {
   return db.transaction(
     (tx) => {
-      const values = contactColumns(input, listCustomFields(db, userId), {});
-      const address_id = addressId(db, userId, requireAddress(input.email));
+      const values = contactColumns(input, listCustomFields(db, accountId), {});
+      const address_id = addressId(db, accountId, requireAddress(input.email));
       const { id } = tx
         .insert(contacts)
         .values({
           ...values,
-          user_id: userId,
+          user_id: accountId,
           contact_type_id: input.contact_type_id,
           email: input.email,
           address_id,
@@ -99,7 +103,14 @@ export function addContact(db: Db, userId: number, input: ContactInput, now: str
         })
         .returning({ id: contacts.id })
         .get();
-      syncMemberships(db, userId, null, { id, type: input.contact_type_id, addressId: address_id }, input.email, now);
+      syncMemberships(
+        db,
+        accountId,
+        null,
+        { id, type: input.contact_type_id, addressId: address_id },
+        input.email,
+        now,
+      );
       return id;
     },
     { behavior: 'immediate' },
@@ -119,21 +130,21 @@ export interface Readdressed {
  */
 export function updateContact(
   db: Db,
-  userId: number,
+  accountId: number,
   id: unknown,
   input: ContactInput,
   now: string,
 ): Readdressed | null {
   return db.transaction(
     (tx) => {
-      const before = tx.select().from(contacts).where(requireContact(userId, id)).get();
+      const before = tx.select().from(contacts).where(ownedContact(accountId, id)).get();
       if (before === undefined) throw notFound();
-      if (hasEmail(db, userId, input.contact_type_id, input.email, before.id))
+      if (hasEmail(db, accountId, input.contact_type_id, input.email, before.id))
         throw invalid('email', messages.taken('email'));
-      const address_id = addressId(db, userId, requireAddress(input.email));
+      const address_id = addressId(db, accountId, requireAddress(input.email));
       tx.update(contacts)
         .set({
-          ...contactColumns(input, listCustomFields(db, userId), before.custom_values ?? {}),
+          ...contactColumns(input, listCustomFields(db, accountId), before.custom_values ?? {}),
           contact_type_id: input.contact_type_id,
           email: input.email,
           address_id,
@@ -144,7 +155,7 @@ export function updateContact(
       const from = { id: before.id, type: before.contact_type_id, addressId: before.address_id };
       syncMemberships(
         db,
-        userId,
+        accountId,
         from,
         { id: before.id, type: input.contact_type_id, addressId: address_id },
         input.email,
@@ -167,18 +178,18 @@ interface Place {
  * Updates segments and automations after a contact was added, changed or moved to another type. Correcting an address alone is
  * neither a leave nor a join, since it is the same person, unless a segment has a rule about the address.
  */
-function syncMemberships(db: Db, userId: number, from: Place | null, to: Place, email: string, now: string): void {
+function syncMemberships(db: Db, accountId: number, from: Place | null, to: Place, email: string, now: string): void {
   const people = sql`SELECT ${to.addressId} AS address_id, ${to.id} AS contact_id`;
   const everybody = from === null || from.addressId === to.addressId ? [to.addressId] : [from.addressId, to.addressId];
   if (from !== null && from.addressId !== to.addressId) {
     readdressRecipients(db, { id: to.id, type: from.type, email, from: from.addressId, to: to.addressId }, now);
   }
   if (from !== null && from.type !== to.type) {
-    recordMembershipChange(db, { userId, table: 'contacts', id: from.type }, 'left', people, now);
+    recordMembershipChange(db, { accountId, table: 'contacts', id: from.type }, 'left', people, now);
     syncAfterContactChange(db, from.type, everybody, now);
   }
   if (from?.type !== to.type)
-    recordMembershipChange(db, { userId, table: 'contacts', id: to.type }, 'joined', people, now);
+    recordMembershipChange(db, { accountId, table: 'contacts', id: to.type }, 'joined', people, now);
   syncAfterContactChange(db, to.type, everybody, now);
 }
 
@@ -192,17 +203,17 @@ export function deleteContacts(db: Db, ids: readonly number[], now: string): voi
         .set({ deleted_at: now })
         .where(and(given, isNull(contacts.deleted_at)))
         .returning({
-          userId: contacts.user_id,
+          accountId: contacts.user_id,
           type: contacts.contact_type_id,
           id: contacts.id,
           addressId: contacts.address_id,
         })
         .all();
-      for (const [type, userId] of new Map(gone.map((contact) => [contact.type, contact.userId]))) {
+      for (const [type, accountId] of new Map(gone.map((contact) => [contact.type, contact.accountId]))) {
         const ofType = gone.filter((contact) => contact.type === type);
         const people = sql`
           SELECT value ->> 'addressId' AS address_id, value ->> 'id' AS contact_id FROM json_each(${JSON.stringify(ofType)})`;
-        recordMembershipChange(db, { userId, table: 'contacts', id: type }, 'left', people, now);
+        recordMembershipChange(db, { accountId, table: 'contacts', id: type }, 'left', people, now);
         const addresses = ofType.map((contact) => contact.addressId);
         syncAfterContactChange(db, type, addresses, now);
       }

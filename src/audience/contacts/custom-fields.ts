@@ -50,28 +50,28 @@ export function isReservedName(name: string): boolean {
   return RESERVED_NAMES.has(name.toLowerCase());
 }
 
-const readers = new WeakMap<Db, (userId: number) => CustomField[]>();
+const readers = new WeakMap<Db, (accountId: number) => CustomField[]>();
 
 /** The account's custom fields, ascending by id. */
-export function listCustomFields(db: Db, userId: number): CustomField[] {
+export function listCustomFields(db: Db, accountId: number): CustomField[] {
   const reader = readers.get(db) ?? customFieldsReader(db);
   readers.set(db, reader);
-  return reader(userId);
+  return reader(accountId);
 }
 
 /** Prepares the query once, since every request about contacts runs it. */
-function customFieldsReader(db: Db): (userId: number) => CustomField[] {
+function customFieldsReader(db: Db): (accountId: number) => CustomField[] {
   const statement = db
     .select()
     .from(customFields)
-    .where(eq(customFields.user_id, sql.placeholder('userId')))
+    .where(eq(customFields.user_id, sql.placeholder('accountId')))
     .orderBy(asc(customFields.id))
     .prepare();
-  return (userId) => statement.all({ userId });
+  return (accountId) => statement.all({ accountId });
 }
 
 /** The display label of a field: underscores as spaces, in title case. */
-export function fieldTitle(name: string): string {
+function fieldTitle(name: string): string {
   return name.replaceAll('_', ' ').replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
 

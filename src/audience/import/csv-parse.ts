@@ -1,6 +1,7 @@
 /**
- * A parser for CSV (RFC 4180): it takes text in pieces of any size and gives batches of rows. fast-csv writes our files, but its
- * reader takes 5.9 µs of CPU per row where this one takes 0.7 (`scripts/bench/csv.ts`), and a whole import has 10 µs per row.
+ * A parser for CSV (RFC 4180): it takes text in pieces of any size and gives batches of rows. It is ours because the parsers we
+ * know either take nine times the CPU per row (fast-csv, which writes our files) or cannot tell the line of a malformed row, go on
+ * after it and bound a row's length (Papa Parse, uDSV). `scripts/bench/csv.ts` compares them, docs/benchmarks.md has the figures.
  */
 import { unescapeFormula } from './csv-cell.ts';
 

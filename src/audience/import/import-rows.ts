@@ -68,9 +68,12 @@ export class RowReader {
   /** The columns of the file for `columns`, in that order. Custom fields become one JSON value at the end. */
   readonly #plain: { at: number; field: string }[] = [];
   readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
+  readonly #isErased: (normalized: string) => boolean;
   readonly #countries = new Map<string, number | null>();
 
-  constructor({ columns }: Header) {
+  /** `isErased` says of a normalized address whether its person was erased. */
+  constructor({ columns }: Header, isErased: (normalized: string) => boolean) {
+    this.#isErased = isErased;
     columns.forEach((column, at) => {
       if (column === null) return;
       if (column.custom === null) this.#plain.push({ at, field: column.field });
@@ -104,6 +107,8 @@ export class RowReader {
     const normalized = parseAddress(email)?.normalized;
     if (normalized === undefined) {
       errors.push({ line, field: 'email', text: email === '' ? messages.required('email') : messages.email('email') });
+    } else if (this.#isErased(normalized)) {
+      errors.push({ line, field: 'email', text: messages.erased('email') });
     } else {
       row[1] = normalized;
       if (normalized === email) row[emailAt] = null;

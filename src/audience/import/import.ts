@@ -12,6 +12,7 @@ import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { contactImports } from '../../database/schema/index.ts';
 import { listCustomFields } from '../contacts/custom-fields.ts';
+import { erasedTest } from '../contacts/erased.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { readCsv } from './csv.ts';
 import { CsvError } from './csv-parse.ts';
@@ -19,11 +20,15 @@ import { parseHeader, type RowError, RowReader, type StagedRow } from './import-
 
 export interface ImportJob {
   databasePath: string;
-  userId: number;
+  accountId: number;
   typeId: number;
   /** The path of the uploaded file. */
   path: string;
   fileName: string;
+  /** The field of each column of the file, '' for none; absent: as the header row says. */
+  mapping?: string[];
+  /** Where the progress is written: bytes read, of how many, people written, of how many. Shared with the thread that shows it. */
+  progress?: Float64Array;
 }
 
 export interface ImportReport {
@@ -37,7 +42,7 @@ export interface ImportReport {
   errors: RowError[];
 }
 
-/** Is told how far an import is: first the bytes that are read and checked, then the people that are written. */
+/** Receives the progress of an import: first the bytes that are read and checked, then the people that are written. */
 export interface ImportProgress {
   read(bytes: number, whole: number): void;
   wrote(people: number, whole: number): void;
@@ -52,16 +57,19 @@ export async function importContacts(
   clock: Clock = systemClock,
   progress?: ImportProgress,
 ): Promise<ImportReport> {
+  const told = progress ?? (job.progress && sharedProgress(job.progress));
   const client = db.$client;
   const report: ImportReport = { id: 0, created: 0, updated: 0, rows: 0, failed: 0, notes: [], errors: [] };
+  let writtenAt = '';
   try {
-    const columns = await stage(db, job, report, progress);
+    const columns = await stage(db, job, report, told);
     if (report.rows === report.failed) return report;
     sortStaged(client);
     // Do not wait for the disk after every chunk. The report is stored with synchronous = FULL, and that makes all chunks durable
     // before the import is answered.
     client.pragma('synchronous = NORMAL');
-    await write(db, job, columns, isoTimestamp(clock.now()), report, progress);
+    writtenAt = isoTimestamp(clock.now());
+    await write(db, job, columns, writtenAt, report, told);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return { ...report, notes: [...report.notes, error.message] };
@@ -73,7 +81,7 @@ export async function importContacts(
   const stored = db
     .insert(contactImports)
     .values({
-      user_id: job.userId,
+      user_id: job.accountId,
       contact_type_id: job.typeId,
       file_name: job.fileName,
       created,
@@ -82,11 +90,16 @@ export async function importContacts(
       failed,
       notes,
       errors,
+      written_at: writtenAt,
       created_at: isoTimestamp(clock.now()),
     })
     .returning({ id: contactImports.id })
     .get();
   return { ...report, id: stored.id };
+}
+
+function sharedProgress(shared: Float64Array): ImportProgress {
+  return { read: (...bytes) => shared.set(bytes, 0), wrote: (...people) => shared.set(people, 2) };
 }
 
 /** Reads and checks every row; gives the contact columns that the file has. */
@@ -104,9 +117,11 @@ async function stage(
     bytesRead = () => file.bytesRead;
     return file;
   });
-  const header = parseHeader(csv.header, listCustomFields(db, job.userId));
-  report.notes.push(...csv.notes, ...header.unknown.map((name) => `Column not known: ${name}`));
-  const reader = new RowReader(header);
+  const fields = listCustomFields(db, job.accountId);
+  const header = parseHeader(job.mapping ?? csv.header, fields);
+  report.notes.push(...csv.notes);
+  if (job.mapping === undefined) report.notes.push(...header.unknown.map((name) => `Column not known: ${name}`));
+  const reader = new RowReader(header, erasedTest(client, job.accountId));
   const staged = ['normalized', ...reader.columns];
   client.exec(`CREATE TEMP TABLE staged (line INTEGER PRIMARY KEY, ${staged.join(', ')})`);
   const insert = client.prepare<StagedRow>(`INSERT INTO staged VALUES (?, ${staged.map(() => '?').join(', ')})`);
@@ -155,7 +170,7 @@ async function write(
   const client = db.$client;
   const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
   const addresses = client.prepare(`
-    INSERT INTO addresses (user_id, compared_email) SELECT @user, normalized FROM sorted WHERE ${range} ON CONFLICT DO NOTHING`);
+    INSERT INTO addresses (user_id, normalized_email) SELECT @user, normalized FROM sorted WHERE ${range} ON CONFLICT DO NOTHING`);
   const kept = columns.filter((column) => column !== 'custom_values');
   const list = columns.join(', ');
   const updates = [
@@ -168,7 +183,7 @@ async function write(
   const upsert = client.prepare(`
     INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
     SELECT @user, @type, a.id, ${columns.map((column) => (column === 'email' ? 'ifnull(sorted.email, normalized)' : `sorted.${column}`)).join(', ')}, @now, @now
-    FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.normalized WHERE ${range} ORDER BY sorted.rowid
+    FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized WHERE ${range} ORDER BY sorted.rowid
     ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL DO UPDATE SET ${updates.join(', ')}, updated_at = @now`);
   const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
   // The plus keeps the planner from using the index on the type instead of the range of new ids.
@@ -182,10 +197,10 @@ async function write(
     .pluck();
   const written = client
     .prepare<Record<string, number>, number>(
-      `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.compared_email = sorted.normalized WHERE ${range}`,
+      `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized WHERE ${range}`,
     )
     .pluck();
-  const { userId: user, typeId: type } = job;
+  const { accountId: user, typeId: type } = job;
   const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
   let after = 0;
   await inChunks(client, (rows) => {
@@ -195,7 +210,7 @@ async function write(
     const { changes } = upsert.run({ ...chunk, type, now });
     const created = countNew.get(before, type) ?? 0;
     const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
-    recordMembershipChange(db, { userId: user, table: 'contacts', id: type }, 'joined', joined, now);
+    recordMembershipChange(db, { accountId: user, table: 'contacts', id: type }, 'joined', joined, now);
     if (hasSegments.get(type) === 1) syncAfterContactChange(db, type, written.all(chunk), now);
     report.created += created;
     report.updated += changes - created;

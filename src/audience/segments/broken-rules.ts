@@ -13,7 +13,7 @@ export function findBrokenRule(rules: readonly SegmentRule[], liveFields: Readon
   return rules.find(({ customId }) => customId !== null && !liveFields.has(customId)) ?? null;
 }
 
-/** Why the rules of a segment can not be evaluated, in a sentence for its owner; null when they can. */
+/** Why the rules of a segment cannot be evaluated, in a sentence for its owner; null when they can. */
 export function segmentProblem(db: Db, segmentId: number): string | null {
   const segment = db.select().from(segments).where(eq(segments.id, segmentId)).get();
   if (segment === undefined) return null;
@@ -36,10 +36,10 @@ export function targetProblem(db: Db, targets: readonly Target[]): string | null
 }
 
 /** The segments of an account whose rules name this custom field. */
-export function segmentsWithField(db: Db, userId: number, fieldId: number): number[] {
+export function segmentsWithField(db: Db, accountId: number, fieldId: number): number[] {
   return db
     .all<{ id: number }>(sql`
-      SELECT id FROM segments WHERE user_id = ${userId} AND deleted_at IS NULL
+      SELECT id FROM segments WHERE user_id = ${accountId} AND deleted_at IS NULL
         AND EXISTS (SELECT 1 FROM json_each(rules) WHERE value ->> 'customId' = ${fieldId}) ORDER BY id`)
     .map(({ id }) => id);
 }
@@ -48,14 +48,14 @@ export function segmentsWithField(db: Db, userId: number, fieldId: number): numb
  * Makes rules about a deleted field use the new field of the same name, where they fit its type. Gives the ids of the segments whose
  * rules can be evaluated again. Call inside the transaction that creates the field.
  */
-export function reviveSegments(db: Db, userId: number, made: Pick<CustomField, 'field_name'>): number[] {
-  const fields = listCustomFields(db, userId);
+export function reviveSegments(db: Db, accountId: number, made: Pick<CustomField, 'field_name'>): number[] {
+  const fields = listCustomFields(db, accountId);
   const liveFields = new Set(fields.map(({ id }) => id));
   const revived: number[] = [];
   const all = db
     .select()
     .from(segments)
-    .where(and(eq(segments.user_id, userId), isNull(segments.deleted_at)))
+    .where(and(eq(segments.user_id, accountId), isNull(segments.deleted_at)))
     .all();
   for (const segment of all) {
     const isAbout = segment.rules.some(({ field }) => hasName(made, field));

@@ -5,7 +5,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { segments, type Target } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, segments, type Target } from '../../database/schema/index.ts';
 import { listCustomFields } from '../contacts/custom-fields.ts';
 import { findBrokenRule } from './broken-rules.ts';
 import { type Condition, ruleCondition } from './rule-sql.ts';
@@ -13,7 +13,7 @@ import { type Condition, ruleCondition } from './rule-sql.ts';
 export type Segment = typeof segments.$inferSelect;
 
 interface Membership {
-  userId: number;
+  accountId: number;
   table: Target['table'];
   /** Contact type or segment. */
   id: number;
@@ -74,7 +74,7 @@ function readSyncFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
   const type = db.get(sql`SELECT 1 FROM contact_types WHERE id = ${contact_type_id} AND deleted_at IS NULL`);
   const watched = db.all<{ id: number }>(sql`
     SELECT automation_for AS id FROM automations
-    WHERE (status = 1 OR exit_criteria = 1) AND deleted_at IS NULL AND automation_for_table = 'segments' AND user_id = ${user_id}`);
+    WHERE (status = ${AUTOMATION_STATUS.live} OR exit_criteria = 1) AND deleted_at IS NULL AND automation_for_table = 'segments' AND user_id = ${user_id}`);
   return {
     isLiveType: type !== undefined,
     liveFields: new Set(listCustomFields(db, user_id).map((field) => field.id)),
@@ -87,7 +87,7 @@ const NOBODY: Condition = { text: 'false', values: {} };
 function syncSegment(db: Db, segment: Segment, people: readonly number[], now: string, facts: Facts): void {
   const { id, user_id, contact_type_id } = segment;
   const isWatched = facts.watched.has(id);
-  const membership: Membership = { userId: user_id, table: 'segments', id };
+  const membership: Membership = { accountId: user_id, table: 'segments', id };
   // A rule about a deleted field makes nobody join and nobody leave.
   const isBroken = findBrokenRule(segment.rules, facts.liveFields) !== null;
   const matches = isBroken ? NOBODY : ruleCondition(segment.rules, segment.query_type, now);
@@ -163,7 +163,7 @@ function lastRecipientId(db: Db): number {
  * target, whether live or paused.
  */
 const CONCERNED = {
-  joined: sql`au.status = 1 AND au.deleted_at IS NULL`,
+  joined: sql`au.status = ${AUTOMATION_STATUS.live} AND au.deleted_at IS NULL`,
   left: sql`au.exit_criteria = 1 AND au.deleted_at IS NULL`,
 };
 
@@ -173,14 +173,14 @@ const CONCERNED = {
  */
 export function recordMembershipChange(
   db: Db,
-  { userId, table, id }: Membership,
+  { accountId, table, id }: Membership,
   change: 'joined' | 'left',
   people: SQL,
   now: string,
 ): void {
   db.run(sql`
     INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
-    SELECT ${userId}, au.id, p.address_id, p.contact_id, ${change}, ${Date.parse(now)}
+    SELECT ${accountId}, au.id, p.address_id, p.contact_id, ${change}, ${Date.parse(now)}
     FROM automations au CROSS JOIN (${people}) p
     WHERE au.automation_for_table = ${table} AND au.automation_for = ${id} AND ${CONCERNED[change]}`);
 }

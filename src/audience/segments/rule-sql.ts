@@ -64,7 +64,8 @@ export function ruleCondition(rules: readonly SegmentRule[], queryType: 'and' | 
   return { text: `(${conditions.join(queryType === 'or' ? ' OR ' : ' AND ')})`, values };
 }
 
-function fieldValue({ field, customId }: SegmentRule): string {
+/** The value of a rule's field as SQL over a contact `c`; empty when it is not set. */
+export function fieldValue({ field, customId }: Pick<SegmentRule, 'field' | 'customId'>): string {
   if (customId !== null) return `ifnull(c.custom_values ->> '${customValuePath(customId)}', '')`;
   const reserved = RESERVED[field];
   if (reserved === undefined) throw new Error(`a rule names the unknown field ${field}`);

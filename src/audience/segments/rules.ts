@@ -96,7 +96,8 @@ export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
   return rules.some(({ operator }) => operator === 'is within' || operator === 'is not within');
 }
 
-function findRuleField(
+/** The field that rules call by this name, in any case; null when there is none. */
+export function findRuleField(
   fields: readonly CustomField[],
   given: string,
 ): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {

@@ -25,11 +25,11 @@ export interface SegmentInput {
 }
 
 /** Stores a segment and finds its members, for a large one in the background; gives its id. */
-export async function createSegment(db: Db, clock: Clock, userId: number, input: SegmentInput): Promise<number> {
+export async function createSegment(db: Db, clock: Clock, accountId: number, input: SegmentInput): Promise<number> {
   const now = isoTimestamp(clock.now());
   const { id } = db
     .insert(segments)
-    .values({ ...segmentColumns(db, clock, userId, input), user_id: userId, created_at: now, updated_at: now })
+    .values({ ...segmentColumns(db, clock, accountId, input), user_id: accountId, created_at: now, updated_at: now })
     .returning({ id: segments.id })
     .get();
   await recomputeSoon(db, [id], clock);
@@ -40,14 +40,14 @@ export async function createSegment(db: Db, clock: Clock, userId: number, input:
 export async function updateSegment(
   db: Db,
   clock: Clock,
-  userId: number,
+  accountId: number,
   given: unknown,
   input: SegmentInput,
 ): Promise<number> {
   const changed = db
     .update(segments)
-    .set({ ...segmentColumns(db, clock, userId, input), updated_at: isoTimestamp(clock.now()) })
-    .where(ownedRecord(segments, given, userId))
+    .set({ ...segmentColumns(db, clock, accountId, input), updated_at: isoTimestamp(clock.now()) })
+    .where(ownedRecord(segments, given, accountId))
     .returning({ id: segments.id })
     .get();
   if (changed === undefined) throw notFound();
@@ -55,8 +55,8 @@ export async function updateSegment(
   return changed.id;
 }
 
-function segmentColumns(db: Db, clock: Clock, userId: number, input: SegmentInput) {
-  const { rules } = parseRules(listCustomFields(db, userId), input);
+function segmentColumns(db: Db, clock: Clock, accountId: number, input: SegmentInput) {
+  const { rules } = parseRules(listCustomFields(db, accountId), input);
   return {
     segment_name: input.segment_name,
     contact_type_id: input.contact_type_id,
@@ -77,36 +77,74 @@ export interface ManualRecipient {
 }
 
 /** Adds a person by hand, who then stays in the segment whatever its rules say. Someone who is already in is not added again. */
-export function addRecipient(db: Db, userId: number, segmentId: number, given: ManualRecipient, now: string): void {
+export function addRecipient(db: Db, accountId: number, segmentId: number, given: ManualRecipient, now: string): void {
   const { first_name, last_name, address } = given;
   db.transaction(
     (tx) => {
       const segment = tx
         .select()
         .from(segments)
-        .where(ownedRecord(segments, segmentId, userId))
+        .where(ownedRecord(segments, segmentId, accountId))
         .get();
       if (segment === undefined) return;
-      const address_id = addressId(db, userId, address);
+      const address_id = addressId(db, accountId, address);
       const person = and(eq(segmentRecipients.segment_id, segmentId), eq(segmentRecipients.address_id, address_id));
       const before = tx.select().from(segmentRecipients).where(person).get();
       const set = { first_name, last_name, email: address.address, by_hand: 1, is_removed: 0, updated_at: now };
       tx.insert(segmentRecipients)
-        .values({ ...set, user_id: userId, segment_id: segmentId, address_id, created_at: now })
+        .values({ ...set, user_id: accountId, segment_id: segmentId, address_id, created_at: now })
         .onConflictDoUpdate({ target: [segmentRecipients.segment_id, segmentRecipients.address_id], set })
         .run();
       syncMembers(db, segment, [address_id], now);
       if (before?.is_removed === 0) return;
       const joined = sql`
         SELECT address_id, contact_id FROM segment_recipients WHERE segment_id = ${segmentId} AND address_id = ${address_id}`;
-      recordMembershipChange(db, { userId, table: 'segments', id: segmentId }, 'joined', joined, now);
+      recordMembershipChange(db, { accountId, table: 'segments', id: segmentId }, 'joined', joined, now);
     },
     { behavior: 'immediate' },
   );
 }
 
+/** Adds contacts by hand, who then stay in the segment whatever its rules say. Call inside the transaction of the change. */
+export function addContactsToSegment(
+  db: Db,
+  accountId: number,
+  segmentId: number,
+  contactIds: readonly number[],
+  now: string,
+): void {
+  const segment = db
+    .select()
+    .from(segments)
+    .where(ownedRecord(segments, segmentId, accountId))
+    .get();
+  if (segment === undefined) return;
+  const given = sql`json_each(${JSON.stringify(contactIds)}) i CROSS JOIN contacts c ON c.id = i.value`;
+  const added = db.all<{ address_id: number; contact_id: number; is_new: number }>(sql`
+    SELECT c.address_id, c.id AS contact_id, NOT EXISTS (SELECT 1 FROM segment_recipients r
+      WHERE r.segment_id = ${segmentId} AND r.address_id = c.address_id AND r.is_removed = 0) AS is_new FROM ${given}`);
+  db.run(sql`
+    INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, by_hand, first_name, last_name, email, created_at, updated_at)
+    SELECT ${accountId}, ${segmentId}, c.address_id, c.id, 1, c.first_name, c.last_name, c.email, ${now}, ${now} FROM ${given} WHERE true
+    ON CONFLICT (segment_id, address_id) DO UPDATE SET by_hand = 1, is_removed = 0, updated_at = excluded.updated_at`);
+  syncMembers(
+    db,
+    segment,
+    added.map((row) => row.address_id),
+    now,
+  );
+  const joined = JSON.stringify(added.filter((row) => row.is_new === 1));
+  recordMembershipChange(
+    db,
+    { accountId, table: 'segments', id: segmentId },
+    'joined',
+    sql`SELECT value ->> 'address_id' AS address_id, value ->> 'contact_id' AS contact_id FROM json_each(${joined})`,
+    now,
+  );
+}
+
 /** Removes a recipient by hand. The row stays, marked as removed, to keep the person out whatever the rules say. Throws 404. */
-export function removeRecipient(db: Db, userId: number, given: unknown, now: string): void {
+export function removeRecipient(db: Db, accountId: number, given: unknown, now: string): void {
   db.transaction(
     (tx) => {
       const removed = tx
@@ -114,7 +152,7 @@ export function removeRecipient(db: Db, userId: number, given: unknown, now: str
         .set({ is_removed: 1, by_hand: 0, updated_at: now })
         .where(
           and(
-            ownedRecord(segmentRecipients, given, userId),
+            ownedRecord(segmentRecipients, given, accountId),
             eq(segmentRecipients.is_removed, 0),
             sql`segment_id IN (SELECT id FROM segments WHERE deleted_at IS NULL)`,
           ),
@@ -123,7 +161,7 @@ export function removeRecipient(db: Db, userId: number, given: unknown, now: str
         .get();
       if (removed === undefined) throw notFound();
       const left = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id = ${removed.id}`;
-      recordMembershipChange(db, { userId, table: 'segments', id: removed.segmentId }, 'left', left, now);
+      recordMembershipChange(db, { accountId, table: 'segments', id: removed.segmentId }, 'left', left, now);
     },
     { behavior: 'immediate' },
   );

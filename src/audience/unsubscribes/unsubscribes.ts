@@ -5,7 +5,7 @@ import { addAddresses } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
 
 export interface ListChange {
-  userId: number;
+  accountId: number;
   /** Null: the global list. */
   groupId: number | null;
   source: 'api' | 'one-click' | 'page' | 'complaint';
@@ -17,23 +17,23 @@ export interface ListChange {
 
 /** Adds addresses to a list in one transaction. An address that is already on it stays as it is. */
 export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly Address[]): void {
-  const { userId, groupId, source, mailingId = null, now } = change;
+  const { accountId, groupId, source, mailingId = null, now } = change;
   const given = JSON.stringify(addresses);
   // Two forms, because SQLite uses the partial indexes only when it sees which case it is.
   const onList = groupId === null ? sql`unsubscribe_groups_id IS NULL` : sql`unsubscribe_groups_id = ${groupId}`;
   db.transaction(
     (tx) => {
-      addAddresses(db, userId, addresses);
+      addAddresses(db, accountId, addresses);
       tx.run(sql`
         INSERT INTO consent_log (user_id, address_id, unsubscribe_groups_id, action, source, mailing_id, created_at)
-        SELECT DISTINCT ${userId}, addresses.id, ${groupId}, 'unsubscribed', ${source}, ${mailingId}, ${now}
-        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${userId} AND compared_email = value ->> 'normalized'
+        SELECT DISTINCT ${accountId}, addresses.id, ${groupId}, 'unsubscribed', ${source}, ${mailingId}, ${now}
+        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${accountId} AND normalized_email = value ->> 'normalized'
         WHERE NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = addresses.id
           AND ${onList})`);
       tx.run(sql`
         INSERT INTO unsubscribers (user_id, unsubscribe_groups_id, address_id, email_address, created_at, updated_at)
-        SELECT ${userId}, ${groupId}, addresses.id, value ->> 'address', ${now}, ${now}
-        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${userId} AND compared_email = value ->> 'normalized'
+        SELECT ${accountId}, ${groupId}, addresses.id, value ->> 'address', ${now}, ${now}
+        FROM json_each(${given}) CROSS JOIN addresses ON addresses.user_id = ${accountId} AND normalized_email = value ->> 'normalized'
         WHERE true ORDER BY key
         ON CONFLICT DO NOTHING`);
     },

@@ -1,14 +1,15 @@
 /** DMARC (RFC 7489): the policy of a sender's domain, and whether SPF or DKIM speaks for the domain that people see. */
-import type { Finding, Lookup } from './check.ts';
-import type { SenderDomain } from './domains.ts';
+import type { Finding } from '../../doctor/check.ts';
+import type { SenderDomain } from '../../senders/domains.ts';
+import type { Lookup } from './lookup.ts';
 
 interface Published {
-  /** The domain that has it. */
+  /** The domain at which the records are. */
   domain: string;
   records: string[];
 }
 
-/** The policy of the domain itself, else that of the domain above it, whose sp= then counts. */
+/** Checks the policy of the domain itself, or else of the nearest domain above that has one, where sp= takes precedence over p=. */
 export async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<Finding> {
   const [published] = await policiesOf(txt, domain);
   if (published === undefined) {
@@ -29,8 +30,8 @@ export async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise
 }
 
 /**
- * Whether a pass of SPF or of our signature counts for the domain in From (RFC 7489 §3.1), and whether there is such a pass: `passes`
- * says which of the two checks did not fail. The organisation is taken to be the highest domain above with a policy of its own.
+ * Checks alignment (RFC 7489 §3.1): SPF or our DKIM signature must pass, and for a domain related to the one in From. `passes` says
+ * which of the two checks did not fail. The highest domain with a DMARC policy is taken as the organizational domain.
  */
 export async function alignmentCheck(
   txt: Lookup,
@@ -54,7 +55,7 @@ export async function alignmentCheck(
   const working = ways.filter(({ works }) => works);
   if (working.length > 0) return { state: 'ok', found: namesOf(working) };
   if (ways.length > 0) {
-    const advice = ['Mend what is said of it above.'];
+    const advice = ['Fix what is reported about it above.'];
     return { state: 'fail', found: `${namesOf(ways)} would speak for the domain, but fails`, advice };
   }
   return {
@@ -64,7 +65,7 @@ export async function alignmentCheck(
   };
 }
 
-/** What the domain and those above it publish, from the domain upwards; top-level domains have none. */
+/** The DMARC records of the domain and of those above it, in this order. Top-level domains are not asked. */
 async function policiesOf(txt: Lookup, domain: string): Promise<Published[]> {
   const labels = domain.split('.');
   const domains = labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'));
@@ -77,7 +78,7 @@ async function policiesOf(txt: Lookup, domain: string): Promise<Published[]> {
   return all.filter(({ records }) => records.length > 0);
 }
 
-/** A list of tag=value (RFC 6376 §3.2), without the blanks within values. */
+/** Parses a tag=value list (RFC 6376 §3.2). White space within values is dropped. */
 export function parseTags(record: string): Map<string, string> {
   const pairs = record.split(';').map((part) => part.split('='));
   return new Map(pairs.map(([tag = '', ...value]) => [tag.trim(), value.join('=').replace(/\s/g, '')]));

@@ -1,6 +1,6 @@
 /** Whether the links in mails lead back to the service. */
 import type { Config } from '../../config.ts';
-import type { Check } from './check.ts';
+import type { Check } from '../../doctor/check.ts';
 
 const PATIENCE_MS = 10_000;
 const NAME = 'Public address';

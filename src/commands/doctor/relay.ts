@@ -8,7 +8,7 @@ import { SmtpConnection } from '../../delivery/transport/smtp/connection.ts';
 import { handshake } from '../../delivery/transport/smtp/handshake.ts';
 import { parseRelays, type Relay, relayName } from '../../delivery/transport/smtp/relay.ts';
 import { RFC_TIMEOUTS } from '../../delivery/transport/smtp/timeouts.ts';
-import type { Check } from './check.ts';
+import type { Check } from '../../doctor/check.ts';
 
 const PATIENCE_MS = 10_000;
 const NAME = 'Relay';
@@ -30,7 +30,7 @@ export async function relayChecks({ SMTP_URL }: Config): Promise<Check[]> {
   }
 }
 
-/** The relays of SMTP_URL; none when it can't be read, which `relayChecks` tells. */
+/** The relays of SMTP_URL; none when it cannot be parsed, which `relayChecks` reports. */
 export function configuredRelays({ SMTP_URL }: Config): Relay[] {
   try {
     return SMTP_URL === '' ? [] : parseRelays(SMTP_URL);
@@ -76,7 +76,7 @@ async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
   }
 }
 
-/** Connects as the courier does, up to the login; gives why that fails, or null. */
+/** Connects as the courier does, but without logging in. Gives why that fails, or null. */
 async function tlsFault(relay: Relay): Promise<string | null> {
   const wire = new SmtpConnection(
     relay,
@@ -96,7 +96,7 @@ async function talk(socket: Socket, ready: string): Promise<string[]> {
   failure.catch(() => undefined);
   await Promise.race([once(socket, ready), failure]);
   const lines = createInterface({ input: socket });
-  // The interface repeats the socket's errors; the race above has them.
+  // readline emits the errors of the socket again. They are handled by `failure`.
   lines.on('error', () => undefined);
   const replies = repliesOf(lines);
   const ask = async (expected: string): Promise<string[]> => {
@@ -112,7 +112,7 @@ async function talk(socket: Socket, ready: string): Promise<string[]> {
   return offers.map((line) => line.slice(4).split(' ')[0]?.toUpperCase() ?? '');
 }
 
-/** The server's replies, each its lines. */
+/** The server's replies, each as an array of its lines. */
 async function* repliesOf(lines: Interface): AsyncGenerator<string[], undefined> {
   let reply: string[] = [];
   for await (const line of lines) {

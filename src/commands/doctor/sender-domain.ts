@@ -2,13 +2,14 @@
 import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Relay } from '../../delivery/transport/smtp/relay.ts';
-import type { Check, Finding, Lookup } from './check.ts';
+import type { Check, Finding } from '../../doctor/check.ts';
+import type { SenderDomain } from '../../senders/domains.ts';
 import { alignmentCheck, dmarcCheck, parseTags } from './dmarc.ts';
-import type { SenderDomain } from './domains.ts';
+import type { Lookup } from './lookup.ts';
 
-/** A name without such a record, as node:dns tells it. */
+/** The error codes by which node:dns says that a name has no such record. */
 const ABSENT = ['ENOTFOUND', 'ENODATA'];
-/** By the version of an address, 0 for a name. */
+/** The SPF mechanism for a host, by the version of its IP address; 0 stands for a host name. */
 const MECHANISMS = new Map([
   [0, 'a'],
   [4, 'ip4'],
@@ -16,8 +17,8 @@ const MECHANISMS = new Map([
 ]);
 
 /**
- * The checks of one domain, `spf` being that of its return path. What DNS cannot answer just now is a warning: it says nothing about
- * the record.
+ * The checks of one sender domain; `spf` is the check of its return path. A lookup that fails gives a warning, since it says nothing
+ * about the record.
  */
 export async function checkDomain(resolver: Resolver, sender: SenderDomain, spf: Check | undefined): Promise<Check[]> {
   const txt = (name: string) => textsAt(resolver, name);
@@ -29,7 +30,7 @@ export async function checkDomain(resolver: Resolver, sender: SenderDomain, spf:
   return [dkim, dmarc, await guarded(`Alignment of ${sender.domain}`, () => alignmentCheck(txt, sender, passes))];
 }
 
-/** The SPF record of a domain of return paths, which is to allow these relays. */
+/** Checks the SPF record of a return path's domain, and suggests one that allows these relays. */
 export async function checkReturnPath(resolver: Resolver, domain: string, relays: Relay[]): Promise<Check> {
   return guarded(`SPF of ${domain}`, () => spfCheck((name) => textsAt(resolver, name), domain, relays));
 }
@@ -81,7 +82,7 @@ async function spfCheck(txt: Lookup, domain: string, relays: Relay[]): Promise<F
   return { state: 'ok', found: record };
 }
 
-/** What allows the relays; one on this machine sends from here, as the domain's own mail server is taken to. */
+/** The SPF mechanisms that allow these relays. A relay on this machine is taken to be the mail server (MX) of the domain. */
 function mechanismsOf(relays: Relay[]): string {
   const mechanisms = relays.map(({ host, local }) => (local ? 'mx' : `${MECHANISMS.get(isIP(host))}:${host}`));
   return [...new Set(mechanisms.length > 0 ? mechanisms : ['mx'])].join(' ');

@@ -18,6 +18,7 @@ import { withRetryAfter } from '../../http/errors.ts';
 import { MAX_FORM_BYTES } from '../../http/forms.ts';
 import { html } from '../../http/html.ts';
 import { page, READ, unknownLink } from '../../http/page-layout.ts';
+import { builtUrls } from '../../http/static-files.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
 
 /** Only our own scripts run and only our server is called; pictures load from wherever the mail has them. */
@@ -148,8 +149,8 @@ async function readTemplateCode(design: Design, body: Call['Body']): Promise<Tem
 }
 
 /** Every placeholder name: the built-in ones with our addition web_copy, then the account's custom fields. */
-function mergeFields(db: Db, userId: number): string[] {
-  const own = listCustomFields(db, userId).map(({ field_name }) => field_name);
+function mergeFields(db: Db, accountId: number): string[] {
+  const own = listCustomFields(db, accountId).map(({ field_name }) => field_name);
   const listed = db.select({ name: dynamicContents.name }).from(dynamicContents).all();
   return [...new Set([...listed.map(({ name }) => name), WEB_COPY, ...own])];
 }
@@ -168,8 +169,8 @@ function editorPage({ title, subject, locked }: Design): string {
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
 <title>Design: ${subject}</title><link rel="icon" href="data:,">
-<link rel="stylesheet" href="../assets/grapes.css"><link rel="stylesheet" href="../assets/design.css">
-<script defer src="../assets/grapes.js"></script><script defer src="../assets/grapes-mjml.js"></script><script type="module" src="../assets/design.js"></script></head>
+<link rel="stylesheet" href="${builtUrls('grapes.css').url}"><link rel="stylesheet" href="${builtUrls('design.css').url}">
+<script defer src="${builtUrls('grapes.js').url}"></script><script defer src="${builtUrls('grapes-mjml.js').url}"></script><script type="module" src="${builtUrls('design').url}"></script></head>
 <body data-locked="${locked ?? ''}">
 <header><div class="what"><h1>${subject}</h1><p>${title}</p></div>
 <p id="status" role="status">${locked ?? 'Loading …'}</p>

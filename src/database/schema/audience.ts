@@ -1,14 +1,14 @@
 /** Tables of the people an account writes to: addresses, contacts, segments, and who must not get mail. */
 import { sql } from 'drizzle-orm';
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { count, id, line, softStamps, stamps } from './columns.ts';
 
 /** A person within an account: one row per normalized e-mail address. Rows are never removed, because links in sent mails refer to them. */
 export const addresses = sqliteTable(
   'addresses',
-  { id: id(), user_id: user(), compared_email: text().notNull() },
-  (table) => [uniqueIndex('addresses_person').on(table.user_id, table.compared_email)],
+  { id: id(), user_id: user(), normalized_email: text().notNull() },
+  (table) => [uniqueIndex('addresses_person').on(table.user_id, table.normalized_email)],
 );
 
 /** The column that names a person by their address. */
@@ -67,8 +67,16 @@ export const contacts = sqliteTable(
     uniqueIndex('contacts_person').on(table.contact_type_id, table.address_id).where(sql`deleted_at IS NULL`),
     index('contacts_user').on(table.user_id, table.id).where(sql`deleted_at IS NULL`),
     index('contacts_address').on(table.address_id),
+    index('contacts_deleted').on(table.user_id, table.deleted_at).where(sql`deleted_at IS NOT NULL`),
+    index('contacts_type').on(table.contact_type_id, table.id).where(sql`deleted_at IS NULL`),
   ],
 );
+
+/**
+ * The blocks of the index contact_search (src/audience/search/search-index.ts) that must be written anew, because a contact in them was
+ * changed or removed. Triggers on `contacts` add them.
+ */
+export const contactSearchChanges = sqliteTable('contact_search_changes', { block: integer().primaryKey() });
 
 export const contactImports = sqliteTable(
   'contact_imports',
@@ -83,6 +91,8 @@ export const contactImports = sqliteTable(
     failed: count(),
     notes: text({ mode: 'json' }).$type<string[]>().notNull(),
     errors: text({ mode: 'json' }).$type<{ line: number; field: string; text: string }[]>().notNull(),
+    /** The `created_at` or `updated_at` that it gave its contacts; empty in imports of earlier releases. */
+    written_at: line(),
     created_at: text().notNull(),
   },
   (table) => [index('contact_imports_user').on(table.user_id)],
@@ -125,26 +135,34 @@ export const unsubscribers = sqliteTable(
 );
 
 /** Who unsubscribed or resubscribed, when and how: the owner's proof. Rows are added and never changed. */
-export const consentLog = sqliteTable('consent_log', {
-  id: id(),
-  user_id: user(),
-  address_id: address(),
-  unsubscribe_groups_id: integer(),
-  action: text({ enum: ['unsubscribed', 'resubscribed'] }).notNull(),
-  source: text({ enum: ['api', 'one-click', 'page', 'complaint'] }).notNull(),
-  mailing_id: integer(),
-  created_at: text().notNull(),
-});
+export const consentLog = sqliteTable(
+  'consent_log',
+  {
+    id: id(),
+    user_id: user(),
+    address_id: address(),
+    unsubscribe_groups_id: integer(),
+    action: text({ enum: ['unsubscribed', 'resubscribed'] }).notNull(),
+    source: text({ enum: ['api', 'one-click', 'page', 'complaint'] }).notNull(),
+    mailing_id: integer(),
+    created_at: text().notNull(),
+  },
+  (table) => [index('consent_log_address').on(table.address_id)],
+);
 
 /** Addresses that bounced or complained. They are not unsubscribers, because nobody asked for it. */
-export const suppressions = sqliteTable('suppressions', {
-  id: id(),
-  user_id: user(),
-  address_id: address().unique(),
-  kind: text({ enum: ['bounce', 'complaint'] }).notNull(),
-  diagnostic: text().notNull(),
-  created_at: text().notNull(),
-});
+export const suppressions = sqliteTable(
+  'suppressions',
+  {
+    id: id(),
+    user_id: user(),
+    address_id: address().unique(),
+    kind: text({ enum: ['bounce', 'complaint'] }).notNull(),
+    diagnostic: text().notNull(),
+    created_at: text().notNull(),
+  },
+  (table) => [index('suppressions_user').on(table.user_id, table.id)],
+);
 
 /** One rule of a segment: a field, an operator as the API writes it, and as many operands as it takes. */
 export interface SegmentRule {
@@ -228,3 +246,53 @@ export const membershipChanges = sqliteTable('membership_changes', {
   /** Epoch milliseconds. */
   happened_at: integer().notNull(),
 });
+
+/** An action on many contacts, done by the background thread. It is changed by src/audience/bulk/ alone. */
+export const contactJobs = sqliteTable(
+  'contact_jobs',
+  {
+    id: id(),
+    user_id: user(),
+    action: text({ enum: ['move', 'delete', 'unsubscribe', 'segment'] }).notNull(),
+    /** The contact type, group (null: all mail) or segment of the action. */
+    target_id: integer(),
+    /** selecting (the contacts are collected) → running → done; cancelled stays as far as it came; undoing → undone. */
+    state: text({ enum: ['selecting', 'running', 'done', 'cancelled', 'undoing', 'undone', 'failed'] }).notNull(),
+    /** Which contacts, as JSON (`ContactFilter`); null when they were given by id. */
+    filter: text(),
+    /** Where collecting goes on, as text; null at the beginning. */
+    place: text(),
+    /** The last contact that was worked on. */
+    after_id: count(),
+    whole: count(),
+    done: count(),
+    /** Contacts the action did not apply to: deleted meanwhile, or the contact type has their address already. */
+    skipped: count(),
+    /** The `deleted_at` or `updated_at` of the contacts it changed. */
+    created_at: text().notNull(),
+    finished_at: text(),
+  },
+  (table) => [
+    index('contact_jobs_user').on(table.user_id, table.id),
+    index('contact_jobs_unfinished').on(table.id).where(sql`state IN ('selecting', 'running', 'undoing')`),
+  ],
+);
+
+/** The contacts of a job, with what undoing needs. */
+export const contactJobItems = sqliteTable(
+  'contact_job_items',
+  {
+    job_id: integer()
+      .notNull()
+      .references(() => contactJobs.id),
+    contact_id: integer().notNull(),
+    /** 1: the action was applied. */
+    is_done: count(),
+    /** The contact type before a move. */
+    type_before: integer(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.job_id, table.contact_id] }),
+    index('contact_job_items_contact').on(table.contact_id),
+  ],
+);

@@ -4,6 +4,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
 import { count, id, line, softStamps, stamps } from './columns.ts';
+import { HELD_CODES, SINGLE_SEND_STATUS } from './states.ts';
 
 /** 0: neither opens nor clicks of this mail are counted, whatever the installation's setting. */
 const tracking = () => integer().notNull().default(1);
@@ -64,15 +65,20 @@ export const singleSends = sqliteTable(
     sent_at: text().notNull(),
     /** When it starts, epoch milliseconds: the scheduled moment, or the end of the time in which it can be recalled. */
     starts_at: integer().notNull(),
-    /** Why it was held and is a draft (status 0) again, for the report. */
+    /** Why it was held and is a draft again: a code for programs and a sentence for the report. */
+    held_code: text({ enum: HELD_CODES }),
     held_reason: text(),
     tracking: tracking(),
     ...stamps(),
   },
   (table) => [
     index('single_sends_user').on(table.user_id),
-    index('single_sends_due').on(table.starts_at).where(sql`status = 1`),
-    index('single_sends_held').on(table.held_reason).where(sql`status = 0 AND held_reason IS NOT NULL`),
+    index('single_sends_due')
+      .on(table.starts_at)
+      .where(sql`status = ${sql.raw(`${SINGLE_SEND_STATUS.queued}`)}`),
+    index('single_sends_held')
+      .on(table.held_code)
+      .where(sql`status = ${sql.raw(`${SINGLE_SEND_STATUS.draft}`)} AND held_code IS NOT NULL`),
   ],
 );
 
@@ -90,7 +96,8 @@ export const automations = sqliteTable(
     utr: text().notNull().unique(),
     status: count(),
     live_at: text(),
-    /** Why it was held and is a draft again, for the report. */
+    /** Why it was held and is a draft again: a code for programs and a sentence for the report. */
+    held_code: text({ enum: HELD_CODES }),
     held_reason: text(),
     ...softStamps(),
   },

@@ -4,6 +4,7 @@ import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
 import { count, id, line } from './columns.ts';
+import { DELIVERY_STATE, HELD_CODES } from './states.ts';
 
 /** A mailing: frozen content and who gets it. Its counters change in the transaction that changes the ledger, so they always agree with it. */
 export const mailings = sqliteTable(
@@ -20,13 +21,17 @@ export const mailings = sqliteTable(
     /** The sender whose current name and addresses the mails carry; null: they are frozen in the content. */
     sender_id: integer(),
     content: text().notNull(),
-    /** layout (recipients are being enqueued) → sending → done; held waits with a reason, cancelled starts no further hand-off. */
-    state: text({ enum: ['layout', 'sending', 'paused', 'held', 'done', 'cancelled'] }).notNull(),
+    /** enqueueing (recipients are being enqueued) → sending → done; held waits with a reason, cancelled starts no further hand-off. */
+    state: text({ enum: ['enqueueing', 'sending', 'paused', 'held', 'done', 'cancelled'] }).notNull(),
+    /** Why it is held: a code for programs and a sentence for its owner. */
+    held_code: text({ enum: HELD_CODES }),
     held_reason: text(),
     /** The state the worker has last acknowledged: once it has acknowledged a stop, it begins no further SMTP transaction. */
-    seen_state: text().notNull().default(''),
+    acknowledged_state: text().notNull().default(''),
     /** Who it goes to and how far enqueueing has come, as JSON (`EnqueueProgress`); null once everybody is enqueued. */
-    layout: text(),
+    enqueue_progress: text(),
+    /** Of a single send: how many recipients are enqueued; more follow while `enqueue_progress` is set. */
+    recipients: count(),
     triggered: count(),
     delivered: count(),
     bounces: count(),
@@ -35,6 +40,11 @@ export const mailings = sqliteTable(
     cancelled: count(),
     unique_opens: count(),
     total_opens: count(),
+    /** Recipients who clicked, machines included. */
+    unique_clicks: count(),
+    /** Recipients of whose opens or clicks at least one was a person's. */
+    people_opens: count(),
+    people_clicks: count(),
     unsubscribes: count(),
     created_at: text().notNull(),
     finished_at: text(),
@@ -46,12 +56,12 @@ export const mailings = sqliteTable(
     index('mailings_user').on(table.user_id),
     index('mailings_automation').on(table.automation_id).where(sql`automation_id IS NOT NULL`),
     index('mailings_unfinished').on(table.state).where(sql`finished_at IS NULL`),
-    index('mailings_unseen').on(table.id).where(sql`seen_state <> state`),
+    index('mailings_unacknowledged').on(table.id).where(sql`acknowledged_state <> state`),
     index('mailings_verification').on(table.owner_id).where(sql`owner_kind = 'system'`),
   ],
 );
 
-/** The ledger: one row per recipient of a mailing. The states are `State` in delivery/queue/ledger.ts. */
+/** The ledger: one row per recipient of a mailing. The states are `DELIVERY_STATE`. */
 export const deliveries = sqliteTable(
   'deliveries',
   {
@@ -63,7 +73,7 @@ export const deliveries = sqliteTable(
     contact_id: integer(),
     /** The row in the segment the person was enqueued from: people added by hand have their name there. */
     segment_recipient_id: integer(),
-    state: integer().notNull().default(0),
+    state: integer().notNull().default(DELIVERY_STATE.queued),
     attempt: count(),
     /** When the next try is due, epoch milliseconds; 0 at first. */
     due_at: count(),
@@ -76,12 +86,22 @@ export const deliveries = sqliteTable(
     /** How many opens and clicks were counted; there is a maximum of each per recipient. */
     opens: count(),
     clicks: count(),
+    /** Whether a person, not only a machine, has opened (1) or clicked (2) it; 3: both. */
+    by_person: count(),
     unsubscribed_at: integer(),
   },
   (table) => [
     uniqueIndex('deliveries_person').on(table.mailing_id, table.address_id),
-    index('deliveries_queue').on(table.mailing_id, table.due_at, table.id).where(sql`state = 0`),
-    index('deliveries_sending').on(table.id).where(sql`state = 1`),
+    index('deliveries_queue')
+      .on(table.mailing_id, table.due_at, table.id)
+      .where(sql`state = ${sql.raw(`${DELIVERY_STATE.queued}`)}`),
+    // Those who did not simply get their mail are few, and are looked for by state and reason.
+    index('deliveries_unaccepted')
+      .on(table.mailing_id, table.state, table.id)
+      .where(sql`state > ${sql.raw(`${DELIVERY_STATE.accepted}`)}`),
+    index('deliveries_sending')
+      .on(table.id)
+      .where(sql`state = ${sql.raw(`${DELIVERY_STATE.sending}`)}`),
   ],
 );
 
@@ -105,7 +125,11 @@ export const events = sqliteTable(
     /** Epoch milliseconds. */
     happened_at: integer().notNull(),
   },
-  (table) => [index('events_mailing').on(table.mailing_id, table.kind)],
+  (table) => [
+    index('events_mailing').on(table.mailing_id, table.kind),
+    index('events_delivery').on(table.delivery_id),
+    index('events_link').on(table.mailing_id, table.link_number, table.delivery_id).where(sql`kind = 'click'`),
+  ],
 );
 
 /** The newest 1 000 mails of the built-in courier, which stores mails instead of sending them. */

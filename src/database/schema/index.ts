@@ -4,3 +4,5 @@ export * from './audience.ts';
 export * from './campaigns.ts';
 export * from './delivery.ts';
 export * from './reference.ts';
+export * from './states.ts';
+export * from './users.ts';

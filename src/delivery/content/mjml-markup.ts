@@ -1,4 +1,8 @@
-/** Converts MJML between its JSON form, which is stored, and its markup, which editors use. */
+/**
+ * Converts MJML between its JSON form, which is stored, and its markup, which editors use. The markup is read by htmlparser2, the
+ * parser that mjml uses. mjml-parser-xml, mjml's own code around it, is not used: it has no limits, looks for the line of each element
+ * among all lines (1000 elements and 50 000 lines took 0.6 s), and keeps `&amp;` in attributes, which another round would encode again.
+ */
 import { Parser } from 'htmlparser2';
 import { ContentError } from './compiled-content.ts';
 import { escapeHtml } from './merge.ts';

@@ -3,7 +3,23 @@ import type { Content } from './compiled-content.ts';
 import { CLICK_URL, escapeHtml, scan, type Template } from './merge.ts';
 
 /** The HTML template with every tracked link replaced by its destination, so that no other reader's click counts as the recipient's. */
-export function untracked({ html, links }: Pick<Content, 'html' | 'links'>): Template {
+export function untracked(content: Pick<Content, 'html' | 'links'>): Template {
+  return withDestinations(content, (_number, rest) => rest);
+}
+
+/** The same for the owner: each tracked link has its number as `data-link`, so that its clicks can be shown beside it. */
+export function withMarkedLinks(content: Pick<Content, 'html' | 'links'>): Template {
+  return withDestinations(content, (number, rest) => {
+    const [quote = ''] = rest;
+    return quote === '"' || quote === "'" ? `${quote} data-link="${number}"${rest.slice(1)}` : rest;
+  });
+}
+
+/** Replaces tracked links; `after` gives what stands after the destination of a link, from the quotation mark of the attribute on. */
+function withDestinations(
+  { html, links }: Pick<Content, 'html' | 'links'>,
+  after: (number: string, rest: string) => string,
+): Template {
   return html.flatMap((piece, at): Template => {
     const before = html[at - 1];
     if (typeof piece !== 'string') return piece.name === CLICK_URL ? [] : [piece];
@@ -13,7 +29,7 @@ export function untracked({ html, links }: Pick<Content, 'html' | 'links'>): Tem
     const destination = scan(links[Number(number)] ?? '', 'url');
     return [
       ...destination.map((part) => (typeof part === 'string' ? escapeHtml(part) : part)),
-      piece.slice(number.length),
+      after(number, piece.slice(number.length)),
     ];
   });
 }

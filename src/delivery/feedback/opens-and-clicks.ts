@@ -1,9 +1,10 @@
 /** Opens, clicks and unsubscribes: writes the events and updates the counters in the same transaction. */
 import type { Database, Statement } from 'better-sqlite3';
+import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import type { RecipientIds } from '../links/tokens.ts';
-import { State } from '../queue/ledger.ts';
 import { isTooSoonForPerson } from './bots.ts';
+import { BY_PERSON } from './by-person.ts';
 
 /** An open or a click that is not on disk yet. */
 export interface Hit {
@@ -21,6 +22,7 @@ interface Target {
   opened_at: number | null;
   opens: number;
   clicks: number;
+  by_person: number;
   updated_at: number;
 }
 
@@ -43,7 +45,8 @@ export class HitBuffer {
   readonly #target: Statement<[number, number, number], Target>;
   readonly #open: Statement<[number, number]>;
   readonly #click: Statement<[number]>;
-  readonly #count: Statement<[number, number, number]>;
+  readonly #person: Statement<[number, number]>;
+  readonly #count: Statement<Record<string, number>>;
   readonly #event: Statement<[number, number, 'open' | 'click', number | null, number, number]>;
   #waiting: Hit[] = [];
   /** Hits whose mail was not accepted yet, to be tried again in the next round. */
@@ -52,15 +55,16 @@ export class HitBuffer {
   constructor(client: Database) {
     this.#client = client;
     this.#target = client.prepare(
-      'SELECT state, opened_at, opens, clicks, updated_at FROM deliveries WHERE id = ? AND mailing_id = ? AND address_id = ?',
+      'SELECT state, opened_at, opens, clicks, by_person, updated_at FROM deliveries WHERE id = ? AND mailing_id = ? AND address_id = ?',
     );
     this.#open = client.prepare(
       'UPDATE deliveries SET opens = opens + 1, opened_at = ifnull(opened_at, ?) WHERE id = ?',
     );
     this.#click = client.prepare('UPDATE deliveries SET clicks = clicks + 1 WHERE id = ?');
-    this.#count = client.prepare(
-      'UPDATE mailings SET unique_opens = unique_opens + ?, total_opens = total_opens + ? WHERE id = ?',
-    );
+    this.#person = client.prepare('UPDATE deliveries SET by_person = by_person | ? WHERE id = ?');
+    this.#count = client.prepare(`
+      UPDATE mailings SET unique_opens = unique_opens + @opened, total_opens = total_opens + @opens, unique_clicks = unique_clicks + @clicked,
+        people_opens = people_opens + @personOpened, people_clicks = people_clicks + @personClicked WHERE id = @mailing`);
     this.#event = client.prepare(`
       INSERT INTO events (mailing_id, delivery_id, kind, link_number, is_machine, happened_at) VALUES (?, ?, ?, ?, ?, ?)`);
   }
@@ -86,17 +90,25 @@ export class HitBuffer {
   #write({ ids, at, link, isMachine }: Hit): boolean {
     const target = this.#target.get(ids.delivery, ids.mailing, ids.address);
     if (target === undefined) return true;
-    if (target.state === State.queued || target.state === State.sending) return false;
+    if (target.state === DELIVERY_STATE.queued || target.state === DELIVERY_STATE.sending) return false;
     const machine = isMachine || isTooSoonForPerson(at, target.updated_at) ? 1 : 0;
     if ((link === null ? target.opens : target.clicks) >= MAX_PER_DELIVERY) return true;
-    if (link !== null) {
-      this.#click.run(ids.delivery);
-      this.#event.run(ids.mailing, ids.delivery, 'click', link, machine, at);
-    } else if (target.state === State.accepted) {
-      this.#open.run(at, ids.delivery);
-      this.#count.run(target.opened_at === null ? 1 : 0, 1, ids.mailing);
-      this.#event.run(ids.mailing, ids.delivery, 'open', null, machine, at);
-    }
+    // A click of a mail that came back counts; an open does not, because unique_opens never exceeds delivered.
+    if (link === null && target.state !== DELIVERY_STATE.accepted) return true;
+    const kind = link === null ? BY_PERSON.opened : BY_PERSON.clicked;
+    const isFirstOfPerson = machine === 0 && (target.by_person & kind) === 0;
+    if (link !== null) this.#click.run(ids.delivery);
+    else this.#open.run(at, ids.delivery);
+    if (isFirstOfPerson) this.#person.run(kind, ids.delivery);
+    this.#count.run({
+      mailing: ids.mailing,
+      opened: Number(link === null && target.opened_at === null),
+      opens: Number(link === null),
+      clicked: Number(link !== null && target.clicks === 0),
+      personOpened: Number(isFirstOfPerson && link === null),
+      personClicked: Number(isFirstOfPerson && link !== null),
+    });
+    this.#event.run(ids.mailing, ids.delivery, link === null ? 'open' : 'click', link, machine, at);
     return true;
   }
 }

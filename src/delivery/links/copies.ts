@@ -1,6 +1,6 @@
 /**
  * Copies of the database, such as a restored backup. The service may have mailed people and handed out ids after the copy was made, so
- * a copy that replaces the database holds all sending and continues every id sequence far beyond those ids.
+ * a copy that replaces the database holds all sending and continues every id sequence far beyond those ids. Everybody signs in anew.
  */
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -34,7 +34,7 @@ export function isCopy(client: Database): boolean {
 }
 
 /**
- * Prepares a copy to replace a database, in one transaction: holds sending, and hands out no id that may have been handed out after
+ * Prepares a copy to replace a database, in one transaction: holds sending, ends all sessions, and hands out no id that may have been handed out after
  * the copy was made. `replaced` are the last ids of the database it replaces, as far as they are known.
  */
 export function continueFromCopy(client: Database, replaced: ReadonlyMap<string, number>): void {
@@ -48,6 +48,9 @@ export function continueFromCopy(client: Database, replaced: ReadonlyMap<string,
         start.run(table, Math.max(last, replaced.get(table) ?? 0) + leap);
       }
       client.prepare("DELETE FROM installation WHERE name = 'is_copy'").run();
+      // Those that were ended after the copy was made must not work again. A copy of an earlier release has none.
+      const tables = lastIds(client);
+      for (const table of ['sessions', 'login_links']) if (tables.has(table)) client.exec(`DELETE FROM ${table}`);
       holdSending(client, 'Restored from a backup, which does not know who was mailed after it was made');
     })
     .immediate();

@@ -58,7 +58,7 @@ export function tokenSecrets(client: Database): string[] {
 /** Tokens signed with the secrets in this database. */
 export function openTokens(client: Database): Tokens {
   const emailOf = client
-    .prepare<[number, number], string>('SELECT compared_email FROM addresses WHERE id = ? AND user_id = ?')
+    .prepare<[number, number], string>('SELECT normalized_email FROM addresses WHERE id = ? AND user_id = ?')
     .pluck();
   return createTokens(tokenSecrets(client), {
     findEmail: (address, user) => emailOf.get(address, user),

@@ -2,6 +2,7 @@
  * Quoted-printable (RFC 2045 §6.7) whose pieces can be joined: each one starts and ends at the start of a line. No line
  * contains two blanks in a row or ends with a blank, so a body is already in the relaxed canonical form of DKIM
  * (RFC 6376 §3.4.4). No line starts with a dot, so SMTP needs no dot-stuffing (RFC 5321 §4.5.2).
+ * Libraries give neither; nodemailer's takes about the same CPU (`scripts/bench/message.ts`).
  */
 
 const lineRoom = 75;

@@ -1,5 +1,6 @@
 /** Reads the due recipients of a mailing, each with the values for their mail and whether they may get it now. */
 import type { Database, Statement } from 'better-sqlite3';
+import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { Person } from '../content/values.ts';
 import { CLAIM_REASON, NEEDS_LOOKUP, PERSON, RecipientLookup } from './eligibility.ts';
 
@@ -13,7 +14,7 @@ export interface Claim extends Partial<Person> {
   address_id: number;
   attempt: number;
   first_tried_at: number;
-  compared_email: string;
+  normalized_email: string;
   /** Null for someone added by hand. */
   contact_id: number | null;
 }
@@ -48,7 +49,7 @@ export class Candidates {
         WHERE m.id = ? AND m.owner_kind = 'schedule' AND n.revision > m.revision AND n.finished_at IS NULL
         ORDER BY n.revision DESC LIMIT 1) newest
       WHERE deliveries.id IN (SELECT d.id FROM deliveries d INDEXED BY deliveries_queue
-        WHERE d.mailing_id = newest.old AND d.state = 0 LIMIT ?)`);
+        WHERE d.mailing_id = newest.old AND d.state = ${DELIVERY_STATE.queued} LIMIT ?)`);
   }
 
   /**
@@ -77,14 +78,14 @@ export class Candidates {
     const cached = this.#statements.get(key);
     if (cached !== undefined) return cached;
     const statement = this.#client.prepare<[number, number, number], Candidate>(`
-      SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.compared_email,
+      SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.normalized_email,
         d.contact_id, ${fields.map((field) => PERSON_COLUMNS[field] ?? `c.${field}`).join(', ')}, ${CLAIM_REASON} AS ineligible_because, ${NEEDS_LOOKUP} AS needs_lookup
       FROM deliveries d INDEXED BY deliveries_queue
         CROSS JOIN mailings m ON m.id = d.mailing_id
         CROSS JOIN addresses a ON a.id = d.address_id
         ${PERSON}
         LEFT JOIN countries co ON co.id = c.country_id
-      WHERE d.mailing_id = ? AND d.state = 0 AND d.due_at <= ? AND m.state = 'sending'
+      WHERE d.mailing_id = ? AND d.state = ${DELIVERY_STATE.queued} AND d.due_at <= ? AND m.state = 'sending'
       ORDER BY d.due_at, d.id LIMIT ?`);
     this.#statements.set(key, statement);
     return statement;

@@ -1,29 +1,11 @@
-/** Who may get a mail, as SQL, and the lookup of people whose contact was deleted, imported again or given another address. */
-import type { Database, Statement } from 'better-sqlite3';
-import { LEFT_AUTOMATION, READDRESSED } from './series.ts';
-
 /**
- * Why the person of `row` (with `address_id`) may not get mail of the mailing `m` now, as SQL; null when they may. Whether they are
- * still a contact is checked by `CLAIM_REASON`.
+ * Who may get a delivery when it is claimed. What depends on the audience alone is in audience/eligibility.ts; added here is what
+ * depends on the delivery: whether the person left the automation, and the lookup of people whose contact was deleted, imported again
+ * or given another address.
  */
-export function ineligibilityReason(row: string): string {
-  return `
-  CASE
-    WHEN EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id IS NULL)
-      THEN 'unsubscribed from all mail'
-    WHEN m.unsubscribe_group_id IS NOT NULL AND EXISTS
-      (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id = m.unsubscribe_group_id)
-      THEN 'unsubscribed from this group'
-    WHEN EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = ${row}.address_id)
-      THEN 'suppressed after an earlier ' || (SELECT kind FROM suppressions s WHERE s.address_id = ${row}.address_id)
-  END`;
-}
-
-/** Whether neither the contact with this alias nor its type is deleted, as SQL. */
-export function isLiveContact(contact: string): string {
-  return `${contact}.deleted_at IS NULL AND EXISTS (
-    SELECT 1 FROM contact_types ct WHERE ct.id = ${contact}.contact_type_id AND ct.deleted_at IS NULL)`;
-}
+import type { Database, Statement } from 'better-sqlite3';
+import { ineligibilityReason, isInTargets, isLiveContact } from '../../audience/eligibility.ts';
+import { LEFT_AUTOMATION, READDRESSED } from './series.ts';
 
 /**
  * The joins from a delivery `d` to its person: `c`, their contact, if it is not deleted and still has the delivery's address; and
@@ -45,22 +27,12 @@ export const NEEDS_LOOKUP = `
 
 /** Why the person of `d` may not get the mail when it is claimed, as SQL; null when they may. */
 export const CLAIM_REASON = `
-  coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${ineligibilityReason('d')},
+  coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${ineligibilityReason('d', 'm.unsubscribe_group_id')},
     CASE WHEN NOT (${NEEDS_LOOKUP}) THEN NULL
       WHEN r.is_removed = 1 THEN 'removed from the segment'
       WHEN EXISTS (SELECT 1 FROM contacts n
         WHERE n.id = d.contact_id AND n.address_id <> d.address_id AND ${isLiveContact('n')}) THEN '${READDRESSED}'
       ELSE 'contact was deleted' END)`;
-
-/** Whether the person `address` (SQL) is in one of the targets bound as JSON to this parameter. */
-export function isInTargets(targets: string, address: string): string {
-  return `
-  EXISTS (SELECT 1 FROM json_each(${targets}) x WHERE CASE x.value ->> 'table'
-    WHEN 'contacts' THEN EXISTS (SELECT 1 FROM contacts e
-      WHERE e.contact_type_id = x.value ->> 'id' AND e.address_id = ${address} AND e.deleted_at IS NULL)
-    ELSE EXISTS (SELECT 1 FROM segment_recipients e
-      WHERE e.segment_id = x.value ->> 'id' AND e.address_id = ${address} AND e.is_removed = 0) END)`;
-}
 
 interface Targets {
   targets: string;

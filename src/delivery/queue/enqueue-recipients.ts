@@ -1,12 +1,14 @@
 /** Enqueues an audience: one ledger row for every person a mailing is meant for, with the reason for those who may not get it. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
+import { ineligibilityReason, isInTargets, POSSIBLY_INELIGIBLE } from '../../audience/eligibility.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Target } from '../../database/schema/index.ts';
-import { ineligibilityReason, isInTargets } from './eligibility.ts';
-import { State } from './ledger.ts';
+import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { enqueueStatement } from './ledger/enqueue.ts';
+import { endEnqueueing } from './mailing-state.ts';
 
-/** The JSON in `mailings.layout` while recipients are being enqueued: the audience, and how far enqueueing has come. */
+/** The JSON in `mailings.enqueue_progress` while recipients are being enqueued: the audience, and how far enqueueing has come. */
 export interface EnqueueProgress {
   targets: Target[];
   excluded: Target[];
@@ -31,23 +33,14 @@ const MEMBERS = {
   WHERE p.segment_id = @target AND p.is_removed = 0 AND p.address_id > @after`,
 };
 
-/** The people of a page who have unsubscribed or are suppressed. Checking everybody one by one would take a third of the time. */
-const POSSIBLY_INELIGIBLE = [
-  'unsubscribers WHERE unsubscribe_groups_id IS NULL',
-  'unsubscribers WHERE unsubscribe_groups_id IS NOT NULL',
-  'suppressions WHERE true',
-]
-  .map((source) => `SELECT address_id FROM ${source} AND address_id > @after AND address_id <= @last`)
-  .join(' UNION ALL ');
-
 /**
  * Mailings with recipients still to enqueue, in random order, so that a small one does not wait for a large one that came first.
  * Cancelled ones are included, because everyone they were meant for gets a final state.
  */
-export function mailingsToEnqueue(client: Database): { id: number; state: 'layout' | 'cancelled' }[] {
+export function mailingsToEnqueue(client: Database): { id: number; state: 'enqueueing' | 'cancelled' }[] {
   return client
-    .prepare<[], { id: number; state: 'layout' | 'cancelled' }>(`
-      SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('layout', 'cancelled') AND layout IS NOT NULL
+    .prepare<[], { id: number; state: 'enqueueing' | 'cancelled' }>(`
+      SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('enqueueing', 'cancelled') AND enqueue_progress IS NOT NULL
       ORDER BY random()`)
     .all();
 }
@@ -63,8 +56,8 @@ export async function enqueueRecipients(
   goesOn: () => boolean = () => true,
 ): Promise<boolean> {
   let didWork = false;
-  const read = client.prepare<[number], { layout: string }>(
-    "SELECT layout FROM mailings WHERE id = ? AND state IN ('layout', 'cancelled') AND layout IS NOT NULL",
+  const read = client.prepare<[number], { enqueue_progress: string }>(
+    "SELECT enqueue_progress FROM mailings WHERE id = ? AND state IN ('enqueueing', 'cancelled') AND enqueue_progress IS NOT NULL",
   );
   const statements = {
     contacts: enqueueStatements(client, MEMBERS.contacts),
@@ -72,39 +65,38 @@ export async function enqueueRecipients(
   };
   const newest = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM deliveries').pluck();
   const suppressedSince = client
-    .prepare<[number], number>(`SELECT count(*) FROM deliveries WHERE id > ? AND state = ${State.suppressed}`)
+    .prepare<[number], number>(`SELECT count(*) FROM deliveries WHERE id > ? AND state = ${DELIVERY_STATE.suppressed}`)
     .pluck();
-  const save = client.prepare('UPDATE mailings SET layout = ?, suppressed = suppressed + ? WHERE id = ?');
-  const end = client.prepare(
-    "UPDATE mailings SET layout = NULL, state = iif(state = 'layout', 'sending', state) WHERE id = ?",
+  const save = client.prepare(
+    'UPDATE mailings SET enqueue_progress = ?, recipients = recipients + ?, suppressed = suppressed + ? WHERE id = ?',
   );
 
   await inChunks(client, (rows) => {
     const stored = read.get(mailingId);
     if (stored === undefined) return false;
     didWork = true;
-    const layout: EnqueueProgress = JSON.parse(stored.layout);
-    const target = layout.targets[layout.target];
+    const progress: EnqueueProgress = JSON.parse(stored.enqueue_progress);
+    const target = progress.targets[progress.target];
     if (target === undefined) {
-      end.run(mailingId);
+      endEnqueueing(client, mailingId);
       return false;
     }
-    const range = { target: target.id, after: layout.after, rows };
+    const range = { target: target.id, after: progress.after, rows };
     const { reached, insert } = statements[target.table];
     const last = reached.get(range);
     if (last === null || last === undefined) {
-      save.run(JSON.stringify({ ...layout, target: layout.target + 1, after: 0 }), 0, mailingId);
+      save.run(JSON.stringify({ ...progress, target: progress.target + 1, after: 0 }), 0, 0, mailingId);
       return goesOn();
     }
     const before = newest.get() ?? 0;
-    insert.run({
+    const { changes } = insert.run({
       target: target.id,
-      after: layout.after,
+      after: progress.after,
       last,
       mailing: mailingId,
-      excluded: JSON.stringify(layout.excluded),
+      excluded: JSON.stringify(progress.excluded),
     });
-    save.run(JSON.stringify({ ...layout, after: last }), suppressedSince.get(before) ?? 0, mailingId);
+    save.run(JSON.stringify({ ...progress, after: last }), changes, suppressedSince.get(before) ?? 0, mailingId);
     return goesOn();
   });
   return didWork;
@@ -118,21 +110,19 @@ function enqueueStatements(client: Database, members: string) {
         `SELECT max(address_id) FROM (${members} ORDER BY p.address_id LIMIT @rows)`,
       )
       .pluck(),
-    insert: client.prepare(`
-      INSERT INTO deliveries (mailing_id, address_id, contact_id, segment_recipient_id, state, reply)
-      SELECT @mailing, address_id, contact_id, segment_recipient_id, iif(reason IS NULL, ${State.queued}, ${State.suppressed}), reason
-      FROM (SELECT c.*, CASE
+    insert: enqueueStatement(
+      client,
+      `SELECT c.*, CASE
           WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'c.address_id')} THEN 'excluded from this send'
-          WHEN c.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('c')}
+          WHEN c.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('c', 'm.unsubscribe_group_id')}
           END AS reason
-        FROM mailings m CROSS JOIN (${members} AND p.address_id <= @last) c WHERE m.id = @mailing)
-      WHERE true ORDER BY address_id
-      ON CONFLICT DO NOTHING`),
+        FROM mailings m CROSS JOIN (${members} AND p.address_id <= @last) c WHERE m.id = @mailing`,
+    ),
   };
 }
 
 /** Whether anyone would get a mail with this audience now. The search ends at the first eligible person. */
-export function hasAudience(client: Database, userId: number, groupId: number, layout: EnqueueProgress): boolean {
+export function hasAudience(client: Database, groupId: number, progress: EnqueueProgress): boolean {
   const statement = client.prepare(`
     SELECT 1 FROM (
         SELECT c.address_id FROM json_each(@targets) t CROSS JOIN contacts c
@@ -142,14 +132,12 @@ export function hasAudience(client: Database, userId: number, groupId: number, l
         SELECT r.address_id FROM json_each(@targets) t CROSS JOIN segment_recipients r
           INDEXED BY segment_recipients_person ON r.segment_id = t.value ->> 'id' AND r.is_removed = 0
         WHERE t.value ->> 'table' = 'segments') p
-      CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
     WHERE NOT ${isInTargets('@excluded', 'p.address_id')}
-      AND ${ineligibilityReason('p')} IS NULL LIMIT 1`);
+      AND ${ineligibilityReason('p', '@group')} IS NULL LIMIT 1`);
   return (
     statement.get({
-      targets: JSON.stringify(layout.targets),
-      excluded: JSON.stringify(layout.excluded),
-      user: userId,
+      targets: JSON.stringify(progress.targets),
+      excluded: JSON.stringify(progress.excluded),
       group: groupId,
     }) !== undefined
   );
@@ -198,28 +186,25 @@ export interface AudienceCount {
 /** Counts exactly how many people would get a mail now, and how many would not, by reason. Reads in pages so as not to delay requests. */
 export async function countAudience(
   client: Database,
-  userId: number,
   groupId: number,
-  layout: EnqueueProgress,
+  progress: EnqueueProgress,
 ): Promise<AudienceCount> {
   const reasons = new Map<string, number>();
   let recipients = 0;
   let contact_id: number | null = null;
-  for (const [at, target] of layout.targets.entries()) {
+  for (const [at, target] of progress.targets.entries()) {
     const page = client.prepare<
       Record<string, unknown>,
       { address_id: number; contact_id: number | null; reason: string | null }
     >(`
-      SELECT d.address_id, d.contact_id, iif(${isInTargets('@earlier', 'd.address_id')}, '', iif(${isInTargets('@excluded', 'd.address_id')}, 'excluded from this send', ${ineligibilityReason('d')})) AS reason
+      SELECT d.address_id, d.contact_id, iif(${isInTargets('@earlier', 'd.address_id')}, '', iif(${isInTargets('@excluded', 'd.address_id')}, 'excluded from this send', ${ineligibilityReason('d', '@group')})) AS reason
       FROM (SELECT address_id, contact_id FROM (${MEMBERS[target.table]}) ORDER BY address_id LIMIT ${COUNT_PAGE_ROWS}) d
-        CROSS JOIN (SELECT @user AS user_id, @group AS unsubscribe_group_id, 'single' AS owner_kind) m
       ORDER BY d.address_id`);
     const bounds = {
-      user: userId,
       group: groupId,
       target: target.id,
-      excluded: JSON.stringify(layout.excluded),
-      earlier: JSON.stringify(layout.targets.slice(0, at)),
+      excluded: JSON.stringify(progress.excluded),
+      earlier: JSON.stringify(progress.targets.slice(0, at)),
     };
     for (let after = 0, more = true; more; ) {
       const people = page.all({ ...bounds, after });

@@ -12,6 +12,7 @@ import { DkimKeys } from '../mime/dkim-keys.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { type Prepared, prepare, render } from '../mime/message.ts';
 import type { Claim } from './candidates.ts';
+import type { Held } from './held.ts';
 import { type SenderFacts, Senders } from './sender.ts';
 
 /** What `mailings.content` holds, as JSON. */
@@ -36,8 +37,8 @@ export interface ReadyMailing {
   /** The fields of a person that its mails use. */
   readonly fields: readonly (keyof Person)[];
   envelopeFrom(claim: Claim): string;
-  /** The whole message for a claimed recipient, written into `memory` if that is large enough. */
-  render(claim: Claim, to: string, memory?: Buffer): MailData;
+  /** The whole message for a claimed recipient, written into `buffer` if that is large enough. */
+  render(claim: Claim, to: string, buffer?: Buffer): MailData;
   /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
   renderSigned(claim: Claim, to: string): Promise<MailData> | null;
   /** Switches to a newer DKIM key, if there is one. */
@@ -80,12 +81,12 @@ export class Mailings {
    * The mailing with this id, with its sender as it is now and the newest DKIM key, or why it may not be sent. Call it once per batch:
    * the mailing is prepared again only when the sender has changed.
    */
-  get(id: number): ReadyMailing | { problem: string } {
+  get(id: number): ReadyMailing | Held {
     const kept = this.#kept.get(id);
     const row = kept === undefined ? this.#read(id) : null;
     const senderId = kept?.senderId ?? row?.sender_id ?? null;
     const sender = senderId === null ? null : this.#senders.get(senderId);
-    if (sender !== null && 'problem' in sender) return sender;
+    if (sender !== null && 'held_code' in sender) return sender;
     const facts = JSON.stringify(sender);
     if (kept?.facts === facts) {
       kept.ready.refresh();
@@ -147,21 +148,21 @@ function readyMailing(
     refresh() {
       signer = keys.findSigner(signingDomain);
     },
-    envelopeFrom: ({ id, compared_email: email }) =>
+    envelopeFrom: ({ id, normalized_email: email }) =>
       bounceDomain === '' ? from : returnPath(secret, { id, email }, bounceDomain),
     renderSigned(claim, to) {
       if (signer === null) return null;
       const message = ready.render(claim, to);
       return signer.signInThreadPool(message.bytes, clock.now()).then((field) => message.withField(field));
     },
-    render: (claim, to, memory) => {
+    render: (claim, to, buffer) => {
       const own = tokens.recipient({
         delivery: claim.id,
         mailing: row.id,
         address: claim.address_id,
         group: row.unsubscribe_group_id ?? 0,
         user: row.user_id,
-        email: claim.compared_email,
+        email: claim.normalized_email,
       });
       const preferences = `${publicUrl}/u/${own.unsubscribe}`;
       const values = mergeValues(claim, names, to);
@@ -181,7 +182,7 @@ function readyMailing(
             click: `${publicUrl}/c/${own.click}/`,
           },
         },
-        memory,
+        buffer,
       );
     },
   };

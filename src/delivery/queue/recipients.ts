@@ -21,7 +21,7 @@ export function deliveryValues(db: Db, { user, delivery, mailing, address }: Rec
 }
 
 /** The values of placeholders for one of the account's contacts; null when it does not exist. */
-export function findContactValues(db: Db, userId: number, contactId: number | undefined): Values | null {
+export function findContactValues(db: Db, accountId: number, contactId: number | undefined): Values | null {
   const person = contactId === undefined ? undefined : findPerson(db.$client, contactId);
-  return person === undefined ? null : mergeValues(person, listCustomFields(db, userId), '');
+  return person === undefined ? null : mergeValues(person, listCustomFields(db, accountId), '');
 }

@@ -1,5 +1,6 @@
 /** The sender of a mailing's mails, read when they are claimed, so that a change applies to all later mails. */
 import type { Database, Statement } from 'better-sqlite3';
+import { type Held, held } from './held.ts';
 
 /** What a mail says about its sender. */
 export interface SenderFacts {
@@ -9,12 +10,6 @@ export interface SenderFacts {
   /** `((sender_address))`: one line. */
   sender_address: string;
 }
-
-/** Why a campaign is held until its sender is verified. */
-export const WAITING_FOR_SENDER = 'The sender is not verified yet';
-
-/** Why a campaign is held whose sender was deleted. */
-export const SENDER_DELETED = 'The sender was deleted';
 
 interface SenderRow {
   from_name: string;
@@ -44,10 +39,10 @@ export class Senders {
   }
 
   /** The sender as it is now, or why it may not send. */
-  get(id: number): SenderFacts | { problem: string } {
+  get(id: number): SenderFacts | Held {
     const row = this.#read.get(id);
-    if (row === undefined || row.deleted_at !== null) return { problem: SENDER_DELETED };
-    if (row.is_verified === 0 && this.#mustBeVerified) return { problem: WAITING_FOR_SENDER };
+    if (row === undefined || row.deleted_at !== null) return held('sender_deleted');
+    if (row.is_verified === 0 && this.#mustBeVerified) return held('sender_unverified');
     return senderFacts(row);
   }
 }

@@ -1,6 +1,7 @@
 /** The numbers that /metrics publishes about sending. */
 import type { Database } from 'better-sqlite3';
-import { type FinalState, State } from '../queue/ledger.ts';
+import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import type { FinalState } from '../queue/ledger/ledger.ts';
 
 export interface Gauges {
   /** Recipients that wait to be handed to the relay. */
@@ -17,13 +18,13 @@ export interface Gauges {
 export function readGauges(client: Database): Gauges {
   const { queued, ...results } = client
     .prepare<[], Record<FinalState | 'queued', number>>(`
-      SELECT (SELECT count(*) FROM deliveries INDEXED BY deliveries_queue WHERE state = ${State.queued}) AS queued,
+      SELECT (SELECT count(*) FROM deliveries INDEXED BY deliveries_queue WHERE state = ${DELIVERY_STATE.queued}) AS queued,
         ifnull(sum(delivered), 0) AS accepted, ifnull(sum(bounces), 0) AS bounced, ifnull(sum(failed), 0) AS failed,
         ifnull(sum(suppressed), 0) AS suppressed, ifnull(sum(cancelled), 0) AS cancelled FROM mailings`)
     .get() ?? { queued: 0, accepted: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0 };
   const oldestSending = client
     .prepare<[], number | null>(
-      `SELECT min(updated_at) FROM deliveries INDEXED BY deliveries_sending WHERE state = ${State.sending}`,
+      `SELECT min(updated_at) FROM deliveries INDEXED BY deliveries_sending WHERE state = ${DELIVERY_STATE.sending}`,
     )
     .pluck()
     .get();

@@ -1,95 +1,164 @@
-/** The report on a mailing: recipients by state and reason, opens and clicks. */
+/** The report on a mailing: recipients by state and reason, opens and clicks by hour and link, people apart from machines. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { State } from '../queue/ledger.ts';
+import { DELIVERY_STATE, DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
+import type { EventTally, TalliedHour } from './event-tally.ts';
 import { replyKind } from './reply-kind.ts';
 
 export interface MailingReport {
-  states: Record<string, number>;
-  reasons: { state: string; reason: string; count: number }[];
+  states: Record<DeliveryState, number>;
+  reasons: Reason[];
   opens_by_hour: { hour: string; count: number }[];
   clicks_by_hour: { hour: string; count: number }[];
   top_links: { url: string; clicks: number }[];
   /** How many of the opens and clicks were made by bots, such as link scanners. */
   machine_opens: number;
   machine_clicks: number;
+  /** From those who were meant to get it to those who clicked. */
+  funnel: Funnel;
+  hours: TalliedHour[];
+  /** Every link of the mail in the order in which they stand there. */
+  links: { number: number; url: string; clicks: number; machine_clicks: number }[];
 }
 
-/** Indexed by the number of the state in the ledger. */
-const STATE_NAMES = ['queued', 'sending', 'accepted', 'bounced', 'failed', 'suppressed', 'cancelled'] as const;
+/** How many recipients got how far. People are those with at least one open or click that no machine made. */
+export interface Funnel {
+  recipients: number;
+  triggered: number;
+  delivered: number;
+  unique_opens: number;
+  people_opens: number;
+  unique_clicks: number;
+  people_clicks: number;
+  bounces: number;
+  failed: number;
+  suppressed: number;
+  cancelled: number;
+  unsubscribes: number;
+}
+
+interface Reason {
+  state: string;
+  reason: string;
+  count: number;
+}
+
 const TOP = 20;
 /** Ledger rows read at once: a few milliseconds, after which other requests are served. */
 const PAGE_ROWS = 500;
 /** Bounds the memory when a relay replies with a different text to every mail. */
 const MAX_REASONS = 1000;
 
-interface Counts {
-  states: Map<string, number>;
-  reasons: { state: string; reason: string; count: number }[];
-}
+const NOBODY: Funnel = {
+  recipients: 0,
+  triggered: 0,
+  delivered: 0,
+  unique_opens: 0,
+  people_opens: 0,
+  unique_clicks: 0,
+  people_clicks: 0,
+  bounces: 0,
+  failed: 0,
+  suppressed: 0,
+  cancelled: 0,
+  unsubscribes: 0,
+};
 
 /**
- * Counts recipients by state and reason, opens and clicks by hour (UTC), and clicks of the most clicked links. Replies that differ only
- * in addresses and ids count as one reason. Mailing 0 gives an empty report.
+ * Counts recipients by state and reason, and what they did. Replies that differ only in addresses and ids count as one reason. The
+ * counters of the mailing and its events are read, and of the ledger only those who did not simply get their mail. Mailing 0 gives
+ * an empty report.
  */
-export async function mailingReport(client: Database, mailingId: number): Promise<MailingReport> {
-  const { states, reasons } = await countRecipients(client, mailingId);
-  const byHour = client.prepare<[number, string], { hour: string; count: number }>(`
-    SELECT strftime('%Y-%m-%d %H:00:00', happened_at / 1000, 'unixepoch') AS hour, count(*) AS count
-    FROM events WHERE mailing_id = ? AND kind = ? GROUP BY 1 ORDER BY 1`);
-  const links = client.prepare<[number], { url: string; clicks: number }>(`
-    SELECT links.url, count(*) AS clicks FROM events JOIN links
-      ON links.mailing_id = events.mailing_id AND links.number = events.link_number
-    WHERE events.mailing_id = ? AND events.kind = 'click' GROUP BY links.number ORDER BY clicks DESC, links.number LIMIT ${TOP}`);
-  const machines = client
-    .prepare<[number, string], number>(
-      'SELECT count(*) FROM events WHERE mailing_id = ? AND kind = ? AND is_machine = 1',
+export async function mailingReport(client: Database, tally: EventTally, mailingId: number): Promise<MailingReport> {
+  const funnel = readFunnel(client, mailingId);
+  const states = readStates(client, mailingId, funnel);
+  const reasons = await countReasons(client, mailingId);
+  const { hours, clicksByLink } = await tally.read(mailingId);
+  const links = client
+    .prepare<[number], { number: number; url: string }>(
+      'SELECT number, url FROM links WHERE mailing_id = ? ORDER BY number',
     )
-    .pluck();
+    .all(mailingId)
+    .map((link) => ({ ...link, ...(clicksByLink.get(link.number) ?? { clicks: 0, machine_clicks: 0 }) }));
+  const byHour = (kind: 'opens' | 'clicks') =>
+    hours.filter((hour) => hour[kind] > 0).map(({ hour, [kind]: count }) => ({ hour, count }));
   return {
-    states: Object.fromEntries(STATE_NAMES.map((name) => [name, states.get(name) ?? 0])),
+    states,
     reasons,
-    opens_by_hour: byHour.all(mailingId, 'open'),
-    clicks_by_hour: byHour.all(mailingId, 'click'),
-    top_links: links.all(mailingId),
-    machine_opens: machines.get(mailingId, 'open') ?? 0,
-    machine_clicks: machines.get(mailingId, 'click') ?? 0,
+    opens_by_hour: byHour('opens'),
+    clicks_by_hour: byHour('clicks'),
+    top_links: links
+      .filter(({ clicks }) => clicks > 0)
+      .sort((one, other) => other.clicks - one.clicks || one.number - other.number)
+      .slice(0, TOP)
+      .map(({ url, clicks }) => ({ url, clicks })),
+    machine_opens: hours.reduce((sum, { machine_opens }) => sum + machine_opens, 0),
+    machine_clicks: hours.reduce((sum, { machine_clicks }) => sum + machine_clicks, 0),
+    funnel,
+    hours,
+    links,
   };
 }
 
+/** The counters of a mailing; zeros when it does not exist. */
+export function readFunnel(client: Database, mailingId: number): Funnel {
+  const columns = Object.keys(NOBODY).join(', ');
+  return client.prepare<[number], Funnel>(`SELECT ${columns} FROM mailings WHERE id = ?`).get(mailingId) ?? NOBODY;
+}
+
+function readStates(client: Database, mailingId: number, funnel: Funnel): MailingReport['states'] {
+  const { delivered, bounces, failed, suppressed, cancelled, recipients } = funnel;
+  const sending =
+    client
+      .prepare<[number], number>(
+        `SELECT count(*) FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = ? AND state = ${DELIVERY_STATE.sending}`,
+      )
+      .pluck()
+      .get(mailingId) ?? 0;
+  const final = delivered + bounces + failed + suppressed + cancelled;
+  const queued = Math.max(0, recipients - final - sending);
+  return { queued, sending, accepted: delivered, bounced: bounces, failed, suppressed, cancelled };
+}
+
 /** The name of a ledger state; throws an Error for an unknown number. */
-export function stateName(state: number): (typeof STATE_NAMES)[number] {
-  const name = STATE_NAMES[state];
+export function stateName(state: number): DeliveryState {
+  const name = DELIVERY_STATE_NAMES[state];
   if (name === undefined) throw new Error(`unknown delivery state ${state}`);
   return name;
 }
 
-/** Reads the recipients in pages, so that the report of a large mailing does not delay other requests. */
-async function countRecipients(client: Database, mailingId: number): Promise<Counts> {
-  const page = client.prepare<[number, number], { state: number; reply: string | null; count: number; last: number }>(`
-    SELECT state, iif(state = ${State.accepted}, NULL, reply) AS reply, count(*) AS count, max(address_id) AS last
-    FROM (SELECT state, reply, address_id FROM deliveries INDEXED BY deliveries_person
-      WHERE mailing_id = ? AND address_id > ? ORDER BY address_id LIMIT ${PAGE_ROWS})
-    GROUP BY 1, 2`);
-  const states = new Map<string, number>();
-  const reasons = new Map<string, Counts['reasons'][number]>();
-  for (let after = 0, isCut = true; isCut; ) {
-    const groups = page.all(mailingId, after);
-    for (const { state, reply, count } of groups) {
-      const name = stateName(state);
-      states.set(name, (states.get(name) ?? 0) + count);
-      if (reply !== null) addReason(reasons, name, reply, count);
+/** Those who are put off, with the reply of the last try. Nobody else in the queue has one. */
+const PUT_OFF = `deliveries INDEXED BY deliveries_queue WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued}
+  AND (due_at, id) > (max(@due, 1), @id) ORDER BY due_at, id`;
+/** Those with a final state that is not acceptance. */
+const UNACCEPTED = `deliveries INDEXED BY deliveries_unaccepted WHERE mailing_id = @mailing AND state > ${DELIVERY_STATE.accepted}
+  AND (state, id) > (@due, @id) ORDER BY state, id`;
+
+/** Reads those with a reason in pages, so that the report of a large mailing does not delay other requests. */
+async function countReasons(client: Database, mailingId: number): Promise<Reason[]> {
+  const reasons = new Map<string, Reason>();
+  for (const [source, key] of [
+    [PUT_OFF, 'due_at'],
+    [UNACCEPTED, 'state'],
+  ]) {
+    const page = client.prepare<
+      Record<string, number>,
+      { id: number; key: number; state: number; reply: string | null }
+    >(`SELECT id, ${key} AS key, state, reply FROM ${source} LIMIT ${PAGE_ROWS}`);
+    for (let after = { due: 0, id: 0 }, isCut = true; isCut; ) {
+      const rows = page.all({ mailing: mailingId, ...after });
+      for (const { state, reply } of rows) if (reply !== null) addReason(reasons, stateName(state), reply, 1);
+      const last = rows.at(-1);
+      if (last !== undefined) after = { due: last.key, id: last.id };
+      isCut = rows.length === PAGE_ROWS;
+      if (isCut) await setImmediate();
     }
-    after = Math.max(after, ...groups.map(({ last }) => last));
-    isCut = groups.reduce((sum, { count }) => sum + count, 0) === PAGE_ROWS;
-    if (isCut) await setImmediate();
   }
-  const compare = (a: Counts['reasons'][number], b: Counts['reasons'][number]) =>
-    b.count - a.count || (a.reason < b.reason ? -1 : 1);
-  return { states, reasons: [...reasons.values()].sort(compare).slice(0, TOP) };
+  const compare = (a: Reason, b: Reason) => b.count - a.count || (a.reason < b.reason ? -1 : 1);
+  return [...reasons.values()].sort(compare).slice(0, TOP);
 }
 
-function addReason(reasons: Map<string, Counts['reasons'][number]>, state: string, reply: string, count: number): void {
+function addReason(reasons: Map<string, Reason>, state: string, reply: string, count: number): void {
   const kind = replyKind(reply);
   const known = reasons.get(`${state} ${kind}`);
   const reason = known === undefined && reasons.size >= MAX_REASONS ? 'Other replies' : kind;

@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { outbox } from '../../database/schema/index.ts';
-import type { Courier, Handoff, Outcome } from './courier.ts';
+import type { Courier, Handoff, MailOwner, Outcome } from './courier.ts';
 
 const MAX_MAILS = 1000;
 const BATCH_SIZE = 200;
@@ -20,6 +20,7 @@ const ACCEPTED: Outcome = {
 
 interface Waiting {
   handoff: Handoff;
+  owner: MailOwner;
   resolve(outcome: Outcome | 'withdrawn'): void;
   reject(error: unknown): void;
 }
@@ -39,9 +40,9 @@ export class OutboxCourier implements Courier {
     return BATCH_SIZE - this.#waiting.length;
   }
 
-  send(handoff: Handoff): Promise<Outcome | 'withdrawn'> {
+  send(handoff: Handoff, owner: MailOwner): Promise<Outcome | 'withdrawn'> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ handoff, resolve, reject }) === 1) setImmediate(() => this.#store());
+      if (this.#waiting.push({ handoff, owner, resolve, reject }) === 1) setImmediate(() => this.#store());
     });
   }
 
@@ -58,11 +59,11 @@ export class OutboxCourier implements Courier {
     try {
       this.#db.transaction(
         (tx) => {
-          for (const { handoff, raw } of built) {
+          for (const { handoff, owner, raw } of built) {
             if (raw === null) continue;
             const mail = {
-              user_id: handoff.userId,
-              mailing_id: handoff.mailingId,
+              user_id: owner.accountId,
+              mailing_id: owner.mailingId,
               envelope_from: handoff.from,
               envelope_to: handoff.to,
             };

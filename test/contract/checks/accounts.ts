@@ -1,8 +1,10 @@
 /** Another account's record is answered byte for byte like one that does not exist, and stays as it is. */
+
+import type { World } from '../../support/account-records.ts';
 import { selected } from '../errors.ts';
 import { unknownIdentifier } from '../faults.ts';
 import type { Probe } from '../probe.ts';
-import type { Parameter, Value, World } from '../types.ts';
+import type { Parameter, Value } from '../types.ts';
 
 export async function accounts(probe: Probe): Promise<void> {
   const { endpoint, place } = probe;

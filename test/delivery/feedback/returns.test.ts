@@ -5,9 +5,10 @@ import t, { type Test } from 'tap';
 import { startBounceIntake } from '../../../src/delivery/feedback/bounces/intake.ts';
 import { LAST_ACCEPTED } from '../../../src/delivery/feedback/bounces/record.ts';
 import type { Courier } from '../../../src/delivery/transport/courier.ts';
-import { SmtpCourier } from '../../../src/delivery/transport/smtp-courier.ts';
+import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
+import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
 import { startApp } from '../../helper.ts';
-import { DROP, type Script, startSink } from '../sink.ts';
+import { DROP, type Script, startSink } from '../../support/scripted-relay.ts';
 
 /** A single send to Ann, launched but not yet sent, and a listener for returned mail. */
 async function launched(t: Test, courier?: () => Courier) {
@@ -62,7 +63,10 @@ async function sent(t: Test) {
 /** The same, with a scripted relay; `left` returns the return paths of the mails it received for Ann. */
 async function toRelay(t: Test, script: Script) {
   const sink = await startSink(t);
-  const send = await launched(t, () => new SmtpCourier(sink.url, { connections: 1, onRelayFailure: () => undefined }));
+  const send = await launched(
+    t,
+    () => new SmtpPool(parseRelays(sink.url), { connections: 1, onRelayFailure: () => undefined }),
+  );
   sink.script = script;
   const left = () => sink.received.filter(({ to }) => to === 'ann@example.org').map(({ from }) => from);
   return { ...send, sink, left };

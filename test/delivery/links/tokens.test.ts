@@ -10,7 +10,7 @@ import {
   type Purpose,
   tokenSecrets,
 } from '../../../src/delivery/links/tokens.ts';
-import { oldDatabase } from '../../database/releases.ts';
+import { oldDatabase } from '../../support/releases.ts';
 
 const PURPOSES: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
 /** A file in which every address id belongs to this person, and nothing is of an earlier release. */
@@ -132,7 +132,7 @@ t.test('a token of an earlier release goes on working for the ids of its time, a
     INSERT INTO mailings (id, user_id, owner_kind, owner_id, content, state, created_at) VALUES (2, 7, 'test', 1, '{}', 'done', '');
     INSERT INTO deliveries (id, mailing_id, address_id) VALUES (40, 2, 3);`);
   migrateAndSeed(db);
-  db.$client.exec("INSERT INTO addresses (id, user_id, compared_email) VALUES (4, 7, 'bob@example.org')");
+  db.$client.exec("INSERT INTO addresses (id, user_id, normalized_email) VALUES (4, 7, 'bob@example.org')");
   const [secret = ''] = tokenSecrets(db.$client);
   const unsigned = (delivery: number, mailing: number, address: number) => {
     const body = `${delivery.toString(36)}-${mailing}-${address}-1-7`;

@@ -10,10 +10,9 @@ import { isMailText, MailData } from '../../../src/delivery/mime/mail-data.ts';
 import { prepare, type Recipient, render } from '../../../src/delivery/mime/message.ts';
 import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
-import { SmtpCourier } from '../../../src/delivery/transport/smtp-courier.ts';
 import { mustSucceed } from '../../campaign.ts';
 import { startApp } from '../../helper.ts';
-import { type Sink, startSink } from '../sink.ts';
+import { type Sink, startSink } from '../../support/scripted-relay.ts';
 
 /** Written as latin1, its low bytes are an end of data and MAIL FROM. */
 const SMUGGLED = 'a@xľčĊčĊhičĊ.čĊMAILĠFROMĺļevilрexample.orgľčĊ.example';
@@ -202,7 +201,7 @@ function startSending(t: Test, sink: Sink) {
   return startApp(
     t,
     { SENDER_VERIFICATION: 'optional' },
-    () => new SmtpCourier(sink.url, { connections: 2, onRelayFailure: () => undefined }),
+    () => new SmtpPool(parseRelays(sink.url), { connections: 2, onRelayFailure: () => undefined }),
   );
 }
 

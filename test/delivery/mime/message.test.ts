@@ -1,8 +1,7 @@
-/** Messages: merging, MIME, headers. They are parsed by a library that shares no code with ours. */
+/** A message: its structure, its encoding, and what its recipient's values cannot break. */
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import t from 'tap';
-import type { Content } from '../../../src/delivery/content/compiled-content.ts';
 import {
   CLICK_URL,
   mergeHtml,
@@ -11,66 +10,14 @@ import {
   mergeUrl,
   OPEN_URL,
   PREFERENCES,
-  placeholderNames,
   scan,
   type Values,
 } from '../../../src/delivery/content/merge.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 import { unstructuredField } from '../../../src/delivery/mime/header-fields.ts';
-import {
-  type MailingFacts,
-  type Prepared,
-  prepare,
-  type Recipient,
-  render as renderMail,
-} from '../../../src/delivery/mime/message.ts';
+import { prepare } from '../../../src/delivery/mime/message.ts';
 import { quotedPrintable } from '../../../src/delivery/mime/quoted-printable.ts';
-
-const facts: MailingFacts = {
-  from: { name: 'Müller & Söhne', address: 'news@bücher.example' },
-  replyTo: 'reply@example.com',
-  constants: { sender_name: 'Müller & Söhne', sender_address: 'Hauptstraße 1, 10115 Berlin, Germany' },
-  bulk: { listId: 'group-1.example.com', feedbackId: '1:2:3:sendlark' },
-};
-const urls = {
-  preferences: 'https://mail.example.com/p/token',
-  oneClick: 'https://mail.example.com/u/token',
-  webCopy: 'https://mail.example.com/w/token',
-  open: 'https://mail.example.com/o/token',
-  click: 'https://mail.example.com/c/token/',
-};
-const html = `<html><body style="margin:0">
-<p title='((last_name))'>Dear ((first_name|friend)), you are ((age)) in ((city)).</p>
-<a href="https://shop.example.com/?name=((first_name))&amp;ref=mail">Shop</a> <a href=((website))>Yours</a>
-<pre>  indented   and	tabbed  </pre>
-<p>Grüße 🎉, ((sender_name)), ((sender_address)), ((unsubscribe_preferences))</p></body></html>`;
-
-function content(source: { html?: string; subject?: string; tracking?: boolean } = {}): Promise<Content> {
-  return buildContent({
-    template_json: null,
-    template_html: source.html ?? html,
-    subject: source.subject ?? 'News for ((first_name|you))',
-    preheader: 'In short: ((city|everywhere))',
-    tracking: source.tracking ?? true,
-    footer: true,
-  });
-}
-
-function recipient(values: Values = {}, more: Partial<Recipient> = {}): Recipient {
-  return {
-    address: 'jane@example.net',
-    name: 'Jane Doe',
-    values,
-    messageId: '17.abc@mail.example.com',
-    date: new Date('2026-03-01T08:09:10Z'),
-    urls,
-    ...more,
-  };
-}
-
-function render(prepared: Prepared, to: Recipient, memory?: Buffer): Buffer {
-  return renderMail(prepared, to, memory).bytes;
-}
+import { content, facts, recipient, render, urls } from '../../support/sample-message.ts';
 
 /** Parses a message. The parser counts the line break before a boundary as content, which RFC 2046 §5.1.1 does not. */
 async function parsed(raw: Buffer) {
@@ -112,9 +59,17 @@ const unit = fc.oneof(
       '.',
     ),
   },
-  { weight: 1, arbitrary: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) },
+  // Not U+FEFF, which the parser drops as a byte order mark where an encoded word begins with it.
+  {
+    weight: 1,
+    arbitrary: fc
+      .integer({ min: 0, max: 0xffff })
+      .filter((code) => code !== 0xfeff)
+      .map((code) => String.fromCharCode(code)),
+  },
   { weight: 1, arbitrary: fc.integer({ min: 0x10000, max: 0x10ffff }).map((code) => String.fromCodePoint(code)) },
 );
+
 const anything = fc.oneof(fc.string({ unit, maxLength: 30 }), fc.string({ unit, minLength: 150, maxLength: 400 }));
 
 t.test('RFC 5321 4.5.2: no line of a message begins with a dot, whatever its values', async (t) => {
@@ -232,7 +187,8 @@ t.test('any values give a valid message that decodes to exactly the merged text'
       for (const [got, wanted] of pairs)
         if (got !== wanted) throw new Error(`got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`);
     }),
-    { numRuns: 500 },
+    // Making a counterexample smaller takes minutes, in which the file is stopped and tells nothing.
+    { numRuns: 500, endOnFailure: true },
   );
   t.pass();
 });
@@ -263,137 +219,6 @@ t.test('a message is written to the given buffer if it is large enough', async (
   t.equal(message.buffer, memory.buffer);
   t.ok(message.equals(render(prepared, recipient({ first_name: 'Zoë' }))));
   t.not(render(prepared, recipient(), Buffer.alloc(10)).buffer, memory.buffer);
-});
-
-t.test('placeholders within a value are not expanded', async (t) => {
-  const values = { a: '((b))', b: 'secret' };
-  t.equal(mergeText(scan('((a)) ((b))'), values), '((b)) secret');
-  t.equal(mergeText(scan('(((a)))'), { a: 'x' }), '(x)');
-  t.equal(mergeText(scan('(((a))) a)) ((a)'), { a: 'x' }), '(x) a)) ((a)');
-});
-
-t.test('an unknown or empty name gives the default or nothing, whatever the name', async (t) => {
-  const template = scan('[((x))][((x|default text))][(( x | y ))][((constructor))][((__proto__|z))][((toString))]');
-  t.equal(mergeText(template, {}), '[][default text][ y ][][z][]');
-  t.equal(mergeText(template, { x: '' }), '[][default text][ y ][][z][]');
-  t.strictSame(placeholderNames([template]), ['x', 'constructor', '__proto__', 'toString']);
-  for (const prose of ['((not a name))', '((a|b|c))', '((a)', '(a))', '((a-b))', '(())', '((#click))'])
-    t.equal(mergeText(scan(prose), { a: 'x' }), prose);
-});
-
-t.test('a subject is raw text, its line breaks and controls become spaces', async (t) => {
-  const values = { x: 'a\r\nBcc: evil@example.com\u2028b\u2029c\0d\u0085<&>' };
-  t.equal(mergeLine('  News: ((x)) ', values), 'News: a Bcc: evil@example.com b c d <&>');
-});
-
-t.test('inside a URL values are encoded, at its start only harmless schemes are kept', async (t) => {
-  const whole = (x: string) => mergeText(scan('((x))', 'url'), { x });
-  t.equal(whole('example.com'), 'https://example.com');
-  t.equal(whole(' https://example.com/a b?c=d&e=%20#f '), 'https://example.com/a%20b?c=d&e=%20#f');
-  t.equal(whole('HTTP://example.com/ü"<>'), 'HTTP://example.com/%C3%BC%22%3C%3E');
-  t.equal(whole('mailto:a@example.com'), 'mailto:a@example.com');
-  t.equal(whole('tel:+49 30'), 'tel:+49%2030');
-  for (const bad of [
-    'javascript:alert(1)',
-    'java\nscript:alert(1)',
-    'data:text/html,x',
-    'JaVaScRiPt:x',
-    '//example.com',
-    'https:evil',
-    '\u0001javascript:x',
-    'vbscript:https://',
-  ])
-    t.equal(whole(bad), '', bad);
-  t.equal(
-    mergeText(scan('  ((a))((b))', 'url'), { b: 'javascript:x' }),
-    '  javascript%3Ax',
-    'a second one is never a scheme',
-  );
-  t.equal(
-    mergeText(scan('https://example.com/((x))?y=((x))', 'url'), { x: 'a/b ü&\ud83d' }),
-    'https://example.com/a%2Fb%20%C3%BC%26%EF%BF%BD?y=a%2Fb%20%C3%BC%26%EF%BF%BD',
-  );
-});
-
-t.test('a link is merged into an absolute web address or none', async (t) => {
-  t.equal(mergeUrl('https://example.com/?n=((n))', { n: 'a b' }), 'https://example.com/?n=a%20b');
-  t.equal(
-    mergeUrl('https://bücher.example/ü\r\nSet-Cookie: x', {}),
-    'https://xn--bcher-kva.example/%C3%BCSet-Cookie:%20x',
-  );
-  t.equal(mergeUrl('((site))', { site: 'https://example.com' }), 'https://example.com/');
-  for (const [url, site] of [
-    ['((site))', 'mailto:a@example.com'],
-    ['((site))', 'javascript:x'],
-    ['((site))', ''],
-    ['https://((site))', ''],
-    ['/path', ''],
-    ['javascript:x', ''],
-  ] as const)
-    t.equal(mergeUrl(url, { site }), null, url);
-});
-
-t.test('header lines are folded at 78, encoded words have at most 75 characters', async (t) => {
-  t.equal(unstructuredField('Subject', 'short'), 'Subject: short\r\n');
-  t.equal(unstructuredField('Subject', ''), 'Subject: \r\n');
-  const long = unstructuredField('Subject', 'word '.repeat(40).trim());
-  t.ok(long.split('\r\n').every((line) => line.length <= 78));
-  t.equal(long.replaceAll('\r\n', ''), `Subject: ${'word '.repeat(40).trim()}`, 'unfolding gives the text back');
-  for (const text of [
-    'x'.repeat(2000),
-    'ü'.repeat(500),
-    '🎉'.repeat(300),
-    '=?UTF-8?Q?fake?=',
-    `a${' '.repeat(200)}b`,
-  ]) {
-    const field = unstructuredField('Subject', text);
-    t.ok(
-      field
-        .trimEnd()
-        .split('\r\n')
-        .every((line) => line.length <= 76 && line.trim() !== ''),
-    );
-    const { subject } = await PostalMime.parse(`${field}\r\n`);
-    t.equal(subject, text);
-  }
-});
-
-t.test('display names survive specials, quotes and length', async (t) => {
-  const prepared = prepare(await content(), facts);
-  for (const name of [
-    '',
-    'Jane',
-    'Doe, Jane',
-    'a "quoted" \\ name',
-    'J. <x@y>',
-    '=?UTF-8?Q?x?=',
-    'ü',
-    'x'.repeat(255),
-    'word '.repeat(50).trim(),
-    'Ünï '.repeat(60).trim(),
-  ]) {
-    const { to } = await PostalMime.parse(render(prepared, recipient({}, { name })));
-    t.strictSame(to, [{ name, address: 'jane@example.net' }]);
-  }
-});
-
-t.test('an address that is not one plain address is refused', async (t) => {
-  const prepared = prepare(await content(), facts);
-  for (const address of [
-    'a@b.example, c@d.example',
-    'a@b.example\r\nBcc: c@d.example',
-    'group:a@b.example;',
-    '<a@b.example>',
-    'a b@c.example',
-    'jürgen@example.com',
-    '"a"@b.example',
-    'a@',
-    '',
-  ]) {
-    t.throws(() => render(prepared, recipient({}, { address })), TypeError, address);
-  }
-  const raw = render(prepared, recipient({}, { address: 'jane@bücher.example' })).toString();
-  t.match(raw, '<jane@xn--bcher-kva.example>');
 });
 
 t.test('a campaign message without its recipient addresses is refused', async (t) => {

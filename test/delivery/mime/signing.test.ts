@@ -53,7 +53,7 @@ t.test('with a full disk nothing is sent without a recorded claim, and sending r
       if (handoff.start() === null) return 'withdrawn';
       const claimed = app.db
         .prepare(
-          'SELECT count(*) FROM deliveries d JOIN addresses a ON a.id = d.address_id WHERE d.state = 1 AND compared_email = ?',
+          'SELECT count(*) FROM deliveries d JOIN addresses a ON a.id = d.address_id WHERE d.state = 1 AND normalized_email = ?',
         )
         .pluck()
         .get(handoff.to);

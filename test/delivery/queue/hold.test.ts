@@ -61,7 +61,7 @@ t.test('with a relay and no PUBLIC_URL nothing leaves, and the reason is told wh
   await app.background();
   t.equal(left(app), 0, 'not even the verification mail, whose link would lead nowhere');
   const reason = /^SMTP_URL is set and PUBLIC_URL is not/;
-  t.match(await report(utr), { status: 1, held_reason: reason });
+  t.match(await report(utr), { status: 1, held_code: 'sending_held', held_reason: reason });
   t.match((await app.page('GET', '/readyz')).body, { ready: true, sending: 'held', held_reason: reason });
   t.match((await app.page('GET', '/metrics')).text, /^sendlark_sending_held 1$/m);
   releaseSending(app.db, app.clock.now().getTime());
@@ -160,12 +160,16 @@ t.test('a scheduled send that waited for its sender past its time and the grace 
     await app.background();
   }
   for (const utr of [missed, inGrace, atOnce]) {
-    t.match(await report(utr), { status: 0, held_reason: 'The sender is not verified yet' });
+    t.match(await report(utr), {
+      status: 0,
+      held_code: 'sender_unverified',
+      held_reason: 'The sender is not verified yet',
+    });
   }
   t.equal((await app.page('POST', link, { form: {} })).status, 200);
   await app.background();
   const reason = 'Missed its time by 92 minutes: its sender was not verified';
-  t.match(await report(missed), { status: 0, held_reason: reason });
+  t.match(await report(missed), { status: 0, held_code: 'missed_time', held_reason: reason });
   t.match(await report(inGrace), { status: 3 });
   t.match(await report(atOnce), { status: 3 });
   t.ok(
@@ -192,7 +196,7 @@ t.test('every hold is logged once with its reason and counted by kind of reason'
   t.equal(holds().length, 2, 'once each, and what its owner cancelled is no hold');
   t.match(
     (await app.page('GET', '/metrics')).text,
-    /^sendlark_holds\{what="single_send",reason="it_has_no_content"\} 2$/m,
+    /^sendlark_holds\{what="single_send",reason="content_invalid"\} 2$/m,
   );
 
   await app.one.call('DELETE', '/sender/delete', { query: { sender_id: 1 } });
@@ -207,18 +211,18 @@ t.test('every hold is logged once with its reason and counted by kind of reason'
   t.equal(holds().length, before, 'a restart does not tell them again');
   app.clock.advance(2000);
   const { text } = await app.page('GET', '/metrics');
-  t.match(text, /^sendlark_holds\{what="single_send",reason="the_sender_was_deleted"\} 1$/m);
-  t.match(text, /^sendlark_holds\{what="sending",reason="restored_from_a_backup"\} 1$/m);
+  t.match(text, /^sendlark_holds\{what="single_send",reason="sender_deleted"\} 1$/m);
+  t.match(text, /^sendlark_holds\{what="sending",reason="sending_held"\} 1$/m);
 });
 
 t.test('the kinds of reasons hold no names and numbers of records', async (t) => {
   const { app } = await ready(t);
   const hold = app.db.prepare(`
-    INSERT INTO automations (user_id, automation_name, unsubscribe_group_id, automation_type, utr, status, held_reason, created_at, updated_at)
-      VALUES (1, 'A', '1', 1, ?, 0, ?, '', '')`);
-  hold.run('a', 'The mail "Offer for "Ada" at 3" can not go: its sender was deleted');
-  hold.run('b', 'Missed 17 times');
+    INSERT INTO automations (user_id, automation_name, unsubscribe_group_id, automation_type, utr, status, held_code, held_reason, created_at, updated_at)
+      VALUES (1, 'A', '1', 1, ?, 0, ?, ?, '', '')`);
+  hold.run('a', 'sender_deleted', 'The mail "Offer for "Ada" at 3" can not go: its sender was deleted');
+  hold.run('b', 'missed_time', 'Missed 17 times');
   const { text } = await app.page('GET', '/metrics');
-  t.match(text, /^sendlark_holds\{what="automation",reason="missed_times"\} 1$/m);
+  t.match(text, /^sendlark_holds\{what="automation",reason="missed_time"\} 1$/m);
   t.notMatch(text, /Offer|offer/);
 });

@@ -34,7 +34,7 @@ function returnPathReader({ $client }: Db): FindDelivery {
   const secrets = tokenSecrets($client);
   const email = $client
     .prepare<[number], string>(
-      'SELECT a.compared_email FROM deliveries d JOIN addresses a ON a.id = d.address_id WHERE d.id = ?',
+      'SELECT a.normalized_email FROM deliveries d JOIN addresses a ON a.id = d.address_id WHERE d.id = ?',
     )
     .pluck();
   const known = { findEmail: (id: number) => email.get(id), unsignedUpTo: unsignedLimits($client).deliveries };

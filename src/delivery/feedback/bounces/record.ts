@@ -1,7 +1,7 @@
-/** Records bounces and complaints about accepted mail on the ledger, each at most once. */
+/** Records bounces and complaints about accepted mail, each at most once. */
 import type { Database } from 'better-sqlite3';
-import { State } from '../../queue/ledger.ts';
-import { advanceEnrolments } from '../../queue/series.ts';
+import { DELIVERY_STATE } from '../../../database/schema/index.ts';
+import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/bounce.ts';
 
 /** A bounce or complaint about one delivery. */
 export interface Bounce {
@@ -13,11 +13,9 @@ export interface Bounce {
   diagnostic: string;
 }
 
-interface Delivery {
-  mailing_id: number;
+interface Delivery extends ReturnedDelivery {
   address_id: number;
   user_id: number;
-  state: number;
 }
 
 /**
@@ -34,11 +32,11 @@ export function recordBounce(
     .transaction(() => {
       const delivery = client
         .prepare<[number], Delivery>(
-          'SELECT mailing_id, address_id, m.user_id, d.state FROM deliveries d JOIN mailings m ON m.id = d.mailing_id WHERE d.id = ?',
+          'SELECT d.id, mailing_id, address_id, m.user_id, d.state FROM deliveries d JOIN mailings m ON m.id = d.mailing_id WHERE d.id = ?',
         )
         .get(deliveryId);
       if (delivery === undefined || isRecorded(client, deliveryId, kind, delivery)) return false;
-      if (kind === 'complaint' || bounce(client, deliveryId, delivery, diagnostic, now.getTime())) {
+      if (kind === 'complaint' || bounceDelivery(client, delivery, diagnostic, now.getTime())) {
         client
           .prepare('INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, ?, ?)')
           .run(delivery.mailing_id, deliveryId, kind, now.getTime());
@@ -53,8 +51,8 @@ export function recordBounce(
  * The id of an account's latest accepted delivery to an address, for reports that give only the address; null if there is none.
  * It makes one index lookup for each mailing of the account, because an index by address would slow down every mail sent.
  */
-export function lastAccepted(client: Database, userId: number, addressId: number): number | null {
-  const last = client.prepare<[number, number], number | null>(LAST_ACCEPTED).pluck().get(addressId, userId);
+export function lastAccepted(client: Database, accountId: number, addressId: number): number | null {
+  const last = client.prepare<[number, number], number | null>(LAST_ACCEPTED).pluck().get(addressId, accountId);
   return last ?? null;
 }
 
@@ -62,41 +60,15 @@ export function lastAccepted(client: Database, userId: number, addressId: number
 export const LAST_ACCEPTED = `
   SELECT max(d.id) FROM mailings m INDEXED BY mailings_user
     CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = ?
-  WHERE m.user_id = ? AND d.state = ${State.accepted}`;
+  WHERE m.user_id = ? AND d.state = ${DELIVERY_STATE.accepted}`;
 
 /** For a bounce the state tells; searching the events for it would get slower with every bounce of the mailing. */
 function isRecorded(client: Database, deliveryId: number, kind: Bounce['kind'], delivery: Delivery): boolean {
-  if (kind === 'bounce') return delivery.state === State.bounced;
+  if (kind === 'bounce') return delivery.state === DELIVERY_STATE.bounced;
   const complaint = client.prepare(
     "SELECT 1 FROM events WHERE mailing_id = ? AND kind = 'complaint' AND delivery_id = ?",
   );
   return complaint.get(delivery.mailing_id, deliveryId) !== undefined;
-}
-
-/**
- * Moves a delivery to `bounced`. Only a server that received the mail knows its return path, so a delivery that is still queued
- * or sending was sent too: its acceptance was lost or is not on disk yet, and it must not be sent again. False for deliveries
- * in another final state.
- */
-function bounce(client: Database, deliveryId: number, delivery: Delivery, diagnostic: string, now: number): boolean {
-  const { changes } = client
-    .prepare(`
-      UPDATE deliveries SET state = ${State.bounced}, reply = ?, updated_at = ?
-      WHERE id = ? AND state IN (${State.queued}, ${State.sending}, ${State.accepted})`)
-    .run(diagnostic, now, deliveryId);
-  if (changes === 0) return false;
-  const wasAccepted = Number(delivery.state === State.accepted);
-  // An opened mail can bounce too, for example at a member of an alias, and then no longer counts as opened. A bounce with
-  // attempt 0 is for a mail sent after the backup that this database was restored from; it still counts as triggered.
-  client
-    .prepare(`
-      UPDATE mailings SET delivered = delivered - @wasAccepted, bounces = bounces + 1,
-        triggered = triggered + (SELECT attempt = 0 FROM deliveries WHERE id = @id),
-        unique_opens = unique_opens - (SELECT opened_at IS NOT NULL FROM deliveries WHERE id = @id)
-      WHERE id = @mailing`)
-    .run({ wasAccepted, id: deliveryId, mailing: delivery.mailing_id });
-  advanceEnrolments(client, delivery.mailing_id, [deliveryId], 'through', now);
-  return true;
 }
 
 /** Excludes an address from the account's later mailings; an existing suppression stays unchanged. */

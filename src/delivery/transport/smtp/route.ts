@@ -2,7 +2,7 @@
 
 import type { SmtpConnection } from './connection.ts';
 import type { Outcome } from './outcome.ts';
-import { PendingJobs } from './pending-jobs.ts';
+import { PendingHandoffs } from './pending-handoffs.ts';
 import type { Relay } from './relay.ts';
 import type { Timeouts } from './timeouts.ts';
 
@@ -15,21 +15,21 @@ const GROWTH_PAUSE_MS = 30_000;
 const SLOW_OPENING_MS = 2_000;
 /** How long a learned limit of messages per session is respected. */
 const SESSION_LIMIT_MS = 600_000;
+/** How long no envelope is pipelined after an end of data, once the relay has failed on one. */
+const NO_PIPELINING_MS = 600_000;
 /** After this many refused senders in a row a relay counts as failed, if there is another one. */
 const MAX_REFUSALS = 3;
 
 export class Route {
   readonly relay: Relay;
-  /** Jobs refused by another relay. */
-  readonly queue = new PendingJobs();
+  /** Hand-offs whose sender another relay refused. */
+  readonly queue = new PendingHandoffs();
   /** The number of sockets in any state, and the connections still in their handshake. */
   sockets = 0;
   readonly opening = new Set<SmtpConnection>();
   /** The number of sessions that reply in time, and of those that do not. */
   open = 0;
   stalled = 0;
-  /** No envelope is pipelined after an end of data before this moment, because the relay failed on one. */
-  pipelineFrom = 0;
   /** Why it failed last; null while it works. */
   failure: Outcome | null = null;
   /** How long connecting and handshake may take together, in milliseconds. */
@@ -46,6 +46,8 @@ export class Route {
   #failures = 0;
   #failedAt = 0;
   #retryAt = 0;
+  /** No envelope is pipelined before this moment. */
+  #pipelineFrom = 0;
   /** How many senders it refused in a row. */
   #refusals = 0;
   /** The number of messages after which it closes a session, how long to respect it, and the length of the last such session. */
@@ -71,6 +73,11 @@ export class Route {
   /** Milliseconds until it may be tried; 0 if it may be tried now. */
   get pause(): number {
     return this.#retryAt === 0 ? 0 : Math.max(0, this.#retryAt - this.#monotonic());
+  }
+
+  /** Whether no connection is open or being opened, and none may be yet. */
+  get isUnreachable(): boolean {
+    return this.pause > 0 && this.open + this.opening.size === 0;
   }
 
   /** How many sessions it may have, not counting stalled ones. */
@@ -146,6 +153,22 @@ export class Route {
     this.failure = null;
   }
 
+  /** Records that a session does not reply in time any more, or does so again. */
+  setStalled(isStalled: boolean): void {
+    this.stalled += isStalled ? 1 : -1;
+    this.open += isStalled ? -1 : 1;
+  }
+
+  /** Records that it failed on a pipelined envelope although it offers PIPELINING. */
+  rejectedPipelining(): void {
+    this.#pipelineFrom = this.#monotonic() + NO_PIPELINING_MS;
+  }
+
+  /** Whether envelopes may be pipelined after the end of data. */
+  get mayPipeline(): boolean {
+    return this.#monotonic() >= this.#pipelineFrom;
+  }
+
   /** Records after how many messages it closed a session. The same number twice in a row is taken for its limit. */
   endedSession(messages: number): void {
     if (messages === this.#lastSession) {
@@ -168,7 +191,7 @@ export class Route {
     this.#failedAt = now;
     this.#refusals = 0;
     this.#peak = 0;
-    // Waiting jobs get this outcome. They were not started, so its stage must be one before MAIL.
+    // Waiting hand-offs get this outcome. They were not started, so its stage must be one before MAIL.
     const early = failure.stage === 'connect' || failure.stage === 'tls' || failure.stage === 'auth';
     this.failure = early ? failure : { ...failure, stage: 'connect' };
   }

@@ -1,10 +1,10 @@
 /** The parts of the SMTP client that need no network: relays, replies, outcomes, dot-stuffing. */
 import fc from 'fast-check';
 import t from 'tap';
-import { stuffDots } from '../../../../src/delivery/transport/smtp/dot-stuffing.ts';
 import { replyOutcome, withoutReply } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { parseRelays, relayName } from '../../../../src/delivery/transport/smtp/relay.ts';
 import { type Reply, ReplyReader } from '../../../../src/delivery/transport/smtp/reply.ts';
+import { stuffDots } from '../../../../src/delivery/transport/smtp/session/dot-stuffing.ts';
 import { RFC_TIMEOUTS } from '../../../../src/delivery/transport/smtp/timeouts.ts';
 
 t.test('SMTP_URL names a relay, with the usual ports', async (t) => {

@@ -6,19 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { launchMailing } from '../../../../scripts/bench/mailing.ts';
+import { launchMailing } from '../../../../fixtures/mailing.ts';
 import { readConfig } from '../../../../src/config.ts';
 import { connect } from '../../../../src/database/open.ts';
+import { DELIVERY_STATE } from '../../../../src/database/schema/index.ts';
 import { openTokens } from '../../../../src/delivery/links/tokens.ts';
 import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
-import { State } from '../../../../src/delivery/queue/ledger.ts';
 import type { Outcome } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { SmtpPool } from '../../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../../src/delivery/transport/smtp/relay.ts';
-import { SmtpCourier } from '../../../../src/delivery/transport/smtp-courier.ts';
 import { Background } from '../../../../src/threads/background.ts';
 import { FakeClock } from '../../../helper.ts';
-import { type Sink, startSink } from '../../sink.ts';
+import { type Sink, startSink } from '../../../support/scripted-relay.ts';
 import { type Postfix, startPostfix, whyNoPostfix } from './postfix.ts';
 
 const skip = whyNoPostfix();
@@ -142,7 +141,7 @@ async function campaign(t: Test, postfix: Postfix, next: Sink): Promise<void> {
     ['policy', 31, 35],
   ]) {
     client
-      .prepare('UPDATE addresses SET compared_email = ? || compared_email WHERE id BETWEEN ? AND ?')
+      .prepare('UPDATE addresses SET normalized_email = ? || normalized_email WHERE id BETWEEN ? AND ?')
       .run(name, from, to);
     client.prepare('UPDATE contacts SET email = ? || email WHERE address_id BETWEEN ? AND ?').run(name, from, to);
   }
@@ -150,7 +149,10 @@ async function campaign(t: Test, postfix: Postfix, next: Sink): Promise<void> {
     db,
     config: readConfig({ DATABASE_PATH: path }),
     clock: new FakeClock(),
-    courier: new SmtpCourier(postfix.url(), { connections: 6, onRelayFailure: (_relay, { reply }) => t.fail(reply) }),
+    courier: new SmtpPool(parseRelays(postfix.url()), {
+      connections: 6,
+      onRelayFailure: (_relay, { reply }) => t.fail(reply),
+    }),
     tokens: openTokens(client),
     publicUrl: 'http://localhost',
     log: (_fields, text) => t.fail(text),
@@ -164,10 +166,10 @@ async function campaign(t: Test, postfix: Postfix, next: Sink): Promise<void> {
   const count = (state: number) => client.prepare('SELECT count(*) FROM deliveries WHERE state = ?').pluck().get(state);
   t.match(
     {
-      accepted: count(State.accepted),
-      bounced: count(State.bounced),
-      failed: count(State.failed),
-      queued: count(State.queued),
+      accepted: count(DELIVERY_STATE.accepted),
+      bounced: count(DELIVERY_STATE.bounced),
+      failed: count(DELIVERY_STATE.failed),
+      queued: count(DELIVERY_STATE.queued),
     },
     { accepted: 265, bounced: 20, failed: 5, queued: 10 },
   );

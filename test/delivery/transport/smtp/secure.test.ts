@@ -12,9 +12,8 @@ import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
 import type { Outcome } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { SmtpPool } from '../../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../../../../src/delivery/transport/smtp/relay.ts';
-import { SmtpCourier } from '../../../../src/delivery/transport/smtp-courier.ts';
 import { localhostCertificate } from '../../../certificate.ts';
-import { startSink } from '../../sink.ts';
+import { startSink } from '../../../support/scripted-relay.ts';
 
 const MESSAGE = MailData.of(`Subject: x\r\n\r\n${'Hello, world.\r\n'.repeat(7_000)}.\r\n..\r\n.end\r\n`);
 const USER = 'us,er@example.com';
@@ -237,10 +236,13 @@ t.test('reports of a refused login or certificate contain neither user nor passw
     `smtp://user-canary:${wrong}@127.0.0.1:1`,
   ]) {
     const told: unknown[] = [];
-    const courier = new SmtpCourier(url, { connections: 1, onRelayFailure: (...trouble) => told.push(trouble) });
+    const courier = new SmtpPool(parseRelays(url), {
+      connections: 1,
+      onRelayFailure: (...trouble) => told.push(trouble),
+    });
     const job = {
       mailingId: 1,
-      userId: 1,
+      accountId: 1,
       from: 'a@example.com',
       to: 'b@example.com',
       dotless: false,

@@ -1,0 +1,1 @@
+CREATE INDEX `contacts_deleted` ON `contacts` (`user_id`,`deleted_at`) WHERE deleted_at IS NOT NULL;

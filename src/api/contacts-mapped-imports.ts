@@ -1,0 +1,194 @@
+/** Importing a CSV file in two steps: looking at its columns, then importing them as fields of the owner's choice, in the background. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { hasContactType } from '../audience/contacts/contacts.ts';
+import { listCustomFields } from '../audience/contacts/custom-fields.ts';
+import { CsvError } from '../audience/import/csv-parse.ts';
+import { csvWriter } from '../audience/import/csv-write.ts';
+import { ImportJobs, type UploadedFile } from '../audience/import/import-jobs.ts';
+import { parseHeader } from '../audience/import/import-rows.ts';
+import { lookAtCsv, MAX_COLUMNS } from '../audience/import/look.ts';
+import { makeUploadFolder } from '../audience/import/uploads.ts';
+import { ownedRecord } from '../database/ownership.ts';
+import { contactImports } from '../database/schema/index.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, invalid, messages, notFound } from '../failure.ts';
+import { choice, csvFile, identifier, integer, nullable, reference, stringList, successWith } from '../http/schemas.ts';
+import { check } from '../http/validation.ts';
+import { readCsvUpload } from './csv-upload.ts';
+
+const tags = ['Contacts'];
+
+const LookBody = Type.Object({
+  file: Type.String({ format: 'binary', description: 'A file whose name ends in .csv.' }),
+});
+const Column = Type.Object({
+  name: Type.String(),
+  field: nullable(Type.String()),
+  samples: Type.Array(Type.String()),
+});
+const UploadState = Type.Object({
+  id: Type.String(),
+  state: choice('looked', 'running', 'done', 'failed'),
+  file_name: Type.String(),
+  columns: Type.Array(Column),
+  notes: Type.Array(Type.String()),
+  bytes_read: integer(),
+  bytes: integer(),
+  written: integer(),
+  whole: integer(),
+  import_id: nullable(integer()),
+});
+const StartBody = Type.Object({
+  upload_id: identifier('The uploaded file.'),
+  contact_type_id: reference(),
+  mapping: stringList({ maxItems: MAX_COLUMNS, description: 'The field of each column, in order; empty: none.' }),
+});
+
+export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async (
+  app,
+  { db, clock, config, importContacts },
+) => {
+  const jobs = new ImportJobs(importContacts);
+  const answer = (upload: UploadedFile) => ({ status: 'success' as const, message: { upload: uploadState(upload) } });
+
+  app.post(
+    '/contacts/imports/look',
+    {
+      schema: {
+        tags,
+        summary: 'Upload a CSV file and look at its columns and first rows (addition)',
+        body: LookBody,
+        consumes: ['multipart/form-data'],
+        response: successWith({ upload: UploadState }),
+      },
+      // The handler reads the body itself; the schema is only for the OpenAPI document.
+      validatorCompiler: () => () => true,
+      config: { upload: true },
+    },
+    async (request) => {
+      const folder = await makeUploadFolder(config.DATABASE_PATH);
+      try {
+        const path = join(folder, 'contacts.csv');
+        const { fileName, errors } = await readCsvUpload(request, path, config.MAX_UPLOAD_BYTES);
+        errors.throwIfAny();
+        const look = await lookAtCsv(path, listCustomFields(db, request.accountId));
+        const file = { accountId: request.accountId, folder, path, fileName, ...look };
+        return answer(await jobs.add(file, clock.now().getTime()));
+      } catch (error) {
+        await rm(folder, { recursive: true, force: true });
+        throw error instanceof CsvError ? invalid('file', error.message) : error;
+      }
+    },
+  );
+
+  app.post(
+    '/contacts/imports/start',
+    {
+      schema: {
+        tags,
+        summary: 'Import an uploaded file with its columns as these fields, in the background (addition)',
+        body: StartBody,
+        response: successWith({ upload: UploadState }),
+      },
+      config: {
+        check: check(StartBody, ({ contact_type_id, mapping }, errors, { accountId }) => {
+          if (contact_type_id !== undefined)
+            errors.reference('contact_type_id', () => hasContactType(db, accountId, contact_type_id));
+          if (mapping === undefined) return;
+          const { columns, unknown } = parseHeader(mapping, listCustomFields(db, accountId));
+          if (unknown.some((name) => name !== '')) errors.add('mapping', messages.selected('mapping'));
+          else if (!columns.some((column) => column?.field === 'email' && column.custom === null))
+            errors.add('mapping', 'One column must be the email.');
+        }),
+      },
+    },
+    async (request) => {
+      const { upload_id, contact_type_id: typeId, mapping } = request.body;
+      const upload = jobs.find(request.accountId, upload_id);
+      if (upload === undefined) throw notFound();
+      if (upload.state !== 'looked') throw conflict('The file has been imported');
+      jobs.start(upload, { databasePath: config.DATABASE_PATH, typeId, mapping }, (error) =>
+        request.log.error({ err: error }, 'an import failed'),
+      );
+      return answer(upload);
+    },
+  );
+
+  app.get(
+    '/contacts/imports/progress',
+    {
+      schema: {
+        tags,
+        summary: 'Read how far the import of an uploaded file is (addition)',
+        querystring: Type.Object({ upload_id: identifier('The uploaded file.') }),
+        response: successWith({ upload: UploadState }),
+      },
+    },
+    async (request) => {
+      const upload = jobs.find(request.accountId, request.query.upload_id);
+      if (upload === undefined) throw notFound();
+      return answer(upload);
+    },
+  );
+
+  app.get(
+    '/contacts/imports/errors',
+    {
+      schema: {
+        tags,
+        summary: 'Download the rows of an import that failed, as CSV (addition)',
+        querystring: Type.Object({ id: identifier('The import.') }),
+        response: csvFile,
+      },
+    },
+    async (request, reply) => {
+      const found = db
+        .select({ errors: contactImports.errors })
+        .from(contactImports)
+        .where(ownedRecord(contactImports, request.query.id, request.accountId))
+        .orderBy(sql`id`)
+        .get();
+      if (found === undefined) throw notFound();
+      reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="import-errors.csv"');
+      const csv = csvWriter(['line', 'field', 'text']);
+      for (const { line, field, text } of found.errors) csv.write([line, field, text]);
+      csv.end();
+      return reply.send(csv);
+    },
+  );
+};
+
+function uploadState({
+  id,
+  state,
+  fileName,
+  columns,
+  notes,
+  progress,
+  report,
+}: UploadedFile): Type.Static<typeof UploadState> {
+  const [bytes_read = 0, bytes = 0, written = 0, whole = 0] = progress;
+  const allNotes =
+    report === null
+      ? notes
+      : [
+          ...report.notes,
+          ...(report.id === 0 ? report.errors.slice(0, 3).map(({ line, text }) => `Line ${line}: ${text}`) : []),
+        ];
+  return {
+    id,
+    state,
+    file_name: fileName,
+    columns,
+    notes: allNotes,
+    bytes_read,
+    bytes,
+    written,
+    whole,
+    import_id: report?.id || null,
+  };
+}

@@ -1,0 +1,176 @@
+/** One person: everything that happened with them, all that is known about them, and erasing them. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, asc, eq, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { ownedContacts } from '../audience/contacts/contacts.ts';
+import { customFieldRecord, listCustomFields } from '../audience/contacts/custom-fields.ts';
+import { isoTimestamp } from '../clock.ts';
+import { recordId } from '../database/ownership.ts';
+import { recordObject } from '../database/record-json.ts';
+import { contacts, contactTypes } from '../database/schema/index.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
+import {
+  choice,
+  done,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  successWith,
+  text,
+  zeroOrOne,
+} from '../http/schemas.ts';
+import { erasePerson } from '../people/erase.ts';
+import { personLists } from '../people/lists.ts';
+import { MOMENTS, type Moment as PersonMoment, personTimeline } from '../people/timeline.ts';
+import { Contact } from './contacts.ts';
+
+const tags = ['Contacts'];
+const MAX_MOMENTS = 200;
+const DEFAULT_MOMENTS = 50;
+
+const Moment = Type.Object({
+  kind: choice(...MOMENTS),
+  happened_at: isoTimestampSchema(),
+  name: nullable(Type.String()),
+  utr: nullable(Type.String()),
+  subject: nullable(Type.String()),
+  state: nullable(Type.String()),
+  reason: nullable(Type.String()),
+  url: nullable(Type.String()),
+  is_machine: zeroOrOne(),
+});
+
+const PersonList = Type.Object({
+  unsubscribe_groups_id: nullable(integer()),
+  group_name: nullable(Type.String()),
+  created_at: isoTimestampSchema(),
+});
+const PersonSegment = Type.Object({ segment_id: integer(), segment_name: Type.String(), by_hand: zeroOrOne() });
+const Person = Type.Object({
+  email: Type.String(),
+  contacts: Type.Array(Type.Object({ ...Contact.properties, contact_type_name: Type.String() })),
+  unsubscribed: Type.Array(PersonList),
+  segments: Type.Array(PersonSegment),
+  suppression: nullable(Type.String()),
+});
+
+const PersonQuery = Type.Object({ contact_id: identifier('A contact of the person.') });
+const TimelineQuery = Type.Object({
+  ...PersonQuery.properties,
+  limit: Type.Optional(integer({ minimum: 1, maximum: MAX_MOMENTS, description: 'At most this many; 50 if absent.' })),
+  after: Type.Optional(text({ maxLength: 100, description: '`next` of the page before.' })),
+});
+
+export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  /** The address of a contact of the account. Throws 404. */
+  function requirePerson(accountId: number, contactId: unknown): number {
+    const found = db
+      .select({ address: contacts.address_id })
+      .from(contacts)
+      .where(and(eq(contacts.id, recordId(contactId)), ownedContacts(accountId)))
+      .get();
+    if (found === undefined) throw notFound();
+    return found.address;
+  }
+
+  /** The person of an address: their contacts of every type, and the lists and segments they are on. */
+  function readPerson(accountId: number, addressId: number) {
+    const record = recordObject(Contact, contacts, {
+      country: sql`ifnull((SELECT name FROM countries WHERE id = ${contacts.country_id}), '')`,
+      fullname: sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`,
+      custom_field: customFieldRecord(listCustomFields(db, accountId)),
+    });
+    const rows = db
+      .select({ json: sql<string>`${record}`, type: contactTypes.name })
+      .from(contacts)
+      .innerJoin(contactTypes, eq(contactTypes.id, contacts.contact_type_id))
+      .where(and(eq(contacts.address_id, addressId), ownedContacts(accountId)))
+      .orderBy(asc(contacts.id))
+      .all();
+    const records = rows.map(({ json, type }): Type.Static<typeof Contact> & { contact_type_name: string } => ({
+      ...JSON.parse(json),
+      contact_type_name: type,
+    }));
+    return { email: records[0]?.email ?? '', contacts: records, ...personLists(db.$client, accountId, addressId) };
+  }
+
+  app.get(
+    '/contacts/person',
+    {
+      schema: {
+        tags,
+        summary: 'Read the person of a contact: their contacts of every type, lists and segments (addition)',
+        querystring: PersonQuery,
+        response: successWith({ person: Person }),
+      },
+    },
+    async (request) => {
+      const address = requirePerson(request.accountId, request.query.contact_id);
+      return { status: 'success' as const, message: { person: readPerson(request.accountId, address) } };
+    },
+  );
+
+  app.get(
+    '/contacts/timeline',
+    {
+      schema: {
+        tags,
+        summary: 'List everything that happened with the person of a contact, newest first (addition)',
+        querystring: TimelineQuery,
+        response: successWith({ moments: Type.Array(Moment), next: nullable(Type.String()) }),
+      },
+    },
+    async (request) => {
+      const { contact_id, limit = DEFAULT_MOMENTS, after } = request.query;
+      const address = requirePerson(request.accountId, contact_id);
+      const all = personTimeline(db.$client, request.accountId, address);
+      const left = after ? all.filter(({ key }) => key < after) : all;
+      const page = left.slice(0, limit);
+      const next = left.length > page.length ? (page.at(-1)?.key ?? null) : null;
+      return { status: 'success' as const, message: { moments: page.map(momentRecord), next } };
+    },
+  );
+
+  app.get(
+    '/contacts/person/export',
+    {
+      schema: {
+        tags,
+        summary: 'Download all that is known about the person of a contact (addition)',
+        querystring: PersonQuery,
+        response: successWith({ exported_at: isoTimestampSchema(), person: Person, moments: Type.Array(Moment) }),
+      },
+    },
+    async (request, reply) => {
+      const address = requirePerson(request.accountId, request.query.contact_id);
+      const moments = personTimeline(db.$client, request.accountId, address).map(momentRecord);
+      reply.header('content-disposition', 'attachment; filename="person.json"');
+      const person = readPerson(request.accountId, address);
+      const exported_at = isoTimestamp(clock.now());
+      return { status: 'success' as const, message: { exported_at, person, moments } };
+    },
+  );
+
+  app.post(
+    '/contacts/person/erase',
+    {
+      schema: {
+        tags,
+        summary: 'Erase the person of a contact for good; their address is not accepted again (addition)',
+        body: PersonQuery,
+        response: done,
+      },
+    },
+    async (request) => {
+      const address = requirePerson(request.accountId, request.body.contact_id);
+      erasePerson(db, clock, request.accountId, address);
+      return { status: 'success' as const, message: 'Erased Successfully' };
+    },
+  );
+};
+
+function momentRecord({ key: _key, at, isMachine, ...moment }: PersonMoment): Type.Static<typeof Moment> {
+  return { ...moment, happened_at: at, is_machine: isMachine ? 1 : 0 };
+}

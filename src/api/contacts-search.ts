@@ -1,0 +1,239 @@
+/** Finding contacts: search as you type over any number of them, filters, pages. */
+import { setImmediate } from 'node:timers/promises';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import Type from 'typebox';
+import { type CustomField, listCustomFields } from '../audience/contacts/custom-fields.ts';
+import { CONTACT_STATE, CONTACT_STATES, type ContactFilter } from '../audience/search/contact-filter.ts';
+import { CONTACT_ORDERS, ContactFinder } from '../audience/search/find-contacts.ts';
+import { fieldValue } from '../audience/segments/rule-sql.ts';
+import { findRuleField, parseRules } from '../audience/segments/rules.ts';
+import { isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { recordId } from '../database/ownership.ts';
+import type { SegmentRule } from '../database/schema/index.ts';
+import type { Deps } from '../deps.ts';
+import { messages } from '../failure.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  stringList,
+  successWith,
+  text,
+  zeroOrOne,
+} from '../http/schemas.ts';
+import { check, type FieldErrorCollector } from '../http/validation.ts';
+
+const tags = ['Contacts'];
+
+const MAX_FIELDS = 20;
+const MAX_ROWS = 200;
+const DEFAULT_ROWS = 50;
+
+/** The parameters that say which contacts are meant, for this search and for actions on everything that matches. */
+export const contactFilterProperties = {
+  search: Type.Optional(
+    line({ description: 'Parts of names and e-mail addresses; one or two letters find the beginnings of words.' }),
+  ),
+  contact_type_id: identifier('Addition: only contacts of this type.'),
+  segment_id: identifier('Addition: only contacts in this segment.'),
+  mail_state: Type.Optional(choice(...CONTACT_STATES)),
+  field: Type.Optional(line({ description: 'Only contacts whose field of this name is `value`.' })),
+  operator: Type.Optional(
+    line({ description: 'How `field` is compared, as in the rules of a segment; without it: is.' }),
+  ),
+  value: Type.Optional(
+    stringList({ maxItems: 2, description: 'What `field` is compared with; two values for a range.' }),
+  ),
+};
+const ContactFilterQuery = Type.Object(contactFilterProperties);
+const SearchQuery = Type.Object({
+  ...contactFilterProperties,
+  order: Type.Optional(choice(...CONTACT_ORDERS)),
+  fields: Type.Optional(stringList({ maxItems: MAX_FIELDS, description: 'Names of further fields to answer.' })),
+  limit: Type.Optional(integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most this many; 50 if absent.' })),
+  after: Type.Optional(text({ maxLength: 300, description: '`next` of the page before.' })),
+});
+
+const FoundContact = Type.Object({
+  id: integer(),
+  contact_type_id: integer(),
+  first_name: Type.String(),
+  last_name: Type.String(),
+  fullname: Type.String(),
+  email: Type.String(),
+  mail_state: choice(...CONTACT_STATES),
+  created_at: isoTimestampSchema(),
+  updated_at: isoTimestampSchema(),
+  fields: Type.Record(Type.String(), nullable(Type.String())),
+});
+type FoundContact = Type.Static<typeof FoundContact>;
+
+/** Adds the errors of the filter's `field`, `operator` and `value`. */
+export function checkContactFilter(
+  db: Db,
+  accountId: number,
+  { field, operator, value }: Partial<Type.Static<typeof ContactFilterQuery>>,
+  errors: FieldErrorCollector,
+): void {
+  if (field === undefined || field === '') return;
+  const renamed: Record<string, string> = { select_field: 'field', select_operator: 'operator' };
+  for (const [name] of parseFieldRule(listCustomFields(db, accountId), field, operator, value).errors) {
+    const own = renamed[name] ?? name;
+    errors.add(own, own === 'value' && (value ?? []).length === 0 ? messages.required(own) : messages.selected(own));
+  }
+}
+
+function parseFieldRule(
+  fields: readonly CustomField[],
+  field: string,
+  operator: string | undefined,
+  value: string[] | undefined,
+) {
+  const equals = findRuleField(fields, field)?.type === 'datetime-local' ? 'is on' : 'is';
+  return parseRules(fields, {
+    select_field: [field],
+    select_operator: [operator || equals],
+    ...(value !== undefined && { value }),
+  });
+}
+
+/** The filter that a checked request means. */
+export function contactFilter(db: Db, accountId: number, query: Type.Static<typeof ContactFilterQuery>): ContactFilter {
+  const { search, contact_type_id, segment_id, mail_state, field, operator, value } = query;
+  let rule: SegmentRule | undefined;
+  if (field) [rule] = parseFieldRule(listCustomFields(db, accountId), field, operator, value).rules;
+  return {
+    accountId,
+    search,
+    typeId: contact_type_id === undefined ? undefined : recordId(contact_type_id),
+    segmentId: segment_id === undefined ? undefined : recordId(segment_id),
+    state: mail_state,
+    rule,
+  };
+}
+
+/** Contacts looked at in one step: a few milliseconds of work, after which other requests are served. */
+const STEP = 2000;
+/** A page is answered after this time even when it is not full. */
+const PAGE_MS = 150;
+/** How long contacts are counted beyond the first page, and to which number. */
+const COUNT_MS = 10;
+const MAX_COUNT = 10_000;
+
+export const contactSearchRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  app.get(
+    '/contacts/search',
+    {
+      schema: {
+        tags,
+        summary: 'Find contacts by parts of names and addresses, and by filters (addition)',
+        querystring: SearchQuery,
+        response: successWith({
+          contacts: Type.Array(FoundContact),
+          next: nullable(Type.String()),
+          total: nullable(integer()),
+          is_total_exact: zeroOrOne(),
+          is_indexing: zeroOrOne(),
+        }),
+      },
+      config: {
+        check: check(SearchQuery, (query, errors, { accountId }) => {
+          checkContactFilter(db, accountId, query, errors);
+          const known = listCustomFields(db, accountId);
+          if (query.fields?.some((name) => findRuleField(known, name) === null))
+            errors.add('fields', messages.selected('fields'));
+        }),
+      },
+    },
+    async (request) => {
+      const { order = 'newest', limit = DEFAULT_ROWS, after, fields = [] } = request.query;
+      const filter = contactFilter(db, request.accountId, request.query);
+      const finder = new ContactFinder(db, filter, order, isoTimestamp(clock.now()));
+      const known = listCustomFields(db, request.accountId);
+      const shown = [...new Set(fields)].flatMap((name) => findRuleField(known, name) ?? []);
+      const columns = [...COLUMNS, ...shown.map(fieldValue)].join(', ');
+      const contacts: FoundContact[] = [];
+      let next: string | null = after || null;
+      for (const until = performance.now() + PAGE_MS; ; await setImmediate()) {
+        const step = finder.step(next, columns, limit - contacts.length, STEP);
+        contacts.push(...step.rows.map((row) => foundContact(row, shown)));
+        next = step.next;
+        if (next === null || contacts.length === limit || performance.now() > until) break;
+      }
+      const total = after ? null : (keptTotal(db, filter) ?? countOn(finder, contacts.length, next));
+      return {
+        status: 'success' as const,
+        message: {
+          contacts,
+          next,
+          total: total?.count ?? null,
+          is_total_exact: total?.isExact ? 1 : 0,
+          is_indexing: finder.isIndexing ? 1 : 0,
+        },
+      };
+    },
+  );
+};
+
+/** SQL over a contact `c`; `foundContact` takes the values in this order. */
+const COLUMNS = [
+  'c.id',
+  'c.contact_type_id',
+  'c.first_name',
+  'c.last_name',
+  'c.email',
+  CONTACT_STATE,
+  'c.created_at',
+  'c.updated_at',
+];
+
+function foundContact(row: readonly unknown[], shown: readonly { field: string }[]): FoundContact {
+  const [id, typeId, first, last, email, state, created, updated, ...values] = row;
+  return {
+    id: Number(id),
+    contact_type_id: Number(typeId),
+    first_name: String(first),
+    last_name: String(last),
+    fullname: `${first} ${last}`.trim(),
+    email: String(email),
+    mail_state: CONTACT_STATES.find((name) => name === state) ?? 'mailable',
+    created_at: String(created),
+    updated_at: String(updated),
+    fields: Object.fromEntries(shown.map(({ field }, at) => [field, values[at] ? String(values[at]) : null])),
+  };
+}
+
+interface Total {
+  count: number;
+  isExact: boolean;
+}
+
+/** The number of contacts where it is kept: of the account or of one of its types. Null for any other filter. */
+function keptTotal(db: Db, filter: ContactFilter): Total | null {
+  if (filter.search || filter.segmentId !== undefined || filter.state || filter.rule) return null;
+  const count = db.$client
+    .prepare<unknown[], number>(
+      `SELECT ifnull(sum(contacts_count), 0) FROM contact_types
+       WHERE user_id = @account AND deleted_at IS NULL AND (@type IS NULL OR id = @type)`,
+    )
+    .pluck()
+    .get({ account: filter.accountId, type: filter.typeId ?? null });
+  return { count: count ?? 0, isExact: true };
+}
+
+/** Counts for a short time from the end of a page on. */
+function countOn(finder: ContactFinder, sofar: number, from: string | null): Total {
+  let count = sofar;
+  let next = from;
+  for (const until = performance.now() + COUNT_MS; next !== null && performance.now() < until; ) {
+    const step = finder.count(next, STEP);
+    count += step.count;
+    next = step.next;
+    if (count > MAX_COUNT) return { count: MAX_COUNT, isExact: false };
+  }
+  return { count, isExact: next === null };
+}

@@ -1,0 +1,41 @@
+/** Reads an uploaded CSV file straight to disk. */
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyRequest } from 'fastify';
+import { Failure, messages } from '../failure.ts';
+import { assembleFields } from '../http/form-fields.ts';
+import { asFailure, fieldText, readParts } from '../http/forms.ts';
+import { FieldErrorCollector } from '../http/validation.ts';
+
+/** A file on disk with the other fields of its form, and what is wrong with the file. */
+interface CsvUpload {
+  fileName: string;
+  fields: Record<string, unknown>;
+  errors: FieldErrorCollector;
+}
+
+/** Reads a form and writes its field `file` to `path`; the other fields may come before or after it. Throws 413 past `maxBytes`. */
+export async function readCsvUpload(request: FastifyRequest, path: string, maxBytes: number): Promise<CsvUpload> {
+  const errors = new FieldErrorCollector();
+  const pairs: [string, string][] = [];
+  let fileName: string | undefined;
+  let isTooLarge = false;
+  if (request.isMultipart()) {
+    const limits = { fileSize: maxBytes, files: 1 };
+    for await (const part of readParts(request, maxBytes + 64 * 1024, { limits })) {
+      if (part.type === 'field') pairs.push([part.fieldname, fieldText(part.value)]);
+      else if (part.fieldname !== 'file') part.file.resume();
+      else {
+        fileName = part.filename;
+        await pipeline(part.file, createWriteStream(path)).catch((error) => {
+          throw asFailure(error);
+        });
+        isTooLarge = part.file.truncated;
+      }
+    }
+  }
+  if (isTooLarge) throw new Failure(413, { file: [`The file may not be greater than ${maxBytes} bytes.`] });
+  if (fileName === undefined || fileName === '') errors.add('file', messages.required('file'));
+  else if (!/\.csv$/i.test(fileName)) errors.add('file', 'The file must be a file of type: csv.');
+  return { fileName: (fileName ?? '').slice(0, 255), fields: assembleFields(pairs), errors };
+}

@@ -1,0 +1,92 @@
+/** The progress of a single send as it happens (an addition): server-sent events, at most one a second. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import type { Deps } from '../deps.ts';
+import { Failure } from '../failure.ts';
+import { identifier } from '../http/schemas.ts';
+import { requireSingleSend } from '../single-sends/actions.ts';
+import { type Progress, readProgress } from '../single-sends/progress.ts';
+
+const INTERVAL_MS = 1000;
+/** A comment that keeps proxies from closing a connection on which nothing changes. */
+const STILL_HERE_AFTER = 15;
+/** Browsers open six connections to one host, so that more than a few windows of one user would block each other anyway. */
+const MAX_PER_ACCOUNT = 20;
+const TOO_MANY_REQUESTS = 429;
+/** Over how many seconds the rate is taken. */
+const RATE_SECONDS = 10;
+
+export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  const open = new Map<FastifyReply['raw'], { accountId: number; timer: NodeJS.Timeout }>();
+  const close = (stream: FastifyReply['raw']) => {
+    clearInterval(open.get(stream)?.timer);
+    open.delete(stream);
+    stream.end();
+  };
+  app.addHook('preClose', async () => {
+    for (const stream of open.keys()) close(stream);
+  });
+
+  app.get(
+    '/live',
+    {
+      schema: {
+        tags: ['Single sends'],
+        summary: 'Follow the progress of a single send as server-sent events (addition)',
+        description:
+          'The first event comes at once, each later one when something has changed, at most one a second. After a state that is final (cancelled, done, draft) the stream ends; a client that connects again then gets that state once.',
+        querystring: Type.Object({ utr: identifier('The single send.') }),
+        response: {
+          200: {
+            description: 'The events',
+            content: { 'text/event-stream': { schema: Type.Unsafe<never>({ type: 'string' }) } },
+          },
+        },
+      },
+    },
+    (request, reply) => {
+      const { accountId } = request;
+      const send = requireSingleSend(db, accountId, request.query.utr);
+      const mine = [...open.values()].filter((stream) => stream.accountId === accountId).length;
+      if (mine >= MAX_PER_ACCOUNT) throw new Failure(TOO_MANY_REQUESTS, 'Too many windows follow a progress at once');
+      reply.hijack();
+      const stream = reply.raw;
+      stream.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      });
+      const samples: { at: number; finished: number }[] = [];
+      let last = '';
+      let silent = 0;
+      const tell = () => {
+        const progress = readProgress(db.$client, send.id);
+        if (progress === null) return close(stream);
+        samples.push({ at: clock.monotonic(), finished: progress.finished });
+        if (samples.length > RATE_SECONDS) samples.shift();
+        const text = JSON.stringify({ ...progress, ...forecast(progress, samples) });
+        silent = text === last ? silent + 1 : 0;
+        if (text !== last) stream.write(`data: ${text}\n\n`);
+        else if (silent % STILL_HERE_AFTER === 0) stream.write(': still here\n\n');
+        last = text;
+        if (['cancelled', 'done', 'draft'].includes(progress.state)) close(stream);
+      };
+      open.set(stream, { accountId, timer: setInterval(tell, INTERVAL_MS) });
+      stream.on('close', () => close(stream));
+      tell();
+    },
+  );
+};
+
+/** Recipients finished a second over the last seconds, and the seconds left at that rate; null while nothing moves. */
+function forecast({ recipients, finished }: Progress, samples: readonly { at: number; finished: number }[]) {
+  const [first] = samples;
+  const last = samples.at(-1);
+  const seconds = first === undefined || last === undefined ? 0 : (last.at - first.at) / 1000;
+  const rate = seconds > 0 && first && last ? Math.max(0, (last.finished - first.finished) / seconds) : 0;
+  return {
+    rate: Math.round(rate * 10) / 10,
+    seconds_left: rate > 0 ? Math.ceil((recipients - finished) / rate) : null,
+  };
+}

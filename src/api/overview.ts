@@ -1,0 +1,198 @@
+/** What an owner wants to know first (an addition): what is set up, what is running or held, how the last mailings went, and how the audience changes. */
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Database } from 'better-sqlite3';
+import Type, { type Static } from 'typebox';
+import { asciiDomain } from '../audience/contacts/addresses.ts';
+import { AudienceGrowth } from '../audience/growth.ts';
+import { RELEASED } from '../clock.ts';
+import { lastBackupAt } from '../database/backups.ts';
+import { AUTOMATION_STATUS, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/hold.ts';
+import type { Deps } from '../deps.ts';
+import { choice, integer, nullable, successWith, zeroOrOne } from '../http/schemas.ts';
+import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
+import { VERSION } from '../version.ts';
+
+const tags = ['Overview'];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MAX_CAMPAIGNS = 50;
+const LAST_MAILINGS = 5;
+
+const Campaign = Type.Object({
+  kind: choice('single_send', 'automation'),
+  utr: Type.String(),
+  name: Type.String(),
+  state: choice(...SHOWN_STATES, 'live'),
+  held_reason: nullable(Type.String()),
+  recipients: integer(),
+  finished: integer(),
+  delivered: integer(),
+  starts_at: nullable(Type.String()),
+});
+const Mailing = Type.Object({
+  utr: Type.String(),
+  name: Type.String(),
+  subject: Type.String(),
+  state: choice(...SHOWN_STATES),
+  sent_at: Type.String(),
+  delivered: integer(),
+  unique_opens: integer(),
+  unique_clicks: integer(),
+  bounces: integer(),
+  unsubscribes: integer(),
+});
+const Day = Type.Object({
+  day: Type.String(),
+  added: integer(),
+  deleted: integer(),
+  unsubscribed: integer(),
+  suppressed: integer(),
+});
+const Setup = Type.Object({
+  contacts: integer(),
+  senders: integer(),
+  verified_senders: integer(),
+  has_design: zeroOrOne(),
+  has_sent: zeroOrOne(),
+  courier: choice('outbox', 'smtp'),
+  public_url: zeroOrOne(),
+  signed_domains: integer(),
+  unsigned_domains: integer(),
+});
+const Health = Type.Object({
+  version: Type.String(),
+  background: choice('running', 'stalled'),
+  sending: choice('on', 'held'),
+  held_reason: nullable(Type.String()),
+  clock: choice('right', 'wrong'),
+  free_bytes: integer(),
+  last_backup_at: nullable(Type.String()),
+});
+const Overview = Type.Object({
+  setup: Setup,
+  campaigns: Type.Array(Campaign),
+  last_mailings: Type.Array(Mailing),
+  audience: Type.Object({ contacts: integer(), days: Type.Array(Day) }),
+  health: Health,
+});
+
+export const overviewRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const { db, clock } = deps;
+  const growth = new AudienceGrowth(db.$client);
+
+  app.get(
+    '/overview',
+    {
+      schema: {
+        tags,
+        summary: 'Read what is set up, what is under way and how the audience changes (addition)',
+        response: successWith({ overview: Overview }),
+      },
+    },
+    async (request) => {
+      const { accountId } = request;
+      const days = await growth.lastDays(accountId, clock.now().getTime());
+      const setup = readSetup(deps, accountId);
+      const overview = {
+        setup,
+        campaigns: campaignsUnderWay(db.$client, accountId),
+        last_mailings: lastMailings(db.$client, accountId),
+        audience: { contacts: setup.contacts, days },
+        health: await readHealth(deps),
+      };
+      return { status: 'success' as const, message: { overview } };
+    },
+  );
+};
+
+function readSetup({ db, config }: Deps, accountId: number): Static<typeof Setup> {
+  const { $client: client } = db;
+  const counts = client
+    .prepare<{ account: number }, Pick<Static<typeof Setup>, 'contacts' | 'has_design' | 'has_sent'>>(`
+      SELECT (SELECT ifnull(sum(contacts_count), 0) FROM contact_types WHERE user_id = @account AND deleted_at IS NULL) AS contacts,
+        EXISTS (SELECT 1 FROM single_sends WHERE user_id = @account)
+          OR EXISTS (SELECT 1 FROM automation_schedules WHERE user_id = @account) AS has_design,
+        EXISTS (SELECT 1 FROM mailings INDEXED BY mailings_user
+          WHERE user_id = @account AND owner_kind IN ('single', 'schedule') AND triggered > 0) AS has_sent`)
+    .get({ account: accountId });
+  const senders = client
+    .prepare<[number], { from_email: string; is_verified: number }>(
+      'SELECT from_email, is_verified FROM senders WHERE user_id = ? AND deleted_at IS NULL',
+    )
+    .all(accountId);
+  const domains = new Set(senders.map(({ from_email: from }) => asciiDomain(from.slice(from.lastIndexOf('@') + 1))));
+  const keys = new Set(client.prepare<[], string>('SELECT DISTINCT domain FROM dkim_keys').pluck().all());
+  const signed = [...domains].filter((domain) => domain !== null && keys.has(domain)).length;
+  return {
+    contacts: counts?.contacts ?? 0,
+    senders: senders.length,
+    verified_senders: senders.filter(({ is_verified }) => is_verified === 1).length,
+    has_design: counts?.has_design ?? 0,
+    has_sent: counts?.has_sent ?? 0,
+    courier: config.SMTP_URL === '' ? 'outbox' : 'smtp',
+    public_url: config.PUBLIC_URL === '' ? 0 : 1,
+    signed_domains: signed,
+    unsigned_domains: domains.size - signed,
+  };
+}
+
+/** What is to be sent, is being sent or is held, the newest single sends first, then the automations. */
+function campaignsUnderWay(client: Database, accountId: number): Static<typeof Campaign>[] {
+  const launched = `mailings m INDEXED BY mailings_unfinished CROSS JOIN single_sends s ON s.id = m.owner_id
+    WHERE m.finished_at IS NULL AND m.owner_kind = 'single' AND m.user_id = @account`;
+  const waiting = (index: string, which: string) =>
+    `single_sends s INDEXED BY ${index} LEFT JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id
+     WHERE s.user_id = @account AND ${which} AND m.id IS NULL`;
+  const columns = `s.id, s.utr, s.single_send_name AS name, ${SHOWN_STATE} AS state,
+    ifnull(m.held_reason, s.held_reason) AS held_reason, ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished,
+    ifnull(m.delivered, 0) AS delivered, strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at`;
+  const sends = client
+    .prepare<Record<string, unknown>, Static<typeof Campaign>>(`
+      SELECT 'single_send' AS kind, utr, name, state, held_reason, recipients, finished, delivered, starts_at FROM (
+        SELECT ${columns} FROM ${launched}
+        UNION ALL SELECT ${columns} FROM ${waiting('single_sends_due', `s.status = ${SINGLE_SEND_STATUS.queued}`)}
+        UNION ALL SELECT ${columns} FROM ${waiting('single_sends_held', `s.status = ${SINGLE_SEND_STATUS.draft} AND s.held_code IS NOT NULL`)})
+      WHERE state <> 'draft' ORDER BY id DESC LIMIT ${MAX_CAMPAIGNS}`)
+    .all({ account: accountId });
+  const automations = client
+    .prepare<Record<string, unknown>, Static<typeof Campaign>>(`
+      SELECT 'automation' AS kind, a.utr, a.automation_name AS name, iif(a.status = ${AUTOMATION_STATUS.live}, 'live', 'held') AS state, a.held_reason,
+        total(m.triggered) AS recipients, total(${FINISHED}) AS finished, total(m.delivered) AS delivered, NULL AS starts_at
+      FROM automations a INDEXED BY automations_user
+        LEFT JOIN mailings m INDEXED BY mailings_automation ON m.automation_id = a.id
+      WHERE a.user_id = @account AND a.deleted_at IS NULL AND (a.status = ${AUTOMATION_STATUS.live} OR a.held_code IS NOT NULL)
+      GROUP BY a.id ORDER BY a.id DESC LIMIT ${MAX_CAMPAIGNS}`)
+    .all({ account: accountId });
+  return [...sends, ...automations];
+}
+
+function lastMailings(client: Database, accountId: number): Static<typeof Mailing>[] {
+  return client
+    .prepare<[number], Static<typeof Mailing>>(`
+      SELECT s.utr, s.single_send_name AS name, s.subject, ${SHOWN_STATE} AS state, s.sent_at, m.delivered, m.unique_opens, m.unique_clicks, m.bounces,
+        m.unsubscribes
+      FROM mailings m INDEXED BY mailings_user CROSS JOIN single_sends s ON s.id = m.owner_id
+      WHERE m.user_id = ? AND m.owner_kind = 'single' ORDER BY m.id DESC LIMIT ${LAST_MAILINGS}`)
+    .all(accountId);
+}
+
+async function readHealth({ db, config, clock }: Deps): Promise<Static<typeof Health>> {
+  const { $client: client } = db;
+  const now = clock.now().getTime();
+  const { bavail, bsize } = await statfs(dirname(resolve(config.DATABASE_PATH)));
+  const heldReason = sendingHeldReason(client);
+  const isRunning = Math.abs(now - lastBeatAt(client)) < STALLED_AFTER_MS;
+  const isClockRight = now >= RELEASED && latestBeatAt(client) <= now + DAY_MS;
+  return {
+    version: VERSION,
+    background: isRunning ? 'running' : 'stalled',
+    sending: heldReason === null ? 'on' : 'held',
+    held_reason: heldReason,
+    clock: isClockRight ? 'right' : 'wrong',
+    free_bytes: bavail * bsize,
+    last_backup_at: lastBackupAt(client),
+  };
+}

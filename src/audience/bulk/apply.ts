@@ -1,0 +1,141 @@
+/** What an action on many contacts does to some of them, and how it is taken back. Call inside the transaction of the job's progress. */
+import { sql } from 'drizzle-orm';
+import type { Db } from '../../database/open.ts';
+import { parseAddress } from '../contacts/addresses.ts';
+import { deleteContacts } from '../contacts/contacts.ts';
+import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
+import { addContactsToSegment } from '../segments/segments.ts';
+import { addUnsubscribers } from '../unsubscribes/unsubscribes.ts';
+import type { Job } from './jobs.ts';
+
+interface Row {
+  id: number;
+  contact_type_id: number;
+  address_id: number;
+  email: string;
+}
+
+/** Contact ids as the action changed them. For a move, with the type they had before. */
+export interface Applied {
+  id: number;
+  typeBefore: number | null;
+}
+
+/** Does the job's action to those of the contacts that it applies to. */
+export function applyAction(db: Db, job: Job, ids: readonly number[], now: string): Applied[] {
+  const present = liveContacts(db, job.user_id, ids);
+  const applied = present.map(({ id }) => ({ id, typeBefore: null }));
+  if (present.length === 0) return [];
+  switch (job.action) {
+    case 'delete':
+      // All have the job's own time, by which undoing knows them.
+      deleteContacts(
+        db,
+        present.map(({ id }) => id),
+        job.created_at,
+      );
+      return applied;
+    case 'unsubscribe':
+      addUnsubscribers(
+        db,
+        { accountId: job.user_id, groupId: job.target_id, source: 'api', now },
+        present.flatMap(({ email }) => parseAddress(email) ?? []),
+      );
+      return applied;
+    case 'segment':
+      addContactsToSegment(
+        db,
+        job.user_id,
+        job.target_id ?? 0,
+        present.map(({ id }) => id),
+        now,
+      );
+      return applied;
+    case 'move':
+      return moveContacts(
+        db,
+        job.user_id,
+        present.map((row) => ({ row, to: job.target_id ?? 0 })),
+        now,
+      );
+  }
+}
+
+/** Takes the action back for these contacts of the job; gives how many. */
+export function undoAction(db: Db, job: Job, items: readonly Applied[], now: string): number {
+  if (job.action === 'delete')
+    return restoreContacts(
+      db,
+      job,
+      items.map(({ id }) => id),
+      now,
+    );
+  const before = new Map(items.map(({ id, typeBefore }) => [id, typeBefore]));
+  const moves = liveContacts(db, job.user_id, [...before.keys()])
+    .filter((row) => row.contact_type_id === job.target_id)
+    .flatMap((row) => ({ row, to: before.get(row.id) ?? 0 }));
+  return moveContacts(db, job.user_id, moves, now).length;
+}
+
+function liveContacts(db: Db, accountId: number, ids: readonly number[]): Row[] {
+  return db.all<Row>(sql`
+    SELECT c.id, c.contact_type_id, c.address_id, c.email FROM json_each(${JSON.stringify(ids)}) i CROSS JOIN contacts c ON c.id = i.value
+    WHERE c.user_id = ${accountId} AND c.deleted_at IS NULL
+      AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = c.contact_type_id AND t.deleted_at IS NULL)`);
+}
+
+/** Moves contacts to other types, except where the type is deleted or has a contact with their address. */
+function moveContacts(db: Db, accountId: number, moves: readonly { row: Row; to: number }[], now: string): Applied[] {
+  const moved: { row: Row; to: number }[] = [];
+  const move = db.$client.prepare(`
+    UPDATE OR IGNORE contacts SET contact_type_id = @to, updated_at = @now WHERE id = @id AND contact_type_id <> @to
+      AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = @to AND t.user_id = @account AND t.deleted_at IS NULL)`);
+  for (const { row, to } of moves) {
+    if (move.run({ id: row.id, to, now, account: accountId }).changes === 1) moved.push({ row, to });
+  }
+  for (const [type, left] of Map.groupBy(moved, ({ row }) => row.contact_type_id)) {
+    recordMembershipChange(db, { accountId, table: 'contacts', id: type }, 'left', people(left), now);
+    syncAfterContactChange(
+      db,
+      type,
+      left.map(({ row }) => row.address_id),
+      now,
+    );
+  }
+  for (const [type, joined] of Map.groupBy(moved, ({ to }) => to)) {
+    recordMembershipChange(db, { accountId, table: 'contacts', id: type }, 'joined', people(joined), now);
+    syncAfterContactChange(
+      db,
+      type,
+      joined.map(({ row }) => row.address_id),
+      now,
+    );
+  }
+  return moved.map(({ row }) => ({ id: row.id, typeBefore: row.contact_type_id }));
+}
+
+/** Brings back contacts that the job deleted, except where their type is deleted or has their address again. */
+function restoreContacts(db: Db, job: Job, ids: readonly number[], now: string): number {
+  const restored = db.$client
+    .prepare<unknown[], Row>(`
+      UPDATE OR IGNORE contacts SET deleted_at = NULL WHERE id IN (SELECT value FROM json_each(@ids)) AND deleted_at = @at
+        AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = contact_type_id AND t.deleted_at IS NULL)
+      RETURNING id, contact_type_id, address_id, email`)
+    .all({ ids: JSON.stringify(ids), at: job.created_at });
+  for (const [type, rows] of Map.groupBy(restored, (row) => row.contact_type_id)) {
+    const joined = rows.map((row) => ({ row }));
+    recordMembershipChange(db, { accountId: job.user_id, table: 'contacts', id: type }, 'joined', people(joined), now);
+    syncAfterContactChange(
+      db,
+      type,
+      rows.map((row) => row.address_id),
+      now,
+    );
+  }
+  return restored.length;
+}
+
+function people(rows: readonly { row: Row }[]) {
+  const given = rows.map(({ row }) => ({ a: row.address_id, c: row.id }));
+  return sql`SELECT value ->> 'a' AS address_id, value ->> 'c' AS contact_id FROM json_each(${JSON.stringify(given)})`;
+}

@@ -1,0 +1,132 @@
+/**
+ * Does the actions on many contacts, in short transactions. Each stores how far the action came, so that it goes on from there after a
+ * kill, and none of its contacts is worked on twice.
+ */
+import { type Clock, isoTimestamp } from '../../clock.ts';
+import { inChunks } from '../../database/bulk.ts';
+import type { Db } from '../../database/open.ts';
+import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
+import type { ContactFilter } from '../search/contact-filter.ts';
+import { ContactFinder } from '../search/find-contacts.ts';
+import { applyAction, undoAction } from './apply.ts';
+import { type Job, UNDO_MS } from './jobs.ts';
+
+/** How long one call of `continueJobs` works. */
+const BACKGROUND_MS = 30;
+/** Contacts of one transaction: applying an action to them takes a few milliseconds. */
+const CHUNK = 100;
+/** Contacts looked at in one transaction while they are collected. */
+const COLLECTED = 1000;
+
+/**
+ * Goes on with the oldest job for a short time; gives whether there is more to do. A job that fails is reported to `onFailure` and ends.
+ * Throws when the disk fails.
+ */
+export async function continueJobs(
+  db: Db,
+  clock: Clock,
+  onFailure: (id: number, error: unknown) => void,
+): Promise<boolean> {
+  const oldest = db.$client.prepare<[], Job>(
+    "SELECT * FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') ORDER BY id LIMIT 1",
+  );
+  if (oldest.get() === undefined) return forgetOld(db, clock);
+  const until = performance.now() + BACKGROUND_MS;
+  await inChunks(db.$client, () => {
+    // Read anew in each transaction: a request may have cancelled it.
+    const job = oldest.get();
+    if (job === undefined) return false;
+    try {
+      db.$client.transaction(() => stepOf(db, job, clock))();
+    } catch (error) {
+      if (isTransientSqliteError(error)) throw error;
+      end(db, job.id, 'failed', clock);
+      onFailure(job.id, error);
+    }
+    return performance.now() < until;
+  });
+  return oldest.get() !== undefined;
+}
+
+/** Removes some contacts of jobs that can not be undone any more; gives whether there are more. */
+function forgetOld(db: Db, clock: Clock): boolean {
+  const before = isoTimestamp(new Date(clock.now().getTime() - UNDO_MS));
+  const old = db.$client
+    .prepare<[string], number>(`
+      SELECT j.id FROM contact_jobs j WHERE j.finished_at < ?
+        AND EXISTS (SELECT 1 FROM contact_job_items i WHERE i.job_id = j.id) LIMIT 1`)
+    .pluck()
+    .get(before);
+  if (old === undefined) return false;
+  db.$client
+    .prepare(
+      `DELETE FROM contact_job_items WHERE rowid IN (SELECT rowid FROM contact_job_items WHERE job_id = ? LIMIT ${COLLECTED})`,
+    )
+    .run(old);
+  return true;
+}
+
+function stepOf(db: Db, job: Job, clock: Clock): void {
+  if (job.state === 'selecting') collect(db, job, clock);
+  else if (job.state === 'running') apply(db, job, clock);
+  else undo(db, job, clock);
+}
+
+function collect(db: Db, job: Job, clock: Clock): void {
+  const filter: ContactFilter = JSON.parse(job.filter ?? '');
+  const finder = new ContactFinder(db, filter, 'oldest', isoTimestamp(clock.now()));
+  // Until the index of the search is complete, contacts would be missed.
+  if (finder.isIndexing) return;
+  const { rows, next } = finder.step(job.place, 'c.id', COLLECTED, COLLECTED);
+  const { changes } = db.$client
+    .prepare('INSERT OR IGNORE INTO contact_job_items (job_id, contact_id) SELECT ?, value FROM json_each(?)')
+    .run(job.id, JSON.stringify(rows.flat()));
+  db.$client
+    .prepare('UPDATE contact_jobs SET whole = whole + ?, place = ?, state = ? WHERE id = ?')
+    .run(changes, next, next === null ? 'running' : 'selecting', job.id);
+}
+
+function apply(db: Db, job: Job, clock: Clock): void {
+  const ids = itemsAfter(db, job, 0).map(({ contact_id }) => contact_id);
+  const last = ids.at(-1);
+  if (last === undefined) {
+    end(db, job.id, 'done', clock);
+    return;
+  }
+  const applied = applyAction(db, job, ids, isoTimestamp(clock.now()));
+  const mark = db.$client.prepare(
+    'UPDATE contact_job_items SET is_done = 1, type_before = ? WHERE job_id = ? AND contact_id = ?',
+  );
+  for (const { id, typeBefore } of applied) mark.run(typeBefore, job.id, id);
+  db.$client
+    .prepare('UPDATE contact_jobs SET after_id = ?, done = done + ?, skipped = skipped + ? WHERE id = ?')
+    .run(last, applied.length, ids.length - applied.length, job.id);
+}
+
+function undo(db: Db, job: Job, clock: Clock): void {
+  const items = itemsAfter(db, job, 1);
+  const last = items.at(-1);
+  if (last === undefined) {
+    end(db, job.id, 'undone', clock);
+    return;
+  }
+  const given = items.map(({ contact_id: id, type_before: typeBefore }) => ({ id, typeBefore }));
+  const undone = undoAction(db, job, given, isoTimestamp(clock.now()));
+  db.$client
+    .prepare('UPDATE contact_jobs SET after_id = ?, done = done - ? WHERE id = ?')
+    .run(last.contact_id, undone, job.id);
+}
+
+function itemsAfter(db: Db, job: Job, isDone: 0 | 1): { contact_id: number; type_before: number | null }[] {
+  return db.$client
+    .prepare<[number, number, number], { contact_id: number; type_before: number | null }>(`
+      SELECT contact_id, type_before FROM contact_job_items
+      WHERE job_id = ? AND contact_id > ? AND is_done >= ? ORDER BY contact_id LIMIT ${CHUNK}`)
+    .all(job.id, job.after_id, isDone);
+}
+
+function end(db: Db, id: number, state: Job['state'], clock: Clock): void {
+  db.$client
+    .prepare('UPDATE contact_jobs SET state = ?, finished_at = ?, filter = NULL, place = NULL WHERE id = ?')
+    .run(state, isoTimestamp(clock.now()), id);
+}

@@ -1,0 +1,49 @@
+/**
+ * Addresses whose person was erased. Their row in `addresses` stays, because deliveries refer to it, but instead of the address it has a
+ * keyed hash of it: nobody can read the address from that, and it is recognised when somebody wants to add it again.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { parseAddress } from './addresses.ts';
+
+const PREFIX = 'erased:';
+const KEY = 'erasure_key';
+
+/** What an erased address has instead of its normalized form. The key is made with the first erasure. */
+export function erasedForm(client: Database, accountId: number, normalized: string): string {
+  client
+    .prepare('INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING')
+    .run(KEY, randomBytes(32).toString('hex'));
+  return formWith(String(readKey(client)), accountId, normalized);
+}
+
+function readKey(client: Database): string | undefined {
+  return client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(KEY);
+}
+
+function formWith(key: string, accountId: number, normalized: string): string {
+  return PREFIX + createHmac('sha256', Buffer.from(key, 'hex')).update(`${accountId}:${normalized}`).digest('hex');
+}
+
+/** Says whether a normalized address was erased in this account. Without erased addresses it costs nothing. */
+export function erasedTest(client: Database, accountId: number): (normalized: string) => boolean {
+  const key = readKey(client);
+  const forms = new Set(
+    client
+      .prepare<[number], string>(
+        `SELECT normalized_email FROM addresses WHERE user_id = ? AND normalized_email >= '${PREFIX}' AND normalized_email < 'erased;'`,
+      )
+      .pluck()
+      .all(accountId),
+  );
+  return (normalized) => key !== undefined && forms.size > 0 && forms.has(formWith(key, accountId, normalized));
+}
+
+/** Whether this address, in any spelling, was erased. What is no address was not. */
+export function isErased(client: Database, accountId: number, email: string | undefined): boolean {
+  const key = readKey(client);
+  const normalized = email === undefined ? undefined : parseAddress(email)?.normalized;
+  if (key === undefined || normalized === undefined) return false;
+  const find = 'SELECT 1 FROM addresses WHERE user_id = ? AND normalized_email = ?';
+  return client.prepare(find).get(accountId, formWith(key, accountId, normalized)) !== undefined;
+}

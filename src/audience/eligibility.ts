@@ -1,0 +1,59 @@
+/**
+ * The one place that says who may get mail, in words and as SQL: nobody who unsubscribed from all mail or from the mail's group, and
+ * nobody whose address is suppressed after a bounce or complaint. Here too are two conditions for selecting recipients: whether a
+ * contact is deleted, and whether somebody is in a target. What depends on one delivery is in delivery/queue/eligibility.ts.
+ */
+
+/** Whether the person of `row` (with `address_id`) has unsubscribed from all mail, as SQL. */
+export function isUnsubscribed(row: string): string {
+  return `EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id IS NULL)`;
+}
+
+/** Whether the address of `row` (with `address_id`) is suppressed, as SQL. */
+export function isSuppressed(row: string): string {
+  return `EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = ${row}.address_id)`;
+}
+
+/**
+ * Why the person of `row` (with `address_id`) may not get mail of the unsubscribe group `group` (SQL, null for none) now, as SQL; null
+ * when they may.
+ */
+export function ineligibilityReason(row: string, group: string): string {
+  return `
+  CASE
+    WHEN ${isUnsubscribed(row)} THEN 'unsubscribed from all mail'
+    WHEN ${group} IS NOT NULL AND EXISTS
+      (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id = ${group})
+      THEN 'unsubscribed from this group'
+    WHEN ${isSuppressed(row)}
+      THEN 'suppressed after an earlier ' || (SELECT kind FROM suppressions s WHERE s.address_id = ${row}.address_id)
+  END`;
+}
+
+/** Whether neither the contact with this alias nor its type is deleted, as SQL. */
+export function isLiveContact(contact: string): string {
+  return `${contact}.deleted_at IS NULL AND EXISTS (
+    SELECT 1 FROM contact_types ct WHERE ct.id = ${contact}.contact_type_id AND ct.deleted_at IS NULL)`;
+}
+
+/**
+ * The address ids after @after up to @last that may have a reason, as SQL: people who unsubscribed from anything or are suppressed.
+ * Checking everybody one by one would take a third of the time of enqueueing.
+ */
+export const POSSIBLY_INELIGIBLE = [
+  'unsubscribers WHERE unsubscribe_groups_id IS NULL',
+  'unsubscribers WHERE unsubscribe_groups_id IS NOT NULL',
+  'suppressions WHERE true',
+]
+  .map((source) => `SELECT address_id FROM ${source} AND address_id > @after AND address_id <= @last`)
+  .join(' UNION ALL ');
+
+/** Whether the person `address` (SQL) is in one of the targets bound as JSON to this parameter. */
+export function isInTargets(targets: string, address: string): string {
+  return `
+  EXISTS (SELECT 1 FROM json_each(${targets}) x WHERE CASE x.value ->> 'table'
+    WHEN 'contacts' THEN EXISTS (SELECT 1 FROM contacts e
+      WHERE e.contact_type_id = x.value ->> 'id' AND e.address_id = ${address} AND e.deleted_at IS NULL)
+    ELSE EXISTS (SELECT 1 FROM segment_recipients e
+      WHERE e.segment_id = x.value ->> 'id' AND e.address_id = ${address} AND e.is_removed = 0) END)`;
+}

@@ -1,0 +1,84 @@
+/** Uploaded CSV files between being looked at and being imported, and how far their imports are. They live until a restart. */
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import type { ImportJob, ImportReport } from './import.ts';
+import type { CsvLook } from './look.ts';
+
+/** A file that is kept longer than this without being imported is removed. */
+const KEPT_MS = 3_600_000;
+/** The most files of an account; the oldest that is not being imported gives way. */
+const MAX_OF_ACCOUNT = 5;
+
+export interface UploadedFile extends CsvLook {
+  id: string;
+  accountId: number;
+  folder: string;
+  path: string;
+  fileName: string;
+  /** Epoch milliseconds. */
+  uploadedAt: number;
+  state: 'looked' | 'running' | 'done' | 'failed';
+  /** Bytes read, of how many, people written, of how many. */
+  progress: Float64Array;
+  report: ImportReport | null;
+}
+
+/** The uploads of one running service. */
+export class ImportJobs {
+  readonly #files = new Map<string, UploadedFile>();
+  readonly #importContacts: (job: ImportJob) => Promise<ImportReport>;
+
+  constructor(importContacts: (job: ImportJob) => Promise<ImportReport>) {
+    this.#importContacts = importContacts;
+  }
+
+  /** Keeps a file that was looked at. Files of the account that were kept too long or are too many are removed. */
+  async add(file: Pick<UploadedFile, 'accountId' | 'folder' | 'path' | 'fileName' | keyof CsvLook>, now: number) {
+    const kept: UploadedFile = {
+      ...file,
+      id: randomUUID(),
+      uploadedAt: now,
+      state: 'looked',
+      progress: new Float64Array(new SharedArrayBuffer(32)),
+      report: null,
+    };
+    this.#files.set(kept.id, kept);
+    const idle = [...this.#files.values()].filter(({ state }) => state !== 'running');
+    const own = idle.filter(({ accountId }) => accountId === file.accountId);
+    const gone = new Set([
+      ...idle.filter(({ uploadedAt }) => now - uploadedAt > KEPT_MS),
+      ...own.slice(0, Math.max(0, own.length - MAX_OF_ACCOUNT)),
+    ]);
+    for (const { id, folder } of gone) {
+      this.#files.delete(id);
+      await rm(folder, { recursive: true, force: true });
+    }
+    return kept;
+  }
+
+  /** The account's upload with this id; undefined when there is none (any more). */
+  find(accountId: number, id: unknown): UploadedFile | undefined {
+    const file = typeof id === 'string' ? this.#files.get(id) : undefined;
+    return file?.accountId === accountId ? file : undefined;
+  }
+
+  /** Imports a file in the import thread. `onFailure` is told what is no fault of the file. */
+  start(
+    file: UploadedFile,
+    job: Pick<ImportJob, 'databasePath' | 'typeId' | 'mapping'>,
+    onFailure: (error: unknown) => void,
+  ) {
+    const { accountId, path, fileName, progress } = file;
+    file.state = 'running';
+    void this.#importContacts({ ...job, accountId, path, fileName, progress })
+      .then((report) => {
+        file.report = report;
+        file.state = report.id === 0 ? 'failed' : 'done';
+      })
+      .catch((error: unknown) => {
+        file.state = 'failed';
+        onFailure(error);
+      })
+      .finally(() => rm(file.folder, { recursive: true, force: true }));
+  }
+}

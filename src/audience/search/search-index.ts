@@ -1,0 +1,104 @@
+/**
+ * Keeps the index that finds contacts by parts of their name and e-mail address. A row of it stands for a block of eight contacts with
+ * consecutive ids: that makes its lists short enough to be read in a few milliseconds, however many contacts there are. The background
+ * thread writes it, because writing it in an import would slow the import down. New contacts are those with ids above the last one
+ * indexed; triggers (drizzle/0012_contact_search.sql) note the blocks of contacts that were changed or removed.
+ */
+import type { Database } from 'better-sqlite3';
+import { inChunks } from '../../database/bulk.ts';
+import { accountToken, searchText } from './search-text.ts';
+
+/** Contacts in a block. The triggers divide by the same number. */
+export const BLOCK = 8;
+/** How long one call of `continueIndexing` works. */
+const BACKGROUND_MS = 20;
+/** After each write, parts of the index are merged in this many transactions of so many pages, so that none takes long. */
+const MERGES_PER_WRITE = 2;
+const MERGE_PAGES = 16;
+const INDEXED = 'contacts_indexed_until';
+
+/** The highest id of a contact that is in the index. */
+export function indexedUntil(client: Database): number {
+  const value = client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(INDEXED);
+  return Number(value ?? 0);
+}
+
+/** Brings the index up to date for a short time; gives whether there is more to do. */
+export async function continueIndexing(client: Database): Promise<boolean> {
+  if (!isBehind(client)) return false;
+  const until = performance.now() + BACKGROUND_MS;
+  let merges = 0;
+  await inChunks(client, (rows) => {
+    if (merges > 0) {
+      merges = mergeParts(client) ? merges - 1 : 0;
+    } else {
+      indexNext(client, Math.ceil(rows / BLOCK));
+      merges = MERGES_PER_WRITE;
+    }
+    return performance.now() < until && (merges > 0 || isBehind(client));
+  });
+  return isBehind(client);
+}
+
+function isBehind(client: Database): boolean {
+  const behind = `SELECT EXISTS (SELECT 1 FROM contact_search_changes) OR EXISTS (SELECT 1 FROM contacts WHERE id > ?)`;
+  return client.prepare<[number], number>(behind).pluck().get(indexedUntil(client)) === 1;
+}
+
+interface Indexed {
+  id: number;
+  user_id: number;
+  email: string;
+  first_name: string;
+  last_name: string;
+}
+
+/** Writes the next blocks: first those that changed, then those of new contacts. */
+function indexNext(client: Database, count: number): void {
+  const changed = client
+    .prepare<[number], number>('SELECT block FROM contact_search_changes ORDER BY block LIMIT ?')
+    .pluck()
+    .all(count);
+  if (changed.length > 0) {
+    const blocks = JSON.stringify(changed);
+    indexBlocks(client, blocks);
+    client.prepare('DELETE FROM contact_search_changes WHERE block IN (SELECT value FROM json_each(?))').run(blocks);
+    return;
+  }
+  const added = client
+    .prepare<[number, number], number>('SELECT id FROM contacts WHERE id > ? ORDER BY id LIMIT ?')
+    .pluck()
+    .all(indexedUntil(client), count * BLOCK);
+  const last = added.at(-1);
+  if (last === undefined) return;
+  indexBlocks(client, JSON.stringify([...new Set(added.map((id) => Math.floor(id / BLOCK)))]));
+  client
+    .prepare(
+      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    )
+    .run(INDEXED, String(last));
+}
+
+/** Writes these blocks (a JSON array) anew from the contacts that are in them. */
+function indexBlocks(client: Database, blocks: string): void {
+  const read = client.prepare<[string], Indexed>(`
+    SELECT c.id, c.user_id, c.email, c.first_name, c.last_name
+    FROM json_each(?) b CROSS JOIN contacts c ON c.id BETWEEN b.value * ${BLOCK} AND b.value * ${BLOCK} + ${BLOCK - 1} ORDER BY c.id`);
+  const texts = new Map<number, string>();
+  for (const { id, user_id, email, first_name, last_name } of read.all(blocks)) {
+    const block = Math.floor(id / BLOCK);
+    const text = accountToken(user_id) + searchText(email, first_name, last_name);
+    texts.set(block, `${texts.get(block) ?? ''} ${text}`);
+  }
+  client.prepare('DELETE FROM contact_search WHERE rowid IN (SELECT value FROM json_each(?))').run(blocks);
+  const insert = client.prepare('INSERT INTO contact_search (rowid, text) VALUES (?, ?)');
+  for (const [block, text] of texts) insert.run(block, text);
+}
+
+/** Merges some parts of the index; gives whether there was something to merge (FTS5, "The 'merge' Command"). */
+function mergeParts(client: Database): boolean {
+  const changes = client.prepare<[], number>('SELECT total_changes()').pluck();
+  const before = changes.get() ?? 0;
+  client.prepare(`INSERT INTO contact_search (contact_search, rank) VALUES ('merge', ${MERGE_PAGES})`).run();
+  return (changes.get() ?? 0) - before >= 2;
+}

@@ -1,0 +1,58 @@
+/** Creates automations and moves their status; no other file does. A held automation is a draft with the reason. */
+import { and, eq, isNull, type SQL } from 'drizzle-orm';
+import { isoTimestamp, plainTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
+import { type Held, NOT_HELD } from '../delivery/queue/held.ts';
+import { pauseMailingsOfAutomations } from '../delivery/queue/mailing-state.ts';
+
+/** The columns of an automation other than those that this file sets. */
+type Columns = Omit<typeof automations.$inferInsert, 'id' | 'status' | 'live_at' | 'held_code' | 'held_reason'>;
+
+const DRAFT = { status: AUTOMATION_STATUS.draft, live_at: null };
+
+/** Stores a new automation, which is a draft; gives its id. */
+export function insertDraft(db: Db, columns: Columns): number {
+  const { id } = db
+    .insert(automations)
+    .values({ ...columns, ...DRAFT, ...NOT_HELD })
+    .returning({ id: automations.id })
+    .get();
+  return id;
+}
+
+/** Moves a draft to live. */
+export function markLive(db: Db, id: number, now: Date): void {
+  db.update(automations)
+    .set({
+      status: AUTOMATION_STATUS.live,
+      live_at: plainTimestamp(now),
+      ...NOT_HELD,
+      updated_at: isoTimestamp(now),
+    })
+    .where(eq(automations.id, id))
+    .run();
+}
+
+/** Moves an automation to draft, and marks it as deleted if `deleted_at` is given. Times are ISO timestamps. */
+export function markDraft(db: Db, id: number, times: { updated_at: string; deleted_at?: string }): void {
+  db.update(automations)
+    .set({ ...DRAFT, ...times })
+    .where(eq(automations.id, id))
+    .run();
+}
+
+/**
+ * Moves live automations that can not continue back to draft, with the reason. `which` is SQL over `automations`, `now` an ISO
+ * timestamp. Call inside a transaction.
+ */
+export function holdAutomations(db: Db, which: SQL, reason: Held, now: string): void {
+  const ids = db
+    .update(automations)
+    .set({ ...DRAFT, ...reason, updated_at: now })
+    .where(and(eq(automations.status, AUTOMATION_STATUS.live), isNull(automations.deleted_at), which))
+    .returning({ id: automations.id })
+    .all()
+    .map(({ id }) => id);
+  pauseMailingsOfAutomations(db.$client, ids);
+}

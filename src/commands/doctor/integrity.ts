@@ -1,0 +1,14 @@
+/** Whether the database is sound. Reads the whole file, which takes minutes where it is large. */
+import type { Db } from '../../database/open.ts';
+import type { Check } from '../../doctor/check.ts';
+import { checkIntegrity } from '../database.ts';
+
+export function databaseCheck(db: Db): Check {
+  const integrity = checkIntegrity(db);
+  const version = String(db.$client.prepare('SELECT sqlite_version()').pluck().get());
+  if (integrity === 'ok') {
+    return { name: 'Database', state: 'ok', found: `integrity ok, schema of this release, SQLite ${version}` };
+  }
+  const advice = ['Stop the service and put the latest backup in place: sendlark restore FILE --force'];
+  return { name: 'Database', state: 'fail', found: `damaged: ${integrity}`, advice };
+}

@@ -1,0 +1,67 @@
+/** `sendlark login-link`: a one-time link by which a person chooses a password, without mail. */
+import { asc, eq } from 'drizzle-orm';
+import { parseAddress } from '../audience/contacts/addresses.ts';
+import { isoTimestamp, systemClock } from '../clock.ts';
+import { localOrigin } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { accounts, users } from '../database/schema/index.ts';
+import { COMMAND_LINE } from '../users/audit.ts';
+import { createLoginLink, loginLinkPath, type NewLink } from '../users/login-links.ts';
+import { findUserByEmail } from '../users/users.ts';
+import { type Command, requireNumber, requireWords, UsageError } from './command.ts';
+import { withDatabase } from './database.ts';
+
+export const loginLink: Command = {
+  forms: ['login-link', 'login-link --user EMAIL [--without-second-factor]', 'login-link --account N'],
+  about: 'Make a link to sign in to the dashboard.',
+  help: `Whoever opens the link within 30 minutes chooses a name and a password; it works once. Without --user it makes the first owner of
+account 1 (or of --account N), or is for the one user there is. For a user it sets a new password and ends their sessions; a second factor
+stays, unless --without-second-factor switches it off for somebody who has lost it. A new link ends the earlier ones for the same person.`,
+  options: {
+    user: { type: 'string' },
+    account: { type: 'string' },
+    'without-second-factor': { type: 'boolean' },
+  },
+  async run(call) {
+    requireWords(call);
+    const email = call.option('user');
+    const account = call.option('account');
+    if (email !== undefined && account !== undefined) throw new UsageError('Give either --user EMAIL or --account N');
+    const accountId = requireNumber(account ?? '1', '--account');
+    const resetsSecondFactor = call.flag('without-second-factor');
+    if (resetsSecondFactor && email === undefined) throw new UsageError('--without-second-factor needs --user EMAIL');
+    const { url, expiresAt, person } = await withDatabase((db, config) => {
+      const target = email === undefined ? ownerOf(db, accountId) : userOf(db, email);
+      const made = createLoginLink(db, { ...target, resetsSecondFactor }, COMMAND_LINE, systemClock.now());
+      const url = (config.PUBLIC_URL || localOrigin(config.HOST, config.PORT)) + loginLinkPath(made.secret);
+      return { url, expiresAt: made.expiresAt, person: target.user?.email ?? null };
+    });
+    const whom = person === null ? 'the first owner' : person;
+    call.answer({ link: url, user: person, expires_at: isoTimestamp(expiresAt) }, [
+      `For ${whom}, once, within 30 minutes:`,
+      url,
+    ]);
+  },
+};
+
+function userOf(db: Db, email: string): NewLink {
+  const address = parseAddress(email);
+  const user = address === null ? undefined : findUserByEmail(db, address);
+  if (user === undefined) throw new Error(`There is no user ${email}`);
+  return { accountId: user.account_id, user };
+}
+
+/** The one user of an account, or nobody, where the link makes the first owner. */
+function ownerOf(db: Db, accountId: number): NewLink {
+  const account = db.select().from(accounts).where(eq(accounts.id, accountId)).get();
+  if (account === undefined) throw new Error(`There is no account ${accountId}; see: sendlark account list`);
+  const [user, another] = db
+    .select()
+    .from(users)
+    .where(eq(users.account_id, accountId))
+    .orderBy(asc(users.id))
+    .limit(2)
+    .all();
+  if (another !== undefined) throw new Error(`Account ${accountId} has several users: say which with --user EMAIL`);
+  return { accountId, user: user ?? null };
+}

@@ -1,0 +1,101 @@
+/** How a page asks the API: in process, as the user who opened the page, by the same way as any other client. */
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+/** What the API answered. Of the two, only one is there. */
+export interface ApiAnswer<Message> {
+  status: number;
+  /** The records under their name, or a text. */
+  message?: Message;
+  /** The texts of a field's errors by its name, or one text. */
+  errors?: Readonly<Record<string, readonly string[]>> | string;
+}
+
+/** Headers that say who asks and by which way the request came. */
+const FORWARDED = ['host', 'cookie', 'user-agent', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
+
+/** Asks the API on behalf of a request. */
+export class ApiClient {
+  readonly #app: FastifyInstance;
+  readonly #headers: Record<string, string>;
+  readonly #remoteAddress: string;
+
+  constructor(app: FastifyInstance, request: FastifyRequest) {
+    this.#app = app;
+    this.#remoteAddress = request.socket.remoteAddress ?? request.ip;
+    const kept = FORWARDED.flatMap((name) => [request.headers[name]].flat().map((value) => [name, value]));
+    this.#headers = {
+      ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)),
+      'x-sendlark': 'dashboard',
+      'sec-fetch-site': 'same-origin',
+    };
+  }
+
+  /** Reads records. Throws an ApiFailure where the API does not answer with success. */
+  async get<Message>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Message> {
+    const answer = await this.#ask<Message>('GET', path + queryText(query));
+    if (answer.message === undefined) throw new ApiFailure(answer);
+    return answer.message;
+  }
+
+  /** Changes something; the answer says whether it was done or what is wrong with the fields. Throws an ApiFailure at 401, 403, 404 and 5xx. */
+  async send<Message = string>(
+    method: 'POST' | 'DELETE' | 'GET',
+    path: string,
+    fields: Readonly<Record<string, unknown>> = {},
+  ): Promise<ApiAnswer<Message>> {
+    const answer = await this.#ask<Message>(method, path, fields);
+    if ([401, 403, 404].includes(answer.status) || answer.status >= 500) throw new ApiFailure(answer);
+    return answer;
+  }
+
+  /** Passes on a form with a file as it comes, without keeping it in memory. */
+  async upload<Message>(path: string, form: unknown, contentType: string): Promise<ApiAnswer<Message>> {
+    const response = await this.#app.inject({
+      method: 'POST',
+      url: `/api${path}`,
+      headers: { ...this.#headers, 'content-type': contentType },
+      remoteAddress: this.#remoteAddress,
+      payload: form instanceof Readable ? form : '',
+    });
+    return { ...response.json<Omit<ApiAnswer<Message>, 'status'>>(), status: response.statusCode };
+  }
+
+  /** Reads a file. Throws an ApiFailure where the API does not answer with success. */
+  async text(path: string, query: Readonly<Record<string, string>> = {}): Promise<string> {
+    const response = await this.#app.inject({
+      method: 'GET',
+      url: `/api${path}${queryText(query)}`,
+      headers: this.#headers,
+      remoteAddress: this.#remoteAddress,
+    });
+    if (response.statusCode !== 200) throw new ApiFailure({ status: response.statusCode });
+    return response.payload;
+  }
+
+  async #ask<Message>(method: 'GET' | 'POST' | 'DELETE', path: string, fields?: object): Promise<ApiAnswer<Message>> {
+    const response = await this.#app.inject({
+      method,
+      url: `/api${path}`,
+      headers: this.#headers,
+      remoteAddress: this.#remoteAddress,
+      ...(fields && method !== 'GET' && { payload: fields }),
+    });
+    return { ...response.json<Omit<ApiAnswer<Message>, 'status'>>(), status: response.statusCode };
+  }
+}
+
+/** What a page could not get from the API. */
+export class ApiFailure extends Error {
+  readonly status: number;
+
+  constructor({ status, errors }: ApiAnswer<unknown>) {
+    super(typeof errors === 'string' ? errors : 'The API refused the request of a page');
+    this.status = status;
+  }
+}
+
+function queryText(query: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(query);
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
+}

@@ -1,0 +1,41 @@
+/** Buttons, and links that look like them. */
+import type { ComponentChildren } from 'preact';
+import { Icon, type IconName } from './icon.tsx';
+
+type Look = 'primary' | 'plain' | 'quiet' | 'danger';
+
+interface ButtonProps {
+  look?: Look;
+  icon?: IconName;
+  children: ComponentChildren;
+}
+
+/** What a button may be told beside its look: to send the form with a value, or to open and close an element of the page. */
+interface ButtonAttributes {
+  type?: 'submit' | 'button';
+  name?: string;
+  value?: string;
+  disabled?: boolean;
+  popovertarget?: string;
+  popovertargetaction?: 'show' | 'hide';
+}
+
+/** A button. Unless its type is `button` it sends the form it is in. */
+export function Button({ look = 'primary', icon, children, type = 'submit', ...rest }: ButtonProps & ButtonAttributes) {
+  return (
+    <button type={type} class={look} {...rest}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
+
+/** A link to a page where something can be done. */
+export function LinkButton({ look = 'primary', icon, href, children }: ButtonProps & { href: string }) {
+  return (
+    <a class={`button ${look}`} href={href}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </a>
+  );
+}

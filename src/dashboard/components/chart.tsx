@@ -1,0 +1,56 @@
+/** Charts: drawn by a script where there is one, and always as a table of the same numbers. */
+import { useLanguage } from '../words/index.ts';
+import { Island } from './island.tsx';
+import { Table } from './table.tsx';
+
+/** One row of bars or one line. `colour` is the number of a chart colour; what is lost can be given as negative numbers. */
+export interface Series {
+  label: string;
+  values: readonly number[];
+  kind: 'bars' | 'line';
+  colour: 1 | 2 | 3 | 4;
+}
+
+/** Numbers over time. `labels` are the days or hours, as many as each series has values; `heading` says which of the two they are. */
+export function Chart({
+  title,
+  heading,
+  labels,
+  series,
+}: {
+  title: string;
+  heading: string;
+  labels: readonly string[];
+  series: readonly Series[];
+}) {
+  const language = useLanguage();
+  const columns = series.map(({ label, values }) => ({
+    heading: label,
+    isNumber: true,
+    cell: (at: number) => language.number(values[at] ?? 0),
+  }));
+  return (
+    <figure class="chart">
+      <figcaption>
+        {series.map(({ label, colour }) => (
+          <span key={label} class={`legend series-${colour}`}>
+            {label}
+          </span>
+        ))}
+      </figcaption>
+      <Island
+        name="chart"
+        data={{ title, hint: language.say('chart.keys'), locale: language.locale, labels, series }}
+      />
+      <details>
+        <summary>{language.say('chart.numbers')}</summary>
+        <Table
+          caption={title}
+          rows={[...labels.keys()].reverse()}
+          keyOf={(at) => at}
+          columns={[{ heading, cell: (at: number) => labels[at] }, ...columns]}
+        />
+      </details>
+    </figure>
+  );
+}

@@ -1,0 +1,46 @@
+/** A button that asks before it does something, without a script. */
+import type { ComponentChildren } from 'preact';
+import { useLanguage } from '../words/index.ts';
+import { Button } from './button.tsx';
+import type { IconName } from './icon.tsx';
+
+/**
+ * Shows a button; it opens a dialog that says what will happen, in numbers where there are some, and holds the form that does it.
+ * `label` is on both buttons that lead there, so it names the action: “Delete 12 people”. `id` must be unique on the page.
+ */
+export function Confirm({
+  id,
+  action,
+  label,
+  look = 'danger',
+  icon,
+  title,
+  children,
+}: {
+  id: string;
+  action: string;
+  label: string;
+  look?: 'danger' | 'primary' | 'plain';
+  icon?: IconName;
+  title: string;
+  children: ComponentChildren;
+}) {
+  const language = useLanguage();
+  return (
+    <>
+      <Button type="button" look={look === 'danger' ? 'plain' : look} popovertarget={id} {...(icon && { icon })}>
+        {label}
+      </Button>
+      <div popover="auto" id={id} class="confirm" role="dialog" aria-labelledby={`${id}-title`}>
+        <h2 id={`${id}-title`}>{title}</h2>
+        <div class="quiet-text">{children}</div>
+        <form method="post" action={action} class="buttons">
+          <Button look={look}>{label}</Button>
+          <Button type="button" look="plain" popovertarget={id} popovertargetaction="hide">
+            {language.say('confirm.cancel')}
+          </Button>
+        </form>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+/** Form fields with their label, their hint and what is wrong with them. */
+import type { ComponentChildren, InputHTMLAttributes } from 'preact';
+
+/** The field errors of the API by the name of the field. */
+export type Problems = Readonly<Record<string, readonly string[]>>;
+
+interface FieldProps {
+  name: string;
+  label: string;
+  hint?: ComponentChildren;
+  problems?: Problems | undefined;
+}
+
+/** The attributes that tie a control to its hint and its problem. */
+function describedBy({ name, hint, problems }: FieldProps) {
+  const problem = problems?.[name]?.join(' ');
+  const ids = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`].filter(Boolean);
+  return {
+    problem,
+    attributes: {
+      id: name,
+      name,
+      ...(ids.length > 0 && { 'aria-describedby': ids.join(' ') }),
+      ...(problem !== undefined && { 'aria-invalid': true }),
+    },
+  };
+}
+
+function Around({
+  children,
+  problem,
+  ...field
+}: FieldProps & { problem: string | undefined; children: ComponentChildren }) {
+  return (
+    <div class="field">
+      <label for={field.name}>{field.label}</label>
+      {children}
+      {field.hint !== undefined && (
+        <span class="hint" id={`${field.name}-hint`}>
+          {field.hint}
+        </span>
+      )}
+      {problem !== undefined && (
+        <span class="problem" id={`${field.name}-problem`}>
+          {problem}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** A field of one line. */
+export function TextField({ name, label, hint, problems, ...input }: FieldProps & InputHTMLAttributes) {
+  const field = { name, label, hint, problems };
+  const { problem, attributes } = describedBy(field);
+  return (
+    <Around {...field} problem={problem}>
+      <input type="text" {...input} {...attributes} />
+    </Around>
+  );
+}
+
+/** A choice of one among some. */
+export function SelectField({
+  options,
+  value,
+  ...field
+}: FieldProps & { options: readonly { value: string; label: string }[]; value?: string }) {
+  const { problem, attributes } = describedBy(field);
+  return (
+    <Around {...field} problem={problem}>
+      <select {...attributes}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </Around>
+  );
+}
+
+/** A box to tick, with its label at its right. */
+export function CheckField({
+  name,
+  label,
+  checked,
+  value = '1',
+}: {
+  name: string;
+  label: string;
+  checked?: boolean;
+  value?: string;
+}) {
+  return (
+    <label class="choice">
+      <input type="checkbox" name={name} value={value} checked={checked ?? false} />
+      <span>{label}</span>
+    </label>
+  );
+}

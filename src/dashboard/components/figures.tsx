@@ -1,0 +1,56 @@
+/** Numbers: single figures, bars and times. */
+import type { ComponentChildren } from 'preact';
+import { useLanguage } from '../words/index.ts';
+
+/** One figure: what it is, its value with its unit, and what puts it into proportion. */
+export interface Figure {
+  label: string;
+  value: string;
+  detail?: ComponentChildren;
+}
+
+/** Some figures side by side. */
+export function Stats({ figures }: { figures: readonly Figure[] }) {
+  return (
+    <dl class="stats">
+      {figures.map(({ label, value, detail }) => (
+        <div key={label} class="stat">
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+          {detail && <dd>{detail}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Facts about one thing, one below the other: what it is and its value. */
+export function Facts({ facts }: { facts: readonly { label: string; value: ComponentChildren }[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(({ label, value }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A bar for a part of a whole. */
+export function Meter({ label, value, max }: { label: string; value: number; max: number }) {
+  return <progress aria-label={label} value={Math.min(value, max)} max={Math.max(max, 1)} />;
+}
+
+/** A moment: day and time in the reader's zone, or how long ago where `now` is given; a dash for none. */
+export function Time({ at, now }: { at: Date | null; now?: Date }) {
+  const language = useLanguage();
+  if (at === null) return '–';
+  const full = language.dateTime(at);
+  return (
+    <time dateTime={at.toISOString()} {...(now && { title: `${full} ${language.zone}` })}>
+      {now ? language.relative(at, now) : full}
+    </time>
+  );
+}

@@ -1,0 +1,99 @@
+/** The navigation beside every page. */
+import type { Viewer } from '../viewer.ts';
+import { type PlainKey, useLanguage } from '../words/index.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+/** A part of the dashboard that has its place in the navigation. */
+export type Section = 'home' | 'mailings' | 'automations' | 'people' | 'left' | 'outbox' | 'settings';
+
+interface Item {
+  section: Section;
+  href: string;
+  label: PlainKey;
+  icon: IconName;
+  /** The key that, after `g`, leads there. */
+  shortcut: string;
+  /** Whether it stands behind “More” where the window is narrow. */
+  isExtra?: true;
+}
+
+/** The parts of the dashboard in the order in which they are shown. */
+export const ITEMS: readonly Item[] = [
+  { section: 'home', href: '/', label: 'nav.home', icon: 'home', shortcut: 'h' },
+  { section: 'mailings', href: '/mailings', label: 'nav.mailings', icon: 'mail', shortcut: 'm' },
+  { section: 'automations', href: '/automations', label: 'nav.automations', icon: 'path', shortcut: 'a' },
+  { section: 'people', href: '/people', label: 'nav.people', icon: 'people', shortcut: 'p' },
+  { section: 'left', href: '/left', label: 'nav.left', icon: 'leave', shortcut: 'l', isExtra: true },
+  { section: 'outbox', href: '/outbox', label: 'nav.outbox', icon: 'tray', shortcut: 'o', isExtra: true },
+  { section: 'settings', href: '/settings', label: 'nav.settings', icon: 'sliders', shortcut: 's', isExtra: true },
+];
+
+export function Navigation({ viewer, current }: { viewer: Viewer; current?: Section }) {
+  const language = useLanguage();
+  const isInside = ITEMS.some(({ section, isExtra }) => section === current && isExtra);
+  return (
+    <nav class="sidebar" aria-label={language.say('nav.label')}>
+      <a class="brand" href="/">
+        <Icon name="lark" />
+        <span>Sendlark</span>
+      </a>
+      <ul>
+        {ITEMS.map((item) => (
+          <li key={item.section} class={item.isExtra && 'wide-only'}>
+            <ItemLink item={item} isCurrent={item.section === current} />
+          </li>
+        ))}
+        <li class="more narrow-only">
+          <details>
+            <summary class={isInside ? 'current' : undefined}>
+              <Icon name="more" />
+              <span>{language.say('nav.more')}</span>
+            </summary>
+            <ul>
+              {ITEMS.filter(({ isExtra }) => isExtra).map((item) => (
+                <li key={item.section}>
+                  <ItemLink item={item} isCurrent={item.section === current} />
+                </li>
+              ))}
+              <li>
+                <Who viewer={viewer} />
+              </li>
+            </ul>
+          </details>
+        </li>
+      </ul>
+      <div class="wide-only foot">
+        <Who viewer={viewer} />
+      </div>
+    </nav>
+  );
+}
+
+function ItemLink({ item, isCurrent }: { item: Item; isCurrent: boolean }) {
+  const language = useLanguage();
+  return (
+    <a href={item.href} data-key={item.shortcut} {...(isCurrent && { 'aria-current': 'page' as const })}>
+      <Icon name={item.icon} />
+      <span>{language.say(item.label)}</span>
+    </a>
+  );
+}
+
+/** Who is signed in, and the way out. */
+function Who({ viewer }: { viewer: Viewer }) {
+  const language = useLanguage();
+  return (
+    <div class="who">
+      <p>
+        <b>{viewer.name}</b>
+        <small>{language.say(`role.${viewer.role}`)}</small>
+      </p>
+      <form method="post" action="/logout">
+        <button class="quiet" type="submit" title={language.say('nav.signOut')}>
+          <Icon name="exit" />
+          <span class="visually-hidden">{language.say('nav.signOut')}</span>
+        </button>
+      </form>
+    </div>
+  );
+}

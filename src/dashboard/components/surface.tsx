@@ -1,0 +1,101 @@
+/** What holds content: cards, notices, empty states and tabs. */
+import type { ComponentChildren } from 'preact';
+import { Icon, type IconName } from './icon.tsx';
+
+/** What a badge or notice is about: done, in progress, to be looked at, failed, or nothing special. */
+export type Tone = 'plain' | 'good' | 'busy' | 'warn' | 'bad';
+
+/** A part of a page with a heading; `action` stands at the right of it. */
+export function Card({
+  title,
+  action,
+  children,
+}: {
+  title?: string;
+  action?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <section class="card">
+      {title && (
+        <header class="card-head">
+          <h2>{title}</h2>
+          {action}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}
+
+/** The state of a record in one or two words. */
+export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
+  return <span class={`badge ${tone}`}>{children}</span>;
+}
+
+const ICONS: Readonly<Record<Tone, IconName>> = {
+  plain: 'info',
+  good: 'check',
+  busy: 'info',
+  warn: 'warning',
+  bad: 'stop',
+};
+
+/** A sentence about the page or the last action. With `isNews` it is read aloud when the page opens. */
+export function Notice({
+  tone = 'plain',
+  isNews = false,
+  children,
+}: {
+  tone?: Tone;
+  isNews?: boolean;
+  children: ComponentChildren;
+}) {
+  return (
+    <div class={`notice ${tone}`} {...(isNews && { role: tone === 'bad' ? 'alert' : 'status' })}>
+      <Icon name={ICONS[tone]} />
+      <div>{children}</div>
+    </div>
+  );
+}
+
+/** What a list shows when it has nothing: why, and the next step. */
+export function Empty({
+  icon,
+  title,
+  action,
+  children,
+}: {
+  icon: IconName;
+  title: string;
+  action?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <div class="empty">
+      <Icon name={icon} />
+      <h2>{title}</h2>
+      <p>{children}</p>
+      {action}
+    </div>
+  );
+}
+
+/** Links between the pages that show one record. */
+export function Tabs({
+  label,
+  tabs,
+}: {
+  label: string;
+  tabs: readonly { href: string; label: string; isCurrent: boolean }[];
+}) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map((tab) => (
+        <a key={tab.href} href={tab.href} {...(tab.isCurrent && { 'aria-current': 'page' as const })}>
+          {tab.label}
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,78 @@
+/** Tables, which become cards where the window is narrow, and the links to further pages. */
+import type { ComponentChildren } from 'preact';
+import { useLanguage } from '../words/index.ts';
+import { LinkButton } from './button.tsx';
+
+/** A column: its heading, whether it holds numbers, and what it shows of a row. The first column names the row. */
+export interface Column<Row> {
+  heading: string;
+  isNumber?: boolean;
+  cell: (row: Row) => ComponentChildren;
+}
+
+/** A table of records. `caption` says what it lists; it is read aloud and not shown. */
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+}: {
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string | number;
+}) {
+  return (
+    <div class="table-wrap">
+      <table class="cards">
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ heading, isNumber }) => (
+              <th key={heading} scope="col" class={isNumber ? 'num' : undefined}>
+                {heading}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ heading, isNumber, cell }, at) =>
+                at === 0 ? (
+                  <th key={heading} scope="row">
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td key={heading} data-label={heading} class={isNumber ? 'num' : undefined}>
+                    {cell(row)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Links to the first and the next page of a list that is paged by key; nothing where one page holds it all. */
+export function Pager({ first, next }: { first: string | null; next: string | null }) {
+  const language = useLanguage();
+  if (first === null && next === null) return null;
+  return (
+    <nav class="pager" aria-label={language.say('pager.label')}>
+      {first !== null && (
+        <LinkButton href={first} look="plain">
+          {language.say('pager.first')}
+        </LinkButton>
+      )}
+      {next !== null && (
+        <LinkButton href={next} look="plain">
+          {language.say('pager.next')}
+        </LinkButton>
+      )}
+    </nav>
+  );
+}

@@ -1,0 +1,61 @@
+/** Pages for what went wrong: in the frame for a signed-in user, without it for anyone else. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Failure } from '../failure.ts';
+import { withRetryAfter } from '../http/errors.ts';
+import { ApiFailure } from './api-client.ts';
+import { LinkButton } from './components/button.tsx';
+import { languageOf, sendBarePage, sendPage } from './page.tsx';
+import type { Viewer } from './viewer.ts';
+
+type Kind = 'notFound' | 'forbidden' | 'busy' | 'request' | 'failed';
+
+const KINDS = new Map<number, Kind>([
+  [403, 'forbidden'],
+  [404, 'notFound'],
+  [503, 'busy'],
+]);
+
+/** Sends the page for a status; `detail` is a sentence that says more, such as the API's own words. */
+export function sendErrorPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  viewer: Viewer | null,
+  status: number,
+  detail?: string,
+) {
+  const kind = KINDS.get(status) ?? (status < 500 ? 'request' : 'failed');
+  const language = languageOf(request, viewer);
+  const title = language.say(`error.${kind}.title`);
+  const content = (
+    <div class="error-page">
+      {viewer === null && <h1>{title}</h1>}
+      <p>{language.say(`error.${kind}.text`)}</p>
+      {detail && <p class="quiet-text">{detail}</p>}
+      <p>
+        <LinkButton href="/" look="plain">
+          {language.say('error.home')}
+        </LinkButton>
+      </p>
+    </div>
+  );
+  reply.code(status);
+  return viewer === null
+    ? sendBarePage(request, reply, title, content)
+    : sendPage(request, reply, viewer, { title }, content);
+}
+
+/** Answers an error that a page threw: a refusal as what it is, anything else as an error of ours, which is logged. */
+export function answerError(
+  error: Error & { statusCode?: number },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  viewer: Viewer | null,
+) {
+  if (error instanceof Failure) withRetryAfter(reply, error);
+  const isOurs = error instanceof Failure || error instanceof ApiFailure;
+  const status = isOurs ? error.status : (error.statusCode ?? 500);
+  if (status >= 500 && status !== 503) {
+    request.log.error({ err: error, route: request.routeOptions.url }, 'page failed');
+  }
+  return sendErrorPage(request, reply, viewer, status);
+}

@@ -1,0 +1,58 @@
+/** A sentence that the next page shows about what was just done, kept in a cookie for one page. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Tone } from './components/surface.tsx';
+import { isWordKey, type Values, type WordKey } from './words/index.ts';
+
+const COOKIE = 'sendlark_flash';
+const SECONDS = 60;
+/** The longest value that is put in, such as the name of a mailing: a cookie has 4096 bytes. */
+const MAX_VALUE = 300;
+
+export interface Flash {
+  tone: Tone;
+  key: WordKey;
+  values: Readonly<Record<string, string | number>>;
+}
+
+/** Makes the next page say the text of this key with its values. */
+export function setFlash<Key extends WordKey>(
+  reply: FastifyReply,
+  tone: Tone,
+  key: Key,
+  ...[values]: Values<Key>
+): void {
+  const short = Object.entries(values ?? {}).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value.slice(0, MAX_VALUE) : value,
+  ]);
+  const text = JSON.stringify({ tone, key, values: Object.fromEntries(short) } satisfies Flash);
+  reply.header('set-cookie', cookie(Buffer.from(text).toString('base64url'), SECONDS));
+}
+
+/** Takes the sentence that was left for this page, if there is one. */
+export function takeFlash(request: FastifyRequest, reply: FastifyReply): Flash | null {
+  const value = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)`).exec(request.headers.cookie ?? '')?.[1];
+  if (value === undefined) return null;
+  reply.header('set-cookie', cookie('', 0));
+  return readFlash(Buffer.from(value, 'base64url').toString());
+}
+
+function cookie(value: string, seconds: number): string {
+  return `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}`;
+}
+
+/** A cookie can be anything, so only a known text with plain values is taken from it. */
+function readFlash(text: string): Flash | null {
+  try {
+    const { tone, key, values }: Record<string, unknown> = JSON.parse(text);
+    if (!isTone(tone) || !isWordKey(key) || typeof values !== 'object' || values === null) return null;
+    const plain = Object.entries(values).filter(([, value]) => ['string', 'number'].includes(typeof value));
+    return { tone, key, values: Object.fromEntries(plain) };
+  } catch {
+    return null;
+  }
+}
+
+function isTone(value: unknown): value is Tone {
+  return ['plain', 'good', 'busy', 'warn', 'bad'].includes(String(value));
+}

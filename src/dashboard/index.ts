@@ -1,0 +1,40 @@
+/** The table of contents of the dashboard: one plugin for each screen. */
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { staticFiles } from '../http/static-files.ts';
+import { SignIns } from '../users/sign-in.ts';
+import { automationScreens } from './screens/automations/automations.tsx';
+import { homeScreen } from './screens/home/home.tsx';
+import { leftScreens } from './screens/left/left.tsx';
+import { mailingScreens } from './screens/mailings/mailings.tsx';
+import { outboxScreens } from './screens/outbox/outbox.tsx';
+import { peopleActions } from './screens/people/actions.tsx';
+import { importScreen } from './screens/people/import.tsx';
+import { peopleScreen } from './screens/people/people.tsx';
+import { personScreen } from './screens/people/person.tsx';
+import { settingsScreens } from './screens/settings/settings.tsx';
+import { loginPages } from './sign-in/login.tsx';
+import { welcomePages } from './sign-in/welcome.tsx';
+import { guardPages, requireSignIn } from './signed-in.ts';
+
+/** Registers what people open in a browser after, or for, signing in. */
+export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
+  guardPages(app);
+  const signing = { ...deps, signIns: new SignIns(deps) };
+  await app.register(staticFiles);
+  await app.register(loginPages, signing);
+  await app.register(welcomePages, signing);
+  await app.register(async (screens) => {
+    requireSignIn(screens);
+    await screens.register(homeScreen, deps);
+    await screens.register(mailingScreens, deps);
+    await screens.register(automationScreens, deps);
+    await screens.register(leftScreens, deps);
+    await screens.register(outboxScreens, deps);
+    await screens.register(importScreen);
+    await screens.register(peopleActions);
+    await screens.register(peopleScreen);
+    await screens.register(personScreen);
+    await screens.register(settingsScreens, signing);
+  });
+}

@@ -1,0 +1,137 @@
+/** Draws charts with uPlot in the page's colours, again when those change; the arrow keys move its cursor. */
+import uPlot from 'uplot';
+import type { Series } from '../components/chart.tsx';
+
+interface Data {
+  title: string;
+  hint: string;
+  locale: string;
+  labels: string[];
+  series: Series[];
+}
+
+const HEIGHT = 200;
+const LABEL_WIDTH = 90;
+const SCHEME = matchMedia('(prefers-color-scheme: dark)');
+
+for (const element of document.querySelectorAll<HTMLElement>('[data-island="chart"]')) {
+  start(element, JSON.parse(element.dataset.props ?? '{}'));
+}
+
+function start(element: HTMLElement, data: Data): void {
+  const readout = document.createElement('p');
+  readout.className = 'readout';
+  readout.textContent = '\u00a0';
+  const canvas = document.createElement('div');
+  canvas.className = 'chart-area';
+  canvas.tabIndex = 0;
+  canvas.setAttribute('role', 'application');
+  canvas.setAttribute('aria-roledescription', 'chart');
+  canvas.setAttribute('aria-label', `${data.title}. ${data.hint}`);
+  element.append(readout, canvas);
+
+  let chart = draw(canvas, readout, data);
+  new ResizeObserver(() => chart.setSize({ width: canvas.clientWidth, height: HEIGHT })).observe(canvas);
+  SCHEME.addEventListener('change', () => {
+    chart.destroy();
+    chart = draw(canvas, readout, data);
+  });
+  // What the mouse passes over is not read aloud, what the keys choose is.
+  canvas.addEventListener('focus', () => readout.setAttribute('aria-live', 'polite'));
+  canvas.addEventListener('blur', () => readout.removeAttribute('aria-live'));
+  canvas.addEventListener('keydown', (event) => {
+    const last = data.labels.length - 1;
+    const now = chart.cursor.idx ?? last + 1;
+    const next = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    const at = Math.max(0, Math.min(last, next));
+    chart.setCursor({ left: chart.valToPos(at, 'x'), top: chart.bbox.height / devicePixelRatio / 2 });
+  });
+}
+
+function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, series }: Data): uPlot {
+  const number = new Intl.NumberFormat(locale, { notation: 'compact' });
+  const exact = new Intl.NumberFormat(locale);
+  const colour = (name: string) => colourOf(canvas, name);
+  const quiet = colour('quiet');
+  const grid = { stroke: colour('line'), width: 1 };
+  const font = `12px ${getComputedStyle(canvas).fontFamily}`;
+  const bars = uPlot.paths.bars?.({ size: [0.72, 28], radius: 0.2 });
+  const line = uPlot.paths.spline?.();
+  const values = series.flatMap((each) => each.values);
+  const isFlat = values.every((value) => value === 0);
+  const options: uPlot.Options = {
+    width: canvas.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+    scales: {
+      x: { time: false, range: [-0.6, labels.length - 0.4] },
+      y: isFlat ? { range: [0, 4] } : {},
+    },
+    axes: [
+      {
+        font,
+        stroke: quiet,
+        grid: { show: false },
+        ticks: { show: false },
+        size: 28,
+        splits: (chart) => everyNth(labels.length, Math.ceil((labels.length * LABEL_WIDTH) / chart.width)),
+        values: (_chart, splits) => splits.map((at) => labels[at] ?? ''),
+      },
+      {
+        font,
+        stroke: quiet,
+        grid,
+        ticks: { show: false },
+        size: 48,
+        incrs: [1, 2, 5]
+          .flatMap((step) => [...Array(9).keys()].map((power) => step * 10 ** power))
+          .sort((a, b) => a - b),
+        values: (_chart, splits) => splits.map((value) => number.format(value)),
+      },
+    ],
+    series: [
+      {},
+      ...series.map((each): uPlot.Series => {
+        const stroke = colour(`series-${each.colour}`);
+        const paths = each.kind === 'bars' ? bars : line;
+        return {
+          label: each.label,
+          stroke,
+          width: each.kind === 'bars' ? 0 : 2,
+          points: { show: false },
+          ...(each.kind === 'bars' && { fill: stroke }),
+          ...(paths && { paths }),
+        };
+      }),
+    ],
+    hooks: {
+      setCursor: [
+        (chart) => {
+          const at = chart.cursor.idx;
+          if (at === null || at === undefined) return;
+          const parts = series.map(({ label, values }) => `${label} ${exact.format(values[at] ?? 0)}`);
+          readout.textContent = `${labels[at]}: ${parts.join(', ')}`;
+        },
+      ],
+    },
+  };
+  return new uPlot(options, [[...labels.keys()], ...series.map((each) => [...each.values])], canvas);
+}
+
+/** Every nth index, counted from the last, which is the most interesting one. */
+function everyNth(length: number, n: number): number[] {
+  return [...Array(length).keys()].filter((at) => (length - 1 - at) % Math.max(1, n) === 0);
+}
+
+/** The colour that the style sheet gives a class, as the canvas understands it. */
+function colourOf(parent: HTMLElement, name: string): string {
+  const probe = document.createElement('i');
+  probe.className = `colour ${name}`;
+  parent.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}

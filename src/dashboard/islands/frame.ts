@@ -1,0 +1,43 @@
+/** Runs on every page: tells the server the browser's time zone, and answers single keys where the user has not switched that off. */
+
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+const cookie = `sendlark_zone=${encodeURIComponent(timeZone)}`;
+if (!document.cookie.split('; ').includes(cookie)) {
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser
+  document.cookie = `${cookie}; Path=/; Max-Age=31536000; SameSite=Lax`;
+}
+
+/** How long after `g` the next key still says where to go, in milliseconds. */
+const PATIENCE_MS = 1500;
+const help = document.querySelector<HTMLDialogElement>('#shortcuts');
+let goUntil = 0;
+
+if (help !== null) addEventListener('keydown', answer);
+
+function answer(event: KeyboardEvent): void {
+  const { key, target } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(target)) return;
+  if (document.querySelector('dialog[open]') !== null) return;
+  const isGoing = event.timeStamp < goUntil;
+  goUntil = 0;
+  if (isGoing) {
+    const link = document.querySelector<HTMLAnchorElement>(`.sidebar a[data-key="${CSS.escape(key)}"]`);
+    if (link === null) return;
+    event.preventDefault();
+    link.click();
+  } else if (key === 'g') {
+    goUntil = event.timeStamp + PATIENCE_MS;
+  } else if (key === '?') {
+    event.preventDefault();
+    help?.showModal();
+  } else if (key === '/') {
+    event.preventDefault();
+    const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
+    if (field === null) location.assign('/people#search');
+    else field.select();
+  }
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+}

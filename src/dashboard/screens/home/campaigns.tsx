@@ -1,0 +1,103 @@
+/** What is under way, and how the last mailings went. */
+import { StateBadge } from '../../components/campaign-state.tsx';
+import { Meter, Time } from '../../components/figures.tsx';
+import { Card, Empty } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { recordTime } from '../../record-time.ts';
+import { useLanguage } from '../../words/index.ts';
+import type { Campaign, Mailing } from './overview.ts';
+
+export function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Date }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('home.underWay.title')}>
+      {campaigns.length === 0 ? (
+        <p class="quiet-text">{language.say('home.underWay.none')}</p>
+      ) : (
+        <ul class="under-way">
+          {campaigns.map((campaign) => (
+            <li key={campaign.utr}>
+              <div class="row">
+                <h3>
+                  <a href={`/${campaign.kind === 'automation' ? 'automations' : 'mailings'}/${campaign.utr}`}>
+                    {campaign.name}
+                  </a>
+                </h3>
+                <StateBadge state={campaign.state} />
+              </div>
+              <Progress campaign={campaign} now={now} />
+              {campaign.held_reason && <p class="reason">{campaign.held_reason}</p>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function Progress({ campaign, now }: { campaign: Campaign; now: Date }) {
+  const language = useLanguage();
+  const { kind, recipients, finished, delivered, starts_at: startsAt } = campaign;
+  if (kind === 'automation') {
+    return <p class="small quiet-text">{language.say('home.underWay.live', { count: delivered })}</p>;
+  }
+  const start = recordTime(startsAt);
+  if (start !== null && start > now) {
+    const time = `${language.dateTime(start)} ${language.zone}`;
+    return <p class="small quiet-text">{language.say('home.underWay.starts', { time })}</p>;
+  }
+  if (recipients === 0) return null;
+  const text = language.say('home.underWay.progress', { finished, count: recipients });
+  return (
+    <>
+      <Meter label={text} value={finished} max={recipients} />
+      <p class="small quiet-text">{text}</p>
+    </>
+  );
+}
+
+export function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Date }) {
+  const language = useLanguage();
+  const title = language.say('home.last.title');
+  const share = (part: number, { delivered }: Mailing) => (delivered === 0 ? '–' : language.percent(part / delivered));
+  if (mailings.length === 0) {
+    return (
+      <Empty icon="mail" title={language.say('home.last.empty.title')}>
+        {language.say('home.last.empty.text')}
+      </Empty>
+    );
+  }
+  return (
+    <section class="list">
+      <header class="card-head">
+        <h2>{title}</h2>
+        <a href="/mailings">{language.say('home.last.all')}</a>
+      </header>
+      <Table
+        caption={title}
+        rows={mailings}
+        keyOf={({ utr }) => utr}
+        columns={[
+          { heading: language.say('home.last.name'), cell: ({ utr, name }) => <a href={`/mailings/${utr}`}>{name}</a> },
+          { heading: language.say('home.last.state'), cell: ({ state }) => <StateBadge state={state} /> },
+          {
+            heading: language.say('home.last.sent'),
+            cell: ({ sent_at: at }) => <Time at={recordTime(at)} now={now} />,
+          },
+          {
+            heading: language.say('home.last.delivered'),
+            isNumber: true,
+            cell: ({ delivered }) => language.number(delivered),
+          },
+          { heading: language.say('home.last.opened'), isNumber: true, cell: (row) => share(row.unique_opens, row) },
+          { heading: language.say('home.last.left'), isNumber: true, cell: (row) => share(row.unsubscribes, row) },
+          {
+            heading: language.say('home.last.bounced'),
+            isNumber: true,
+            cell: ({ bounces }) => language.number(bounces),
+          },
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,53 @@
+/** Home: what to do next, what is under way, how it went, and whether all is well. */
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../../../deps.ts';
+import { READ } from '../../../http/page-layout.ts';
+import { ApiClient } from '../../api-client.ts';
+import { LinkButton } from '../../components/button.tsx';
+import { languageOf, sendPage } from '../../page.tsx';
+import { viewerOf } from '../../signed-in.ts';
+import { Audience } from './audience.tsx';
+import { LastMailings, UnderWay } from './campaigns.tsx';
+import { Checklist, needsChecklist } from './checklist.tsx';
+import { Alerts, Health } from './health.tsx';
+import type { Overview } from './overview.ts';
+
+export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
+  app.route({
+    method: READ,
+    url: '/',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const { overview } = await new ApiClient(app, request).get<{ overview: Overview }>('/overview');
+      const language = languageOf(request, viewer);
+      const frame = {
+        title: language.say('nav.home'),
+        section: 'home',
+        ...(viewer.role !== 'viewer' && {
+          action: (
+            <LinkButton href="/people/import" look="plain" icon="plus">
+              {language.say('home.import')}
+            </LinkButton>
+          ),
+        }),
+      } as const;
+      return sendPage(request, reply, viewer, frame, <Home overview={overview} now={clock.now()} />);
+    },
+  });
+}
+
+function Home({ overview, now }: { overview: Overview; now: Date }) {
+  const { campaigns, last_mailings: mailings, audience, health, setup } = overview;
+  return (
+    <>
+      <Alerts health={health} />
+      {needsChecklist(overview) && <Checklist overview={overview} />}
+      {(campaigns.length > 0 || mailings.length > 0) && <UnderWay campaigns={campaigns} now={now} />}
+      {(campaigns.length > 0 || mailings.length > 0) && <LastMailings mailings={mailings} now={now} />}
+      <div class="two-thirds">
+        <Audience audience={audience} />
+        <Health health={health} setup={setup} now={now} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+/** What Home reads from `GET /api/overview`. */
+import type { CampaignState } from '../../components/campaign-state.tsx';
+
+/** Something that is to be sent, is being sent or is held. */
+export interface Campaign {
+  kind: 'single_send' | 'automation';
+  utr: string;
+  name: string;
+  state: CampaignState;
+  held_reason: string | null;
+  recipients: number;
+  finished: number;
+  delivered: number;
+  starts_at: string | null;
+}
+
+/** A mailing that was launched, with its counters. */
+export interface Mailing {
+  utr: string;
+  name: string;
+  subject: string;
+  state: CampaignState;
+  sent_at: string;
+  delivered: number;
+  unique_opens: number;
+  bounces: number;
+  unsubscribes: number;
+}
+
+/** How the audience changed on one day. */
+export interface Day {
+  day: string;
+  added: number;
+  deleted: number;
+  unsubscribed: number;
+  suppressed: number;
+}
+
+export interface Overview {
+  setup: {
+    contacts: number;
+    has_design: 0 | 1;
+    has_sent: 0 | 1;
+    courier: 'outbox' | 'smtp';
+    signed_domains: number;
+    unsigned_domains: number;
+  };
+  campaigns: Campaign[];
+  last_mailings: Mailing[];
+  audience: { contacts: number; days: Day[] };
+  health: {
+    version: string;
+    background: 'running' | 'stalled';
+    sending: 'on' | 'held';
+    held_reason: string | null;
+    clock: 'right' | 'wrong';
+    free_bytes: number;
+    last_backup_at: string | null;
+  };
+}

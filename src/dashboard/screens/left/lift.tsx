@@ -1,0 +1,73 @@
+/** Takes an address off a list, after a page that says what follows. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { notFound } from '../../../failure.ts';
+import { READ } from '../../../http/page-layout.ts';
+import { ApiClient } from '../../api-client.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { Card } from '../../components/surface.tsx';
+import { languageOf, sendPage } from '../../page.tsx';
+import { viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { type ListName, readEntries, removeEntry } from './lists.ts';
+
+interface LiftQuery {
+  list?: string;
+  email?: string;
+  group?: string;
+}
+
+const NAMES: readonly ListName[] = ['all', 'group', 'blocked'];
+
+export async function liftScreen(app: FastifyInstance): Promise<void> {
+  app.route<{ Querystring: LiftQuery }>({
+    method: READ,
+    url: '/left/lift',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const { name, entry, back } = await findEntry(request);
+      const title = languageOf(request, viewer).say(`left.lift.${name}.title`);
+      const content = <Confirmation name={name} email={entry.email_address} back={back} />;
+      return sendPage(request, reply, viewer, { title, section: 'left' }, content);
+    },
+  });
+
+  app.post<{ Querystring: LiftQuery }>('/left/lift', async (request, reply) => {
+    const { api, name, entry, back } = await findEntry(request);
+    await removeEntry(api, name, entry.id);
+    return reply.redirect(`${back}?${new URLSearchParams({ lifted: entry.email_address })}`, 303);
+  });
+
+  /** The entry that a request is about, and the list to go back to. Throws a 404 where there is none. */
+  async function findEntry(request: FastifyRequest<{ Querystring: LiftQuery }>) {
+    const { list, email = '', group } = request.query;
+    const name = NAMES.find((known) => known === list);
+    if (name === undefined || email === '') throw notFound();
+    const api = new ApiClient(app, request);
+    const [entry] = await readEntries(api, name, { limit: 1, email, groupId: group });
+    if (entry === undefined) throw notFound();
+    const back = name === 'group' ? `/left/groups/${Number(group)}` : name === 'blocked' ? '/left/blocked' : '/left';
+    return { api, name, entry, back };
+  }
+}
+
+function Confirmation({ name, email, back }: { name: ListName; email: string; back: string }) {
+  const language = useLanguage();
+  return (
+    <Card>
+      <p>
+        <b>
+          <bdi>{email}</bdi>
+        </b>
+      </p>
+      <p>{language.say(`left.lift.${name}.text`)}</p>
+      <form method="post">
+        <div class="buttons">
+          <Button look="danger">{language.say(`left.lift.${name}.do`)}</Button>
+          <LinkButton look="plain" href={back}>
+            {language.say('left.lift.cancel')}
+          </LinkButton>
+        </div>
+      </form>
+    </Card>
+  );
+}

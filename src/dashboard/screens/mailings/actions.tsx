@@ -1,0 +1,92 @@
+/** What can be done with a mailing: pausing, resuming, cancelling, copying, and sending again to those for whom it failed. */
+import type { FastifyInstance } from 'fastify';
+import { notFound } from '../../../failure.ts';
+import { ApiClient } from '../../api-client.ts';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { setFlash } from '../../flash.ts';
+import { useLanguage } from '../../words/index.ts';
+import { type Report, readSummary, type Summary } from './records.ts';
+
+const ACTIONS = ['pause', 'resume', 'cancel', 'duplicate', 'retry-failed'] as const;
+
+/** Registers the forms of a mailing's page. */
+export async function mailingActions(app: FastifyInstance): Promise<void> {
+  app.post<{ Params: { utr: string; action: string } }>('/mailings/:utr/:action', async (request, reply) => {
+    const { utr } = request.params;
+    const action = ACTIONS.find((name) => name === request.params.action);
+    if (action === undefined) throw notFound();
+    const api = new ApiClient(app, request);
+    const { single_send_name: name, state } = await readSummary(api, utr);
+    const path = `/single/send/${action}?${new URLSearchParams({ utr })}`;
+    const { message, errors } = await api.send<string | { queued: number }>('POST', path);
+    if (message === undefined) {
+      setFlash(reply, 'bad', 'mailings.refused', { reason: typeof errors === 'string' ? errors : '' });
+    } else if (typeof message === 'object') {
+      setFlash(reply, 'good', 'mailings.retried', { count: message.queued });
+    } else if (action === 'duplicate') {
+      setFlash(reply, 'good', 'mailings.duplicated', { name });
+    } else if (action === 'cancel') {
+      setFlash(reply, 'good', state === 'scheduled' ? 'mailings.unscheduled' : 'mailings.isCancelled');
+    } else {
+      setFlash(reply, 'good', action === 'pause' ? 'mailings.paused' : 'mailings.resumed');
+    }
+    return reply.redirect(action === 'duplicate' ? '/mailings' : `/mailings/${encodeURIComponent(utr)}`, 303);
+  });
+}
+
+/** The buttons for what the state allows. */
+export function Actions({ summary, report }: { summary: Summary; report: Report }) {
+  const language = useLanguage();
+  const { state, utr } = summary;
+  const { failed } = report.funnel;
+  const isLaunched = summary.recipients > 0 || state === 'preparing' || state === 'sending';
+  const plain = (action: 'pause' | 'resume' | 'duplicate', icon?: 'pause' | 'play') => (
+    <form method="post" action={`/mailings/${utr}/${action}`}>
+      <Button look={action === 'resume' ? 'primary' : 'plain'} {...(icon && { icon })}>
+        {language.say(`mailings.${action}`)}
+      </Button>
+    </form>
+  );
+  return (
+    <div class="buttons">
+      {['preparing', 'sending'].includes(state) && plain('pause', 'pause')}
+      {['paused', 'held'].includes(state) && isLaunched && plain('resume', 'play')}
+      {(['preparing', 'sending', 'paused', 'scheduled'].includes(state) ||
+        (state === 'held' && (isLaunched || report.held_code === 'sender_unverified'))) && (
+        <Cancel summary={summary} isLaunched={isLaunched} />
+      )}
+      {state === 'done' && failed > 0 && (
+        <Confirm
+          id="retry"
+          action={`/mailings/${utr}/retry-failed`}
+          look="primary"
+          label={language.say('mailings.retry', { count: failed })}
+          title={language.say('mailings.retry.title', { count: failed })}
+        >
+          <p>{language.say('mailings.retry.text')}</p>
+        </Confirm>
+      )}
+      {plain('duplicate')}
+    </div>
+  );
+}
+
+function Cancel({ summary: { utr, recipients, finished }, isLaunched }: { summary: Summary; isLaunched: boolean }) {
+  const language = useLanguage();
+  const count = recipients - finished;
+  return (
+    <Confirm
+      id="cancel"
+      action={`/mailings/${utr}/cancel`}
+      label={isLaunched ? language.say('mailings.cancel', { count }) : language.say('mailings.cancelStart')}
+      title={isLaunched ? language.say('mailings.cancel.title', { count }) : language.say('mailings.cancelStart.title')}
+    >
+      <p>
+        {isLaunched
+          ? language.say('mailings.cancel.text', { finished, count: recipients })
+          : language.say('mailings.cancelStart.text')}
+      </p>
+    </Confirm>
+  );
+}

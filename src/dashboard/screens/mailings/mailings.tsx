@@ -1,0 +1,158 @@
+/** Mailings: the single sends, newest first, found by their state, name or subject. */
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../../../deps.ts';
+import { READ } from '../../../http/page-layout.ts';
+import { ApiClient } from '../../api-client.ts';
+import { StateBadge } from '../../components/campaign-state.tsx';
+import { Meter, Time } from '../../components/figures.tsx';
+import { SearchForm } from '../../components/search.tsx';
+import { Empty } from '../../components/surface.tsx';
+import { Pager, Table } from '../../components/table.tsx';
+import { languageOf, sendPage } from '../../page.tsx';
+import { recordTime } from '../../record-time.ts';
+import { viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { mailingScreen } from './mailing.tsx';
+import { STATES, type Summary } from './records.ts';
+
+interface ListQuery {
+  search?: string;
+  state?: string;
+  before?: string;
+}
+
+/** Registers the list and the pages of one mailing. */
+export async function mailingScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
+  app.route<{ Querystring: ListQuery }>({
+    method: READ,
+    url: '/mailings',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const { search = '', before } = request.query;
+      const state = STATES.find((name) => name === request.query.state);
+      const { summaries, next_before_id: next } = await new ApiClient(app, request).get<{
+        summaries: Summary[];
+        next_before_id: number | null;
+      }>('/single-send/summaries', {
+        ...(search && { search }),
+        ...(state && { state }),
+        ...(before !== undefined && { before_id: before }),
+      });
+      const frame = { title: languageOf(request, viewer).say('nav.mailings'), section: 'mailings' } as const;
+      const list = { summaries, next, search, state, isLater: before !== undefined, now: clock.now() };
+      return sendPage(request, reply, viewer, frame, <Mailings {...list} />);
+    },
+  });
+  await app.register(mailingScreen, { clock });
+}
+
+interface MailingList {
+  summaries: readonly Summary[];
+  /** Where the next page goes on; null where this is the last. */
+  next: number | null;
+  search: string;
+  state: (typeof STATES)[number] | undefined;
+  isLater: boolean;
+  now: Date;
+}
+
+function Mailings({ summaries, next, search, state, isLater, now }: MailingList) {
+  const language = useLanguage();
+  const href = (before?: number) => {
+    const query = new URLSearchParams({
+      ...(search && { search }),
+      ...(state && { state }),
+      ...(before !== undefined && { before: String(before) }),
+    }).toString();
+    return query === '' ? '/mailings' : `/mailings?${query}`;
+  };
+  const isFiltered = search !== '' || state !== undefined;
+  if (summaries.length === 0 && !isFiltered && !isLater) {
+    return (
+      <Empty icon="mail" title={language.say('mailings.empty.title')}>
+        {language.say('mailings.empty.text')}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <SearchForm
+        name="search"
+        label={language.say('mailings.search')}
+        find={language.say('mailings.find')}
+        value={search}
+      >
+        <select name="state" aria-label={language.say('mailings.state')}>
+          <option value="">{language.say('mailings.state.any')}</option>
+          {STATES.map((name) => (
+            <option key={name} value={name} selected={name === state}>
+              {language.say(`state.${name}`)}
+            </option>
+          ))}
+        </select>
+      </SearchForm>
+      {summaries.length === 0 ? (
+        <p>{language.say(next === null ? 'mailings.none' : 'mailings.noneHere')}</p>
+      ) : (
+        <MailingTable summaries={summaries} now={now} />
+      )}
+      <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
+    </>
+  );
+}
+
+function MailingTable({ summaries, now }: { summaries: readonly Summary[]; now: Date }) {
+  const language = useLanguage();
+  const share = (part: number, { delivered }: Summary) => (delivered === 0 ? '–' : language.percent(part / delivered));
+  return (
+    <Table
+      caption={language.say('nav.mailings')}
+      rows={summaries}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          heading: language.say('mailings.name'),
+          cell: ({ utr, single_send_name: name, subject }) => (
+            <span class="named">
+              <a href={`/mailings/${utr}`}>
+                <bdi>{name}</bdi>
+              </a>
+              {subject !== name && <bdi class="small quiet-text">{subject}</bdi>}
+            </span>
+          ),
+        },
+        { heading: language.say('mailings.state'), cell: (summary) => <State summary={summary} /> },
+        {
+          heading: language.say('mailings.start'),
+          cell: ({ state, starts_at: at }) => (state === 'draft' ? '–' : <Time at={recordTime(at)} now={now} />),
+        },
+        {
+          heading: language.say('mailings.delivered'),
+          isNumber: true,
+          cell: ({ delivered }) => language.number(delivered),
+        },
+        { heading: language.say('mailings.opened'), isNumber: true, cell: (row) => share(row.unique_opens, row) },
+        { heading: language.say('mailings.clicked'), isNumber: true, cell: (row) => share(row.unique_clicks, row) },
+        { heading: language.say('mailings.left'), isNumber: true, cell: (row) => share(row.unsubscribes, row) },
+      ]}
+    />
+  );
+}
+
+/** The state, and how far it is while that is still open. */
+function State({ summary: { state, recipients, finished } }: { summary: Summary }) {
+  const language = useLanguage();
+  const isOpen = finished < recipients;
+  return (
+    <span class="progress-cell">
+      <StateBadge state={state} />
+      {isOpen && (
+        <Meter
+          label={language.say('mailings.progress', { finished, count: recipients })}
+          value={finished}
+          max={recipients}
+        />
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,159 @@
+/** The results of a mailing: how many got how far, why others did not, and what happened by the hour. */
+import { Chart } from '../../components/chart.tsx';
+import { Stats } from '../../components/figures.tsx';
+import { Card } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { recordTime } from '../../record-time.ts';
+import { useLanguage } from '../../words/index.ts';
+import type { Hour, Report, Summary } from './records.ts';
+
+const HOUR_MS = 3_600_000;
+/** The chart shows this many hours from the first open or click; most happen in them. */
+const MAX_HOURS = 72;
+
+export function Overview({ summary, report }: { summary: Summary; report: Report }) {
+  const language = useLanguage();
+  if (report.funnel.recipients === 0) {
+    return (
+      <Card>
+        <p class="quiet-text">
+          {language.say(summary.state === 'draft' ? 'mailings.nothing.draft' : 'mailings.nothing.yet')}
+        </p>
+      </Card>
+    );
+  }
+  return (
+    <>
+      <Funnel summary={summary} report={report} />
+      {report.reasons.length > 0 && <Reasons utr={summary.utr} reasons={report.reasons} />}
+      {report.hours.some(({ opens, clicks }) => opens + clicks > 0) && <Hours hours={report.hours} />}
+    </>
+  );
+}
+
+function Funnel({ summary, report }: { summary: Summary; report: Report }) {
+  const language = useLanguage();
+  const { funnel, tracking, machine_opens, machine_clicks } = report;
+  const ofDelivered = (count: number) =>
+    funnel.delivered === 0
+      ? undefined
+      : language.say('mailings.ofDelivered', { share: language.percent(count / funnel.delivered) });
+  const figure = (label: string, count: number, detail?: string) => ({
+    label,
+    value: language.number(count),
+    ...(detail !== undefined && { detail }),
+  });
+  const followed = (label: string, count: number) =>
+    tracking === 1 ? figure(label, count, ofDelivered(count)) : { label, value: '–' };
+  return (
+    <Card title={language.say('mailings.results')}>
+      <Stats
+        figures={[
+          figure(language.say('mailings.recipients'), funnel.recipients),
+          figure(
+            language.say('mailings.delivered'),
+            funnel.delivered,
+            language.say('mailings.ofRecipients', { share: language.percent(funnel.delivered / funnel.recipients) }),
+          ),
+          followed(language.say('mailings.opened'), funnel.people_opens),
+          followed(language.say('mailings.clicked'), funnel.people_clicks),
+          figure(language.say('mailings.left'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
+        ]}
+      />
+      <Stats
+        figures={[
+          figure(language.say('mailings.waiting'), summary.recipients - summary.finished),
+          figure(language.say('mailings.bounced'), funnel.bounces),
+          figure(language.say('mailings.failed'), funnel.failed),
+          figure(language.say('mailings.suppressed'), funnel.suppressed),
+          figure(language.say('mailings.cancelled'), funnel.cancelled),
+        ]}
+      />
+      {tracking === 0 ? (
+        <p class="small quiet-text">{language.say('mailings.untracked')}</p>
+      ) : (
+        machine_opens + machine_clicks > 0 && (
+          <p class="small quiet-text">
+            {language.say('mailings.machines', { opens: machine_opens, clicks: machine_clicks })}
+          </p>
+        )
+      )}
+    </Card>
+  );
+}
+
+function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) {
+  const language = useLanguage();
+  const title = language.say('mailings.reasons');
+  return (
+    <section class="list">
+      <header class="card-head">
+        <h2>{title}</h2>
+      </header>
+      <Table
+        caption={title}
+        rows={reasons}
+        keyOf={({ state, reason }) => `${state} ${reason}`}
+        columns={[
+          {
+            heading: language.say('mailings.reason'),
+            cell: ({ state, reason }) => (
+              <a href={`/mailings/${utr}/recipients?${new URLSearchParams({ state, reason })}`}>
+                <bdi>{reason}</bdi>
+              </a>
+            ),
+          },
+          { heading: language.say('mailings.state'), cell: ({ state }) => language.say(`delivery.${state}`) },
+          {
+            heading: language.say('mailings.people'),
+            isNumber: true,
+            cell: ({ count }) => language.number(count),
+          },
+        ]}
+      />
+    </section>
+  );
+}
+
+function Hours({ hours }: { hours: readonly Hour[] }) {
+  const language = useLanguage();
+  const title = language.say('mailings.hours');
+  const shown = withoutGaps(hours);
+  const series = (
+    label: string,
+    colour: 1 | 2 | 3,
+    kind: 'bars' | 'line',
+    count: (hour: Hour | undefined) => number,
+  ) => ({
+    label,
+    colour,
+    kind,
+    values: shown.map(({ counts }) => count(counts)),
+  });
+  return (
+    <Card title={title}>
+      <Chart
+        title={title}
+        heading={language.say('mailings.hour')}
+        labels={shown.map(({ at }) => language.hour(at))}
+        series={[
+          series(language.say('mailings.opens'), 1, 'bars', (hour) => (hour ? hour.opens - hour.machine_opens : 0)),
+          series(language.say('mailings.clicks'), 2, 'line', (hour) => (hour ? hour.clicks - hour.machine_clicks : 0)),
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** The hours from the first to the last, at most MAX_HOURS, with those in which nothing happened. */
+function withoutGaps(hours: readonly Hour[]): { at: Date; counts: Hour | undefined }[] {
+  const known = hours.filter(({ opens, clicks }) => opens + clicks > 0);
+  const byTime = new Map(known.map((hour) => [recordTime(hour.hour)?.getTime() ?? 0, hour]));
+  const times = [...byTime.keys()];
+  const first = Math.min(...times);
+  const count = Math.min((Math.max(...times) - first) / HOUR_MS + 1, MAX_HOURS);
+  return Array.from({ length: count }, (_, at) => first + at * HOUR_MS).map((time) => ({
+    at: new Date(time),
+    counts: byTime.get(time),
+  }));
+}

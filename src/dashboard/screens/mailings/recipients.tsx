@@ -1,0 +1,167 @@
+/** The recipients of a mailing: found by state, reason, clicked link or the beginning of their address, each with why. */
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../../clock.ts';
+import { READ } from '../../../http/page-layout.ts';
+import { ApiClient } from '../../api-client.ts';
+import { Time } from '../../components/figures.tsx';
+import { SearchForm } from '../../components/search.tsx';
+import { Badge, type Tone } from '../../components/surface.tsx';
+import { Pager, Table } from '../../components/table.tsx';
+import { sendPage } from '../../page.tsx';
+import { recordTime } from '../../record-time.ts';
+import { viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { Head } from './head.tsx';
+import { DELIVERY_STATES, type DeliveryState, readSummary } from './records.ts';
+
+const TONES: Readonly<Record<DeliveryState, Tone>> = {
+  queued: 'plain',
+  sending: 'busy',
+  accepted: 'good',
+  bounced: 'bad',
+  failed: 'bad',
+  suppressed: 'warn',
+  cancelled: 'plain',
+};
+
+interface Recipient {
+  id: number;
+  email: string;
+  contact_id: number | null;
+  state: DeliveryState;
+  reply: string | null;
+  opens: number;
+  clicks: number;
+  updated_at: string | null;
+}
+
+interface Filter {
+  search?: string;
+  state?: DeliveryState;
+  reason?: string;
+  link?: string;
+}
+
+/** Registers the recipients of a mailing. */
+export async function recipientsScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
+  app.route<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>({
+    method: READ,
+    url: '/mailings/:utr/recipients',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const api = new ApiClient(app, request);
+      const { utr } = request.params;
+      const summary = await readSummary(api, utr);
+      const filter = readFilter(request.query);
+      const { after } = request.query;
+      const found = await api.get<{ recipients: Recipient[]; next: string | null }>('/single-send/recipients/find', {
+        utr,
+        ...filter,
+        ...(after && { after }),
+      });
+      const frame = { title: summary.single_send_name, section: 'mailings' } as const;
+      const content = (
+        <>
+          <Head summary={summary} now={clock.now()} current="recipients" />
+          <Recipients {...found} utr={utr} filter={filter} isLater={Boolean(after)} now={clock.now()} />
+        </>
+      );
+      return sendPage(request, reply, viewer, frame, content);
+    },
+  });
+}
+
+/** The filter that a page was asked for, without what is empty or unknown. */
+function readFilter({ search, state, reason, link }: Record<string, string | undefined>): Filter {
+  const known = DELIVERY_STATES.find((name) => name === state);
+  return {
+    ...(search && { search }),
+    ...(known && { state: known }),
+    ...(reason && { reason }),
+    ...(link && /^\d{1,6}$/.test(link) && { link }),
+  };
+}
+
+interface RecipientsProps {
+  recipients: readonly Recipient[];
+  next: string | null;
+  utr: string;
+  filter: Filter;
+  isLater: boolean;
+  now: Date;
+}
+
+function Recipients({ recipients, next, utr, filter, isLater, now }: RecipientsProps) {
+  const language = useLanguage();
+  const href = (after?: string) => {
+    const query = new URLSearchParams({ ...filter, ...(after !== undefined && { after }) }).toString();
+    return `/mailings/${utr}/recipients${query && `?${query}`}`;
+  };
+  return (
+    <>
+      <SearchForm
+        name="search"
+        label={language.say('recipients.search')}
+        find={language.say('mailings.find')}
+        value={filter.search ?? ''}
+      >
+        <select name="state" aria-label={language.say('mailings.state')}>
+          <option value="">{language.say('mailings.state.any')}</option>
+          {DELIVERY_STATES.map((name) => (
+            <option key={name} value={name} selected={name === filter.state}>
+              {language.say(`delivery.${name}`)}
+            </option>
+          ))}
+        </select>
+        {filter.reason && <input type="hidden" name="reason" value={filter.reason} />}
+        {filter.link && <input type="hidden" name="link" value={filter.link} />}
+      </SearchForm>
+      {(filter.reason || filter.link) && (
+        <p class="small">
+          {filter.reason && (
+            <>
+              {language.say('mailings.reason')}: <bdi>{filter.reason}</bdi>{' '}
+            </>
+          )}
+          {filter.link && language.say('recipients.ofLink', { number: Number(filter.link) + 1 })}{' '}
+          <a href={`/mailings/${utr}/recipients`}>{language.say('recipients.all')}</a>
+        </p>
+      )}
+      {recipients.length === 0 ? (
+        <p>{language.say(next === null ? 'recipients.none' : 'recipients.noneHere')}</p>
+      ) : (
+        <Found recipients={recipients} now={now} />
+      )}
+      <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
+    </>
+  );
+}
+
+function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>) {
+  const language = useLanguage();
+  return (
+    <Table
+      caption={language.say('mailings.recipients')}
+      rows={recipients}
+      keyOf={({ id }) => id}
+      columns={[
+        { heading: language.say('recipients.email'), cell: ({ email }) => <bdi>{email}</bdi> },
+        {
+          heading: language.say('mailings.state'),
+          cell: ({ state }) => <Badge tone={TONES[state]}>{language.say(`delivery.${state}`)}</Badge>,
+        },
+        { heading: language.say('recipients.why'), cell: ({ reply }) => <bdi class="small">{reply ?? ''}</bdi> },
+        {
+          heading: language.say('mailings.opens'),
+          isNumber: true,
+          cell: ({ opens }) => language.number(opens),
+        },
+        { heading: language.say('mailings.clicks'), isNumber: true, cell: ({ clicks }) => language.number(clicks) },
+        {
+          heading: language.say('recipients.when'),
+          cell: ({ updated_at: at }) => <Time at={recordTime(at)} now={now} />,
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,125 @@
+/** What may keep people from reading a mail: missing texts, weak contrast, size. */
+import { Parser } from 'htmlparser2';
+import type { MailParts } from './mail.ts';
+
+/** A link in the mail and the words it is shown with; `text` is empty where an image without text or nothing stands for it. */
+export interface MailLink {
+  url: string;
+  text: string;
+}
+
+/** One thing that was looked at. `values` are for the sentence about it. */
+export interface Finding {
+  check: 'size' | 'plainText' | 'language' | 'images' | 'links' | 'contrast' | 'unsubscribe';
+  isGood: boolean;
+  values: { count: number; limit: number };
+}
+
+/** Gmail shows no more than the first 102 KiB of a mail's HTML and hides the rest behind a link. */
+const GMAIL_BYTES = 102 * 1024;
+/** The contrast that text needs, at least (WCAG 2.2, 1.4.3). */
+const MIN_CONTRAST = 4.5;
+/** Elements without content and end tag. */
+const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr']);
+const INVISIBLE = new Set(['head', 'script', 'style', 'title']);
+
+interface Open {
+  colour: string | null;
+  ground: string | null;
+  isHidden: boolean;
+}
+
+/** Gives the links of a mail's HTML and what was found about its texts. */
+function readHtml(html: string) {
+  const links: MailLink[] = [];
+  const stack: Open[] = [{ colour: null, ground: null, isHidden: false }];
+  let link: MailLink | null = null;
+  let hasLanguage = false;
+  let bareImages = 0;
+  let weakTexts = 0;
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      const above = stack.at(-1) ?? { colour: null, ground: null, isHidden: false };
+      const style = attributes.style ?? '';
+      const isHidden = above.isHidden || INVISIBLE.has(name) || /display\s*:\s*none/i.test(style);
+      if (!VOID.has(name)) {
+        stack.push({
+          colour: styleColour(style, 'color') ?? above.colour,
+          ground: styleColour(style, 'background(?:-color)?') ?? hexColour(attributes.bgcolor ?? '') ?? above.ground,
+          isHidden,
+        });
+      }
+      if (name === 'html' && attributes.lang) hasLanguage = true;
+      if (name === 'a' && attributes.href) {
+        link = { url: attributes.href, text: attributes['aria-label'] ?? '' };
+        links.push(link);
+      }
+      // An empty alternative text is right for a picture that is decoration only, and for the pixel that counts opens.
+      if (name === 'img' && attributes.alt === undefined && !isHidden) bareImages++;
+      if (name === 'img' && link !== null) link.text += attributes.alt ?? '';
+    },
+    ontext(text) {
+      const { colour, ground, isHidden } = stack.at(-1) ?? { colour: null, ground: null, isHidden: true };
+      if (text.trim() === '' || isHidden) return;
+      if (link !== null) link.text += text;
+      if (colour !== null && ground !== null && contrast(colour, ground) < MIN_CONTRAST) weakTexts++;
+    },
+    onclosetag(name) {
+      if (!VOID.has(name) && stack.length > 1) stack.pop();
+      if (name === 'a') link = null;
+    },
+  });
+  parser.end(html);
+  return { links: links.map(({ url, text }) => ({ url, text: text.trim() })), hasLanguage, bareImages, weakTexts };
+}
+
+/** Looks at a mail; gives its links and one finding for each check. */
+export function checkMail({ html, text, headers }: MailParts): { links: MailLink[]; findings: Finding[] } {
+  const { links, hasLanguage, bareImages, weakTexts } = readHtml(html ?? '');
+  const bytes = Buffer.byteLength(html ?? '');
+  const silentLinks = links.filter((link) => link.text === '').length;
+  const canLeave = headers.some(({ name }) => name.toLowerCase() === 'list-unsubscribe');
+  const finding = (check: Finding['check'], isGood: boolean, count = 0, limit = 0) => ({
+    check,
+    isGood,
+    values: { count, limit },
+  });
+  return {
+    links,
+    findings: [
+      finding('size', bytes <= GMAIL_BYTES, bytes, GMAIL_BYTES),
+      finding('unsubscribe', canLeave),
+      finding('plainText', text !== null && text.trim() !== ''),
+      finding('language', html === null || hasLanguage),
+      finding('images', bareImages === 0, bareImages),
+      finding('links', silentLinks === 0, silentLinks),
+      finding('contrast', weakTexts === 0, weakTexts),
+    ],
+  };
+}
+
+/** The colour that a style attribute gives to a property, as six hexadecimal digits; null where it gives none that is written so. */
+function styleColour(style: string, property: string): string | null {
+  return hexColour(new RegExp(`(?:^|;)\\s*${property}\\s*:\\s*([^;\\s]+)`, 'i').exec(style)?.[1] ?? '');
+}
+
+function hexColour(text: string): string | null {
+  const digits = /^#([\da-f]{3}|[\da-f]{6})$/i.exec(text)?.[1];
+  if (digits === undefined) return null;
+  return digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&');
+}
+
+/** The contrast of two colours, 1 to 21 (WCAG 2.2, definition of contrast ratio). */
+function contrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/** The relative luminance of a colour, 0 to 1 (WCAG 2.2, definition of relative luminance). */
+function luminance(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
+    const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,42 @@
+/** A mail of the outbox as the API gives it, taken apart. */
+import PostalMime from 'postal-mime';
+
+/** A mail in the list. */
+export interface OutboxEntry {
+  id: number;
+  from: string;
+  to: string;
+  subject: string;
+  created_at: string;
+}
+
+/** A whole mail: `raw` is what would have left. */
+export interface OutboxMail extends OutboxEntry {
+  envelope_from: string;
+  envelope_to: string;
+  web_copy: string | null;
+  raw: string;
+}
+
+/** A mail's parts. `html` and `text` are null where the mail has none. */
+export interface MailParts {
+  html: string | null;
+  text: string | null;
+  headers: { name: string; value: string }[];
+}
+
+/** Takes a mail apart (RFC 5322, RFC 2045), its headers unfolded and in their order. */
+export async function takeApart(raw: string): Promise<MailParts> {
+  const { html, text, headerLines } = await PostalMime.parse(raw);
+  const headers = headerLines.map(({ line }) => {
+    const at = line.indexOf(':');
+    return {
+      name: line.slice(0, at),
+      value: line
+        .slice(at + 1)
+        .replaceAll(/\r?\n[ \t]+/g, ' ')
+        .trim(),
+    };
+  });
+  return { html: html ?? null, text: text ?? null, headers };
+}

@@ -1,0 +1,45 @@
+/** Below the list of people: what to do, and with whom. The next page says how many they are and asks. */
+import { Button } from '../../components/button.tsx';
+import { SelectField } from '../../components/field.tsx';
+import { useLanguage } from '../../words/index.ts';
+import type { Choices } from './records.ts';
+
+/** `whole` says how many match; it is known on the first page only. */
+export function ActionBar({ choices, whole, isFirst }: { choices: Choices; whole: string; isFirst: boolean }) {
+  const language = useLanguage();
+  const options = [
+    { value: 'delete', label: language.say('people.action.delete') },
+    { value: 'unsubscribe:0', label: language.say('people.action.unsubscribeAll') },
+    ...choices.groups.map(({ id, group_name: name }) => ({
+      value: `unsubscribe:${id}`,
+      label: language.say('people.action.unsubscribe', { name }),
+    })),
+    ...choices.types.map(({ id, name }) => ({
+      value: `move:${id}`,
+      label: language.say('people.action.move', { name }),
+    })),
+    ...choices.segments.map(({ id, segment_name: name }) => ({
+      value: `segment:${id}`,
+      label: language.say('people.action.segment', { name }),
+    })),
+  ];
+  return (
+    <fieldset class="action-bar">
+      <legend class="visually-hidden">{language.say('people.action')}</legend>
+      <div class="choices-in-row">
+        <label class="choice">
+          <input type="radio" name="whom" value="chosen" checked />
+          <span>{language.say('people.whom.chosen')}</span>
+        </label>
+        {isFirst && (
+          <label class="choice">
+            <input type="radio" name="whom" value="everything" />
+            <span>{language.say('people.whom.all', { found: whole })}</span>
+          </label>
+        )}
+      </div>
+      <SelectField name="action" label={language.say('people.action')} options={options} />
+      <Button look="plain">{language.say('people.action.next')}</Button>
+    </fieldset>
+  );
+}

@@ -1,0 +1,207 @@
+/** Actions on many people: the page that says what will happen to how many, and the page that shows how far it is. */
+import type { FastifyInstance } from 'fastify';
+import { READ } from '../../../http/page-layout.ts';
+import { type ApiAnswer, ApiClient } from '../../api-client.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { Meter, Stats } from '../../components/figures.tsx';
+import { Island } from '../../components/island.tsx';
+import { Card, Notice } from '../../components/surface.tsx';
+import { languageOf, sendPage } from '../../page.tsx';
+import { viewerOf } from '../../signed-in.ts';
+import { type Language, useLanguage } from '../../words/index.ts';
+import { listAddress, type PeopleFilter, readFilter, texts } from './filter.ts';
+import { countText, FilterInputs, findPeople, readChoices } from './people.tsx';
+import type { Choices, Job } from './records.ts';
+
+const UNPROCESSABLE = 422;
+const SEE_OTHER = 303;
+
+/** What the form of the list or of the confirmation asks for. */
+interface Request {
+  filter: PeopleFilter;
+  ids: string[];
+  isEverything: boolean;
+  action: Job['action'] | null;
+  target: string;
+}
+
+export async function peopleActions(app: FastifyInstance): Promise<void> {
+  app.post('/people/actions', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const asked = readRequest(request.body);
+    if (asked.action === null || (!asked.isEverything && asked.ids.length === 0)) {
+      const content = <Notice tone="warn">{language.say('people.action.nobody')}</Notice>;
+      reply.code(UNPROCESSABLE);
+      return sendPage(request, reply, viewer, frame(language), content);
+    }
+    const api = new ApiClient(app, request);
+    const choices = await readChoices(api);
+    const whom = asked.isEverything
+      ? countText(language, await findPeople(api, new URLSearchParams({ ...asked.filter.chosen, limit: '1' })))
+      : language.say('people.count', { count: asked.ids.length });
+    return sendPage(request, reply, viewer, frame(language), <Confirm {...{ asked, choices, whom }} />);
+  });
+
+  app.post('/people/actions/start', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const { filter, ids, isEverything, action, target } = readRequest(request.body);
+    const targets = {
+      move: 'to_contact_type_id',
+      segment: 'to_segment_id',
+      unsubscribe: 'unsubscribe_groups_id',
+      delete: '',
+    };
+    const name = action === null ? '' : targets[action];
+    const answer: ApiAnswer<{ job: Job }> = await new ApiClient(app, request).send('POST', '/contacts/jobs/start', {
+      ...(isEverything ? { everything: 1, ...filter.chosen } : { strIds: ids }),
+      action,
+      ...(name !== '' && { [name]: Number(target) }),
+    });
+    if (answer.message) return reply.redirect(`/people/actions/${answer.message.job.id}`, SEE_OTHER);
+    reply.code(answer.status);
+    return sendPage(request, reply, viewer, frame(language), <Refused errors={answer.errors} />);
+  });
+
+  app.route<{ Params: { id: string } }>({
+    method: READ,
+    url: '/people/actions/:id',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const api = new ApiClient(app, request);
+      const { job } = await api.get<{ job: Job }>('/contacts/jobs/details', { id: request.params.id });
+      const content = <Progress job={job} canChange={viewer.role !== 'viewer'} />;
+      return sendPage(request, reply, viewer, frame(languageOf(request, viewer)), content);
+    },
+  });
+
+  for (const change of ['cancel', 'undo'] as const) {
+    app.post<{ Params: { id: string } }>(`/people/actions/:id/${change}`, async (request, reply) => {
+      const viewer = viewerOf(request);
+      const { id } = request.params;
+      const answer = await new ApiClient(app, request).send('POST', `/contacts/jobs/${change}`, { id });
+      if (answer.message) return reply.redirect(`/people/actions/${encodeURIComponent(id)}`, SEE_OTHER);
+      reply.code(answer.status);
+      return sendPage(request, reply, viewer, frame(languageOf(request, viewer)), <Refused errors={answer.errors} />);
+    });
+  }
+}
+
+const frame = (language: Language) => ({ title: language.say('people.action.title'), section: 'people' }) as const;
+
+function readRequest(body: unknown): Request {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), body);
+  const [kind, target = ''] = (texts(values.action)[0] ?? '').split(':');
+  const action = (['move', 'delete', 'unsubscribe', 'segment'] as const).find((known) => known === kind) ?? null;
+  const isEverything = texts(values.whom)[0] === 'everything';
+  return { filter: readFilter(body), ids: texts(values.ids), isEverything, action, target };
+}
+
+function Refused({ errors }: { errors: ApiAnswer<unknown>['errors'] }) {
+  const text =
+    typeof errors === 'string'
+      ? errors
+      : Object.values(errors ?? {})
+          .flat()
+          .join(' ');
+  return (
+    <Notice tone="bad" isNews>
+      {text}
+    </Notice>
+  );
+}
+
+/** What is about to happen, in a sentence with the number of people. */
+function sentence(language: Language, { action, target }: Request, choices: Choices, people: string): string {
+  const id = Number(target);
+  switch (action) {
+    case 'move':
+      return language.say('people.confirm.move', {
+        people,
+        name: choices.types.find((one) => one.id === id)?.name ?? '',
+      });
+    case 'segment': {
+      const name = choices.segments.find((one) => one.id === id)?.segment_name ?? '';
+      return language.say('people.confirm.segment', { people, name });
+    }
+    case 'unsubscribe': {
+      const name = choices.groups.find((one) => one.id === id)?.group_name;
+      return name === undefined
+        ? language.say('people.confirm.unsubscribeAll', { people })
+        : language.say('people.confirm.unsubscribe', { people, name });
+    }
+    default:
+      return language.say('people.confirm.delete', { people });
+  }
+}
+
+function Confirm({ asked, choices, whom }: { asked: Request; choices: Choices; whom: string }) {
+  const language = useLanguage();
+  const text = sentence(language, asked, choices, whom);
+  const isUndoable = asked.action === 'move' || asked.action === 'delete';
+  return (
+    <Card title={text}>
+      <form method="post" action="/people/actions/start">
+        <p class="quiet-text">{language.say(isUndoable ? 'people.confirm.undoable' : 'people.confirm.final')}</p>
+        {asked.isEverything ? (
+          <FilterInputs filter={asked.filter} />
+        ) : (
+          asked.ids.map((id) => <input key={id} type="hidden" name="ids" value={id} />)
+        )}
+        <input type="hidden" name="whom" value={asked.isEverything ? 'everything' : 'chosen'} />
+        <input type="hidden" name="action" value={`${asked.action}:${asked.target}`} />
+        <div class="buttons">
+          <Button look={asked.action === 'delete' ? 'danger' : 'primary'}>
+            {language.say('people.confirm.yes', { people: whom })}
+          </Button>
+          <LinkButton look="plain" href={listAddress(asked.filter)}>
+            {language.say('people.confirm.no')}
+          </LinkButton>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function Progress({ job, canChange }: { job: Job; canChange: boolean }) {
+  const language = useLanguage();
+  const isActive = ['selecting', 'running', 'undoing'].includes(job.state);
+  const button = (change: 'cancel' | 'undo') => (
+    <form method="post" action={`/people/actions/${job.id}/${change}`}>
+      <Button look="plain">{language.say(`people.job.${change}`)}</Button>
+    </form>
+  );
+  return (
+    <Island name="live" data={{ every: isActive ? 1000 : 0, results: '#people-job' }}>
+      <div id="people-job" class="stack" data-active={isActive ? 'yes' : 'no'}>
+        <Card title={language.say(`people.job.${job.action}`)}>
+          <p role="status">{language.say(`people.job.${job.state}`)}</p>
+          {isActive && (
+            <Meter
+              label={language.say('people.job.progress')}
+              value={job.state === 'undoing' ? job.whole - job.done : job.done + job.skipped}
+              max={job.whole}
+            />
+          )}
+          <Stats
+            figures={[
+              { label: language.say('people.job.whole'), value: language.number(job.whole) },
+              { label: language.say('people.job.finished'), value: language.number(job.done) },
+              { label: language.say('people.job.skipped'), value: language.number(job.skipped) },
+            ]}
+          />
+          {canChange && (
+            <div class="buttons">
+              {(job.state === 'selecting' || job.state === 'running') && button('cancel')}
+              {job.is_undoable === 1 && button('undo')}
+              <LinkButton look="quiet" href="/people">
+                {language.say('people.back')}
+              </LinkButton>
+            </div>
+          )}
+        </Card>
+      </div>
+    </Island>
+  );
+}

@@ -1,0 +1,297 @@
+/** Importing people in three steps: choose a file, say what its columns are, watch it. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { READ } from '../../../http/page-layout.ts';
+import { type ApiAnswer, ApiClient } from '../../api-client.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../components/field.tsx';
+import { Meter, Stats } from '../../components/figures.tsx';
+import { Island } from '../../components/island.tsx';
+import { Card, Notice } from '../../components/surface.tsx';
+import { languageOf, sendPage } from '../../page.tsx';
+import { viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { fieldLabel } from './field-label.ts';
+import { texts } from './filter.ts';
+import { readChoices } from './people.tsx';
+import type { Choices, Upload } from './records.ts';
+
+const SEE_OTHER = 303;
+
+interface WithId {
+  Params: { id: string };
+}
+interface ImportReport {
+  rows: number;
+  created: number;
+  updated: number;
+  failed: number;
+  notes: string[];
+}
+
+/** The choice of a contact type that is made with the import. */
+const NEW_TYPE = 'new';
+
+export async function importScreen(app: FastifyInstance): Promise<void> {
+  // The API reads the file; the page passes it on as it comes.
+  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
+
+  app.route({
+    method: READ,
+    url: '/people/import',
+    handler: (request, reply) => send(request, reply, <ChooseFile />),
+  });
+
+  app.post('/people/import', { config: { upload: true } }, async (request, reply) => {
+    const api = new ApiClient(app, request);
+    const type = request.headers['content-type'] ?? '';
+    const answer: ApiAnswer<{ upload: Upload }> = await api.upload('/contacts/imports/look', request.body, type);
+    if (answer.message) return reply.redirect(`/people/import/${answer.message.upload.id}`, SEE_OTHER);
+    reply.code(answer.status);
+    return send(request, reply, <ChooseFile problem={problemText(answer.errors)} />);
+  });
+
+  app.route<WithId>({
+    method: READ,
+    url: '/people/import/:id',
+    handler: async (request, reply) => {
+      const api = new ApiClient(app, request);
+      const { upload } = await api.get<{ upload: Upload }>('/contacts/imports/progress', {
+        upload_id: request.params.id,
+      });
+      if (upload.state === 'looked')
+        return send(request, reply, <Mapping upload={upload} choices={await readChoices(api)} />);
+      const report =
+        upload.import_id === null
+          ? null
+          : (await api.get<{ import: ImportReport }>('/contacts/imports/details', { id: String(upload.import_id) }))
+              .import;
+      return send(request, reply, <Progress upload={upload} report={report} />);
+    },
+  });
+
+  app.post<WithId>('/people/import/:id', async (request, reply) => {
+    const api = new ApiClient(app, request);
+    const upload_id = request.params.id;
+    const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
+    const { upload } = await api.get<{ upload: Upload }>('/contacts/imports/progress', { upload_id });
+    const mapping = upload.columns.map((_, at) => texts(values[`column${at}`])[0] ?? '');
+    const [chosen = NEW_TYPE] = texts(values.contact_type_id);
+    const [newType = ''] = texts(values.name);
+    const made = chosen === NEW_TYPE ? await makeType(api, newType) : { id: chosen };
+    const contact_type_id = made.id ?? chosen;
+    const answer: ApiAnswer<string> =
+      made.refusal ?? (await api.send('POST', '/contacts/imports/start', { upload_id, contact_type_id, mapping }));
+    if (answer.message) return reply.redirect(`/people/import/${encodeURIComponent(upload_id)}`, SEE_OTHER);
+    reply.code(answer.status);
+    const problems = typeof answer.errors === 'object' ? answer.errors : {};
+    const given = {
+      ...upload,
+      columns: upload.columns.map((column, at) => ({ ...column, field: mapping[at] || null })),
+    };
+    const choices = await readChoices(api);
+    return send(
+      request,
+      reply,
+      <Mapping upload={given} choices={choices} type={contact_type_id} newType={newType} problems={problems} />,
+    );
+  });
+
+  app.get<WithId>('/people/import/:id/errors', async (request, reply) => {
+    const csv = await new ApiClient(app, request).text('/contacts/imports/errors', { id: request.params.id });
+    reply.header('content-disposition', 'attachment; filename="import-errors.csv"').type('text/csv; charset=utf-8');
+    return reply.send(csv);
+  });
+}
+
+/** Makes a contact type; gives its id, or why the API refused its name. */
+async function makeType(api: ApiClient, name: string): Promise<{ id?: string; refusal?: ApiAnswer<string> }> {
+  const answer = await api.send('POST', '/contacts-type/add', { name });
+  if (answer.message === undefined) return { refusal: answer };
+  const { types } = await readChoices(api);
+  const ids = types.filter((type) => type.name === name.trim()).map(({ id }) => id);
+  return { id: String(Math.max(...ids)) };
+}
+
+function send(request: FastifyRequest, reply: Parameters<typeof sendPage>[1], content: Parameters<typeof sendPage>[4]) {
+  const viewer = viewerOf(request);
+  const title = languageOf(request, viewer).say('people.import');
+  return sendPage(request, reply, viewer, { title, section: 'people' }, content);
+}
+
+function problemText(errors: ApiAnswer<unknown>['errors']): string {
+  return typeof errors === 'string'
+    ? errors
+    : Object.values(errors ?? {})
+        .flat()
+        .join(' ');
+}
+
+/** A page about a file that is too large, and any other refusal, has the API's own words. */
+function ChooseFile({ problem }: { problem?: string }) {
+  const language = useLanguage();
+  return (
+    <Card>
+      <form method="post" action="/people/import" enctype="multipart/form-data">
+        <div class="drop">
+          <label for="file">
+            <b>{language.say('import.file')}</b>
+            <span class="quiet-text">{language.say('import.file.hint')}</span>
+          </label>
+          <input
+            type="file"
+            id="file"
+            name="file"
+            accept=".csv,text/csv"
+            required
+            {...(problem && { 'aria-invalid': true, 'aria-describedby': 'file-problem' })}
+          />
+        </div>
+        {problem && (
+          <p class="problem" id="file-problem">
+            {problem}
+          </p>
+        )}
+        <div class="buttons">
+          <Button>{language.say('import.look')}</Button>
+          <LinkButton look="quiet" href="/people">
+            {language.say('people.confirm.no')}
+          </LinkButton>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function Mapping({
+  upload,
+  choices,
+  type = '',
+  newType = '',
+  problems,
+}: {
+  upload: Upload;
+  choices: Choices;
+  type?: string;
+  newType?: string;
+  problems?: Problems;
+}) {
+  const language = useLanguage();
+  const fields = [
+    { value: '', label: language.say('import.skip') },
+    ...choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(name) })),
+  ];
+  return (
+    <form method="post" action={`/people/import/${upload.id}`} class="stack">
+      {upload.notes.map((note) => (
+        <Notice key={note}>{note}</Notice>
+      ))}
+      {problems?.mapping && (
+        <Notice tone="bad" isNews>
+          {problems.mapping.join(' ')}
+        </Notice>
+      )}
+      {choices.types.length > 0 && (
+        <SelectField
+          name="contact_type_id"
+          label={language.say('import.type')}
+          hint={language.say('import.type.hint')}
+          value={type}
+          problems={problems}
+          options={[
+            ...choices.types.map(({ id, name }) => ({ value: String(id), label: name })),
+            { value: NEW_TYPE, label: language.say('import.type.new') },
+          ]}
+        />
+      )}
+      <TextField
+        name="name"
+        label={language.say('import.type.name')}
+        hint={language.say('import.type.name.hint')}
+        value={newType}
+        maxLength={255}
+        problems={problems}
+      />
+      <div class="table-wrap">
+        <table class="cards">
+          <caption>{language.say('import.columns', { name: upload.file_name })}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{language.say('import.column')}</th>
+              <th scope="col">{language.say('import.samples')}</th>
+              <th scope="col">{language.say('import.field')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {upload.columns.map((column, at) => (
+              <tr key={at}>
+                <th scope="row">{column.name || language.say('import.unnamed', { number: at + 1 })}</th>
+                <td data-label={language.say('import.samples')}>{column.samples.filter(Boolean).join(' · ')}</td>
+                <td data-label={language.say('import.field')}>
+                  <select name={`column${at}`} aria-label={language.say('import.fieldOf', { name: column.name })}>
+                    {fields.map(({ value, label }) => (
+                      <option key={value} value={value} selected={value === (column.field ?? '')}>
+                        {label}
+                      </option>
+                    ))}
+                  </select>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div class="buttons">
+        <Button>{language.say('import.start')}</Button>
+        <LinkButton look="quiet" href="/people/import">
+          {language.say('import.other')}
+        </LinkButton>
+      </div>
+    </form>
+  );
+}
+
+function Progress({ upload, report }: { upload: Upload; report: ImportReport | null }) {
+  const language = useLanguage();
+  const isRunning = upload.state === 'running';
+  const isReading = upload.whole === 0;
+  return (
+    <Island name="live" data={{ every: isRunning ? 1000 : 0, results: '#import-progress' }}>
+      <div id="import-progress" class="stack" data-active={isRunning ? 'yes' : 'no'}>
+        <Card title={upload.file_name}>
+          <p role="status">{language.say(`import.state.${isRunning && isReading ? 'reading' : upload.state}`)}</p>
+          {isRunning && (
+            <Meter
+              label={language.say('people.job.progress')}
+              value={isReading ? upload.bytes_read : upload.written}
+              max={isReading ? upload.bytes : upload.whole}
+            />
+          )}
+          {report !== null && (
+            <Stats
+              figures={[
+                { label: language.say('import.created'), value: language.number(report.created) },
+                { label: language.say('import.updated'), value: language.number(report.updated) },
+                { label: language.say('import.failed'), value: language.number(report.failed) },
+              ]}
+            />
+          )}
+          {!isRunning &&
+            [...new Set([...upload.notes, ...(report?.notes ?? [])])].map((note) => <Notice key={note}>{note}</Notice>)}
+          {!isRunning && (
+            <div class="buttons">
+              {report !== null && report.failed > 0 && (
+                <LinkButton look="plain" href={`/people/import/${upload.import_id}/errors`}>
+                  {language.say('import.errors')}
+                </LinkButton>
+              )}
+              <LinkButton look="plain" href="/people/import">
+                {language.say('import.other')}
+              </LinkButton>
+              <LinkButton href="/people">{language.say('people.back')}</LinkButton>
+            </div>
+          )}
+        </Card>
+      </div>
+    </Island>
+  );
+}

@@ -1,0 +1,203 @@
+/** One person: facts, groups and segments, the timeline, the export, and erasing them. */
+import type { FastifyInstance } from 'fastify';
+import { READ } from '../../../http/page-layout.ts';
+import { ApiClient } from '../../api-client.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { Badge, Card, Notice } from '../../components/surface.tsx';
+import { Pager } from '../../components/table.tsx';
+import { languageOf, sendPage } from '../../page.tsx';
+import { viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { fieldLabel } from './field-label.ts';
+import { texts } from './filter.ts';
+import type { Moment, Person, PersonContact } from './records.ts';
+import { Timeline } from './timeline.tsx';
+
+const SEE_OTHER = 303;
+
+interface WithId {
+  Params: { id: string };
+  Querystring: Record<string, unknown>;
+}
+
+export async function personScreen(app: FastifyInstance): Promise<void> {
+  app.route<WithId>({
+    method: READ,
+    url: '/people/:id',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const language = languageOf(request, viewer);
+      const api = new ApiClient(app, request);
+      const contact_id = request.params.id;
+      const [after] = texts(request.query.after);
+      const [{ person }, timeline] = await Promise.all([
+        api.get<{ person: Person }>('/contacts/person', { contact_id }),
+        api.get<{ moments: Moment[]; next: string | null }>('/contacts/timeline', {
+          contact_id,
+          ...(after && { after }),
+        }),
+      ]);
+      const here = `/people/${encodeURIComponent(contact_id)}`;
+      const name = person.contacts.map(({ fullname }) => fullname).find((text) => text !== '');
+      const title = name ?? person.email;
+      const action = (
+        <LinkButton look="plain" href={`${here}/export`}>
+          {language.say('person.export')}
+        </LinkButton>
+      );
+      return sendPage(
+        request,
+        reply,
+        viewer,
+        { title, section: 'people', action },
+        <>
+          <Facts person={person} />
+          <Consent person={person} />
+          <Card title={language.say('person.timeline')}>
+            <Timeline moments={timeline.moments} />
+            <Pager
+              first={after === undefined ? null : here}
+              next={timeline.next === null ? null : `${here}?${new URLSearchParams({ after: timeline.next })}`}
+            />
+          </Card>
+          {viewer.role !== 'viewer' && (
+            <p>
+              <LinkButton look="danger" href={`${here}/erase`}>
+                {language.say('person.erase')}
+              </LinkButton>
+            </p>
+          )}
+        </>,
+      );
+    },
+  });
+
+  app.get<WithId>('/people/:id/export', async (request, reply) => {
+    const api = new ApiClient(app, request);
+    const known = await api.get<object>('/contacts/person/export', { contact_id: request.params.id });
+    reply.header('content-disposition', 'attachment; filename="person.json"').type('application/json; charset=utf-8');
+    return reply.send(JSON.stringify(known, null, 2));
+  });
+
+  app.route<WithId>({
+    method: READ,
+    url: '/people/:id/erase',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const contact_id = request.params.id;
+      const api = new ApiClient(app, request);
+      const { person } = await api.get<{ person: Person }>('/contacts/person', { contact_id });
+      const title = languageOf(request, viewer).say('person.erase');
+      return sendPage(request, reply, viewer, { title, section: 'people' }, <Erase {...{ person, contact_id }} />);
+    },
+  });
+
+  app.post<WithId>('/people/:id/erase', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
+    const contact_id = request.params.id;
+    const answer = await new ApiClient(app, request).send('POST', '/contacts/person/erase', { contact_id });
+    if (answer.message) return reply.redirect('/people', SEE_OTHER);
+    reply.code(answer.status);
+    const content = <Notice tone="bad">{String(answer.errors)}</Notice>;
+    return sendPage(request, reply, viewer, { title: language.say('person.erase'), section: 'people' }, content);
+  });
+}
+
+/** The facts shown of each contact, in this order, where they are given. */
+const FACTS = [
+  'alt_email',
+  'country',
+  'state',
+  'city',
+  'address_line1',
+  'address_line2',
+  'state_province_region',
+  'postal_code',
+];
+
+function Facts({ person }: { person: Person }) {
+  return (
+    <>
+      {person.contacts.map((contact) => (
+        <Card key={contact.id} title={contact.contact_type_name}>
+          <dl class="person-facts">
+            <Fact label="email" value={contact.email} />
+            {FACTS.map((name) => (
+              <Fact key={name} label={name} value={contact[name]} />
+            ))}
+            {customValues(contact).map(([name, value]) => (
+              <Fact key={name} label={name} value={value} />
+            ))}
+          </dl>
+        </Card>
+      ))}
+    </>
+  );
+}
+
+function customValues({ custom_field }: PersonContact): [string, string | null][] {
+  return Object.entries(custom_field ?? {}).map(([name, { field_value }]) => [name, field_value]);
+}
+
+function Fact({ label, value }: { label: string; value: unknown }) {
+  if (typeof value !== 'string' || value === '') return null;
+  return (
+    <div>
+      <dt>{fieldLabel(label)}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function Consent({ person }: { person: Person }) {
+  const language = useLanguage();
+  const { unsubscribed, segments, suppression } = person;
+  return (
+    <Card title={language.say('person.mail')}>
+      {suppression !== null && (
+        <Notice tone="warn">{language.say('person.suppressed', { reason: suppression })}</Notice>
+      )}
+      {unsubscribed.length === 0 && suppression === null && <p>{language.say('person.mailable')}</p>}
+      {unsubscribed.length > 0 && (
+        <ul class="plain-list">
+          {unsubscribed.map(({ unsubscribe_groups_id: id, group_name, created_at }) => (
+            <li key={String(id)}>
+              {id === null
+                ? language.say('person.leftAll', { day: language.date(new Date(created_at)) })
+                : language.say('person.left', { name: group_name ?? '', day: language.date(new Date(created_at)) })}
+            </li>
+          ))}
+        </ul>
+      )}
+      {segments.length > 0 && (
+        <p class="badges">
+          {language.say('person.segments')}
+          {segments.map(({ segment_id, segment_name }) => (
+            <Badge key={segment_id}>{segment_name}</Badge>
+          ))}
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function Erase({ person, contact_id }: { person: Person; contact_id: string }) {
+  const language = useLanguage();
+  const here = `/people/${encodeURIComponent(contact_id)}`;
+  return (
+    <Card title={language.say('person.erase.title', { email: person.email })}>
+      <form method="post" action={`${here}/erase`}>
+        <p>{language.say('person.erase.what', { count: person.contacts.length })}</p>
+        <p>{language.say('person.erase.keeps')}</p>
+        <p class="quiet-text">{language.say('person.erase.final')}</p>
+        <div class="buttons">
+          <Button look="danger">{language.say('person.erase.yes')}</Button>
+          <LinkButton look="plain" href={here}>
+            {language.say('people.confirm.no')}
+          </LinkButton>
+        </div>
+      </form>
+    </Card>
+  );
+}

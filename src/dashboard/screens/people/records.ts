@@ -1,0 +1,98 @@
+/** The records of the API that the screens about people show. */
+
+export interface FoundContact {
+  id: number;
+  contact_type_id: number;
+  fullname: string;
+  email: string;
+  mail_state: 'mailable' | 'unsubscribed' | 'suppressed';
+  created_at: string;
+  fields: Record<string, string | null>;
+}
+
+export interface SearchResult {
+  contacts: FoundContact[];
+  next: string | null;
+  total: number | null;
+  is_total_exact: 0 | 1;
+  is_indexing: 0 | 1;
+}
+
+export interface ContactType {
+  id: number;
+  name: string;
+  contacts_count: number;
+}
+
+/** What the filters and actions can be about. */
+export interface Choices {
+  types: ContactType[];
+  segments: { id: number; segment_name: string }[];
+  groups: { id: number; group_name: string }[];
+  /** Every field of a contact by its name: the built-in ones, then the account's own. */
+  fields: { field_name: string }[];
+}
+
+export interface Job {
+  id: number;
+  action: 'move' | 'delete' | 'unsubscribe' | 'segment';
+  state: 'selecting' | 'running' | 'done' | 'cancelled' | 'undoing' | 'undone' | 'failed';
+  whole: number;
+  done: number;
+  skipped: number;
+  is_undoable: 0 | 1;
+}
+
+export interface Moment {
+  kind:
+    | 'contact_created'
+    | 'contact_changed'
+    | 'imported'
+    | 'segment_joined'
+    | 'segment_removed'
+    | 'automation_entered'
+    | 'mail'
+    | 'opened'
+    | 'clicked'
+    | 'bounced'
+    | 'complained'
+    | 'unsubscribed'
+    | 'resubscribed'
+    | 'suppressed';
+  happened_at: string;
+  name: string | null;
+  subject: string | null;
+  state: string | null;
+  reason: string | null;
+  url: string | null;
+  is_machine: 0 | 1;
+}
+
+export interface PersonContact {
+  id: number;
+  contact_type_name: string;
+  fullname: string;
+  custom_field: Record<string, { field_name: string; field_value: string | null }> | null;
+  [field: string]: unknown;
+}
+
+export interface Person {
+  email: string;
+  contacts: PersonContact[];
+  unsubscribed: { unsubscribe_groups_id: number | null; group_name: string | null; created_at: string }[];
+  segments: { segment_id: number; segment_name: string; by_hand: 0 | 1 }[];
+  suppression: string | null;
+}
+
+export interface Upload {
+  id: string;
+  state: 'looked' | 'running' | 'done' | 'failed';
+  file_name: string;
+  columns: { name: string; field: string | null; samples: string[] }[];
+  notes: string[];
+  bytes_read: number;
+  bytes: number;
+  written: number;
+  whole: number;
+  import_id: number | null;
+}

@@ -1,0 +1,71 @@
+/** The audit log, newest first. */
+import type { FastifyInstance } from 'fastify';
+import type { AuditAction } from '../../../users/audit.ts';
+import { ApiClient } from '../../api-client.ts';
+import { Time } from '../../components/figures.tsx';
+import { Empty } from '../../components/surface.tsx';
+import { Pager, Table } from '../../components/table.tsx';
+import { useLanguage } from '../../words/index.ts';
+import { sendSettings } from './frame.tsx';
+
+const PAGE_ROWS = 100;
+
+interface Entry {
+  id: number;
+  actor: string;
+  action: AuditAction;
+  subject: string;
+  address: string;
+  times: number;
+  created_at: string;
+}
+
+export async function auditScreen(app: FastifyInstance): Promise<void> {
+  app.get<{ Querystring: { before?: string } }>('/settings/audit', async (request, reply) => {
+    const before = /^\d{1,15}$/.test(request.query.before ?? '') ? request.query.before : undefined;
+    const query = { order: 'newest', limit: String(PAGE_ROWS), ...(before && { before_id: before }) };
+    const { audit } = await new ApiClient(app, request).get<{ audit: Entry[] }>('/audit/list', query);
+    const last = audit.length === PAGE_ROWS ? audit.at(-1) : undefined;
+    const content = (
+      <>
+        <Entries entries={audit} />
+        <Pager
+          first={before === undefined ? null : '/settings/audit'}
+          next={last === undefined ? null : `/settings/audit?before=${last.id}`}
+        />
+      </>
+    );
+    return sendSettings(request, reply, 'audit', content);
+  });
+}
+
+function Entries({ entries }: { entries: readonly Entry[] }) {
+  const language = useLanguage();
+  if (entries.length === 0) {
+    return (
+      <Empty icon="info" title={language.say('audit.none.title')}>
+        {language.say('audit.none.text')}
+      </Empty>
+    );
+  }
+  return (
+    <Table
+      caption={language.say('settings.audit')}
+      rows={entries}
+      keyOf={({ id }) => id}
+      columns={[
+        { heading: language.say('audit.what'), cell: (entry) => <What {...entry} /> },
+        { heading: language.say('audit.who'), cell: ({ actor }) => actor || language.say('audit.unknown') },
+        { heading: language.say('audit.subject'), cell: ({ subject }) => subject },
+        { heading: language.say('audit.from'), cell: ({ address }) => address },
+        { heading: language.say('audit.when'), cell: ({ created_at }) => <Time at={new Date(created_at)} /> },
+      ]}
+    />
+  );
+}
+
+function What({ action, times }: Entry) {
+  const language = useLanguage();
+  const text = language.say(`audit.${action}`);
+  return <>{times > 1 ? language.say('audit.times', { what: text, count: times }) : text}</>;
+}

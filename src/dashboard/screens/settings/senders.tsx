@@ -1,0 +1,174 @@
+/** The senders with the state of their verification, and the DNS records of their domains. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../../../deps.ts';
+import { ApiClient } from '../../api-client.ts';
+import { Button } from '../../components/button.tsx';
+import { Badge, Card, Empty } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { recordTime } from '../../record-time.ts';
+import { useLanguage } from '../../words/index.ts';
+import { backTo, refusal, sendSettings } from './frame.tsx';
+
+interface Sender {
+  id: number;
+  nickname: string;
+  from_name: string;
+  from_email: string;
+}
+
+interface Verification {
+  sender_id: number;
+  is_verified: 0 | 1;
+  sent_at: string | null;
+  state: 'queued' | 'sending' | 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled' | null;
+  reply: string | null;
+  held_reason: string | null;
+  resend_at: string | null;
+}
+
+interface SenderDomain {
+  domain: string;
+  return_path: string;
+  dkim: readonly { name: string; value: string }[];
+}
+
+interface Checks {
+  verifications: readonly Verification[];
+  domains: readonly SenderDomain[];
+}
+
+type Row = Sender & Verification;
+
+export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
+  const show = async (request: FastifyRequest, reply: FastifyReply, problem = '') => {
+    const api = new ApiClient(app, request);
+    const [{ senders }, { verifications, domains }] = await Promise.all([
+      api.get<{ senders: Sender[] }>('/senders'),
+      api.get<Checks>('/senders/checks'),
+    ]);
+    const byId = new Map(verifications.map((verification) => [verification.sender_id, verification]));
+    const rows = senders.flatMap((sender) => {
+      const verification = byId.get(sender.id);
+      return verification === undefined ? [] : [{ ...sender, ...verification }];
+    });
+    return sendSettings(
+      request,
+      reply,
+      'senders',
+      <Senders rows={rows} domains={domains} now={clock.now()} />,
+      problem,
+    );
+  };
+
+  app.get('/settings/senders', (request, reply) => show(request, reply));
+
+  app.post<{ Params: { id: string } }>('/settings/senders/:id/resend', async (request, reply) => {
+    const path = `/sender/resend-mail?${new URLSearchParams({ sender_id: request.params.id })}`;
+    const answer = await new ApiClient(app, request).send('GET', path);
+    if (answer.message !== undefined) return backTo(reply, 'senders', 'resent');
+    return show(request, reply.code(answer.status), refusal(answer));
+  });
+}
+
+function Senders({ rows, domains, now }: { rows: readonly Row[]; domains: readonly SenderDomain[]; now: Date }) {
+  const language = useLanguage();
+  if (rows.length === 0) {
+    return (
+      <Empty icon="mail" title={language.say('senders.none.title')}>
+        {language.say('senders.none.text')}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <p class="quiet-text">{language.say('senders.hint')}</p>
+      <Table
+        caption={language.say('settings.senders')}
+        rows={rows}
+        keyOf={({ id }) => id}
+        columns={[
+          { heading: language.say('senders.sender'), cell: ({ nickname, from_name: name }) => nickname || name },
+          { heading: language.say('senders.address'), cell: ({ from_email: email }) => email },
+          { heading: language.say('senders.state'), cell: (row) => <State {...row} /> },
+          { heading: language.say('senders.mail'), cell: (row) => <VerificationMail row={row} now={now} /> },
+        ]}
+      />
+      {domains.map((domain) => (
+        <DomainCard key={domain.domain} {...domain} />
+      ))}
+    </>
+  );
+}
+
+function State({ is_verified: isVerified }: Row) {
+  const language = useLanguage();
+  return isVerified === 1 ? (
+    <Badge tone="good">{language.say('senders.verified')}</Badge>
+  ) : (
+    <Badge tone="warn">{language.say('senders.unverified')}</Badge>
+  );
+}
+
+/** What became of the last verification mail, and the button for another one where one is needed and may be sent. */
+function VerificationMail({ row, now }: { row: Row; now: Date }) {
+  const language = useLanguage();
+  const sentAt = recordTime(row.sent_at);
+  const resendAt = recordTime(row.resend_at);
+  const time = sentAt === null ? '' : language.relative(sentAt, now);
+  return (
+    <div>
+      <span>
+        {row.state === null ? language.say('senders.never') : language.fill(`senders.mail.${row.state}`, { time })}
+      </span>
+      {row.is_verified === 0 && (row.held_reason ?? row.reply) && (
+        <span class="second-line quiet-text browser">{row.held_reason ?? row.reply}</span>
+      )}
+      {row.is_verified === 0 &&
+        (resendAt === null ? (
+          <form method="post" action={`/settings/senders/${row.id}/resend`}>
+            <Button look="plain">{language.say('senders.resend')}</Button>
+          </form>
+        ) : (
+          <span class="second-line quiet-text">
+            {language.say('senders.resendAt', { time: language.relative(resendAt, now) })}
+          </span>
+        ))}
+    </div>
+  );
+}
+
+function DomainCard({ domain, return_path: returnPath, dkim }: SenderDomain) {
+  const language = useLanguage();
+  const isSigned = dkim.length > 0;
+  return (
+    <Card
+      title={domain}
+      action={
+        <Badge tone={isSigned ? 'good' : 'warn'}>
+          {language.say(isSigned ? 'domains.signed' : 'domains.unsigned')}
+        </Badge>
+      }
+    >
+      <p>{language.say(isSigned ? 'domains.signed.text' : 'domains.unsigned.text')}</p>
+      {isSigned ? (
+        dkim.map(({ name, value }) => (
+          <dl key={name} class="record">
+            <dt>{language.say('domains.name')}</dt>
+            <dd>
+              <code class="once">{name}</code>
+            </dd>
+            <dt>{language.say('domains.value')}</dt>
+            <dd>
+              <code class="once">{value}</code>
+            </dd>
+          </dl>
+        ))
+      ) : (
+        <pre class="command">sendlark dkim create {domain}</pre>
+      )}
+      <p class="quiet-text">{language.say('domains.returnPath', { domain: returnPath })}</p>
+      <p class="quiet-text">{language.say('domains.check')}</p>
+      <pre class="command">sendlark doctor</pre>
+    </Card>
+  );
+}

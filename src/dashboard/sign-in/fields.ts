@@ -1,0 +1,17 @@
+/** Reads the fields of a page's form, and where a request comes from. */
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../../users/sessions.ts';
+
+/** Longer values are treated as none: no field of these pages needs as much. */
+const MAX_FIELD = 10_000;
+
+/** A field of the form; empty when it is missing, given twice or far too long. Passwords keep their spaces. */
+export function field({ body }: FastifyRequest, name: string): string {
+  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
+  return typeof value === 'string' && value.length <= MAX_FIELD ? value : '';
+}
+
+/** The network address and browser of a request. */
+export function callerOf({ ip, headers }: FastifyRequest): Caller {
+  return { address: ip, userAgent: headers['user-agent'] ?? '' };
+}

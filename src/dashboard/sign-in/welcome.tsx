@@ -1,0 +1,163 @@
+/** What a login link leads to: choosing a name and a password, which signs in. The secret of the link is in the fragment, then in a form. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
+import type { Deps } from '../../deps.ts';
+import { isSafeWay, setSessionCookie } from '../../http/sessions.ts';
+import { findLoginLink, type LoginLink, useLoginLink } from '../../users/login-links.ts';
+import { passwordFault } from '../../users/password-rules.ts';
+import { hashPassword } from '../../users/passwords.ts';
+import { endSession } from '../../users/sessions.ts';
+import type { SignIns } from '../../users/sign-in.ts';
+import { findUserByEmail } from '../../users/users.ts';
+import { Button, LinkButton } from '../components/button.tsx';
+import { type Problems, TextField } from '../components/field.tsx';
+import { Island } from '../components/island.tsx';
+import { languageOf, sendBarePage } from '../page.tsx';
+import type { Language } from '../words/index.ts';
+import { callerOf, field } from './fields.ts';
+import { SignInPanel } from './panel.tsx';
+import { sendUnsafeWay } from './unsafe-way.tsx';
+
+const GONE = 410;
+const UNPROCESSABLE = 422;
+const MAX_NAME = 255;
+
+export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
+  const { db, clock, config, signIns } = deps;
+
+  // The fragment does not reach the server: a script moves it into the form and sends that.
+  app.get('/welcome', (request, reply) => {
+    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    const language = languageOf(request, null);
+    const title = language.say('welcome.title');
+    return sendBarePage(
+      request,
+      reply,
+      title,
+      <SignInPanel title={title}>
+        <Island name="welcome">
+          <form method="post" action="/welcome/open">
+            <TextField
+              name="secret"
+              label={language.say('welcome.secret')}
+              hint={language.say('welcome.secret.hint')}
+              autocomplete="off"
+              required
+            />
+            <Button>{language.say('welcome.continue')}</Button>
+          </form>
+        </Island>
+      </SignInPanel>,
+    );
+  });
+
+  app.post('/welcome/open', (request, reply) => {
+    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    const secret = field(request, 'secret').trim();
+    const link = findLoginLink(db, secret, clock.now());
+    if (link === null) return sendExpired(request, reply);
+    return sendChoice(request, reply, secret, link, { name: link.user?.name ?? '', email: link.user?.email ?? '' });
+  });
+
+  app.post('/welcome', async (request, reply) => {
+    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    const secret = field(request, 'secret');
+    const link = findLoginLink(db, secret, clock.now());
+    if (link === null) return sendExpired(request, reply);
+    const name = field(request, 'name').trim();
+    const email = link.user?.email ?? field(request, 'email').trim();
+    const password = field(request, 'password');
+    const address = parseAddress(email);
+    const language = languageOf(request, null);
+    const isTaken = link.user === null && address !== null && findUserByEmail(db, address) !== undefined;
+    const problems: Problems = {
+      ...((name === '' || name.length > MAX_NAME) && { name: [language.say('welcome.name.problem')] }),
+      ...(address === null && { email: [language.say('welcome.email.problem')] }),
+      ...(isTaken && { email: [language.say('welcome.email.taken')] }),
+      ...passwordProblem(language, password, [name, email]),
+    };
+    if (address === null || Object.keys(problems).length > 0) {
+      return sendChoice(request, reply.code(UNPROCESSABLE), secret, link, { name, email, problems });
+    }
+    const passwordHash = await hashPassword(password);
+    const user = useLoginLink(db, secret, { address, name, passwordHash }, request.ip, clock.now());
+    if (user === null) return sendExpired(request, reply);
+    // A second factor is asked for as always: whoever has the link has the password, and no more.
+    if (user.totp_secret !== null) return reply.redirect('/login', 303);
+    if (request.session !== null) endSession(db, request.session.id);
+    setSessionCookie(reply, config, signIns.signIn(user, callerOf(request)).secret);
+    return reply.redirect('/', 303);
+  });
+}
+
+/** What is wrong with a new password, as the problems of the field `password`; none when it is fine. */
+export function passwordProblem(language: Language, password: string, person: readonly string[]): Problems {
+  const fault = passwordFault(password, person);
+  return fault === null ? {} : { password: [language.say(`password.${fault}`)] };
+}
+
+function sendChoice(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  secret: string,
+  { user }: LoginLink,
+  { name, email, problems }: { name: string; email: string; problems?: Problems },
+) {
+  const language = languageOf(request, null);
+  const title = language.say(user?.password_hash ? 'welcome.again.title' : 'welcome.title');
+  return sendBarePage(
+    request,
+    reply,
+    title,
+    <SignInPanel title={title}>
+      <form method="post" action="/welcome">
+        <input type="hidden" name="secret" value={secret} />
+        <TextField
+          name="name"
+          label={language.say('welcome.name')}
+          value={name}
+          autocomplete="name"
+          required
+          problems={problems}
+        />
+        <TextField
+          name="email"
+          type="email"
+          label={language.say('login.email')}
+          value={email}
+          autocomplete="username"
+          readOnly={user !== null}
+          required
+          problems={problems}
+        />
+        <TextField
+          name="password"
+          type="password"
+          label={language.say('welcome.password')}
+          hint={language.say('password.hint')}
+          autocomplete="new-password"
+          minLength={12}
+          required
+          problems={problems}
+        />
+        <Button>{language.say('welcome.submit')}</Button>
+      </form>
+    </SignInPanel>,
+  );
+}
+
+function sendExpired(request: FastifyRequest, reply: FastifyReply) {
+  const language = languageOf(request, null);
+  const title = language.say('welcome.expired.title');
+  return sendBarePage(
+    request,
+    reply.code(GONE),
+    title,
+    <SignInPanel title={title}>
+      <p>{language.say('welcome.expired.text')}</p>
+      <LinkButton href="/login" look="plain">
+        {language.say('login.title')}
+      </LinkButton>
+    </SignInPanel>,
+  );
+}

@@ -1,0 +1,50 @@
+/** What every page of the dashboard asks of a request before it does anything: the same origin for changes, a session for all but signing in. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Failure } from '../failure.ts';
+import { isSameOrigin } from '../http/same-origin.ts';
+import type { Session } from '../users/sessions.ts';
+import { answerError } from './error-pages.tsx';
+import type { Viewer } from './viewer.ts';
+
+const FORBIDDEN = 403;
+
+/** Refuses every change that a page of another site asks for, and answers errors with pages. For the routes registered after this call. */
+export function guardPages(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, next) => {
+    const isReading = request.method === 'GET' || request.method === 'HEAD';
+    if (isReading || isSameOrigin(request)) next();
+    else next(new Failure(FORBIDDEN, 'A page of another site asked for this'));
+  });
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) =>
+    answerError(error, request, reply, findViewer(request)),
+  );
+}
+
+/** Sends whoever is not signed in to the page for that. For the routes registered after this call. */
+export function requireSignIn(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, next) => {
+    if (request.session !== null) next();
+    else reply.redirect('/login', 303);
+  });
+}
+
+/** The session of a request to a page behind `requireSignIn`. */
+export function sessionOf({ session }: FastifyRequest): Session {
+  if (session === null) throw new Error('a page that needs a session was reached without one');
+  return session;
+}
+
+/** The user for whom a page behind `requireSignIn` is made. */
+export function viewerOf(request: FastifyRequest): Viewer {
+  return asViewer(sessionOf(request));
+}
+
+/** The user for whom a page is made, or null where nobody is signed in. */
+export function findViewer({ session }: FastifyRequest): Viewer | null {
+  return session === null ? null : asViewer(session);
+}
+
+function asViewer({ user }: Session): Viewer {
+  const { name, email, role, accountId, language, shortcuts } = user;
+  return { name: name || email, email, role, accountId, language: language || null, shortcuts };
+}

@@ -1,0 +1,16 @@
+/** Who looks at a page of the dashboard. */
+
+/** What a user may do, from the least to the most: a viewer changes nothing, an editor no settings, keys or users. */
+export type Role = 'viewer' | 'editor' | 'owner';
+
+/** The signed-in user for whom a page is made. */
+export interface Viewer {
+  name: string;
+  email: string;
+  role: Role;
+  accountId: number;
+  /** The language the user has chosen; null where the browser's is taken. */
+  language: string | null;
+  /** Whether single keys are shortcuts for this user. */
+  shortcuts: boolean;
+}

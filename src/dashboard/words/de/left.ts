@@ -1,0 +1,53 @@
+/** German: Left and blocked. */
+import type { left as english } from '../en/left.ts';
+import type { Translation } from '../translation.ts';
+
+export const left: Translation<typeof english> = {
+  'left.all': 'Alle Mails',
+  'left.group': 'Gruppen',
+  'left.blocked': 'Gesperrt',
+  'left.all.about':
+    'Sie möchten gar keine Mails mehr. Ihnen wird nichts gesendet, aus keiner Liste und keiner Automation.',
+  'left.group.about':
+    'Sie haben diese Gruppe verlassen und bekommen keine ihrer Mails. Mails anderer Gruppen erreichen sie weiterhin.',
+  'left.blocked.about':
+    'Mails an diese Adressen kamen endgültig zurück, oder die Person hat sie als Spam gemeldet. Sie werden ausgelassen, damit Ihre Domain ihren guten Ruf behält.',
+  'left.all.empty.title': 'Niemand hat sich abgemeldet',
+  'left.all.empty.text': 'Wer sich von allen Mails abmeldet, steht sofort hier, mit dem Tag.',
+  'left.group.empty.title': 'Niemand hat diese Gruppe verlassen',
+  'left.group.empty.text': 'Wer sich von Mails dieser Gruppe abmeldet, steht sofort hier.',
+  'left.blocked.empty.title': 'Keine Adresse ist gesperrt',
+  'left.blocked.empty.text': 'Hier stehen Adressen, deren Mails endgültig zurückkommen, und wer Spam gemeldet hat.',
+  'left.search': 'Ganze E-Mail-Adresse',
+  'left.find': 'Suchen',
+  'left.none': '{email} steht nicht auf dieser Liste.',
+  'left.address': 'Adresse',
+  'left.reason': 'Grund',
+  'left.diagnostic': 'Antwort des Mailservers',
+  'left.since': 'Seit',
+  'left.action': 'Aktion',
+  'left.kind.bounce': 'Zurückgekommen',
+  'left.kind.complaint': 'Beschwerde',
+  'left.lifted': '{email} kann wieder Mails bekommen, soweit es diese Liste betrifft.',
+  'left.lift': 'Wieder zulassen',
+  'left.lift.of': 'Wieder zulassen: {email}',
+  'left.lift.cancel': 'So lassen',
+  'left.lift.all.title': 'Dieser Person wieder senden?',
+  'left.lift.all.text':
+    'Diese Person wollte keine Mails mehr. Nehmen Sie die Adresse nur von der Liste, wenn sie darum gebeten hat: Mails an Abgemeldete sind in vielen Ländern verboten. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
+  'left.lift.all.do': 'Von der Liste nehmen',
+  'left.lift.group.title': 'Diese Person zurück in die Gruppe holen?',
+  'left.lift.group.text':
+    'Diese Person hat die Gruppe verlassen. Holen Sie sie nur zurück, wenn sie darum gebeten hat. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
+  'left.lift.group.do': 'Zurückholen',
+  'left.lift.blocked.title': 'Wieder an diese Adresse senden?',
+  'left.lift.blocked.text':
+    'Die nächste Sendung geht wieder an diese Adresse. Kommt sie erneut zurück, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
+  'left.lift.blocked.do': 'Entsperren',
+  'left.groups.name': 'Gruppe',
+  'left.groups.description': 'Beschreibung',
+  'left.groups.count': 'Abgemeldet',
+  'left.groups.empty.title': 'Noch keine Gruppen',
+  'left.groups.empty.text':
+    'Eine Gruppe ist eine Art von Mails, die man abbestellen kann, ohne alle abzubestellen, etwa Neues oder Angebote.',
+};

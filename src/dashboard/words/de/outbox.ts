@@ -1,0 +1,64 @@
+/** German: the outbox. */
+import type { outbox as english } from '../en/outbox.ts';
+import type { Translation } from '../translation.ts';
+
+export const outbox: Translation<typeof english> = {
+  'outbox.about':
+    'Es ist kein Relay eingerichtet, deshalb bleiben Mails hier, statt gesendet zu werden. Die neuesten 1.000 werden aufgehoben.',
+  'outbox.empty.title': 'Noch keine Mail',
+  'outbox.empty.text':
+    'Ohne Relay bleibt jede Mail hier, genau so, wie sie hinausgegangen wäre. Nichts verlässt diesen Rechner.',
+  'outbox.relay.title': 'Mails gehen über Ihr Relay hinaus',
+  'outbox.relay.text': 'Mails gehen über Ihr Relay hinaus und bleiben nicht hier. Ohne SMTP_URL blieben sie hier.',
+  'outbox.search': 'Absender, Empfänger oder Betreff',
+  'outbox.find': 'Suchen',
+  'outbox.none': 'Keine Mail passt dazu.',
+  'outbox.subject': 'Betreff',
+  'outbox.noSubject': 'Kein Betreff',
+  'outbox.from': 'Von',
+  'outbox.to': 'An',
+  'outbox.time': 'Zeit',
+  'outbox.views': 'Die Mail als',
+  'outbox.view.look': 'Ansicht',
+  'outbox.view.text': 'Text',
+  'outbox.view.headers': 'Kopfzeilen',
+  'outbox.view.source': 'Quelltext',
+  'outbox.view.links': 'Links',
+  'outbox.view.check': 'Prüfung',
+  'outbox.look.note': 'Bilder von anderswo werden hier nicht geladen.',
+  'outbox.webCopy': 'Mail mit ihren Bildern in einem neuen Tab öffnen',
+  'outbox.desktop': 'Am Schreibtisch',
+  'outbox.phone': 'Am Telefon',
+  'outbox.noText': 'Diese Mail hat keinen reinen Text.',
+  'outbox.header': 'Kopfzeile',
+  'outbox.value': 'Wert',
+  'outbox.noLinks': 'Diese Mail hat keine Links.',
+  'outbox.linkText': 'Gezeigt als',
+  'outbox.linkBare': 'nichts, was man lesen kann',
+  'outbox.linkUrl': 'Führt nach',
+  'outbox.check.good': 'Gut',
+  'outbox.check.look': 'Ansehen',
+  'outbox.check.size': 'Das HTML hat {size}. Gmail zeigt die ersten {limit} und versteckt den Rest.',
+  'outbox.check.unsubscribe.good': 'Mailprogramme können das Abmelden mit einem Klick anbieten.',
+  'outbox.check.unsubscribe.bad':
+    'Die Kopfzeile für das Abmelden mit einem Klick fehlt. Gmail und Yahoo verlangen sie.',
+  'outbox.check.plainText.good': 'Es gibt einen reinen Text für alle, die ohne HTML lesen.',
+  'outbox.check.plainText.bad': 'Es gibt keinen reinen Text. Manche Filter werten das gegen eine Mail.',
+  'outbox.check.language.good': 'Die Mail nennt ihre Sprache, deshalb sprechen Vorleseprogramme sie richtig aus.',
+  'outbox.check.language.bad': 'Die Mail nennt ihre Sprache nicht (lang des html-Elements).',
+  'outbox.check.images.good': 'Jedes Bild hat einen Text, der für es stehen kann.',
+  'outbox.check.images.bad': {
+    one: '{count} Bild hat keinen Alternativtext.',
+    other: '{count} Bilder haben keinen Alternativtext.',
+  },
+  'outbox.check.links.good': 'Jeder Link lässt sich vorlesen.',
+  'outbox.check.links.bad': {
+    one: '{count} Link hat keinen Text, den man vorlesen kann.',
+    other: '{count} Links haben keinen Text, den man vorlesen kann.',
+  },
+  'outbox.check.contrast.good': 'Wo Text und Grund eigene Farben haben, unterscheiden sie sich genug.',
+  'outbox.check.contrast.bad': {
+    one: '{count} Text hebt sich zu wenig von seinem Grund ab.',
+    other: '{count} Texte heben sich zu wenig von ihrem Grund ab.',
+  },
+};

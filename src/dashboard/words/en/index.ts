@@ -1,0 +1,24 @@
+/** English: all texts of the dashboard, by screen. */
+import { automations } from './automations.ts';
+import { frame } from './frame.ts';
+import { home } from './home.ts';
+import { installation } from './installation.ts';
+import { left } from './left.ts';
+import { mailings } from './mailings.ts';
+import { outbox } from './outbox.ts';
+import { people } from './people.ts';
+import { settings } from './settings.ts';
+import { signIn } from './sign-in.ts';
+
+export const en = {
+  ...automations,
+  ...frame,
+  ...home,
+  ...installation,
+  ...left,
+  ...mailings,
+  ...outbox,
+  ...people,
+  ...settings,
+  ...signIn,
+};

@@ -1,0 +1,49 @@
+/** English: Left and blocked. */
+
+export const left = {
+  'left.all': 'All mail',
+  'left.group': 'Groups',
+  'left.blocked': 'Blocked',
+  'left.all.about': 'They asked for no more mail at all. Nothing is sent to them, from no list and no automation.',
+  'left.group.about': 'They left this group and get none of its mailings. Mail of other groups still reaches them.',
+  'left.blocked.about':
+    'Mail to these addresses came back for good, or the person reported it as spam. They are left out, so that your domain keeps its good name.',
+  'left.all.empty.title': 'Nobody has left',
+  'left.all.empty.text': 'Whoever unsubscribes from all mail appears here at once, with the day.',
+  'left.group.empty.title': 'Nobody has left this group',
+  'left.group.empty.text': 'Whoever unsubscribes from mailings of this group appears here at once.',
+  'left.blocked.empty.title': 'No address is blocked',
+  'left.blocked.empty.text': 'Addresses whose mail comes back for good, and those who report spam, appear here.',
+  'left.search': 'Whole e-mail address',
+  'left.find': 'Find',
+  'left.none': '{email} is not on this list.',
+  'left.address': 'Address',
+  'left.reason': 'Reason',
+  'left.diagnostic': 'What the mail server said',
+  'left.since': 'Since',
+  'left.action': 'Action',
+  'left.kind.bounce': 'Returned',
+  'left.kind.complaint': 'Complaint',
+  'left.lifted': '{email} can get mail again, as far as this list is concerned.',
+  'left.lift': 'Allow again',
+  'left.lift.of': 'Allow again: {email}',
+  'left.lift.cancel': 'Leave as it is',
+  'left.lift.all.title': 'Send to this person again?',
+  'left.lift.all.text':
+    'This person asked for no more mail. Take the address off the list only if they asked for it: mail to people who have unsubscribed is against the law in many countries. The consent log keeps that you did it.',
+  'left.lift.all.do': 'Take off the list',
+  'left.lift.group.title': 'Put this person back into the group?',
+  'left.lift.group.text':
+    'This person left the group. Bring them back only if they asked for it. The consent log keeps that you did it.',
+  'left.lift.group.do': 'Bring back',
+  'left.lift.blocked.title': 'Send to this address again?',
+  'left.lift.blocked.text':
+    'The next mailing goes to this address again. If it comes back again, the address is blocked again, and mail services may trust your domain less.',
+  'left.lift.blocked.do': 'Unblock',
+  'left.groups.name': 'Group',
+  'left.groups.description': 'Description',
+  'left.groups.count': 'People who left',
+  'left.groups.empty.title': 'No groups yet',
+  'left.groups.empty.text':
+    'A group is a kind of mail that people can leave without leaving all mail, such as news or offers.',
+} as const;

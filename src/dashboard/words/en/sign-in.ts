@@ -1,0 +1,47 @@
+/** English: signing in, and choosing a password by a link. */
+
+export const signIn = {
+  'login.title': 'Sign in',
+  'login.email': 'E-mail address',
+  'login.password': 'Password',
+  'login.submit': 'Sign in',
+  'login.forgotten':
+    'Forgotten your password? An owner can make you a new link in the settings, and so can “sendlark login-link --user” on the server.',
+  'login.wrong': 'The e-mail address or the password is wrong.',
+  'login.wait': {
+    one: 'Too many attempts. Please wait a second and try again.',
+    other: 'Too many attempts. Please wait {count} seconds and try again.',
+  },
+  'login.code.title': 'One more step',
+  'login.code.label': 'Code',
+  'login.code.hint': 'From your authenticator app, or one of your recovery codes.',
+  'login.code.wrong': 'This code is wrong, was used before, or came too late. Codes change every 30 seconds.',
+  'login.again': 'Start again',
+  'welcome.title': 'Welcome to Sendlark',
+  'welcome.again.title': 'Choose a new password',
+  'welcome.secret': 'Code of the link',
+  'welcome.secret.hint': 'What stands after the # in the link.',
+  'welcome.continue': 'Continue',
+  'welcome.name': 'Your name',
+  'welcome.name.problem': 'Please enter your name, at most 255 characters.',
+  'welcome.email.problem': 'This is not an e-mail address.',
+  'welcome.email.taken': 'Somebody signs in with this address already.',
+  'welcome.password': 'New password',
+  'welcome.submit': 'Save and sign in',
+  'welcome.expired.title': 'This link does not work any more',
+  'welcome.expired.text':
+    'A link works once, for 30 minutes, and only the newest one does. An owner can make another in the settings, and “sendlark login-link” on the server does so at any time.',
+  'password.hint':
+    'At least 12 characters. Four words that do not belong together are easy to remember and hard to guess.',
+  'password.short': 'Please choose at least 12 characters.',
+  'password.long': 'Please choose at most 256 characters.',
+  'password.common': 'This password is among the first that are guessed. Please choose another.',
+  'password.personal': 'This password is mostly your name or address. Please choose another.',
+  'unsafe.title': 'This connection is not encrypted',
+  'unsafe.why':
+    'Your password could be read on its way here, so nobody can sign in over plain http from another machine.',
+  'unsafe.cure':
+    'Put a reverse proxy with TLS in front, such as Caddy or nginx, and set PUBLIC_URL to its https address. docs/operating.md shows how.',
+  'unsafe.tunnel':
+    'Until then, sign in on the machine itself, or through a tunnel: ssh -L 3000:127.0.0.1:3000 and then http://localhost:3000.',
+} as const;

@@ -1,0 +1,173 @@
+/** The language of a page: its texts, and how it writes numbers and dates. */
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { de } from './de/index.ts';
+import { en } from './en/index.ts';
+import type { Entry, Translation, ValuesOf } from './translation.ts';
+
+type English = typeof en;
+/** The name of a text. */
+export type WordKey = keyof English;
+/** The values that the text of a key has to be filled with, as the last argument: none, or an object. */
+export type Values<Key extends WordKey> = keyof ValuesOf<English[Key]> extends never ? [] : [ValuesOf<English[Key]>];
+/** The names of the texts that need no value. */
+export type PlainKey = { [Key in WordKey]: keyof ValuesOf<English[Key]> extends never ? Key : never }[WordKey];
+
+/** Whether a value is the name of a text. */
+export function isWordKey(value: unknown): value is WordKey {
+  return typeof value === 'string' && Object.hasOwn(en, value);
+}
+
+const CATALOGUES = { en, de } satisfies Record<string, Translation<English>>;
+
+/** The languages the dashboard speaks, by their own names. */
+export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
+export type LanguageCode = keyof typeof LANGUAGES;
+
+/** Texts, numbers and times for one reader. */
+export class Language {
+  readonly code: LanguageCode;
+  /** The reader's locale, such as de-AT. */
+  readonly locale: string;
+  /** The reader's IANA time zone. */
+  readonly zone: string;
+  readonly #texts: Readonly<Record<string, Entry>>;
+
+  constructor(code: LanguageCode, locale: string = code, zone = 'UTC') {
+    this.code = code;
+    this.locale = locale;
+    this.zone = zone;
+    this.#texts = CATALOGUES[code];
+  }
+
+  /** Gives the text of a key with its values filled in; `count` chooses the plural form. */
+  say<Key extends WordKey>(key: Key, ...[values]: Values<Key>): string {
+    return this.fill(key, values ?? {});
+  }
+
+  /** The same for a key and values that are known only at run time, such as those of a flash message. */
+  fill(key: WordKey, values: Readonly<Record<string, string | number>>): string {
+    const entry = this.#texts[key] ?? key;
+    const text = typeof entry === 'string' ? entry : entry[this.#form(Number(values.count))];
+    return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => {
+      const value = values[name];
+      return value === undefined ? hole : typeof value === 'number' ? this.number(value) : value;
+    });
+  }
+
+  #form(count: number): 'one' | 'other' {
+    return formatter(Intl.PluralRules, this.locale, {}).select(count) === 'one' ? 'one' : 'other';
+  }
+
+  /** A whole number, or one with at most two decimals, with the locale's separators. */
+  number(value: number): string {
+    return formatter(Intl.NumberFormat, this.locale, { maximumFractionDigits: 2 }).format(value);
+  }
+
+  /** A share, 0 to 1, as a percentage with at most one decimal. */
+  percent(share: number): string {
+    return formatter(Intl.NumberFormat, this.locale, { style: 'percent', maximumFractionDigits: 1 }).format(share);
+  }
+
+  /** A number of bytes in the unit that suits it. */
+  bytes(value: number): string {
+    const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+    const step = value < 1 ? 0 : Math.min(Math.floor(Math.log10(value) / 3), units.length - 1);
+    const unit = units[step] ?? 'byte';
+    const options = {
+      style: 'unit',
+      unit,
+      unitDisplay: step === 0 ? 'long' : 'short',
+      maximumFractionDigits: 1,
+    } as const;
+    return formatter(Intl.NumberFormat, this.locale, options).format(value / 1000 ** step);
+  }
+
+  /** A day in the reader's zone, such as 22 Nov 2026. */
+  date(time: Date): string {
+    return formatter(Intl.DateTimeFormat, this.locale, { dateStyle: 'medium', timeZone: this.zone }).format(time);
+  }
+
+  /** A day of the calendar, given as YYYY-MM-DD, without its year, such as 22 Nov. */
+  calendarDay(day: string): string {
+    const options = { month: 'short', day: 'numeric', timeZone: 'UTC' } as const;
+    return formatter(Intl.DateTimeFormat, this.locale, options).format(new Date(`${day}T00:00:00Z`));
+  }
+
+  /** An hour of a day in the reader's zone, without the year, such as 22 Nov, 14:00. */
+  hour(time: Date): string {
+    const options = {
+      month: 'short',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: '2-digit',
+      timeZone: this.zone,
+    } as const;
+    return formatter(Intl.DateTimeFormat, this.locale, options).format(time);
+  }
+
+  /** A day and time in the reader's zone, to the minute. */
+  dateTime(time: Date): string {
+    const options = { dateStyle: 'medium', timeStyle: 'short', timeZone: this.zone } as const;
+    return formatter(Intl.DateTimeFormat, this.locale, options).format(time);
+  }
+
+  /** How long ago or ahead a time is, in the largest unit that gives at least one, such as “3 hours ago”. */
+  relative(time: Date, now: Date): string {
+    const seconds = (time.getTime() - now.getTime()) / 1000;
+    const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
+    const options = { numeric: 'auto' } as const;
+    return formatter(Intl.RelativeTimeFormat, this.locale, options).format(Math.trunc(seconds / size), unit);
+  }
+
+  /** A length of time in its two largest units, such as “1 hr 20 min”. */
+  duration(seconds: number): string {
+    const shown: string[] = [];
+    let rest = Math.max(0, Math.round(seconds));
+    for (const [unit, size] of UNITS.slice(2)) {
+      const count = Math.floor(rest / size);
+      rest -= count * size;
+      const options = { style: 'unit', unit, unitDisplay: 'short' } as const;
+      if (count > 0) shown.push(formatter(Intl.NumberFormat, this.locale, options).format(count));
+    }
+    return (
+      shown.slice(0, 2).join(' ') ||
+      formatter(Intl.NumberFormat, this.locale, { style: 'unit', unit: 'second' }).format(0)
+    );
+  }
+}
+
+const UNITS = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+type Formatter<Options, Instance> = new (locale: string, options: Options) => Instance;
+const formatters = new Map<string, unknown>();
+/** The most formatters kept. A locale is the browser's word, so anyone can name many. */
+const MAX_FORMATTERS = 500;
+
+/** Makes a formatter once for each locale and options, because making one takes longer than many uses. */
+function formatter<Options, Instance>(kind: Formatter<Options, Instance>, locale: string, options: Options): Instance {
+  const key = `${kind.name} ${locale} ${JSON.stringify(options)}`;
+  const kept = formatters.get(key);
+  if (kept instanceof kind) return kept;
+  if (formatters.size >= MAX_FORMATTERS) formatters.clear();
+  const made = new kind(locale, options);
+  formatters.set(key, made);
+  return made;
+}
+
+const Current = createContext(new Language('en'));
+
+/** Gives components below it this language. */
+export const LanguageProvider = Current.Provider;
+
+/** The language of the page that is being rendered. */
+export function useLanguage(): Language {
+  return useContext(Current);
+}

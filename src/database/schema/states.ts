@@ -1,0 +1,38 @@
+/** States and codes by name. The contract fixes the numbers of single sends and automations. */
+
+/** States of a delivery. From `accepted` on they are final. */
+export const DELIVERY_STATE = {
+  queued: 0,
+  sending: 1,
+  accepted: 2,
+  bounced: 3,
+  failed: 4,
+  suppressed: 5,
+  cancelled: 6,
+} as const;
+export type DeliveryState = keyof typeof DELIVERY_STATE;
+
+/** The names of the states of a delivery, each at the index that is its number. */
+export const DELIVERY_STATE_NAMES = Object.keys(DELIVERY_STATE) as DeliveryState[];
+
+/** Statuses of a single send. A draft is not queued: it was held, cancelled or copied. */
+export const SINGLE_SEND_STATUS = { draft: 0, queued: 1, running: 2, completed: 3 } as const;
+
+/** Statuses of an automation. */
+export const AUTOMATION_STATUS = { draft: 0, live: 1 } as const;
+
+/** Why a single send, an automation or a mailing is held. The sentence for its owner is stored beside the code. */
+export const HELD_CODES = [
+  'cancelled',
+  'content_invalid',
+  'copy',
+  'internal_error',
+  'missed_time',
+  'no_audience',
+  'relay_refused',
+  'segment_broken',
+  'sender_deleted',
+  'sender_unverified',
+  'target_missing',
+] as const;
+export type HeldCode = (typeof HELD_CODES)[number];

@@ -1,0 +1,42 @@
+/** Why a campaign or a mailing is held: a code that programs compare, and the sentence its owner reads. */
+import type { Database } from 'better-sqlite3';
+import type { HeldCode } from '../../database/schema/index.ts';
+import { sendingHeldReason } from './hold.ts';
+
+export interface Held {
+  held_code: HeldCode;
+  held_reason: string;
+}
+
+/** The values of the two columns when nothing is held. */
+export const NOT_HELD = { held_code: null, held_reason: null };
+
+/** The sentences that need no details. */
+const SENTENCES = {
+  cancelled: 'Cancelled before it ran',
+  copy: 'A copy: update it to queue it',
+  no_audience: 'Nobody to send to: the audience is empty, or everyone in it has unsubscribed, bounced or is excluded',
+  sender_deleted: 'The sender was deleted',
+  sender_unverified: 'The sender is not verified yet',
+} as const satisfies Partial<Record<HeldCode, string>>;
+
+/** The code and its sentence. */
+export function held(code: keyof typeof SENTENCES): Held {
+  return { held_code: code, held_reason: SENTENCES[code] };
+}
+
+/** What a report says about a hold: `sending_held` stands for a hold of all sending. */
+export type ReportedHold = { held_code: HeldCode | 'sending_held'; held_reason: string } | typeof NOT_HELD;
+
+/** The first of these rows that is held; if none is and `isUnderWay`, whether all sending is held. */
+export function reportedHold(
+  client: Database,
+  rows: readonly ({ held_code: HeldCode | null; held_reason: string | null } | null | undefined)[],
+  isUnderWay: boolean,
+): ReportedHold {
+  for (const row of rows) {
+    if (row?.held_code) return { held_code: row.held_code, held_reason: row.held_reason ?? '' };
+  }
+  const held_reason = isUnderWay ? sendingHeldReason(client) : null;
+  return held_reason === null ? NOT_HELD : { held_code: 'sending_held', held_reason };
+}

@@ -1,0 +1,39 @@
+/** Moves a delivery to `bounced` when its mail comes back. */
+import type { Database } from 'better-sqlite3';
+import { DELIVERY_STATE } from '../../../database/schema/index.ts';
+import { BY_PERSON } from '../../feedback/by-person.ts';
+import { advanceEnrolments } from '../enrolment-state.ts';
+
+/** A delivery as it was before the bounce. */
+export interface ReturnedDelivery {
+  id: number;
+  mailing_id: number;
+  state: number;
+}
+
+/**
+ * Moves a delivery to `bounced`. Only a server that received the mail knows its return path, so a delivery that is still queued
+ * or sending was sent too: its acceptance was lost or is not on disk yet, and it must not be sent again. False for deliveries
+ * in another final state. Call inside a transaction; `now` is epoch milliseconds.
+ */
+export function bounceDelivery(client: Database, delivery: ReturnedDelivery, diagnostic: string, now: number): boolean {
+  const { changes } = client
+    .prepare(`
+      UPDATE deliveries SET state = ${DELIVERY_STATE.bounced}, reply = ?, updated_at = ?
+      WHERE id = ? AND state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending}, ${DELIVERY_STATE.accepted})`)
+    .run(diagnostic, now, delivery.id);
+  if (changes === 0) return false;
+  const wasAccepted = Number(delivery.state === DELIVERY_STATE.accepted);
+  // An opened mail can bounce too, for example at a member of an alias, and then no longer counts as opened. A bounce with
+  // attempt 0 is for a mail sent after the backup that this database was restored from; it still counts as triggered.
+  client
+    .prepare(`
+      UPDATE mailings SET delivered = delivered - @wasAccepted, bounces = bounces + 1,
+        triggered = triggered + (SELECT attempt = 0 FROM deliveries WHERE id = @id),
+        unique_opens = unique_opens - (SELECT opened_at IS NOT NULL FROM deliveries WHERE id = @id),
+        people_opens = people_opens - (SELECT by_person & ${BY_PERSON.opened} FROM deliveries WHERE id = @id)
+      WHERE id = @mailing`)
+    .run({ wasAccepted, id: delivery.id, mailing: delivery.mailing_id });
+  advanceEnrolments(client, delivery.mailing_id, [delivery.id], 'through', now);
+  return true;
+}

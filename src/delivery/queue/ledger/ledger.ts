@@ -1,0 +1,232 @@
+/**
+ * The ledger: one row per recipient of a mailing. The files of this folder are the only ones that add deliveries and change their
+ * state. Each change is one short immediate transaction that also updates the mailing's counters, so the counters always agree with
+ * the rows. This file has what the worker does: claims, results and cancels.
+ */
+import type { Database, Statement } from 'better-sqlite3';
+import { DELIVERY_STATE } from '../../../database/schema/index.ts';
+import type { Person } from '../../content/values.ts';
+import { MAX_WAIT_MS } from '../../sending/backoff.ts';
+import { type Candidate, Candidates, type Claim } from '../candidates.ts';
+import { advanceEnrolments } from '../enrolment-state.ts';
+import { retryHeldMailings } from '../mailing-state.ts';
+
+export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
+
+/** The result of a hand-off: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
+export interface Result {
+  id: number;
+  mailing_id: number;
+  address_id: number;
+  user_id: number;
+  state: FinalState | 'queued';
+  reply: string;
+  due_at: number;
+  /** Whether the address does not exist, so that no later mailing may try it. */
+  suppress: boolean;
+  /** Whether it is a mail of an automation, whose next mail waits for this one. */
+  in_series: boolean;
+}
+
+export class Ledger {
+  readonly #client: Database;
+  readonly #candidates: Candidates;
+  readonly #claimAll: Statement<{ now: number; steady: number; ids: string }>;
+  readonly #triggered: Statement<[number, number]>;
+  readonly #suppressOne: Statement<[string, number, number]>;
+  readonly #finish: Statement<[number, string, number, number, number]>;
+  readonly #suppress: Statement<[number, number, string, string]>;
+  readonly #counters: Statement<Record<string, number>>;
+  readonly #requeue: Statement<[number, number]>;
+  readonly #cancel: Statement<[number, number, number], number>;
+  readonly #bringForward: Statement<{ mailing: number; steady: number; end: string; limit: number }>;
+  readonly #progress: Statement<[number], { sending: number; delivered: number }>;
+
+  constructor(client: Database) {
+    this.#client = client;
+    this.#claimAll = client.prepare(`
+      UPDATE deliveries SET state = ${DELIVERY_STATE.sending}, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @steady), updated_at = @now
+      WHERE id IN (SELECT value FROM json_each(@ids))`);
+    this.#triggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
+    this.#suppressOne = client.prepare(
+      `UPDATE deliveries SET state = ${DELIVERY_STATE.suppressed}, reply = ?, updated_at = ? WHERE id = ?`,
+    );
+    this.#finish = client.prepare(
+      `UPDATE deliveries SET state = ?, reply = ?, due_at = ?, updated_at = ? WHERE id = ? AND state = ${DELIVERY_STATE.sending}`,
+    );
+    this.#suppress = client.prepare(`
+      INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at) VALUES (?, ?, 'bounce', ?, ?)
+      ON CONFLICT DO NOTHING`);
+    this.#counters = client.prepare(`
+      UPDATE mailings SET delivered = delivered + @accepted, bounces = bounces + @bounced, failed = failed + @failed,
+        suppressed = suppressed + @suppressed, cancelled = cancelled + @cancelled WHERE id = @mailing`);
+    this.#requeue = client.prepare(
+      `UPDATE deliveries SET state = ${DELIVERY_STATE.queued}, attempt = attempt - 1, due_at = ?,
+        first_tried_at = iif(attempt = 1, NULL, first_tried_at) WHERE id = ? AND state = ${DELIVERY_STATE.sending}`,
+    );
+    this.#cancel = client
+      .prepare<[number, number, number], number>(`
+        UPDATE deliveries SET state = ${DELIVERY_STATE.cancelled}, reply = 'the mailing was cancelled', updated_at = ?
+        WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} LIMIT ?)
+        RETURNING id`)
+      .pluck();
+    this.#candidates = new Candidates(client);
+    this.#bringForward = client.prepare(`
+      UPDATE deliveries SET due_at = -1 WHERE id IN (
+        SELECT d.id FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN addresses a ON a.id = d.address_id
+        WHERE d.mailing_id = @mailing AND d.state = ${DELIVERY_STATE.queued} AND d.due_at <= @steady AND substr(a.normalized_email, -length(@end)) <> @end
+        LIMIT @limit)`);
+    this.#progress = client.prepare(`
+      SELECT delivered, (SELECT count(*) FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = mailings.id AND state = ${DELIVERY_STATE.sending})
+        AS sending FROM mailings WHERE id = ?`);
+  }
+
+  /**
+   * To be called at start. Hand-offs that an earlier run did not finish go back to the queue and keep their Message-ID. Held mailings are
+   * tried again, since settings change with a restart. Recipients due later than the longest wait, because the clock was ahead when
+   * they were put off, become due at `now`, epoch milliseconds.
+   */
+  recover(now: number): number {
+    return this.#client
+      .transaction(() => {
+        this.#client
+          .prepare(`
+            UPDATE deliveries INDEXED BY deliveries_queue SET due_at = @now, first_tried_at = min(first_tried_at, @now)
+            WHERE state = ${DELIVERY_STATE.queued} AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest`)
+          .run({ now, longest: MAX_WAIT_MS });
+        retryHeldMailings(this.#client);
+        return this.#client
+          .prepare(`UPDATE deliveries SET state = ${DELIVERY_STATE.queued} WHERE state = ${DELIVERY_STATE.sending}`)
+          .run().changes;
+      })
+      .immediate();
+  }
+
+  /** How many recipients of a mailing are in hand-off, and how many were accepted. */
+  progress(mailingId: number): { sending: number; delivered: number } {
+    return this.#progress.get(mailingId) ?? { sending: 0, delivered: 0 };
+  }
+
+  /**
+   * Moves up to `limit` due recipients of other domains than this one to the front of a mailing's queue; returns how many there are.
+   * `steady` as in `claim`.
+   */
+  bringForward(mailing: number, domain: string, limit: number, steady: number): number {
+    return this.#bringForward.run({ mailing, steady, end: `@${domain}`, limit }).changes;
+  }
+
+  /** Runs several of the methods below as one transaction. */
+  together<T>(moves: () => T): T {
+    return this.#client.transaction(moves).immediate();
+  }
+
+  /**
+   * Claims up to `limit` due recipients of a mailing for hand-off and returns them with these fields. Recipients who have unsubscribed,
+   * are suppressed or were deleted by now become `suppressed` instead, in the same transaction; `examined` counts them too, so that a
+   * batch without anybody eligible differs from an empty queue. Waits are measured by `steady`, timestamps are `now`; both are epoch
+   * milliseconds.
+   */
+  claim(
+    mailingId: number,
+    fields: readonly (keyof Person)[],
+    limit: number,
+    steady: number,
+    now: number,
+  ): { claims: Claim[]; examined: number; moved: number } {
+    return this.#client
+      .transaction(() => {
+        const moved = this.#candidates.moveToNewest(mailingId);
+        if (moved > 0) return { claims: [], examined: 0, moved };
+        const candidates = this.#candidates.due(mailingId, fields, limit, steady);
+        if (candidates.length === 0) return { claims: [], examined: 0, moved };
+        const claims = candidates.filter((candidate) => candidate.ineligible_because === null);
+        if (claims.length > 0) {
+          this.#claimAll.run({ now, steady, ids: JSON.stringify(claims.map((claim) => claim.id)) });
+          this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
+        }
+        this.#suppressAll(
+          mailingId,
+          candidates.filter((candidate) => candidate.ineligible_because !== null),
+          now,
+        );
+        return { claims, examined: candidates.length, moved };
+      })
+      .immediate();
+  }
+
+  /** Writes results in one transaction; `timestamp` is the creation time of the suppressions that bounces cause. */
+  record(results: readonly Result[], now: number, timestamp: string): void {
+    if (results.length === 0) return;
+    this.#client
+      .transaction(() => {
+        const counts = new Map<number, Partial<Record<FinalState, number>>>();
+        const series = new Map<number, number[]>();
+        for (const result of results) {
+          const { changes } = this.#finish.run(
+            DELIVERY_STATE[result.state],
+            result.reply,
+            result.due_at,
+            now,
+            result.id,
+          );
+          if (result.suppress) this.#suppress.run(result.user_id, result.address_id, result.reply, timestamp);
+          if (changes === 0 || result.state === 'queued') continue;
+          if (result.in_series) {
+            const theirs = series.get(result.mailing_id) ?? [];
+            theirs.push(result.id);
+            series.set(result.mailing_id, theirs);
+          }
+          const count = counts.get(result.mailing_id) ?? {};
+          count[result.state] = (count[result.state] ?? 0) + 1;
+          counts.set(result.mailing_id, count);
+        }
+        for (const [mailingId, count] of counts) this.#count(mailingId, count);
+        for (const [mailingId, ids] of series) advanceEnrolments(this.#client, mailingId, ids, 'through', now);
+      })
+      .immediate();
+  }
+
+  /** Puts claims whose hand-off was never started back into the queue, as if they had not been claimed, due at `due_at`. */
+  requeue(claims: readonly { claim: Claim; due_at: number }[]): void {
+    if (claims.length === 0) return;
+    this.#client
+      .transaction(() => {
+        for (const { claim, due_at } of claims) {
+          const { id, mailing_id, attempt } = claim;
+          if (this.#requeue.run(due_at, id).changes > 0 && attempt === 0) this.#triggered.run(-1, mailing_id);
+        }
+      })
+      .immediate();
+  }
+
+  /** Cancels up to `limit` queued recipients of a cancelled mailing; returns how many. */
+  cancelQueued(mailingId: number, limit: number, now: number): number {
+    return this.#client
+      .transaction(() => {
+        const cancelled = this.#cancel.all(now, mailingId, limit);
+        if (cancelled.length === 0) return 0;
+        this.#count(mailingId, { cancelled: cancelled.length });
+        advanceEnrolments(this.#client, mailingId, cancelled, 'cancelled', now);
+        return cancelled.length;
+      })
+      .immediate();
+  }
+
+  /** Gives people who may not get their mail the final state `suppressed`, each with the reason. */
+  #suppressAll(mailingId: number, people: readonly Candidate[], now: number): void {
+    if (people.length === 0) return;
+    for (const { id, ineligible_because } of people) this.#suppressOne.run(ineligible_because ?? '', now, id);
+    this.#count(mailingId, { suppressed: people.length });
+    advanceEnrolments(
+      this.#client,
+      mailingId,
+      people.map(({ id }) => id),
+      'suppressed',
+      now,
+    );
+  }
+
+  #count(mailing: number, count: Partial<Record<FinalState, number>>): void {
+    this.#counters.run({ accepted: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0, ...count, mailing });
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Creates mailings and moves their state; no other file does. A command from another thread is a change of the mailing's row, and so
+ * is the worker's acknowledgement.
+ */
+import { setTimeout } from 'node:timers/promises';
+import type { Database, Statement } from 'better-sqlite3';
+import type { Db } from '../../database/open.ts';
+import { DELIVERY_STATE, links, mailings } from '../../database/schema/index.ts';
+import type { Held } from './held.ts';
+
+type NewMailing = Omit<
+  typeof mailings.$inferInsert,
+  'id' | 'state' | 'acknowledged_state' | 'held_code' | 'held_reason' | 'finished_at'
+>;
+type Command = 'pause' | 'resume' | 'cancel';
+
+/** The states each command applies to, and the state it leads to. */
+const TRANSITIONS = {
+  pause: { from: ['enqueueing', 'sending', 'held'], to: 'paused' },
+  resume: { from: ['paused', 'held'], to: 'sending' },
+  cancel: { from: ['enqueueing', 'sending', 'paused', 'held'], to: 'cancelled' },
+} as const;
+
+const POLL_MS = 5;
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Stores a mailing and the addresses its tracked links lead to; gives its id. It starts with enqueueing its recipients when it has an
+ * `enqueue_progress`, otherwise they are added one by one. Call inside a transaction.
+ */
+export function createMailing(db: Db, mailing: NewMailing, urls: readonly string[] = []): number {
+  const state = typeof mailing.enqueue_progress === 'string' ? 'enqueueing' : 'sending';
+  const { id } = db
+    .insert(mailings)
+    .values({ ...mailing, state })
+    .returning({ id: mailings.id })
+    .get();
+  urls.forEach((url, number) => {
+    db.insert(links).values({ mailing_id: id, number, url }).run();
+  });
+  return id;
+}
+
+/** Writes a command for a mailing; false when its state does not allow it. A mailing paused while recipients were being enqueued resumes with that. */
+export function commandMailing(client: Database, mailingId: number, given: Command): boolean {
+  const { from, to } = TRANSITIONS[given];
+  const { changes } = client
+    .prepare(`
+      UPDATE mailings SET state = CASE WHEN ? = 'sending' AND enqueue_progress IS NOT NULL THEN 'enqueueing' ELSE ? END,
+        held_code = NULL, held_reason = NULL
+      WHERE id = ? AND state IN (SELECT value FROM json_each(?))`)
+    .run(to, to, mailingId, JSON.stringify(from));
+  return changes > 0;
+}
+
+/** Opens a mailing that is done, because recipients were queued again. */
+export function reopenMailing(client: Database, mailingId: number): void {
+  client
+    .prepare("UPDATE mailings SET state = 'sending', finished_at = NULL WHERE id = ? AND state = 'done'")
+    .run(mailingId);
+}
+
+/**
+ * Resolves once the worker has acknowledged the mailing's state: from then on it starts nothing that the state forbids. Throws when
+ * it has not done so within ten seconds.
+ */
+export async function waitForAcknowledgement(client: Database, mailingId: number): Promise<void> {
+  const isAcknowledged = client.prepare('SELECT acknowledged_state = state FROM mailings WHERE id = ?').pluck();
+  for (let waited = 0; waited < TIMEOUT_MS; waited += POLL_MS) {
+    if (isAcknowledged.get(mailingId) !== 0) return;
+    await setTimeout(POLL_MS);
+  }
+  throw new Error('the background thread does not acknowledge');
+}
+
+/** Ends enqueueing: everybody has a delivery. A cancelled mailing stays cancelled. */
+export function endEnqueueing(client: Database, mailingId: number): void {
+  client
+    .prepare(
+      "UPDATE mailings SET enqueue_progress = NULL, state = iif(state = 'enqueueing', 'sending', state) WHERE id = ?",
+    )
+    .run(mailingId);
+}
+
+/** Holds the mailings of a sender that are being sent; gives the ids of all its unfinished ones. */
+export function holdMailingsOfSender(client: Database, senderId: number, { held_code, held_reason }: Held): number[] {
+  client
+    .prepare(
+      "UPDATE mailings SET state = 'held', held_code = ?, held_reason = ? WHERE sender_id = ? AND finished_at IS NULL AND state = 'sending'",
+    )
+    .run(held_code, held_reason, senderId);
+  return client
+    .prepare<[number], number>('SELECT id FROM mailings WHERE sender_id = ? AND finished_at IS NULL')
+    .pluck()
+    .all(senderId);
+}
+
+/** Releases the mailings that were held until one of these senders is verified. */
+export function releaseMailingsOfSenders(client: Database, senderIds: readonly number[]): void {
+  client
+    .prepare(`
+      UPDATE mailings SET state = 'sending', held_code = NULL, held_reason = NULL
+      WHERE sender_id IN (SELECT value FROM json_each(?)) AND state = 'held' AND held_code = 'sender_unverified'`)
+    .run(JSON.stringify(senderIds));
+}
+
+/** Pauses the mailings of automations that are drafts from now on. */
+export function pauseMailingsOfAutomations(client: Database, automationIds: readonly number[]): void {
+  client
+    .prepare(`
+      UPDATE mailings SET state = 'paused', held_code = NULL, held_reason = NULL
+      WHERE automation_id IN (SELECT value FROM json_each(?)) AND state IN ('sending', 'held')`)
+    .run(JSON.stringify(automationIds));
+}
+
+/** Tries held mailings again: at a start, because settings may have changed. */
+export function retryHeldMailings(client: Database): void {
+  client.exec(
+    "UPDATE mailings SET state = 'sending', held_code = NULL, held_reason = NULL WHERE finished_at IS NULL AND state = 'held'",
+  );
+}
+
+export interface OpenMailing {
+  id: number;
+  user_id: number;
+  unsubscribe_group_id: number | null;
+  owner_kind: 'single' | 'schedule' | 'test' | 'system';
+  /** Whether any of its recipients is due. */
+  is_due: 0 | 1;
+}
+
+/** The states of mailings as the worker reads and moves them in every round. */
+export class MailingStates {
+  readonly #open: Statement<[number], OpenMailing>;
+  readonly #cancelled: Statement<[], number>;
+  readonly #unacknowledged: Statement<[], { id: number; state: string }>;
+  readonly #acknowledge: Statement<[string, number]>;
+  readonly #hold: Statement<[string, string, number]>;
+  readonly #complete: Statement<{ now: string; mailing: number }>;
+
+  constructor(client: Database) {
+    this.#open = client.prepare(`
+      SELECT id, user_id, unsubscribe_group_id, owner_kind, EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_queue
+        WHERE d.mailing_id = mailings.id AND d.state = ${DELIVERY_STATE.queued} AND d.due_at <= ?) AS is_due
+      FROM mailings WHERE finished_at IS NULL AND state = 'sending' ORDER BY id`);
+    this.#cancelled = client
+      .prepare<[], number>("SELECT id FROM mailings WHERE finished_at IS NULL AND state = 'cancelled'")
+      .pluck();
+    this.#unacknowledged = client.prepare('SELECT id, state FROM mailings WHERE acknowledged_state <> state');
+    this.#acknowledge = client.prepare('UPDATE mailings SET acknowledged_state = ? WHERE id = ?');
+    this.#hold = client.prepare(`
+      UPDATE mailings SET state = 'held', acknowledged_state = 'held', held_code = ?, held_reason = ?
+      WHERE id = ? AND state = 'sending'`);
+    this.#complete = client.prepare(`
+      UPDATE mailings SET state = iif(state = 'cancelled', state, 'done'), finished_at = @now
+      WHERE id = @mailing AND finished_at IS NULL AND state IN ('sending', 'cancelled') AND enqueue_progress IS NULL
+        AND (owner_kind <> 'schedule' OR state = 'cancelled' OR EXISTS (SELECT 1 FROM mailings newer
+          WHERE newer.owner_kind IN ('single', 'schedule') AND newer.owner_kind = mailings.owner_kind AND newer.owner_id = mailings.owner_id AND newer.revision > mailings.revision))
+        AND NOT EXISTS (SELECT 1 FROM deliveries WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued})
+        AND NOT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.sending})`);
+  }
+
+  /** The mailings that may be sent now. Recipients are due by `steady`, steady epoch milliseconds. */
+  openMailings(steady: number): OpenMailing[] {
+    return this.#open.all(steady);
+  }
+
+  /** Cancelled mailings with recipients that are not in a final state yet. */
+  cancelledMailings(): number[] {
+    return this.#cancelled.all();
+  }
+
+  /** Mailings whose state another thread has changed since the worker last acknowledged it. */
+  unacknowledged(): { id: number; state: string }[] {
+    return this.#unacknowledged.all();
+  }
+
+  /** Records that the worker acts on this state. */
+  acknowledge(mailingId: number, state: string): void {
+    this.#acknowledge.run(state, mailingId);
+  }
+
+  /** Holds a mailing, for example because the relay refuses the sender: no recipient fails because of that. */
+  hold(mailingId: number, { held_code, held_reason }: Held): void {
+    this.#hold.run(held_code, held_reason, mailingId);
+  }
+
+  /**
+   * Finishes a mailing once every recipient is in a final state; true when this call did so. A schedule's mailing stays open for people
+   * who come later, until it is cancelled or a newer revision replaces it.
+   */
+  completeIfDone(mailingId: number, timestamp: string): boolean {
+    return this.#complete.run({ now: timestamp, mailing: mailingId }).changes > 0;
+  }
+}

@@ -1,0 +1,114 @@
+/** Claims due recipients: shares the courier's room among the mailings, and holds those that may not be sent. */
+import type { Clock } from '../../clock.ts';
+import type { Claim } from '../queue/candidates.ts';
+import type { Held } from '../queue/held.ts';
+import type { Ledger } from '../queue/ledger/ledger.ts';
+import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';
+import type { Mailings, ReadyMailing } from '../queue/mailings.ts';
+import type { Rates } from './rates.ts';
+
+const MAX_CLAIMS = 500;
+/** How many ineligible recipients of a mailing one transaction passes over to find eligible ones. */
+const MAX_INELIGIBLE = 500;
+
+/** The claimed recipients of one mailing. */
+export interface Batch {
+  mailing: OpenMailing;
+  ready: ReadyMailing;
+  claims: Claim[];
+}
+
+export interface ClaimsDeps {
+  ledger: Ledger;
+  states: MailingStates;
+  mailings: Mailings;
+  rates: Rates;
+  clock: Clock;
+  /** The clock that waits are measured by, in epoch milliseconds. */
+  steady: () => number;
+  log(fields: object, text: string): void;
+}
+
+export class Claims {
+  readonly #deps: ClaimsDeps;
+  /** Which mailing is first. Rotating it keeps a large mailing from delaying a small one. */
+  #rotation = 0;
+  #ineligible = 0;
+
+  constructor(deps: ClaimsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Recipients that the last round put into a final state, or into another mailing, without a hand-off. */
+  get ineligible(): number {
+    return this.#ineligible;
+  }
+
+  /** Begins a round of claims. */
+  startRound(): void {
+    this.#ineligible = 0;
+  }
+
+  /**
+   * Claims recipients of the mailings with somebody due, for each an equal share of `room`, the number of mails the courier
+   * takes now. Call inside a transaction.
+   */
+  take(due: readonly OpenMailing[], room: number): Batch[] {
+    const { rates, clock } = this.#deps;
+    const now = clock.now().getTime();
+    const batches: Batch[] = [];
+    let claimed = 0;
+    for (let at = 0; at < due.length; at++) {
+      const mailing = due[(this.#rotation + at) % due.length];
+      const left = room - claimed;
+      if (mailing === undefined || left <= 0) break;
+      const share = rates.take(Math.min(MAX_CLAIMS, Math.ceil(left / (due.length - at))));
+      if (share === 0) break;
+      const ready = this.#ready(mailing);
+      const claims = ready === null ? [] : this.#claim(mailing.id, ready, share, now);
+      rates.giveBack(share - claims.length);
+      if (ready !== null && claims.length > 0) batches.push({ mailing, ready, claims });
+      claimed += claims.length;
+    }
+    this.#rotation++;
+    return batches;
+  }
+
+  /**
+   * Claims up to `share` recipients of a mailing. Ineligible ones do not use up the share: otherwise thousands who unsubscribed would
+   * keep the relay idle.
+   */
+  #claim(mailingId: number, { fields }: ReadyMailing, share: number, now: number): Claim[] {
+    const { ledger, steady } = this.#deps;
+    const claims: Claim[] = [];
+    let ineligible = 0;
+    let isMore = true;
+    while (isMore && claims.length < share && ineligible < MAX_INELIGIBLE) {
+      const wanted = share - claims.length;
+      const found = ledger.claim(mailingId, fields, wanted, steady(), now);
+      claims.push(...found.claims);
+      ineligible += found.examined - found.claims.length + found.moved;
+      isMore = found.examined === wanted || found.moved > 0;
+    }
+    this.#ineligible += ineligible;
+    return claims;
+  }
+
+  /** The mailing ready to render. One that cannot be prepared or may not be sent is held, so that nobody of it is claimed. */
+  #ready(mailing: OpenMailing): ReadyMailing | null {
+    const ready = this.#prepare(mailing);
+    if (!('held_code' in ready)) return ready;
+    this.#deps.states.hold(mailing.id, ready);
+    this.#deps.log({ mailing: mailing.id, reason: ready.held_reason }, 'mailing held');
+    return null;
+  }
+
+  #prepare(mailing: OpenMailing): ReadyMailing | Held {
+    try {
+      return this.#deps.mailings.get(mailing.id);
+    } catch (error) {
+      const held_reason = `The mailing could not be prepared: ${error instanceof Error ? error.message : error}`;
+      return { held_code: 'internal_error', held_reason };
+    }
+  }
+}

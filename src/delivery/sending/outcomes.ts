@@ -1,0 +1,130 @@
+/**
+ * Decides what the outcome of a hand-off leads to: a result for the recipient, a mailing that is held, or a refusal that
+ * waits until it is clear whether it is about the recipient or about us.
+ */
+import type { Claim } from '../queue/candidates.ts';
+import type { Ledger } from '../queue/ledger/ledger.ts';
+import type { OpenMailing } from '../queue/mailing-state.ts';
+import type { Outcome } from '../transport/courier.ts';
+import { findBlame, Refusals, type Suspect, type Verdict } from './refusals.ts';
+import type { Results } from './results.ts';
+import type { StoppedMailings } from './stopped-mailings.ts';
+
+/** How many recipients of other domains are tried when one domain refuses. */
+const COMPARED_RECIPIENTS = 10;
+
+export interface OutcomesDeps {
+  ledger: Ledger;
+  results: Results;
+  stopped: StoppedMailings;
+  /** The clock that retries are measured by, in epoch milliseconds. */
+  steady: () => number;
+  log(fields: object, text: string): void;
+}
+
+export class Outcomes {
+  readonly #deps: OutcomesDeps;
+  readonly #refusals = new Refusals();
+
+  constructor(deps: OutcomesDeps) {
+    this.#deps = deps;
+  }
+
+  /** How many refusals that may be about us were noted so far. */
+  get noted(): number {
+    return this.#refusals.noted;
+  }
+
+  /** Takes the outcome of a hand-off. */
+  handle(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void {
+    const { results, stopped, steady } = this.#deps;
+    if (outcome === 'withdrawn') {
+      results.requeue(claim);
+    } else if (outcome.kind === 'held') {
+      results.requeue(claim);
+      if (!stopped.has(mailing.id)) stopped.hold(mailing.id, `The relay refuses mail: ${outcome.reply}`);
+    } else if (this.#refusals.note(mailing, claim, outcome)) {
+      this.#act(mailing.id, this.#refusals.verdict(mailing.id));
+    } else {
+      results.add(mailing, claim, outcome);
+      if (outcome.kind === 'accepted') this.#record(this.#refusals.accepted(mailing.id, claim, steady()));
+    }
+  }
+
+  /**
+   * Judges the refusals of mailings of which nobody else is due or being handed off, so that no comparison will follow.
+   * `open` are the mailings that may be sent now; recipients of others go back to the queue, and with `mayClaim` false,
+   * those of all do.
+   */
+  judgeWaiting(open: readonly OpenMailing[], mayClaim: boolean): void {
+    for (const id of this.#refusals.waiting) {
+      const mailing = open.find((one) => one.id === id);
+      if (mailing === undefined || !mayClaim) {
+        this.#requeueSuspects(id);
+        continue;
+      }
+      const ended = this.#refusals.suspects(id).length + this.#deps.results.countOf(id);
+      const { sending, delivered } = this.#deps.ledger.progress(id);
+      if (mailing.is_due === 1 || sending > ended) continue;
+      const isFirst = delivered === 0 && this.#refusals.acceptedAt(id) === 0;
+      const verdict = this.#isGivenUp(mailing) ? 'hold' : this.#refusals.verdict(id, { isLast: true, isFirst });
+      this.#act(id, verdict);
+      if (verdict === null) this.#record(this.#refusals.take(id), mailing.owner_kind === 'schedule');
+    }
+  }
+
+  /** Forgets the refusals of a mailing that is done. */
+  forget(mailingId: number): void {
+    this.#refusals.end(mailingId);
+  }
+
+  /** Acts on a verdict: holds the mailing and puts its recipients back, or has recipients of other domains tried for comparison. */
+  #act(mailingId: number, verdict: Verdict): void {
+    const { stopped } = this.#deps;
+    const next =
+      verdict === 'compare' && !this.#hasOthers(mailingId)
+        ? this.#refusals.verdict(mailingId, { isLast: true })
+        : verdict;
+    if (next === 'hold' && !stopped.has(mailingId)) stopped.hold(mailingId, this.#refusals.reason(mailingId));
+    if (next === 'theirs') this.#record(this.#refusals.blameDomain(mailingId));
+    if (stopped.has(mailingId)) this.#requeueSuspects(mailingId);
+  }
+
+  #requeueSuspects(mailingId: number): void {
+    for (const { claim } of this.#refusals.end(mailingId)) this.#deps.results.requeue(claim);
+  }
+
+  /** Moves recipients of other domains to the front of the queue; false when there are none. */
+  #hasOthers(mailingId: number): boolean {
+    const { ledger, steady, log } = this.#deps;
+    try {
+      const domain = this.#refusals.compare(mailingId);
+      return ledger.bringForward(mailingId, domain, COMPARED_RECIPIENTS, steady()) > 0;
+    } catch (error) {
+      log({ mailing: mailingId, err: String(error) }, 'the queue of a mailing could not be changed');
+      return true;
+    }
+  }
+
+  /** Whether a recipient of an automation has been refused because of us until retries end, and nobody was accepted in that time. */
+  #isGivenUp({ id, owner_kind }: OpenMailing): boolean {
+    if (owner_kind !== 'schedule') return false;
+    const acceptedAt = this.#refusals.acceptedAt(id);
+    return this.#refusals
+      .suspects(id)
+      .some(
+        ({ claim, outcome }) =>
+          findBlame(outcome) === 'us' &&
+          acceptedAt < claim.first_tried_at &&
+          this.#deps.results.retryAt(claim) === null,
+      );
+  }
+
+  /** Records refusals that are judged. Where the mailing `goesOn`, those by policy are judged again, with those of people who come later. */
+  #record(suspects: readonly Suspect[], goesOn = false): void {
+    for (const { mailing, claim, outcome } of suspects) {
+      const isTriedAgain = goesOn && outcome.enhanced?.startsWith('5.7.') === true;
+      this.#deps.results.add(mailing, claim, outcome, isTriedAgain);
+    }
+  }
+}

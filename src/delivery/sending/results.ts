@@ -1,0 +1,82 @@
+/** What hand-offs led to and is not on disk yet: results, and claims that go back to the queue as if nothing had happened. */
+import { isoTimestamp } from '../../clock.ts';
+import { classify } from '../feedback/bounces/classify.ts';
+import type { Claim } from '../queue/candidates.ts';
+import type { Ledger, Result } from '../queue/ledger/ledger.ts';
+import type { OpenMailing } from '../queue/mailing-state.ts';
+import type { Outcome } from '../transport/courier.ts';
+import { retryAt } from './backoff.ts';
+import { findBlame } from './refusals.ts';
+
+export class Results {
+  /** The clock that retries are measured by. */
+  readonly #steady: () => number;
+  #results: Result[] = [];
+  #requeued: { claim: Claim; due_at: number }[] = [];
+
+  constructor(steady: () => number) {
+    this.#steady = steady;
+  }
+
+  /** How many there are. */
+  get length(): number {
+    return this.#results.length + this.#requeued.length;
+  }
+
+  /** How many of them are of one mailing. */
+  countOf(mailingId: number): number {
+    const claims = [...this.#results, ...this.#requeued.map(({ claim }) => claim)];
+    return claims.filter(({ mailing_id }) => mailing_id === mailingId).length;
+  }
+
+  /** Adds what an outcome means for the recipient. With `isTriedAgain`, a refusal does not fail them. */
+  add(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain = false): void {
+    this.#results.push(this.#resultOf(mailing, claim, outcome, isTriedAgain));
+  }
+
+  /** Puts a claim back into the queue, due at `due_at` (steady epoch milliseconds), or at once. */
+  requeue(claim: Claim, due_at = 0): void {
+    this.#requeued.push({ claim, due_at });
+  }
+
+  /** When a claim is tried again after a temporary refusal; null once it is given up. */
+  retryAt(claim: Claim): number | null {
+    const now = this.#steady();
+    return retryAt(claim.attempt + 1, claim.first_tried_at || now, now);
+  }
+
+  /** Writes all of them to the ledger. Call `clear` once the transaction is committed. */
+  write(ledger: Ledger, moment: Date): void {
+    ledger.record(this.#results, moment.getTime(), isoTimestamp(moment));
+    ledger.requeue(this.#requeued);
+  }
+
+  clear(): void {
+    this.#results = [];
+    this.#requeued = [];
+  }
+
+  /** The result to record for an outcome. A refusal that names us never fails the recipient. */
+  #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain: boolean): Result {
+    const { reply } = outcome;
+    const base = {
+      id: claim.id,
+      mailing_id: mailing.id,
+      address_id: claim.address_id,
+      user_id: mailing.user_id,
+      reply,
+      due_at: 0,
+      suppress: false,
+      in_series: mailing.owner_kind === 'schedule',
+    };
+    if (outcome.kind === 'accepted') return { ...base, state: 'accepted' };
+    const isFinal = outcome.kind === 'refused' && !isTriedAgain && findBlame(outcome) !== 'us';
+    const verdict = isFinal ? classify(outcome) : null;
+    if (verdict?.kind === 'bounce') return { ...base, state: 'bounced', suppress: true };
+    if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
+    const due_at = this.retryAt(claim);
+    return due_at === null
+      ? { ...base, state: 'failed', reply: `Given up after 4 days: ${reply}` }
+      : { ...base, state: 'queued', due_at };
+  }
+}

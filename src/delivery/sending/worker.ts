@@ -1,0 +1,188 @@
+/** The delivery worker: in rounds, claims recipients, hands them to the courier and records what came of it. */
+import type { Clock } from '../../clock.ts';
+import { isoTimestamp, steadyTime } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { Ledger } from '../queue/ledger/ledger.ts';
+import { MailingStates, type OpenMailing } from '../queue/mailing-state.ts';
+import type { Mailings } from '../queue/mailings.ts';
+import type { Courier } from '../transport/courier.ts';
+import { type Batch, Claims } from './claims.ts';
+import { HandOffs } from './hand-offs.ts';
+import { Outcomes } from './outcomes.ts';
+import type { Rates } from './rates.ts';
+import { domainOf } from './refusals.ts';
+import { Results } from './results.ts';
+import { StoppedMailings } from './stopped-mailings.ts';
+
+/** Results are written within this time. It bounds how many mails a crash can send twice. */
+const RECORD_MS = 50;
+const CANCEL_ROWS = 250;
+
+export interface WorkerDeps {
+  db: Db;
+  clock: Clock;
+  courier: Courier;
+  mailings: Mailings;
+  rates: Rates;
+  log(fields: object, text: string): void;
+}
+
+export class DeliveryWorker {
+  readonly #deps: WorkerDeps;
+  readonly #ledger: Ledger;
+  readonly #states: MailingStates;
+  /** The clock that retries and other waits are measured by. */
+  readonly #steady: () => number;
+  readonly #stopped: StoppedMailings;
+  readonly #results: Results;
+  readonly #outcomes: Outcomes;
+  readonly #claims: Claims;
+  readonly #handOffs: HandOffs;
+  #isStopping = false;
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps;
+    const { courier, log } = deps;
+    const ledger = new Ledger(deps.db.$client);
+    const steady = steadyTime(deps.clock);
+    const states = new MailingStates(deps.db.$client);
+    this.#ledger = ledger;
+    this.#states = states;
+    this.#steady = steady;
+    const stopped = new StoppedMailings(states, log);
+    const results = new Results(steady);
+    const outcomes = new Outcomes({ ledger, results, stopped, steady, log });
+    this.#stopped = stopped;
+    this.#results = results;
+    this.#outcomes = outcomes;
+    this.#claims = new Claims({ ...deps, ledger, states, steady });
+    this.#handOffs = new HandOffs({
+      courier,
+      mayLeave: (mailingId) => !this.#isStopping && !stopped.has(mailingId),
+      onOutcome: (mailing, claim, outcome) => outcomes.handle(mailing, claim, outcome),
+      log,
+    });
+    const recovered = ledger.recover(steady());
+    if (recovered > 0) log({ recovered }, 'unfinished hand-offs of an earlier run were put back into the queue');
+  }
+
+  /**
+   * One round: records results and claims as many recipients as the courier has room for, in one transaction; hands them over; waits
+   * until half of the hand-offs have ended or results must be written. Returns whether there is more to do now. While all sending is
+   * held, nothing is claimed.
+   */
+  async step(isHeld = false): Promise<boolean> {
+    this.acknowledge();
+    const ended = this.#results.length;
+    const { noted } = this.#outcomes;
+    const batches = this.#recordAndClaim(!isHeld && !this.#isStopping);
+    for (const batch of batches) this.#handOff(batch);
+    if (this.#handOffs.inFlight > 0) await this.#handOffs.waitForHalf(RECORD_MS);
+    const cancelled = this.#cancelQueued();
+    // A new refusal is judged in the next round; one that waits for others is no work by itself.
+    const isJudging = this.#outcomes.noted !== noted;
+    const waiting = this.#handOffs.inFlight + this.#results.length + (isJudging ? 1 : 0);
+    return ended > 0 || batches.length > 0 || this.#claims.ineligible > 0 || cancelled > 0 || waiting > 0;
+  }
+
+  /** Acknowledges mailings whose state another thread has changed. After this returns, no hand-off of a stopped mailing starts. */
+  acknowledge(): void {
+    for (const { id, state } of this.#states.unacknowledged()) {
+      if (state === 'sending') {
+        this.#stopped.delete(id);
+      } else {
+        this.#stopped.add(id);
+        this.#deps.rates.forget(id);
+      }
+      this.#states.acknowledge(id, state);
+    }
+  }
+
+  /** From now on no hand-off starts. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Waits for the hand-offs in progress and records their results. Close the courier first. */
+  async finish(): Promise<void> {
+    while (this.#handOffs.inFlight > 0) {
+      await this.#handOffs.waitForHalf(RECORD_MS);
+      this.#recordSafely();
+    }
+    this.#recordAndClaim(false);
+  }
+
+  /** Writes results to disk. The worker's rounds do so too, but other work may come between them. */
+  record(): void {
+    if (this.#results.length === 0) return;
+    this.#ledger.together(() => this.#record(this.#states.openMailings(this.#steady())));
+    this.#results.clear();
+  }
+
+  /** Like `record`, but a failed write, for example on a full disk, is logged and tried again with the next results. */
+  #recordSafely(): void {
+    try {
+      this.record();
+    } catch (error) {
+      this.#deps.log({ err: String(error) }, 'results could not be recorded');
+    }
+  }
+
+  /**
+   * Records and claims in one commit, since each commit waits for the disk. A failed write, for example on a full disk, throws and keeps
+   * the results for the next round.
+   */
+  #recordAndClaim(mayClaim: boolean): Batch[] {
+    const open = this.#states.openMailings(this.#steady());
+    this.#claims.startRound();
+    this.#outcomes.judgeWaiting(open, mayClaim);
+    if (open.length + this.#results.length === 0) return [];
+    const due = mayClaim ? open.filter(({ is_due }) => is_due === 1) : [];
+    const batches = this.#ledger.together(() => {
+      this.#record(open);
+      return mayClaim ? this.#claims.take(due, this.#handOffs.room) : [];
+    });
+    this.#results.clear();
+    return batches;
+  }
+
+  /** Hands off each claim, or puts it back until the rate of its recipient domain allows another mail. */
+  #handOff({ mailing, ready, claims }: Batch): void {
+    const { rates } = this.#deps;
+    for (const claim of claims) {
+      const wait = rates.waitFor(mailing.id, domainOf(claim));
+      if (wait === 0) {
+        this.#handOffs.start(mailing, ready, claim);
+      } else {
+        rates.giveBack(1);
+        this.#results.requeue(claim, this.#steady() + wait);
+      }
+    }
+  }
+
+  /** Records results in the ledger and finishes mailings whose recipients are all in a final state. */
+  #record(open: readonly OpenMailing[]): void {
+    const moment = this.#deps.clock.now();
+    this.#results.write(this.#ledger, moment);
+    for (const { id } of open) this.#completeIfDone(id, moment);
+  }
+
+  /** Finishes a mailing if all of its recipients are in a final state. */
+  #completeIfDone(mailingId: number, moment: Date): void {
+    if (!this.#states.completeIfDone(mailingId, isoTimestamp(moment))) return;
+    this.#deps.mailings.forget(mailingId);
+    this.#deps.rates.forget(mailingId);
+    this.#outcomes.forget(mailingId);
+  }
+
+  /** Cancels some queued recipients of each cancelled mailing; returns how many. */
+  #cancelQueued(): number {
+    const moment = this.#deps.clock.now();
+    let cancelled = 0;
+    for (const id of this.#states.cancelledMailings()) {
+      cancelled += this.#ledger.cancelQueued(id, CANCEL_ROWS, moment.getTime());
+      this.#completeIfDone(id, moment);
+    }
+    return cancelled;
+  }
+}

@@ -1,0 +1,62 @@
+/** Hand-offs inside the SMTP client, and the queue in which they wait for a connection, first in, first out. */
+import type { Handoff } from '../courier.ts';
+import type { Outcome } from './outcome.ts';
+import type { Relay } from './relay.ts';
+
+/** A hand-off whose outcome is not known yet: what the worker gave, how to tell it the outcome, and what happened so far. */
+export type PendingHandoff = {
+  readonly handoff: Handoff;
+  readonly resolve: (outcome: Outcome | 'withdrawn') => void;
+  readonly reject: (error: unknown) => void;
+  /** How often it went back to the queue because its connection closed before its message was sent. */
+  requeues: number;
+  /** The relays that refused its sender, and the refusal to report: the first 4xx, or else the first of all. */
+  refusedBy: readonly Relay[];
+  refusal: Outcome | null;
+  /** The next one in the queue. */
+  next: PendingHandoff | null;
+};
+
+/** A linked list, because `shift` on a long array copies the rest. */
+export class PendingHandoffs {
+  #first: PendingHandoff | null = null;
+  #last: PendingHandoff | null = null;
+  #length = 0;
+
+  get first(): PendingHandoff | null {
+    return this.#first;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(pending: PendingHandoff): void {
+    if (this.#last === null) this.#first = pending;
+    else this.#last.next = pending;
+    this.#last = pending;
+    this.#length++;
+  }
+
+  unshift(pending: PendingHandoff): void {
+    pending.next = this.#first;
+    this.#first = pending;
+    this.#last ??= pending;
+    this.#length++;
+  }
+
+  shift(): PendingHandoff | null {
+    const pending = this.#first;
+    if (pending === null) return null;
+    this.#first = pending.next;
+    if (this.#first === null) this.#last = null;
+    pending.next = null;
+    this.#length--;
+    return pending;
+  }
+
+  /** Empties the queue and resolves each hand-off in it. */
+  resolveAll(outcome: (pending: PendingHandoff) => Outcome | 'withdrawn'): void {
+    for (let pending = this.shift(); pending !== null; pending = this.shift()) pending.resolve(outcome(pending));
+  }
+}

@@ -1,0 +1,249 @@
+/** One open connection that sends mail after mail: passes replies to the transactions and does what they say. */
+
+import type { ConnectionListener, SmtpConnection } from '../connection.ts';
+import type { Extensions } from '../handshake.ts';
+import type { Outcome } from '../outcome.ts';
+import type { PendingHandoff } from '../pending-handoffs.ts';
+import { relayName } from '../relay.ts';
+import type { Reply } from '../reply.ts';
+import type { Route } from '../route.ts';
+import type { Timeouts } from '../timeouts.ts';
+import type { Aborted, Action, Completed } from './actions.ts';
+import { type Envelope, envelopeProblem } from './envelope.ts';
+import { MessageWriter } from './message-writer.ts';
+import { type State, Transactions } from './transactions.ts';
+
+export interface SessionOwner {
+  /** The outcome of a hand-off; 'withdrawn' if its message must no longer be sent and at most its envelope was written. */
+  finished(session: Session, pending: PendingHandoff, outcome: Outcome | 'withdrawn'): void;
+  /** Called right before the end of data is written: the moment to call `pipelineNext`. */
+  endingData(session: Session): void;
+  /** A transaction is complete, whatever its outcome. Called before `free`, or before the pipelined mail continues. */
+  completed(session: Session, outcome: Outcome): void;
+  /** The session may take the next hand-off. */
+  free(session: Session): void;
+  /** The connection closed before the relay could act on this mail, so it can be sent again without a duplicate. */
+  requeue(pending: PendingHandoff): void;
+  /**
+   * The session takes no more hand-offs; may be called twice. `failure`: why it broke, if it broke before completing a
+   * single transaction.
+   */
+  ended(session: Session, failure: Outcome | null): void;
+}
+
+/** How often a mail is sent again because its connection closed before the relay acted on it. */
+const MAX_REQUEUES = 3;
+
+/** The timeout of each state. */
+const TIMEOUTS: Record<State, keyof Timeouts> = {
+  idle: 'idle',
+  rset: 'command',
+  mail: 'mail',
+  rcpt: 'rcpt',
+  data: 'data',
+  message: 'block',
+  unflushed: 'block',
+  end: 'endOfData',
+  empty: 'endOfData',
+};
+
+/** A hand-off whose message is built. */
+interface Mail extends Envelope {
+  readonly pending: PendingHandoff;
+  readonly message: Buffer;
+}
+
+export class Session implements ConnectionListener {
+  readonly route: Route;
+  readonly #connection: SmtpConnection;
+  readonly #offers: Extensions;
+  readonly #timeouts: Timeouts;
+  readonly #owner: SessionOwner;
+  readonly #transactions: Transactions<Mail>;
+  readonly #writer: MessageWriter;
+  #isQuitting = false;
+
+  /** Takes over a connection to the relay of `route` after its handshake. */
+  constructor(connection: SmtpConnection, offers: Extensions, route: Route, timeouts: Timeouts, owner: SessionOwner) {
+    this.route = route;
+    this.#connection = connection;
+    this.#offers = offers;
+    this.#timeouts = timeouts;
+    this.#owner = owner;
+    this.#transactions = new Transactions(offers, relayName(route.relay));
+    this.#writer = new MessageWriter(connection, timeouts.block, {
+      endingData: () => {
+        if (offers.pipelining) owner.endingData(this);
+        return this.#transactions.endOfDataWritten();
+      },
+      flushed: () => {
+        if (this.#transactions.endOfDataFlushed()) this.#startDeadline();
+      },
+    });
+    connection.listener = this;
+    this.#startDeadline();
+  }
+
+  /** The number of transactions completed on this connection. */
+  get completed(): number {
+    return this.#transactions.completed;
+  }
+
+  /** When the connection was started, in monotonic milliseconds. */
+  get startedAt(): number {
+    return this.#connection.startedAt;
+  }
+
+  /** Milliseconds the current mail has waited for the relay; 0 without one. */
+  get waited(): number {
+    return this.#transactions.mail === null ? 0 : this.#connection.waited;
+  }
+
+  /** The number of mails in progress: 0, 1, or 2 with a pipelined one. */
+  get load(): number {
+    return (this.#transactions.mail === null ? 0 : 1) + (this.#transactions.pipelined === null ? 0 : 1);
+  }
+
+  /** The hand-off whose envelope is pipelined after the current message. */
+  get pipelined(): PendingHandoff | null {
+    return this.#transactions.pipelined?.pending ?? null;
+  }
+
+  /**
+   * Starts a transaction on an idle session. Returns null if it was started, otherwise the outcome, with nothing
+   * written. Throws what the hand-off's `start` throws, also with nothing written.
+   */
+  begin(pending: PendingHandoff): Outcome | 'withdrawn' | null {
+    const mail = this.#build(pending, this.#writer.buffer);
+    if (!isMail(mail)) return mail;
+    this.#connection.write(this.#transactions.begin(mail));
+    this.#startDeadline();
+    return null;
+  }
+
+  /** Pipelines the envelope after the end of data that is about to be written. Returns and throws as `begin` does. */
+  pipelineNext(pending: PendingHandoff): Outcome | 'withdrawn' | null {
+    const mail = this.#build(pending, this.#writer.spareBuffer);
+    if (!isMail(mail)) return mail;
+    this.#transactions.pipeline(mail);
+    return null;
+  }
+
+  /** Takes back the pipelined hand-off, so that another session can send it. */
+  cancelPipelined(): void {
+    const mail = this.#transactions.cancelPipelined();
+    if (mail !== null) this.#owner.requeue(mail.pending);
+  }
+
+  /** Sends QUIT; for an idle session. */
+  quit(): void {
+    this.#isQuitting = true;
+    this.#connection.quit(this.#timeouts.quit);
+    this.#owner.ended(this, null);
+  }
+
+  reply(reply: Reply): void {
+    this.#act(this.#transactions.reply(reply));
+  }
+
+  expired(): void {
+    if (this.#transactions.state === 'idle' && !this.#isQuitting) this.quit();
+    else this.#connection.fail(new Error(this.#transactions.overdue));
+  }
+
+  lost(error: Error): void {
+    const aborted = this.#transactions.lost(error.message);
+    if (aborted === null) this.#owner.ended(this, null);
+    else this.#abort(aborted);
+  }
+
+  #build(pending: PendingHandoff, buffer: Buffer): Mail | Outcome | 'withdrawn' {
+    const { from, to } = pending.handoff;
+    const message = pending.handoff.start(buffer)?.bytes;
+    if (message === undefined) return 'withdrawn';
+    const mail = { from, to, size: message.length, message, pending };
+    return envelopeProblem(mail, this.#offers) ?? mail;
+  }
+
+  #act(action: Action<Mail>): void {
+    switch (action.do) {
+      case 'wait':
+        this.#startDeadline();
+        break;
+      case 'write':
+        this.#connection.write(action.commands);
+        this.#startDeadline();
+        break;
+      case 'writeMessage':
+        this.#writeMessage();
+        break;
+      case 'rest':
+        this.#rest();
+        break;
+      case 'complete':
+        this.#complete(action);
+        break;
+      case 'abort':
+        this.#abort(action);
+        break;
+      case 'close':
+        this.#connection.fail(new Error(action.why));
+        break;
+    }
+  }
+
+  /** Writes the message. One whose envelope was pipelined may have been stopped since then: it is withdrawn instead. */
+  #writeMessage(): void {
+    const { mail, wasPipelined } = this.#transactions;
+    if (mail === null) return;
+    const { pending, message } = mail;
+    if (!wasPipelined || pending.handoff.maySend?.() !== false) {
+      this.#writer.write(message, pending.handoff.dotless === true);
+      return;
+    }
+    this.#transactions.withdraw();
+    this.#connection.fail(new Error('the message was withdrawn'));
+    this.#owner.ended(this, null);
+    this.#owner.finished(this, pending, 'withdrawn');
+  }
+
+  #complete({ mail, outcome, next }: Completed<Mail>): void {
+    this.#writer.prepareNext(next === 'pipelined');
+    this.#owner.finished(this, mail.pending, outcome);
+    if (next !== 'rest') this.#startDeadline();
+    this.#owner.completed(this, outcome);
+    if (next === 'close') {
+      this.#connection.fail(new Error('a pipelined envelope was cancelled'));
+      this.#owner.ended(this, null);
+    } else if (next === 'reset') {
+      this.#connection.write('RSET\r\n');
+    } else if (next === 'rest') {
+      this.#rest();
+    }
+  }
+
+  #rest(): void {
+    this.#startDeadline();
+    this.#owner.free(this);
+  }
+
+  #abort({ mail, outcome, canRepeat, pipelined, isSessionEnd, isPipeliningRejected }: Aborted<Mail>): void {
+    if (isPipeliningRejected) this.route.rejectedPipelining();
+    if (isSessionEnd) this.route.endedSession(this.completed);
+    this.#writer.stop();
+    this.#connection.fail(new Error(outcome.reply));
+    this.#owner.ended(this, this.completed === 0 && outcome.kind === 'deferred' ? outcome : null);
+    if (pipelined !== null) this.#owner.requeue(pipelined.pending);
+    if (canRepeat && mail.pending.requeues < MAX_REQUEUES) this.#owner.requeue(mail.pending);
+    else this.#owner.finished(this, mail.pending, outcome);
+  }
+
+  /** Starts the deadline of the present state. */
+  #startDeadline(): void {
+    this.#connection.within(this.#timeouts[TIMEOUTS[this.#transactions.state]]);
+  }
+}
+
+function isMail(built: Mail | Outcome | 'withdrawn'): built is Mail {
+  return typeof built === 'object' && 'message' in built;
+}

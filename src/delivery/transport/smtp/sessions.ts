@@ -1,0 +1,191 @@
+/** The connections to every relay, from connecting to closed: opens them, keeps their deadlines, and knows which are idle. */
+
+import { SmtpConnection } from './connection.ts';
+import { handshake } from './handshake.ts';
+import { type Outcome, withoutReply } from './outcome.ts';
+import type { PendingHandoff } from './pending-handoffs.ts';
+import { relayName } from './relay.ts';
+import type { Route } from './route.ts';
+import { Session, type SessionOwner } from './session/session.ts';
+import type { Timeouts } from './timeouts.ts';
+
+/** The longest time between two checks of the deadlines. */
+const MAX_CHECK_MS = 1_000;
+
+export interface SessionsOptions {
+  /** Our full domain name for EHLO; if empty, the connection's IP address is used. */
+  name: string;
+  /** A monotonic clock, in milliseconds. */
+  monotonic: () => number;
+  /** Whether there is a second relay that can take over from one that does not reply. */
+  hasOtherRelay: boolean;
+  timeouts: Timeouts;
+  /** Called whenever a relay could not be used. */
+  onRelayFailure: (relay: string, outcome: Outcome) => void;
+}
+
+export interface SessionsOwner extends SessionOwner {
+  /** A connection is ready for mail. */
+  ready(session: Session): void;
+  /** A connection was opened or closed, or deadlines were checked: waiting hand-offs may now be sent. */
+  changed(): void;
+}
+
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #owner: SessionsOwner;
+  /** Every connection, from connecting to closed. */
+  readonly #sockets = new Map<SmtpConnection, Route>();
+  readonly #open = new Set<Session>();
+  readonly #idle: Session[] = [];
+  /** Sessions whose relay has not replied for a long time, while another relay is available. */
+  readonly #stalled = new Set<Session>();
+  /** The pipelined hand-off of each session at the last check. */
+  readonly #lastPipelined = new WeakMap<Session, PendingHandoff | null>();
+  #timer: NodeJS.Timeout | null = null;
+  #isClosing = false;
+  #allClosed: (() => void) | null = null;
+
+  constructor(options: SessionsOptions, owner: SessionsOwner) {
+    this.#options = options;
+    this.#owner = owner;
+  }
+
+  /** The number of open sessions whose relay replies in time. */
+  get responsive(): number {
+    return this.#open.size - this.#stalled.size;
+  }
+
+  /** The number of mails in progress on all sessions. */
+  get load(): number {
+    return sumOfLoads(this.#open);
+  }
+
+  /** The number of mails in progress on stalled sessions. */
+  get stalledLoad(): number {
+    return sumOfLoads(this.#stalled);
+  }
+
+  /** Keeps a session that has nothing to do. */
+  rest(session: Session): void {
+    this.#idle.push(session);
+  }
+
+  /** Takes out the idle session that was used last and for whose relay `isWanted` is true. */
+  takeIdle(isWanted: (route: Route) => boolean): Session | undefined {
+    const at = this.#idle.findLastIndex((session) => isWanted(session.route));
+    return at === -1 ? undefined : this.#idle.splice(at, 1)[0];
+  }
+
+  /** Opens one more connection to a relay. */
+  async connect(route: Route): Promise<void> {
+    const { name, monotonic, timeouts } = this.#options;
+    const connection = new SmtpConnection(route.relay, monotonic, (closed) => this.#forget(closed));
+    this.#sockets.set(connection, route);
+    route.sockets++;
+    route.opening.add(connection);
+    const shortest = Math.min(...Object.values(timeouts));
+    this.#timer ??= setInterval(() => this.#check(), Math.min(MAX_CHECK_MS, shortest / 4));
+
+    const { handshakeMs } = route;
+    const result = await handshake(connection, route.relay, name, timeouts, handshakeMs);
+    route.opening.delete(connection);
+    if ('kind' in result) {
+      if (!this.#isClosing) this.#fail(route, result, connection.startedAt, connection.age >= handshakeMs);
+    } else {
+      const session = new Session(connection, result, route, timeouts, this.#owner);
+      this.#open.add(session);
+      route.opened(connection.age);
+      this.#owner.ready(session);
+    }
+    this.#owner.changed();
+  }
+
+  /** To be called for a transaction that is complete: its relay replies, and if it did not refuse the sender, it works. */
+  completed(session: Session, outcome: Outcome): void {
+    const { route } = session;
+    if (this.#stalled.delete(session)) route.setStalled(false);
+    if (!route.shouldTryNextRelay(outcome)) route.worked();
+  }
+
+  /** To be called when a session takes no more mail, also more than once; `failure` as in `SessionOwner.ended`. */
+  ended(session: Session, failure: Outcome | null): void {
+    if (!this.#open.delete(session)) return;
+    const { route } = session;
+    const at = this.#idle.indexOf(session);
+    if (at !== -1) this.#idle.splice(at, 1);
+    if (this.#stalled.delete(session)) route.setStalled(false);
+    route.open--;
+    if (failure !== null) this.#fail(route, failure, session.startedAt);
+  }
+
+  /** Sends QUIT on idle sessions and gives up those being opened; resolves once every connection is closed, at most after `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    for (const session of [...this.#idle]) session.quit();
+    for (const [connection, { opening }] of this.#sockets)
+      if (opening.has(connection)) connection.fail(new Error('closing'));
+    if (this.#sockets.size === 0) return;
+    const closed = new Promise<void>((resolve) => {
+      this.#allClosed = resolve;
+    });
+    const grace = setTimeout(() => {
+      for (const connection of this.#sockets.keys())
+        connection.fail(new Error('we shut down before the relay answered'));
+    }, graceMs);
+    await closed;
+    clearTimeout(grace);
+  }
+
+  #fail(route: Route, failure: Outcome, startedAt: number, isSilent = false): void {
+    route.failed(failure, startedAt, isSilent);
+    this.#options.onRelayFailure(relayName(route.relay), failure);
+  }
+
+  #check(): void {
+    const now = this.#options.monotonic();
+    for (const connection of this.#sockets.keys()) connection.check(now);
+    for (const session of this.#open) {
+      this.#cancelOverduePipelined(session);
+      if (this.#options.hasOtherRelay) this.#checkStalled(session);
+    }
+    this.#owner.changed();
+  }
+
+  /** Marks a session as stalled if its relay has not replied for too long. A relay with only stalled sessions has failed. */
+  #checkStalled(session: Session): void {
+    const { timeouts, monotonic } = this.#options;
+    if (session.waited < timeouts.handshake || this.#stalled.has(session)) return;
+    const { route } = session;
+    this.#stalled.add(session);
+    route.setStalled(true);
+    if (route.open > 0) return;
+    const why = `${relayName(route.relay)}: no reply within ${timeouts.handshake / 1000} s`;
+    this.#fail(route, withoutReply('deferred', 'connect', why), monotonic());
+  }
+
+  /** Takes back a hand-off that was already pipelined after the same message at the last check: a slow reply must not delay it. */
+  #cancelOverduePipelined(session: Session): void {
+    const { pipelined } = session;
+    if (pipelined !== null && pipelined === this.#lastPipelined.get(session)) session.cancelPipelined();
+    this.#lastPipelined.set(session, pipelined);
+  }
+
+  #forget(connection: SmtpConnection): void {
+    const route = this.#sockets.get(connection);
+    if (route !== undefined) route.sockets--;
+    this.#sockets.delete(connection);
+    // If it closed during the handshake, `connect` first records what that means for the relay.
+    if (route?.opening.has(connection) !== true) this.#owner.changed();
+    if (this.#sockets.size > 0) return;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#allClosed?.();
+  }
+}
+
+function sumOfLoads(sessions: Iterable<Session>): number {
+  let sum = 0;
+  for (const { load } of sessions) sum += load;
+  return sum;
+}

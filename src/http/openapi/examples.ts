@@ -1,0 +1,147 @@
+/** Example values for the OpenAPI document, by parameter name. All of them are about the same small business. */
+
+const EXAMPLES: Record<string, unknown> = {
+  address: 'zoe@example.com',
+  address_line1: '4 Linden St',
+  address_line2: 'Back door',
+  after: '1042 zoe@example.com',
+  after_id: 0,
+  alt_email: 'zoe.mueller@example.org',
+  automation_for: 'contacts_1',
+  automation_name: 'Welcome series',
+  city: 'Munich',
+  city_id: 0,
+  company_address: '1 Harbour St',
+  company_address2: 'First floor',
+  contact_id: '1',
+  contact_type_id: 1,
+  country: 1,
+  country_id: 1,
+  custom_field: { company_name: 'Lark Books' },
+  description: 'News once a month',
+  diagnostic: '550 5.1.1 No such user',
+  email: 'zoe@example.com',
+  email_address: 'zoe@example.com, ann@example.org',
+  exclude_specific_recipient_id: ['contacts_2'],
+  field: 'city',
+  field_name: 'company_name',
+  field_type: 'text',
+  fields: ['city'],
+  file: 'first_name,last_name,email,country\nZoë,Müller,zoe@example.com,Germany\n',
+  first_name: 'Zoë',
+  from_email: 'hello@example.com',
+  from_name: 'Lark Books',
+  groupId: '1',
+  group_name: 'Newsletter',
+  id: '1',
+  is_display: 1,
+  last_name: 'Müller',
+  limit: 100,
+  mapping: ['first_name', 'email', ''],
+  name: 'Customers',
+  nickname: 'Shop',
+  operator: 'is',
+  postal_code: '80331',
+  preheader: 'Twelve new titles',
+  preview_img: 'welcome.png',
+  query_type: 'and',
+  recipient_id: ['contacts_1'],
+  reply_to_email: 'hello@example.com',
+  role: 'editor',
+  schedule_date: '2030-01-31',
+  schedule_time: '09:30',
+  schedule_type: 0,
+  search: 'zoe',
+  segment_id: 1,
+  segment_name: 'Readers in Munich',
+  segment_recipient_id: '1',
+  select_field: ['city'],
+  select_operator: ['is'],
+  sender_id: 1,
+  single_send_name: 'Autumn list',
+  state: 'Bavaria',
+  state_id: 0,
+  state_province_region: 'Upper Bavaria',
+  strIds: ['1', '2'],
+  subject: 'Autumn books for ((first_name|you))',
+  template_html: '<p>Dear ((first_name|reader)), <a href="((unsubscribe_preferences))">leave</a></p>',
+  template_id: 2,
+  template_json: '{"tagName":"mjml","children":[]}',
+  unsubscribe_group_id: 1,
+  unsubscribe_groups_id: 1,
+  upload_id: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+  utr: '3f2b8c1e-5a74-4d0c-9f5e-2f6f5f2b7c11',
+  value: ['Munich'],
+  waiting_period: 1,
+  waiting_type: 'days',
+  zip_code: '20457',
+};
+
+/** Texts that stand in answers alone. */
+const ANSWERS: Record<string, string> = {
+  actor: 'ann@example.org',
+  message: 'Saved Successfully',
+  errors: 'Deleted Successfully',
+  design_url: 'http://127.0.0.1:3000/design/…',
+  envelope_from: 'hello@example.com',
+  envelope_to: 'zoe@example.com',
+  from: 'Lark Books <hello@example.com>',
+  fullname: 'Zoë Müller',
+  hour: '2026-01-15 09:00:00',
+  image: 'http://127.0.0.1:3000/images/templates/welcome.png',
+  link: 'http://127.0.0.1:3000/welcome#…',
+  live_at: '2026-01-15 09:00:00',
+  preview_image: 'welcome.png',
+  public_key: 'pk_…',
+  rand_id: '4815162342',
+  reply: '250 2.0.0 Ok',
+  send_at: '2026-01-15 09:00:00',
+  secret_key: 'sk_…',
+  sent_at: '2026-01-15 09:00:00',
+  to: 'Zoë Müller <zoe@example.com>',
+  user_agent: 'Mozilla/5.0',
+  url: 'https://example.com/autumn',
+  web_copy: 'http://127.0.0.1:3000/w/…',
+};
+
+const RARELY_REQUIRED = new Set(['strIds', 'value']);
+
+/** An example value for a parameter with this name and schema. */
+export function exampleValue(name: string, { enum: choices, type }: { enum?: unknown[]; type?: unknown }): unknown {
+  const given = EXAMPLES[name];
+  // An id is text where it selects the record of the request, and a number where a body refers to another record.
+  const value = type === 'string' && typeof given === 'number' ? String(given) : given;
+  if (value !== undefined && (choices === undefined || choices.includes(value))) return value;
+  return choices?.[0] ?? (type === 'integer' ? 1 : 'text');
+}
+
+/** An example body with a value for each required parameter. */
+export function exampleBody(schema: Record<string, unknown>): Record<string, unknown> {
+  const properties: Record<string, object> = Object(schema.properties);
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const entries = Object.entries(properties)
+    .filter(([name]) => required.includes(name) || RARELY_REQUIRED.has(name))
+    .map(([name, property]) => [name, exampleValue(name, property)]);
+  return Object.fromEntries(entries);
+}
+
+/** An example value that fits the schema of a field; used for answers. */
+export function exampleForSchema(name: string, schema: Record<string, unknown>): unknown {
+  if ('const' in schema) return schema.const;
+  if (Array.isArray(schema.anyOf)) return exampleForSchema(name, Object(schema.anyOf[0]));
+  if (Array.isArray(schema.enum)) return schema.enum.includes(EXAMPLES[name]) ? EXAMPLES[name] : schema.enum[0];
+  if (schema.type === 'array') return [exampleForSchema(name, Object(schema.items))];
+  if (schema.type === 'object') {
+    const properties = Object.entries(Object(schema.properties) as Record<string, Record<string, unknown>>);
+    return Object.fromEntries(properties.map(([field, property]) => [field, exampleForSchema(field, property)]));
+  }
+  if (schema.type === 'integer') return typeof EXAMPLES[name] === 'number' ? EXAMPLES[name] : 1;
+  if (schema.type === 'null') return null;
+  if (schema.pattern !== undefined) return '2026-01-15T09:00:00.000000Z';
+  return exampleText(EXAMPLES[name] ?? ANSWERS[name]);
+}
+
+function exampleText(given: unknown): string {
+  const one = Array.isArray(given) ? given[0] : given;
+  return typeof one === 'string' || typeof one === 'number' ? String(one) : 'text';
+}

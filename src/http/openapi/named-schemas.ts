@@ -1,0 +1,125 @@
+/** Names the schemas of the OpenAPI document, so that generated clients have a class for each record. */
+import { fieldDescription } from './descriptions.ts';
+import { exampleForSchema } from './examples.ts';
+
+type Json = Record<string, unknown>;
+
+/** The name of each record's schema, by its key in an answer, or by path and key where one key holds different records. */
+const RECORDS: Record<string, string> = {
+  audit: 'AuditEntry',
+  automation: 'Automation',
+  automations: 'ListedAutomation',
+  automation_schedules: 'AutomationSchedule',
+  cities: 'City',
+  contact: 'Contact',
+  contactEmails: 'SegmentRecipient',
+  contactType: 'ContactType',
+  contactTypes: 'ListedContactType',
+  contacts: 'ListedContact',
+  countries: 'Country',
+  customFields: 'CustomField',
+  domains: 'SenderDomain',
+  health: 'Health',
+  import: 'Import',
+  imports: 'Import',
+  key: 'NewKey',
+  keys: 'Key',
+  job: 'ContactJob',
+  jobs: 'ContactJob',
+  mail: 'OutboxMail',
+
+  mails: 'ListedOutboxMail',
+  overview: 'Overview',
+  moments: 'Moment',
+  reservedFields: 'ReservedField',
+  segment: 'Segment',
+  segments: 'ListedSegment',
+  sender: 'Sender',
+  senders: 'Sender',
+  sessions: 'Session',
+  singleSend: 'SingleSend',
+  singleSends: 'SingleSend',
+  states: 'State',
+  suppressions: 'Suppression',
+  templates: 'DesignTemplate',
+  unSubscribers: 'Unsubscriber',
+  users: 'User',
+  verifications: 'SenderVerification',
+  unsubscribesGroup: 'UnsubscribeGroup',
+  unsubscribesGroups: 'ListedUnsubscribeGroup',
+  '/contacts/imports/look upload': 'UploadedFile',
+  '/contacts/imports/progress upload': 'UploadedFile',
+  '/contacts/imports/start upload': 'UploadedFile',
+  '/contacts/person person': 'Person',
+  '/contacts/person/export person': 'Person',
+  '/contacts/search contacts': 'FoundContact',
+  '/automations/preview preview': 'AutomationPreview',
+  '/automations/report report': 'AutomationReport',
+  '/sender/report report': 'SenderReport',
+  summaries: 'SingleSendSummary',
+  '/single-send/mail mail': 'ShownMail',
+  '/single-send/recipients/find recipients': 'FoundRecipient',
+  '/single-send/recipients recipients': 'SingleSendRecipient',
+  '/single-send/report report': 'SingleSendReport',
+  '/single/send/preview preview': 'SingleSendPreview',
+  '/unsubscribes-groups/recipients-list recipients': 'GroupRecipient',
+};
+
+/** Collects the named schemas of a document's operations. */
+export class NamedSchemas {
+  readonly schemas: Record<string, Json> = {};
+
+  /** Names the body of an operation; gives the reference to it. */
+  body(operationId: string, schema: Json): Json {
+    return this.#named(`${pascal(operationId)}Body`, schema);
+  }
+
+  /** Names the answer of an operation at `path` (below /api) and the records in it; gives the reference and an example. */
+  answer(operationId: string, path: string, schema: Json): { schema: Json; example: unknown } {
+    const example = exampleForSchema('', schema);
+    const properties: Record<string, Json> = Object(schema.properties);
+    const message = properties.message;
+    if (message?.type === 'string') return { schema: this.#named('Done', schema), example };
+    if (message === undefined) return { schema: this.#named('DoneInErrors', schema), example };
+    const records = Object.entries(Object(message.properties) as Record<string, Json>).map(([key, value]) => {
+      const name = RECORDS[`${path} ${key}`] ?? RECORDS[key];
+      if (name === undefined) return [key, value];
+      const items = Object(value.items);
+      return [key, value.type === 'array' ? { ...value, items: this.#named(name, items) } : this.#named(name, value)];
+    });
+    const named = { ...properties, message: { ...message, properties: Object.fromEntries(records) } };
+    return { schema: this.#named(`${pascal(operationId)}Answer`, { ...schema, properties: named }), example };
+  }
+
+  #named(name: string, schema: Json): Json {
+    const described = Object(withDescriptions(name, schema));
+    const known = this.schemas[name];
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(described)) {
+      throw new Error(`${name} names two schemas; tell them apart in src/http/openapi/named-schemas.ts`);
+    }
+    this.schemas[name] = described;
+    return { $ref: `#/components/schemas/${name}` };
+  }
+}
+
+/** Adds a description to every field that has none, at any depth. */
+function withDescriptions(name: string, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => withDescriptions(name, part));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+    if (keyword === 'example' || keyword === 'examples' || keyword === 'enum') return [keyword, value];
+    if (keyword !== 'properties') return [keyword, withDescriptions(name, value)];
+    const fields = Object.entries(Object(value) as Record<string, Json>).map(([field, property]) => {
+      const description = property.description ?? fieldDescription(name, field);
+      // A reference may have no description beside it; the schema it refers to has one.
+      if ('$ref' in property || description === undefined) return [field, withDescriptions(name, property)];
+      return [field, { ...Object(withDescriptions(name, property)), description }];
+    });
+    return [keyword, Object.fromEntries(fields)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function pascal(operationId: string): string {
+  return operationId.charAt(0).toUpperCase() + operationId.slice(1);
+}

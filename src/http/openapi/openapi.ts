@@ -1,0 +1,231 @@
+/** Makes the OpenAPI 3.1 document from the schemas of the routes. */
+import swagger from '@fastify/swagger';
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import { fieldDescription } from './descriptions.ts';
+import { exampleBody, exampleValue } from './examples.ts';
+import { NamedSchemas } from './named-schemas.ts';
+
+type Json = Record<string, unknown>;
+
+interface Content {
+  schema?: Json;
+  example?: unknown;
+}
+
+interface Operation {
+  parameters?: { name: string; required?: boolean; description?: string; schema: Json }[];
+  requestBody?: { content?: Record<string, Content> };
+  responses?: Record<string, { content?: Record<string, Content> }>;
+}
+
+/** The resources in the order of the documentation. Each route names one of them in its schema. */
+const TAGS = [
+  { name: 'Overview', description: 'What an owner wants to know first.' },
+  { name: 'Global unsubscribes', description: 'Addresses that get no mail of the account at all.' },
+  {
+    name: 'Unsubscribe groups',
+    description:
+      'Kinds of mail, such as a newsletter, that a recipient can leave alone. Each single send and automation belongs to one.',
+  },
+  {
+    name: 'Segments',
+    description: 'Contacts of a type whose fields match rules, kept up to date, and those added by hand.',
+  },
+  {
+    name: 'Contact types',
+    description: 'Lists that contacts belong to. A contact type can be the target of a campaign.',
+  },
+  { name: 'Contacts', description: 'People with their fields: one by one, as CSV files, and what an import did.' },
+  { name: 'Fields', description: 'The fields every contact has, and your own.' },
+  { name: 'Templates', description: 'The built-in templates, and the placeholders that a mail can contain.' },
+  {
+    name: 'Single sends',
+    description: 'One mail to its targets, at once or on a schedule, with its previews, tests and reports.',
+  },
+  {
+    name: 'Automations',
+    description:
+      'A series of mails for everybody who joins a contact type or segment, each some time after the one before.',
+  },
+  {
+    name: 'Senders',
+    description: 'Who mails come from. The owner of an address confirms it by the link in a verification mail.',
+  },
+  { name: 'Design pages', description: 'Pages on which whoever has the link can design a mail, without keys.' },
+  { name: 'Places', description: 'The reference data: countries, states and cities.' },
+  {
+    name: 'Bounces and suppressions',
+    description: 'Mail that came back, complaints, and the addresses that get no mail because of them.',
+  },
+  { name: 'Users and sessions', description: 'The people who sign in to the dashboard, and their sessions.' },
+  { name: 'Keys', description: 'The key pairs by which programs call the API.' },
+  { name: 'Audit log', description: 'Who signed in, and who changed users, keys and senders.' },
+  { name: 'Outbox', description: 'The mails of an installation that has no SMTP relay.' },
+];
+
+/** Our own formats, expressed in standard JSON Schema. */
+const FORMATS: Record<string, Json> = {
+  'one-line': { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' },
+  'email-address': { format: 'email' },
+  'email-address-or-empty': {},
+};
+
+const ABOUT = `E-mail campaigns: contacts, segments, single sends, automations.
+
+Sendlark implements a given HTTP interface, *the contract*, exactly. Endpoints, optional parameters and response headers beyond it are
+marked *addition*; they do not change the records and answers of the contract.
+
+Bodies are described as JSON; multipart/form-data and application/x-www-form-urlencoded with the same names are accepted too.
+
+Every request needs the headers PublicKey and SecretKey; the pages of the dashboard use a session in their place. Every answer has
+\`status\` and either \`message\` or \`errors\`. Deleting a segment, a contact type or a sender is confirmed in \`errors\`, with the status
+\`success\`.`;
+
+const FAILURES: Record<string, string> = {
+  401: 'A key is missing, or the pair of keys is wrong',
+  404: 'The record was not found',
+  409: 'The state of the record does not allow the request',
+  422: 'A field is invalid: texts by field name',
+  default: 'The request is malformed, too large or of an unknown type',
+};
+
+const Failure = {
+  type: 'object',
+  description: 'The answer to a request that failed.',
+  required: ['status', 'errors'],
+  properties: {
+    status: { type: 'string', enum: ['failed'], description: 'Always failed.' },
+    errors: {
+      description: 'One text, or the texts of each faulty field.',
+      anyOf: [
+        { type: 'string' },
+        { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
+      ],
+    },
+  },
+};
+
+/** Collects every route registered after this call. `app.swagger()` then gives the document. */
+export async function installOpenapi(app: FastifyInstance): Promise<void> {
+  const schema = { $ref: '#/components/schemas/Failure' };
+  const responses = Object.entries(FAILURES).map(([status, description]) => [
+    status,
+    { description, content: { 'application/json': { schema } } },
+  ]);
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Sendlark',
+        version: '1',
+        description: ABOUT,
+      },
+      tags: TAGS,
+      components: {
+        responses: Object.fromEntries(responses),
+        securitySchemes: {
+          PublicKey: { type: 'apiKey', in: 'header', name: 'PublicKey' },
+          SecretKey: { type: 'apiKey', in: 'header', name: 'SecretKey' },
+        },
+      },
+      security: [{ PublicKey: [], SecretKey: [] }],
+    },
+    transform: ({ schema, url }) => ({ url, schema: describe(schema, url) }),
+    transformObject: (given) => {
+      if (!('openapiObject' in given)) return given.swaggerObject;
+      const { openapiObject: document } = given;
+      const named = new NamedSchemas();
+      const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => [
+        path,
+        completeOperations(path, methods ?? {}, named),
+      ]);
+      const schemas = { ...named.schemas, Failure };
+      return Object.assign(document, {
+        paths: Object.fromEntries(paths),
+        components: { ...document.components, schemas },
+      });
+    },
+  });
+}
+
+function describe(schema: FastifySchema | undefined, url: string): FastifySchema {
+  if (!url.startsWith('/api/')) return { hide: true };
+  const { tags = [], summary, description, body, querystring, response, consumes } = schema ?? {};
+  if (summary === undefined || !TAGS.some(({ name }) => tags.includes(name)))
+    throw new Error(`The schema of ${url} needs a summary and one of the tags in src/http/openapi/openapi.ts`);
+  const described: FastifySchema = {
+    tags,
+    summary,
+    ...(description && { description }),
+    response: clean(response ?? {}),
+  };
+  if (querystring !== undefined) described.querystring = requiring(clean(querystring));
+  if (body !== undefined) {
+    const cleaned = requiring(clean(body));
+    described.body = { ...cleaned, examples: [exampleBody(cleaned)] };
+    // Only one encoding is listed: with several, generated clients contain functions that cannot be imported.
+    described.consumes = consumes ?? ['application/json'];
+  }
+  return described;
+}
+
+/** Replaces our own keywords and formats, which other tools do not know: an identifier becomes a string, a flag an integer. */
+function clean(schema: unknown): Json {
+  return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const { flag, identifier, empty, format, ...rest }: Json = { ...value };
+    if (flag === true) rest.type = 'integer';
+    if (format !== undefined) Object.assign(rest, FORMATS[String(format)] ?? { format });
+    if (identifier !== true) return rest;
+    if (rest.type === 'array') return { ...rest, items: { type: 'string' } };
+    return { type: 'string', ...rest, 'x-identifier': true };
+  });
+}
+
+/** Marks identifiers as required. The routes' schemas do not, because a missing one is answered 404 instead of with a field error. */
+function requiring(schema: Json): Json {
+  const properties: Record<string, Json> = Object(schema.properties);
+  const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
+  for (const [name, property] of Object.entries(properties)) {
+    const isAddition = String(property.description).startsWith('Addition');
+    if ((property['x-identifier'] === true && !isAddition) || name === 'strIds') required.add(name);
+    delete property['x-identifier'];
+  }
+  return { ...schema, ...(required.size > 0 && { required: [...required] }) };
+}
+
+/** Adds what follows from method and path to the operations of a path: the operation id, examples and failures. */
+function completeOperations(path: string, methods: object, named: NamedSchemas): Json {
+  const operations = Object.entries(methods).map(([method, operation]: [string, Operation]) => {
+    const parameters = operation.parameters?.map((parameter) => ({
+      ...parameter,
+      description: parameter.description ?? fieldDescription('', parameter.name),
+      example: exampleValue(parameter.name, parameter.schema),
+    }));
+    const operationId = `${method}${path.slice('/api'.length).replace(/[/-]+(\w)/g, (_all, letter) => letter.toUpperCase())}`;
+    for (const body of Object.values(operation.requestBody?.content ?? {})) {
+      // Several encodings, or two methods of one route, may share the same object, which is named only once.
+      if (body.schema && !('$ref' in body.schema)) body.schema = named.body(operationId, body.schema);
+    }
+    const answer = operation.responses?.['200']?.content?.['application/json'];
+    if (answer?.schema && !('$ref' in answer.schema))
+      Object.assign(answer, named.answer(operationId, path.slice('/api'.length), answer.schema));
+    const isAboutRecords = operation.requestBody !== undefined || parameters?.some(({ required }) => required);
+    const failures = [
+      '401',
+      ...(isAboutRecords ? ['404', '409'] : []),
+      ...(parameters || isAboutRecords ? ['422'] : []),
+    ];
+    const responses = [...failures, 'default'].map((status) => [status, { $ref: `#/components/responses/${status}` }]);
+    return [
+      method,
+      {
+        operationId,
+        ...operation,
+        ...(parameters && { parameters }),
+        responses: { ...operation.responses, ...Object.fromEntries(responses) },
+      },
+    ];
+  });
+  return Object.fromEntries(operations);
+}

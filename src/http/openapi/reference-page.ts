@@ -1,0 +1,41 @@
+/** The documentation of the API: the OpenAPI document, and a page on which it can be read and tried out. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { html } from '../html.ts';
+import { builtUrls } from '../static-files.ts';
+
+/** The page sends requests to this server only. Scalar writes its style sheet and positions into the page by script. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export async function referencePage(app: FastifyInstance, { publicUrl }: Deps): Promise<void> {
+  app.get('/docs/openapi.json', (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send({ ...app.swagger(), servers: [{ url: publicUrl() }] }),
+  );
+
+  const show = (_request: FastifyRequest, reply: FastifyReply) =>
+    reply
+      .header('content-security-policy', POLICY)
+      .type('text/html; charset=utf-8')
+      .send(
+        html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<title>The Sendlark API</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${builtUrls('reference.css').url}">
+<script defer src="${builtUrls('scalar.js').url}"></script><script type="module" src="${builtUrls('reference').url}"></script></head>
+<body><main id="reference"></main>
+<noscript><h1>The Sendlark API</h1><p>This page needs JavaScript. The same for programs: <a href="/docs/openapi.json">openapi.json</a></p></noscript>
+</body></html>
+`.text,
+      );
+  for (const url of ['/docs', '/docs/']) app.get(url, show);
+}

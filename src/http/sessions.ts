@@ -1,0 +1,69 @@
+/** Finds the session of a request by its cookie, and writes the cookie. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { findSession, SESSION_MS, type Session } from '../users/sessions.ts';
+import { isEncrypted, isLoopback } from './same-origin.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session of the cookie and its user; null for everybody who has not signed in. */
+    session: Session | null;
+  }
+}
+
+/** With this prefix, browsers take the cookie over https only, for this host only (RFC 6265bis, 4.1.3.2). */
+const ENCRYPTED_NAME = '__Host-sendlark';
+/** Used where the browser is on this machine, and nowhere else: any neighbouring host could set it. */
+const LOOPBACK_NAME = 'sendlark';
+/** A session's secret: 256 bits in base64url. */
+const SECRET = /^[\w-]{43}$/;
+
+/** Sets `request.session` of every request to the routes registered after this call. */
+export function installSessions(app: FastifyInstance, { db, clock }: { db: Db; clock: Clock }): void {
+  app.decorateRequest('session', null);
+  app.addHook('onRequest', (request, _reply, next) => {
+    const secret = sessionSecret(request);
+    if (secret !== null) request.session = findSession(db, secret, clock.now());
+    next();
+  });
+}
+
+/** The secret in a request's session cookie, or null. */
+export function sessionSecret(request: FastifyRequest): string | null {
+  const { cookie } = request.headers;
+  if (cookie === undefined) return null;
+  // Browsers send the first over https only, so there is no need to know how this request came.
+  const value = readCookie(cookie, ENCRYPTED_NAME) ?? (isLoopback(request) ? readCookie(cookie, LOOPBACK_NAME) : null);
+  return value !== null && SECRET.test(value) ? value : null;
+}
+
+/** Whether a password and a cookie may travel the way of this request: encrypted, or without leaving the browser's machine. */
+export function isSafeWay(request: FastifyRequest, config: Config): boolean {
+  return isEncrypted(request, config.PUBLIC_URL) || isLoopback(request);
+}
+
+/** Puts the secret of a new session into the cookie. Call it only where `isSafeWay`. */
+export function setSessionCookie(reply: FastifyReply, config: Config, secret: string): void {
+  writeCookie(reply, config, secret, SESSION_MS / 1000);
+}
+
+/** Removes the cookie. */
+export function clearSessionCookie(reply: FastifyReply, config: Config): void {
+  writeCookie(reply, config, '', 0);
+}
+
+function writeCookie(reply: FastifyReply, { PUBLIC_URL }: Config, value: string, maxAge: number): void {
+  const [name, secure] = isEncrypted(reply.request, PUBLIC_URL) ? [ENCRYPTED_NAME, '; Secure'] : [LOOPBACK_NAME, ''];
+  reply.header('set-cookie', `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`);
+}
+
+/** The value of a cookie in a Cookie header (RFC 6265, 4.2.1), or null. */
+function readCookie(header: string, name: string): string | null {
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=');
+    if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  }
+  return null;
+}

@@ -1,0 +1,48 @@
+/** Serves what browsers load: the files of the build, and the preview pictures of the built-in templates. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+
+/** The build's output (`scripts/build-browser.js`), by the same path from the sources, from dist and in the single executable. */
+const FOLDER = new URL('../../dist/browser/', import.meta.url);
+const PREFIX = '/assets/';
+const TEMPLATES = new URL('../../data/templates/', import.meta.url);
+
+/** A script or style sheet, and the files it imports. */
+interface Built {
+  file: string;
+  imports: string[];
+}
+
+let manifest: Record<string, Built> | null = null;
+
+/** Gives the addresses of a script or style sheet and of the files it imports. Throws an Error that names the cure if there is no build. */
+export function builtUrls(name: string): { url: string; imports: string[] } {
+  manifest ??= readManifest();
+  const built = manifest[name];
+  if (built === undefined) throw new Error(`dist/browser has no ${name}: run npm run build`);
+  return { url: PREFIX + built.file, imports: built.imports.map((file) => PREFIX + file) };
+}
+
+function readManifest(): Record<string, Built> {
+  return JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8'));
+}
+
+/** Registers the files. Browsers may keep them for a year: the names of built files change with their content. */
+export async function staticFiles(app: FastifyInstance): Promise<void> {
+  const options = { decorateReply: false, index: false, immutable: true, maxAge: '365d' } as const;
+  await app.register(fastifyStatic, {
+    ...options,
+    root: fileURLToPath(new URL('files/', FOLDER)),
+    prefix: PREFIX,
+    preCompressed: true,
+    allowedPath: (path) => !path.endsWith('/'),
+  });
+  await app.register(fastifyStatic, {
+    ...options,
+    root: fileURLToPath(TEMPLATES),
+    prefix: '/images/templates/',
+    allowedPath: (path) => path.endsWith('.png'),
+  });
+}

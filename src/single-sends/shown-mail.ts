@@ -1,0 +1,76 @@
+/** The mail of a single send as its owner looks at it: merged for one person, its links marked with their numbers. */
+import { eq } from 'drizzle-orm';
+import { listCustomFields } from '../audience/contacts/custom-fields.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { mailings, senders, type singleSends } from '../database/schema/index.ts';
+import { ContentError } from '../delivery/content/compiled-content.ts';
+import { freezeContent } from '../delivery/content/freeze.ts';
+import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
+import { renderPreview } from '../delivery/content/preview.ts';
+import { findPerson, mergeValues } from '../delivery/content/values.ts';
+import { withMarkedLinks } from '../delivery/content/web-copy.ts';
+import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
+import type { FrozenContent } from '../delivery/queue/mailings.ts';
+import { findSingleSendMailing } from './actions.ts';
+
+type SingleSend = typeof singleSends.$inferSelect;
+
+export interface ShownMail {
+  subject: string;
+  /** Tracked links have their destination as `href` and their number as `data-link`. */
+  html: string;
+  text: string;
+}
+
+interface ShowDeps {
+  db: Db;
+  config: Config;
+  publicUrl(): string;
+}
+
+/** The mail as it was or would be sent to somebody of its audience, or why it can not be shown. Links act for nobody. */
+export async function showMail(deps: ShowDeps, send: SingleSend): Promise<ShownMail | { problem: string }> {
+  const { db, publicUrl } = deps;
+  const frozen = await contentOf(deps, send);
+  if ('problem' in frozen) return frozen;
+  const { content, sender_name, sender_address } = frozen;
+  const contactId = findAudienceContact(
+    db.$client,
+    { targets: send.recipient_id, excluded: send.exclude_specific_recipient_id },
+    null,
+  );
+  const person = contactId === null ? undefined : findPerson(db.$client, contactId);
+  const values = {
+    ...(person && mergeValues(person, listCustomFields(db, send.user_id), '')),
+    sender_name,
+    sender_address,
+    [PREFERENCES]: `${publicUrl()}/u/preview`,
+    [WEB_COPY]: `${publicUrl()}/w/preview`,
+    [OPEN_URL]: '',
+  };
+  try {
+    return renderPreview({ ...content, html: withMarkedLinks(content) }, values);
+  } catch (error) {
+    if (error instanceof ContentError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** What the mailing froze, or before the launch what would be frozen now. */
+async function contentOf(
+  { db, config }: ShowDeps,
+  send: SingleSend,
+): Promise<Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address'> | { problem: string }> {
+  const mailing = findSingleSendMailing(db, send);
+  if (mailing !== null) {
+    const stored = db.select({ content: mailings.content }).from(mailings).where(eq(mailings.id, mailing.id)).get();
+    if (stored === undefined) throw new Error('a mailing is gone');
+    const frozen: FrozenContent = JSON.parse(stored.content);
+    return frozen;
+  }
+  const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
+  if (sender === undefined) return { problem: 'The sender was deleted' };
+  const made = await freezeContent(db, config, send, sender);
+  return 'problem' in made ? made : made.frozen;
+}

@@ -1,0 +1,30 @@
+/** The state of a single send in one word, for lists: what its status and its mailing's state mean together. */
+import { SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+
+/** Every state, in the order of a single send's life. */
+export const SHOWN_STATES = [
+  'draft',
+  'scheduled',
+  'preparing',
+  'sending',
+  'paused',
+  'held',
+  'cancelling',
+  'cancelled',
+  'done',
+] as const;
+
+/**
+ * The state as SQL, of a single send `s` and its mailing `m`, which may be missing (LEFT JOIN). `cancelling` lasts until every recipient
+ * has a final state.
+ */
+export const SHOWN_STATE = `CASE
+  WHEN m.id IS NULL AND s.status = ${SINGLE_SEND_STATUS.queued} THEN 'scheduled'
+  WHEN m.id IS NULL AND s.held_code NOT IN ('copy', 'cancelled') THEN 'held'
+  WHEN m.id IS NULL THEN 'draft'
+  WHEN m.state = 'cancelled' THEN iif(m.finished_at IS NULL, 'cancelling', 'cancelled')
+  WHEN m.state = 'enqueueing' THEN 'preparing'
+  ELSE m.state END`;
+
+/** How many recipients of a mailing `m` have their final state, as SQL. */
+export const FINISHED = '(m.delivered + m.bounces + m.failed + m.suppressed + m.cancelled)';

@@ -1,0 +1,123 @@
+/** Creates single sends and moves their status; no other file does. A held send is a draft with the reason. */
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { type Clock, isoTimestamp, plainTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { SINGLE_SEND_STATUS, singleSends } from '../database/schema/index.ts';
+import { type Held, held, NOT_HELD } from '../delivery/queue/held.ts';
+
+const MINUTE_MS = 60_000;
+
+type SingleSend = typeof singleSends.$inferSelect;
+/** The columns of a single send other than those that this file sets. */
+type Columns = Omit<typeof singleSends.$inferInsert, 'id' | 'status' | 'held_code' | 'held_reason'>;
+
+/** Stores a new single send, which is queued. */
+export function insertQueued(db: Db, columns: Columns): void {
+  db.insert(singleSends)
+    .values({ ...columns, status: SINGLE_SEND_STATUS.queued, ...NOT_HELD })
+    .run();
+}
+
+/** Stores a copy of a single send, which is a draft. */
+export function insertCopy(db: Db, columns: Columns): void {
+  db.insert(singleSends)
+    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy') })
+    .run();
+}
+
+/** Changes a single send that is a draft or queued, and queues it. */
+export function requeue(db: Db, id: number, columns: Partial<Columns>): void {
+  db.update(singleSends)
+    .set({ ...columns, status: SINGLE_SEND_STATUS.queued, ...NOT_HELD })
+    .where(eq(singleSends.id, id))
+    .run();
+}
+
+/** Moves the queued sends that match `which` to draft, with the reason. `now` is an ISO timestamp. */
+export function holdQueuedSends(db: Db, which: SQL | undefined, reason: Held, now: string): void {
+  db.update(singleSends)
+    .set({ status: SINGLE_SEND_STATUS.draft, ...reason, updated_at: now })
+    .where(and(eq(singleSends.status, SINGLE_SEND_STATUS.queued), which))
+    .run();
+}
+
+/** Moves a completed send back to running, because recipients were queued again. `now` is an ISO timestamp. */
+export function runAgain(db: Db, id: number, now: string): void {
+  db.update(singleSends)
+    .set({ status: SINGLE_SEND_STATUS.running, updated_at: now })
+    .where(and(eq(singleSends.id, id), eq(singleSends.status, SINGLE_SEND_STATUS.completed)))
+    .run();
+}
+
+/** Cancels a send that is queued or waits for its sender's verification; false when it is neither. `now` is an ISO timestamp. */
+export function cancelBeforeStart(db: Db, id: number, now: string): boolean {
+  const isWaiting = sql`(${singleSends.status} = ${SINGLE_SEND_STATUS.queued} OR ${singleSends.held_code} = 'sender_unverified')`;
+  const { changes } = db
+    .update(singleSends)
+    .set({ status: SINGLE_SEND_STATUS.draft, ...held('cancelled'), updated_at: now })
+    .where(and(eq(singleSends.id, id), isWaiting))
+    .run();
+  return changes > 0;
+}
+
+/** Moves a send from queued to running with the sender it goes out with; false when it was changed or cancelled since it was read. */
+export function startSend(
+  db: Db,
+  { id, updated_at }: Pick<SingleSend, 'id' | 'updated_at'>,
+  sender: Pick<SingleSend, 'from_sender' | 'reply_to' | 'sender_name' | 'sender_address'>,
+  now: Date,
+): boolean {
+  const { changes } = db
+    .update(singleSends)
+    .set({
+      status: SINGLE_SEND_STATUS.running,
+      ...NOT_HELD,
+      ...sender,
+      sent_at: plainTimestamp(now),
+      updated_at: isoTimestamp(now),
+    })
+    .where(
+      and(
+        eq(singleSends.id, id),
+        eq(singleSends.status, SINGLE_SEND_STATUS.queued),
+        eq(singleSends.updated_at, updated_at),
+      ),
+    )
+    .run();
+  return changes > 0;
+}
+
+/** Moves single sends whose mailing is done to completed. */
+export function completeFinishedSends({ db, clock }: { db: Db; clock: Clock }): void {
+  db.$client
+    .prepare(`
+      UPDATE single_sends SET status = ${SINGLE_SEND_STATUS.completed}, updated_at = ?
+      WHERE status = ${SINGLE_SEND_STATUS.running} AND EXISTS (SELECT 1 FROM mailings
+        WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`)
+    .run(isoTimestamp(clock.now()));
+}
+
+/**
+ * Queues the sends that waited until one of these senders was verified. A scheduled one that missed its time by more than
+ * `graceMinutes` stays held, with that as the reason.
+ */
+export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now: Date, graceMinutes: number): void {
+  const late = sql`CAST((${now.getTime()} - starts_at) / ${MINUTE_MS} AS INTEGER)`;
+  const isMissed = sql`schedule_type = 1 AND ${now.getTime()} - starts_at > ${graceMinutes * MINUTE_MS}`;
+  db.update(singleSends)
+    .set({
+      status: sql`iif(${isMissed}, ${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.queued})`,
+      held_code: sql`iif(${isMissed}, 'missed_time', NULL)`,
+      held_reason: sql`iif(${isMissed}, 'Missed its time by ' || ${late} || ' minutes: its sender was not verified', NULL)`,
+      starts_at: sql`iif(schedule_type = 1, starts_at, max(starts_at, ${now.getTime()}))`,
+      updated_at: isoTimestamp(now),
+    })
+    .where(
+      and(
+        inArray(singleSends.sender_id, [...senderIds]),
+        eq(singleSends.status, SINGLE_SEND_STATUS.draft),
+        eq(singleSends.held_code, 'sender_unverified'),
+      ),
+    )
+    .run();
+}

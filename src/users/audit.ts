@@ -1,0 +1,133 @@
+/** The audit log: sign-ins, failed ones, and changes of users, keys and settings. Strangers can not make it grow without bound. */
+import { and, desc, eq, gt, lte, sql } from 'drizzle-orm';
+import { isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { accounts, auditLog } from '../database/schema/index.ts';
+
+/** What the log records, by name. */
+export const AUDIT_ACTIONS = [
+  'signed_in',
+  'sign_in_failed',
+  'signed_out',
+  'login_link_made',
+  'login_link_used',
+  'password_changed',
+  'second_factor_on',
+  'second_factor_off',
+  'recovery_code_used',
+  'recovery_codes_made',
+  'session_ended',
+  'user_added',
+  'user_changed',
+  'user_removed',
+  'key_made',
+  'key_revoked',
+  'sender_added',
+  'sender_changed',
+  'sender_removed',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Who does something: a person, or a key pair or the command line, which have no id. */
+export interface Actor {
+  userId: number | null;
+  /** The person's e-mail address, the public key, or `command line`. */
+  name: string;
+  address: string;
+}
+
+/** Who acts when a command of this machine does. */
+export const COMMAND_LINE: Actor = { userId: null, name: 'command line', address: '' };
+
+interface Entry {
+  accountId: number;
+  actor: Actor;
+  action: AuditAction;
+  subject?: string;
+}
+
+/** Failed sign-ins of one user from one address within this time are one row, and so are all beyond MOST_PER_HOUR. */
+const SAME_MS = 15 * 60_000;
+const HOUR_MS = 60 * 60_000;
+const MOST_PER_HOUR = 100;
+/** The failed sign-ins kept for an account; the oldest give way. */
+const MOST_FAILURES = 10_000;
+
+/** Writes one entry. To be called within the transaction of what it records. */
+export function audit(db: Db, { accountId, actor, action, subject = '' }: Entry, now: Date): void {
+  db.insert(auditLog)
+    .values({
+      account_id: accountId,
+      user_id: actor.userId,
+      actor: actor.name,
+      action,
+      subject,
+      address: actor.address,
+      created_at: isoTimestamp(now),
+    })
+    .run();
+}
+
+/**
+ * Records a failed sign-in of a user, or of nobody known (null), which goes to the first account. What a stranger typed is not kept:
+ * people type passwords into the wrong field. Does the same work in both cases.
+ */
+export function auditFailedSignIn(
+  db: Db,
+  user: { id: number; accountId: number; email: string } | null,
+  address: string,
+  now: Date,
+): void {
+  db.transaction(
+    (tx) => {
+      const first = tx.select({ id: accounts.id }).from(accounts).orderBy(accounts.id).limit(1).get();
+      const accountId = user?.accountId ?? first?.id;
+      if (accountId === undefined) return;
+      const failures = and(eq(auditLog.account_id, accountId), eq(auditLog.action, 'sign_in_failed'));
+      const since = (ms: number) => gt(auditLog.created_at, isoTimestamp(new Date(now.getTime() - ms)));
+      const recent = tx
+        .select()
+        .from(auditLog)
+        .where(and(failures, since(HOUR_MS)))
+        .orderBy(desc(auditLog.id))
+        .limit(MOST_PER_HOUR)
+        .all();
+      const oldest = isoTimestamp(new Date(now.getTime() - SAME_MS));
+      const same = recent.find(
+        (row) => row.user_id === (user?.id ?? null) && row.address === address && row.created_at > oldest,
+      );
+      const row = same ?? (recent.length === MOST_PER_HOUR ? recent[0] : undefined);
+      if (row !== undefined) {
+        tx.update(auditLog)
+          .set({ times: row.times + 1 })
+          .where(eq(auditLog.id, row.id))
+          .run();
+        return;
+      }
+      const actor: Actor = { userId: user?.id ?? null, name: user?.email ?? '', address };
+      audit(db, { accountId, actor, action: 'sign_in_failed' }, now);
+      const beyond = tx
+        .select({ id: auditLog.id })
+        .from(auditLog)
+        .where(failures)
+        .orderBy(desc(auditLog.id))
+        .limit(1)
+        .offset(MOST_FAILURES);
+      tx.delete(auditLog)
+        .where(and(failures, lte(auditLog.id, sql`(${beyond})`)))
+        .run();
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** Whether a user has signed in from an address before. */
+export function hasSignedInFrom(db: Db, userId: number, address: string): boolean {
+  const found = db
+    .select({ id: auditLog.id })
+    .from(auditLog)
+    .where(and(eq(auditLog.user_id, userId), eq(auditLog.action, 'signed_in'), eq(auditLog.address, address)))
+    .limit(1)
+    .get();
+  return found !== undefined;
+}

@@ -1,0 +1,89 @@
+/** Hashes passwords with scrypt (RFC 7914). The parameters are stored with each hash, so that they can be raised later. */
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { Failure } from '../failure.ts';
+
+interface Cost {
+  /** Base-2 logarithm of N. */
+  logN: number;
+  r: number;
+  p: number;
+}
+
+/** OWASP's recommendation for scrypt: 128 MiB and about a third of a second for each hash. */
+const COST: Cost = { logN: 17, r: 8, p: 1 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+
+/** Each hash takes 128 MiB while it is made, so few are made at once, and only so many wait. */
+const MOST_AT_ONCE = 2;
+const MOST_WAITING = 20;
+const TOO_MANY = 503;
+
+/** How soon a hash is made when others wait: `first` is for people we know, who must not wait behind strangers. */
+export type Turn = 'first' | 'last';
+
+const waiting: (() => void)[] = [];
+let running = 0;
+
+/** Gives the text to store for a password. Throws 503 when too many hashes are waited for. */
+export async function hashPassword(password: string, turn: Turn = 'first'): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await inTurn(turn, () => derive(password, salt, COST));
+  return ['scrypt', COST.logN, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
+}
+
+/**
+ * Whether a password is the one of a stored text. Without a stored text the answer is false after the same time, so that time does
+ * not tell whether somebody has a password. Throws 503 when too many hashes are waited for.
+ */
+export async function verifyPassword(password: string, stored: string | null, turn: Turn): Promise<boolean> {
+  const { cost, salt, hash } = stored === null ? NOBODYS : parse(stored);
+  const given = await inTurn(turn, () => derive(password, salt, cost));
+  return timingSafeEqual(given, hash) && stored !== null;
+}
+
+/** Whether a stored text was made with weaker parameters than today's. */
+export function isWeaklyHashed(stored: string): boolean {
+  const { logN, r, p } = parse(stored).cost;
+  return logN < COST.logN || r < COST.r || p < COST.p;
+}
+
+const NOBODYS = { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) };
+
+function parse(stored: string): typeof NOBODYS {
+  const [name, logN, r, p, salt = '', hash = ''] = stored.split('$');
+  if (name !== 'scrypt') throw new Error('a stored password has an unknown form');
+  return {
+    cost: { logN: Number(logN), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64url'),
+    hash: Buffer.from(hash, 'base64url'),
+  };
+}
+
+/** Runs on one of Node's worker threads, not on this one. */
+function derive(password: string, salt: Buffer, { logN, r, p }: Cost): Promise<Buffer> {
+  const N = 2 ** logN;
+  const options: ScryptOptions = { N, r, p, maxmem: 128 * N * r + 1024 * 1024 };
+  // The same password typed on different systems may come as different sequences of code points (NIST SP 800-63B 5.1.1.2).
+  const text = password.normalize('NFKC');
+  return new Promise((resolve, reject) => {
+    scrypt(text, salt, HASH_BYTES, options, (error, hash) => (error ? reject(error) : resolve(hash)));
+  });
+}
+
+async function inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+  if (running < MOST_AT_ONCE) running++;
+  else {
+    if (waiting.length >= (turn === 'first' ? 2 * MOST_WAITING : MOST_WAITING))
+      throw new Failure(TOO_MANY, 'Too many people are signing in at the moment, try again in a few seconds');
+    // Whoever ends hands its place over, so `running` stays the same.
+    await new Promise<void>((resolve) => (turn === 'first' ? waiting.unshift(resolve) : waiting.push(resolve)));
+  }
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) running--;
+    else next();
+  }
+}

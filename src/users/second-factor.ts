@@ -1,0 +1,103 @@
+/** The second factor of a user: codes of an authenticator app, and recovery codes for the day the phone is lost. */
+import { randomBytes } from 'node:crypto';
+import { and, eq, lt } from 'drizzle-orm';
+import { isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { users } from '../database/schema/index.ts';
+import { type Actor, audit } from './audit.ts';
+import { hashSecret } from './secrets.ts';
+import { base32, matchTotp } from './totp.ts';
+import type { User } from './users.ts';
+
+const RECOVERY_CODES = 10;
+/** 80 bits: too many to guess, also for somebody who has the hashes. */
+const RECOVERY_BYTES = 10;
+
+/**
+ * Switches the second factor on with a secret whose code the person could give, and gives their recovery codes, which are shown once.
+ * Null when the code is wrong.
+ */
+export function switchOnSecondFactor(
+  db: Db,
+  user: User,
+  secret: string,
+  code: string,
+  actor: Actor,
+  now: Date,
+): string[] | null {
+  const step = matchTotp(secret, code, 0, now);
+  if (step === null) return null;
+  const codes = newRecoveryCodes();
+  write(db, user, { totp_secret: secret, totp_last_step: step, recovery_hashes: codes.map(hashCode) }, now, () =>
+    audit(db, { accountId: user.account_id, actor, action: 'second_factor_on' }, now),
+  );
+  return codes;
+}
+
+/** Switches the second factor off. */
+export function switchOffSecondFactor(db: Db, user: User, actor: Actor, now: Date): void {
+  write(db, user, { totp_secret: null, recovery_hashes: [] }, now, () =>
+    audit(db, { accountId: user.account_id, actor, action: 'second_factor_off' }, now),
+  );
+}
+
+/** Gives new recovery codes, which are shown once; the earlier ones stop working. */
+export function renewRecoveryCodes(db: Db, user: User, actor: Actor, now: Date): string[] {
+  const codes = newRecoveryCodes();
+  write(db, user, { recovery_hashes: codes.map(hashCode) }, now, () =>
+    audit(db, { accountId: user.account_id, actor, action: 'recovery_codes_made' }, now),
+  );
+  return codes;
+}
+
+/** Whether a code of the app or a recovery code is right. It is used up by that: no code is accepted twice. */
+export function useCode(db: Db, user: User, code: string, actor: Actor, now: Date): boolean {
+  const step = user.totp_secret === null ? null : matchTotp(user.totp_secret, code, user.totp_last_step, now);
+  if (step !== null) {
+    const { changes } = db
+      .update(users)
+      .set({ totp_last_step: step })
+      .where(and(eq(users.id, user.id), lt(users.totp_last_step, step)))
+      .run();
+    return changes > 0;
+  }
+  const hash = hashCode(code);
+  return db.transaction(
+    (tx) => {
+      const row = tx.select({ left: users.recovery_hashes }).from(users).where(eq(users.id, user.id)).get();
+      if (!row?.left.includes(hash)) return false;
+      const left = row.left.filter((one) => one !== hash);
+      tx.update(users).set({ recovery_hashes: left }).where(eq(users.id, user.id)).run();
+      const subject = `${left.length} left`;
+      audit(db, { accountId: user.account_id, actor, action: 'recovery_code_used', subject }, now);
+      return true;
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+function write(db: Db, user: User, change: Partial<User>, now: Date, record: () => void): void {
+  db.transaction(
+    (tx) => {
+      tx.update(users)
+        .set({ ...change, updated_at: isoTimestamp(now) })
+        .where(eq(users.id, user.id))
+        .run();
+      record();
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** Sixteen letters and digits in four groups. */
+function newRecoveryCodes(): string[] {
+  return Array.from({ length: RECOVERY_CODES }, () => {
+    const code = base32(randomBytes(RECOVERY_BYTES)).toLowerCase();
+    return code.match(/.{4}/g)?.join('-') ?? code;
+  });
+}
+
+/** Spaces, hyphens and case do not matter. */
+function hashCode(code: string): string {
+  return hashSecret(code.toLowerCase().replace(/[^a-z2-7]/g, ''));
+}

@@ -1,0 +1,125 @@
+/** Sessions of people who signed in: 12 hours without a request end one, 30 days in any case. Only a hash of its secret is stored. */
+import { and, eq, gt, lte, or } from 'drizzle-orm';
+import { isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { type Role, sessions, users } from '../database/schema/index.ts';
+import { isBusy } from '../database/write-lock.ts';
+import { hashSecret, newSecret } from './secrets.ts';
+
+const HOUR_MS = 3_600_000;
+const IDLE_MS = 12 * HOUR_MS;
+/** The longest that a session lasts, in milliseconds. */
+export const SESSION_MS = 30 * 24 * HOUR_MS;
+/** `last_seen_at` may be this old before a request writes it anew, since each write waits for the disk. */
+const SEEN_MS = 5 * 60_000;
+/** The most sessions of one user; the oldest end when there are more. */
+const MOST_SESSIONS = 50;
+const MAX_USER_AGENT = 255;
+
+/** A person who has signed in, as far as every request needs to know them. */
+export interface SignedInUser {
+  id: number;
+  accountId: number;
+  email: string;
+  name: string;
+  role: Role;
+  language: string;
+  shortcuts: boolean;
+}
+
+export interface Session {
+  id: number;
+  user: SignedInUser;
+}
+
+/** Where a request comes from: network address and the browser's name of itself. */
+export interface Caller {
+  address: string;
+  userAgent: string;
+}
+
+/** Makes a session and gives its secret, which goes into the cookie. Removes sessions of the user that have ended. */
+export function createSession(db: Db, userId: number, { address, userAgent }: Caller, now: Date): string {
+  const secret = newSecret();
+  const stamp = isoTimestamp(now);
+  db.transaction(
+    (tx) => {
+      tx.delete(sessions)
+        .where(and(eq(sessions.user_id, userId), hasEnded(now)))
+        .run();
+      const older = tx
+        .select({ id: sessions.id })
+        .from(sessions)
+        .where(eq(sessions.user_id, userId))
+        .orderBy(sessions.last_seen_at)
+        .all();
+      for (const { id } of older.slice(0, Math.max(0, older.length - MOST_SESSIONS + 1)))
+        tx.delete(sessions).where(eq(sessions.id, id)).run();
+      tx.insert(sessions)
+        .values({
+          user_id: userId,
+          token_hash: hashSecret(secret),
+          created_at: stamp,
+          last_seen_at: stamp,
+          address,
+          user_agent: userAgent.slice(0, MAX_USER_AGENT),
+        })
+        .run();
+    },
+    { behavior: 'immediate' },
+  );
+  return secret;
+}
+
+/** The session of a secret and its user, or null when it has ended or never was. Remembers that it was used. */
+export function findSession(db: Db, secret: string, now: Date): Session | null {
+  const row = db
+    .select({ session: sessions, user: users })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.user_id))
+    .where(and(eq(sessions.token_hash, hashSecret(secret)), isAlive(now)))
+    .get();
+  if (row === undefined) return null;
+  const { session, user } = row;
+  if (session.last_seen_at < before(now, SEEN_MS)) touch(db, session.id, now);
+  const { id, account_id, email, name, role, language, shortcuts } = user;
+  return {
+    id: session.id,
+    user: { id, accountId: account_id, email, name, role, language, shortcuts: shortcuts === 1 },
+  };
+}
+
+/** Ends a session, at once. */
+export function endSession(db: Db, id: number): void {
+  db.delete(sessions).where(eq(sessions.id, id)).run();
+}
+
+/** Ends all sessions of a user. */
+export function endSessionsOf(db: Db, userId: number): void {
+  db.delete(sessions).where(eq(sessions.user_id, userId)).run();
+}
+
+/** The condition for sessions that have not ended by themselves. */
+export function isAlive(now: Date) {
+  return and(gt(sessions.last_seen_at, before(now, IDLE_MS)), gt(sessions.created_at, before(now, SESSION_MS)));
+}
+
+function hasEnded(now: Date) {
+  return or(lte(sessions.last_seen_at, before(now, IDLE_MS)), lte(sessions.created_at, before(now, SESSION_MS)));
+}
+
+function before(now: Date, ms: number): string {
+  return isoTimestamp(new Date(now.getTime() - ms));
+}
+
+/** Another process may hold the write lock; then a later request writes it. */
+function touch(db: Db, id: number, now: Date): void {
+  try {
+    db.update(sessions)
+      .set({ last_seen_at: isoTimestamp(now) })
+      .where(eq(sessions.id, id))
+      .run();
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}

@@ -1,0 +1,123 @@
+/** Signing in with a password and, where the user has one, a second factor. Time and answer do not tell whether a user exists. */
+import { eq } from 'drizzle-orm';
+import { parseAddress } from '../audience/contacts/addresses.ts';
+import type { Clock } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { users } from '../database/schema/index.ts';
+import type { Tokens } from '../delivery/links/tokens.ts';
+import { type Actor, audit, auditFailedSignIn, hasSignedInFrom } from './audit.ts';
+import { hashPassword, isWeaklyHashed, verifyPassword } from './passwords.ts';
+import { useCode } from './second-factor.ts';
+import { hashSecret } from './secrets.ts';
+import { type Caller, createSession } from './sessions.ts';
+import { type Attempt, Throttle } from './throttle.ts';
+import { findUserByEmail, type User } from './users.ts';
+
+const SECOND_FACTOR = 'second-factor';
+/** The time for typing a code after the password was right. */
+const PENDING_MS = 5 * 60_000;
+
+/** What became of an attempt to sign in. */
+export type SignInResult =
+  | { outcome: 'signed-in'; user: User; secret: string }
+  /** The password was right; `pending` proves it for five minutes, for `withCode`. */
+  | { outcome: 'second-factor'; pending: string }
+  | { outcome: 'refused' }
+  | { outcome: 'wait'; seconds: number };
+
+/** The sign-ins of an installation, with what they remember of earlier attempts. */
+export class SignIns {
+  readonly #db: Db;
+  readonly #clock: Clock;
+  readonly #tokens: Tokens;
+  readonly #throttle: Throttle;
+
+  constructor({ db, clock, tokens }: { db: Db; clock: Clock; tokens: Tokens }) {
+    this.#db = db;
+    this.#clock = clock;
+    this.#tokens = tokens;
+    this.#throttle = new Throttle(clock);
+  }
+
+  /** Tries an e-mail address and a password. Throws 503 when too many people sign in at once. */
+  async withPassword(email: string, password: string, caller: Caller): Promise<SignInResult> {
+    const address = parseAddress(email);
+    const user = address === null ? undefined : findUserByEmail(this.#db, address);
+    const tried = await this.#judge(user, address?.normalized ?? '', caller, (turn) =>
+      verifyPassword(password, user?.password_hash ?? null, turn),
+    );
+    if (tried !== 'right' || user === undefined) return tried === 'right' ? { outcome: 'refused' } : tried;
+    if (user.password_hash !== null && isWeaklyHashed(user.password_hash)) {
+      const stronger = await hashPassword(password);
+      this.#db.update(users).set({ password_hash: stronger }).where(eq(users.id, user.id)).run();
+    }
+    if (user.totp_secret === null) return this.signIn(user, caller);
+    const until = this.#clock.now().getTime() + PENDING_MS;
+    const pending = this.#tokens.sign(SECOND_FACTOR, `${user.id}:${until}:${fingerprint(user)}`);
+    return { outcome: 'second-factor', pending };
+  }
+
+  /** Tries a code of the second factor after `withPassword`. A `pending` that is too old is refused. */
+  async withCode(pending: string, code: string, caller: Caller): Promise<SignInResult> {
+    const [id, until, print] = this.#tokens.read(SECOND_FACTOR, pending)?.split(':') ?? [];
+    const now = this.#clock.now();
+    if (Number(until ?? 0) <= now.getTime()) return { outcome: 'refused' };
+    const user = this.#db
+      .select()
+      .from(users)
+      .where(eq(users.id, Number(id)))
+      .get();
+    if (user === undefined || fingerprint(user) !== print) return { outcome: 'refused' };
+    const tried = await this.#judge(user, `${user.normalized_email} code`, caller, async () =>
+      useCode(this.#db, user, code, actorOf(user, caller), now),
+    );
+    return tried === 'right' ? this.signIn(user, caller) : tried;
+  }
+
+  /** Whether a user who is signed in gives their own password, asked for again before something important is changed. */
+  async confirmPassword(user: User, password: string, caller: Caller): Promise<boolean | { waitSeconds: number }> {
+    const tried = await this.#judge(user, user.normalized_email, caller, (turn) =>
+      verifyPassword(password, user.password_hash, turn),
+    );
+    if (tried === 'right') return true;
+    return tried.outcome === 'wait' ? { waitSeconds: tried.seconds } : false;
+  }
+
+  /** Makes a session for a user whose identity was proved, and records it. */
+  signIn(user: User, caller: Caller): SignInResult & { outcome: 'signed-in' } {
+    const now = this.#clock.now();
+    const secret = createSession(this.#db, user.id, caller, now);
+    audit(this.#db, { accountId: user.account_id, actor: actorOf(user, caller), action: 'signed_in' }, now);
+    return { outcome: 'signed-in', user, secret };
+  }
+
+  /** Runs one check within the limits on guessing, and records when it fails. */
+  async #judge(
+    user: User | undefined,
+    name: string,
+    { address }: Caller,
+    check: (turn: 'first' | 'last') => Promise<boolean>,
+  ): Promise<'right' | { outcome: 'refused' } | { outcome: 'wait'; seconds: number }> {
+    const isKnown = hasSignedInFrom(this.#db, user?.id ?? 0, address);
+    const attempt: Attempt = { address, user: name, isKnown };
+    const waitMs = this.#throttle.begin(attempt);
+    if (waitMs > 0) return { outcome: 'wait', seconds: Math.ceil(waitMs / 1000) };
+    if (await check(isKnown ? 'first' : 'last')) {
+      this.#throttle.succeed(attempt);
+      return 'right';
+    }
+    const failed = user && { id: user.id, accountId: user.account_id, email: user.email };
+    auditFailedSignIn(this.#db, failed ?? null, address, this.#clock.now());
+    return { outcome: 'refused' };
+  }
+}
+
+/** A user as the one who acts, for the audit log. */
+export function actorOf(user: User, { address }: Caller): Actor {
+  return { userId: user.id, name: user.email, address };
+}
+
+/** Changes with the password, so that a proof of the earlier one ends. */
+function fingerprint(user: User): string {
+  return hashSecret(user.password_hash ?? '').slice(0, 16);
+}

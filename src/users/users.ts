@@ -1,0 +1,94 @@
+/** Users: the people who sign in to an account. An account always keeps an owner who can sign in. */
+import { and, eq, isNotNull, ne } from 'drizzle-orm';
+import type { Address } from '../audience/contacts/addresses.ts';
+import { isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { recordId } from '../database/ownership.ts';
+import { type Role, users } from '../database/schema/index.ts';
+import { conflict } from '../failure.ts';
+import { type Actor, audit } from './audit.ts';
+
+export type User = typeof users.$inferSelect;
+
+export interface NewUser {
+  accountId: number;
+  address: Address;
+  name: string;
+  role: Role;
+  /** Null for a person who is invited and has not chosen a password yet. */
+  passwordHash: string | null;
+}
+
+/** Adds a user. To be called within a transaction, after it was checked that nobody has the address. */
+export function addUser(db: Db, given: NewUser, actor: Actor, now: Date): User {
+  const stamp = isoTimestamp(now);
+  const user = db
+    .insert(users)
+    .values({
+      account_id: given.accountId,
+      email: given.address.address,
+      normalized_email: given.address.normalized,
+      name: given.name,
+      role: given.role,
+      password_hash: given.passwordHash,
+      created_at: stamp,
+      updated_at: stamp,
+    })
+    .returning()
+    .get();
+  audit(db, { accountId: given.accountId, actor, action: 'user_added', subject: `${user.email}: ${user.role}` }, now);
+  return user;
+}
+
+/** The user with this e-mail address, in any spelling, or undefined. */
+export function findUserByEmail(db: Db, address: Address): User | undefined {
+  return db.select().from(users).where(eq(users.normalized_email, address.normalized)).get();
+}
+
+/** The user with this identifier in an account, or undefined. */
+export function findUser(db: Db, accountId: number, given: unknown): User | undefined {
+  return db
+    .select()
+    .from(users)
+    .where(and(eq(users.id, recordId(given)), eq(users.account_id, accountId)))
+    .get();
+}
+
+/** Whether the account has an owner who can sign in. */
+export function hasOwner(db: Db, accountId: number, exceptId = 0): boolean {
+  const isOwner = and(eq(users.account_id, accountId), eq(users.role, 'owner'), isNotNull(users.password_hash));
+  return (
+    db
+      .select({ id: users.id })
+      .from(users)
+      .where(and(isOwner, ne(users.id, exceptId)))
+      .limit(1)
+      .get() !== undefined
+  );
+}
+
+/** Changes a user's name and role. To be called within a transaction. Throws 409 when the account would lose its last owner. */
+export function changeUser(db: Db, user: User, given: { name: string; role: Role }, actor: Actor, now: Date): void {
+  if (given.role !== 'owner') requireOtherOwner(db, user);
+  db.update(users)
+    .set({ ...given, updated_at: isoTimestamp(now) })
+    .where(eq(users.id, user.id))
+    .run();
+  const change = user.role === given.role ? user.email : `${user.email}: ${user.role} → ${given.role}`;
+  audit(db, { accountId: user.account_id, actor, action: 'user_changed', subject: change }, now);
+}
+
+/**
+ * Removes a user with their sessions, links and passkeys; entries of the audit log stay. To be called within a transaction. Throws
+ * 409 when the account would lose its last owner.
+ */
+export function removeUser(db: Db, user: User, actor: Actor, now: Date): void {
+  requireOtherOwner(db, user);
+  db.delete(users).where(eq(users.id, user.id)).run();
+  audit(db, { accountId: user.account_id, actor, action: 'user_removed', subject: user.email }, now);
+}
+
+function requireOtherOwner(db: Db, user: User): void {
+  const isLast = user.role === 'owner' && user.password_hash !== null && !hasOwner(db, user.account_id, user.id);
+  if (isLast) throw conflict('The last owner of an account can not be removed or become something else');
+}

@@ -1,0 +1,101 @@
+/** Importing with a mapping: looking at a file, then importing its columns as chosen fields, with progress and the rows that failed. */
+import t, { type Test } from 'tap';
+import { startApp, type TestApp } from '../helper.ts';
+
+async function withType(t: Test): Promise<TestApp> {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Customers' } });
+  await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'shoe_size', field_type: 'number' } });
+  return app;
+}
+
+const look = (app: TestApp, content: string, filename = 'list.csv') =>
+  app.one.call('POST', '/contacts/imports/look', { multipart: [['file', { filename, content }]] });
+
+async function imported(app: TestApp, upload_id: string) {
+  for (let looks = 0; looks < 500; looks++) {
+    const { upload } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body.message;
+    if (upload.state !== 'running') return upload;
+    await new Promise(setImmediate);
+  }
+  throw new Error('the import does not end');
+}
+
+const FILE = 'Vorname;Mail;Schuhe;Notiz\nZoë;zoe@example.com;42;x\nIvo;nonsense;43;y\nAda;ada@example.com;big;z\n';
+
+t.test('a look tells the columns with their first rows, and which fields they seem to be', async (t) => {
+  const app = await withType(t);
+  const { status, body } = await look(app, FILE);
+  t.equal(status, 200);
+  t.match(body.message.upload, {
+    state: 'looked',
+    file_name: 'list.csv',
+    columns: [
+      { name: 'Vorname', field: 'first_name', samples: ['Zoë', 'Ivo', 'Ada'] },
+      { name: 'Mail', field: 'email' },
+      { name: 'Schuhe', field: null },
+      { name: 'Notiz', field: null },
+    ],
+    import_id: null,
+  });
+  t.equal(app.db.prepare('SELECT count(*) FROM contacts').pluck().get(), 0);
+});
+
+t.test('columns are imported as the fields of the mapping, and the rows that failed can be downloaded', async (t) => {
+  const app = await withType(t);
+  const { id } = (await look(app, FILE)).body.message.upload;
+  const mapping = ['first_name', 'email', 'shoe_size', ''];
+  const start = await app.one.call('POST', '/contacts/imports/start', {
+    json: { upload_id: id, contact_type_id: 1, mapping },
+  });
+  t.equal(start.status, 200, start.text);
+  const { state, import_id } = await imported(app, id);
+  t.equal(state, 'done');
+  t.strictSame(app.db.prepare('SELECT first_name, email, custom_values FROM contacts').raw().all(), [
+    ['Zoë', 'zoe@example.com', '{"1":"42"}'],
+  ]);
+  const details = await app.one.call('GET', '/contacts/imports/details', { query: { id: import_id } });
+  t.match(details.body.message.import, { rows: 3, created: 1, failed: 2, notes: [] });
+  const errors = await app.one.call('GET', '/contacts/imports/errors', { query: { id: import_id } });
+  t.match(errors.headers['content-type'], /text\/csv/);
+  t.equal(errors.text.split('\r\n').length, 4);
+  t.match(errors.text, /3,email,The email must be a valid email address\./);
+  const again = await app.one.call('POST', '/contacts/imports/start', {
+    json: { upload_id: id, contact_type_id: 1, mapping },
+  });
+  t.equal(again.status, 409);
+  t.equal((await app.two.call('GET', '/contacts/imports/errors', { query: { id: import_id } })).status, 404);
+});
+
+t.test('a mapping without an email, with an unknown field or one twice is a field error', async (t) => {
+  const app = await withType(t);
+  const { id } = (await look(app, FILE)).body.message.upload;
+  const errors = async (json: object) =>
+    (await app.one.call('POST', '/contacts/imports/start', { json: { upload_id: id, ...json } })).body.errors;
+  t.match(await errors({ contact_type_id: 1, mapping: ['first_name', '', '', ''] }), { mapping: [/email/] });
+  t.match(await errors({ contact_type_id: 1, mapping: ['email', 'nonsense', '', ''] }), { mapping: [/invalid/] });
+  t.match(await errors({ contact_type_id: 1, mapping: ['email', 'email', '', ''] }), { mapping: [/invalid/] });
+  t.match(await errors({ contact_type_id: 9, mapping: ['email'] }), { contact_type_id: [/invalid/] });
+  t.match(await errors({}), { contact_type_id: [/required/], mapping: [/required/] });
+});
+
+t.test('what is no table, no CSV or another account’s is refused', async (t) => {
+  const app = await withType(t);
+  t.match((await look(app, '')).body.errors, { file: ['The file is empty.'] });
+  t.match((await look(app, 'email\n', 'list.xlsx')).body.errors, { file: [/type: csv/] });
+  t.match((await app.one.call('POST', '/contacts/imports/look', { multipart: [] })).body.errors, {
+    file: [/required/],
+  });
+  const { id } = (await look(app, FILE)).body.message.upload;
+  t.equal((await app.two.call('GET', '/contacts/imports/progress', { query: { upload_id: id } })).status, 404);
+  t.equal((await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id: 'x' } })).status, 404);
+});
+
+t.test('a file without a valid row imports nothing and says why', async (t) => {
+  const app = await withType(t);
+  const { id } = (await look(app, 'email\nnonsense\n')).body.message.upload;
+  await app.one.call('POST', '/contacts/imports/start', {
+    json: { upload_id: id, contact_type_id: 1, mapping: ['email'] },
+  });
+  t.match(await imported(app, id), { state: 'failed', import_id: null, notes: [/Line 2/] });
+});

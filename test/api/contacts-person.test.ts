@@ -1,0 +1,143 @@
+/** One person: their timeline, the export of all that is known, and erasing them. */
+import { readFileSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import { sendCampaign } from '../campaign.ts';
+import { startApp, type TestApp } from '../helper.ts';
+import { untilFlushed } from '../support/recipient-links.ts';
+
+type Moments = { kind: string; name: string | null; state: string | null; url: string | null }[];
+
+/** A campaign that went to one person, who opened, clicked and left. */
+async function withHistory(t: Test) {
+  const app = await startApp(t);
+  const { mails } = await sendCampaign(t, app);
+  const mail = mails[0];
+  await app.page('GET', mail?.paths.o ?? '');
+  await app.page('GET', mail?.paths.c ?? '');
+  await app.page('POST', mail?.paths.u ?? '', { form: { 'List-Unsubscribe': 'One-Click' } });
+  await untilFlushed(app);
+  await app.background();
+  const email = 'anna@example.org';
+  const contact = 1;
+  return { app, email, contact };
+}
+
+const momentsOf = async (app: TestApp, contact_id: number, query = {}) =>
+  (await app.one.call('GET', '/contacts/timeline', { query: { contact_id, ...query } })).body.message;
+
+t.test('the timeline tells what happened with a person, newest first, in pages', async (t) => {
+  const { app, contact } = await withHistory(t);
+  const { moments, next } = await momentsOf(app, contact);
+  t.equal(next, null);
+  const kinds = (moments as Moments).map(({ kind }) => kind);
+  for (const kind of ['contact_created', 'mail', 'opened', 'clicked', 'unsubscribed']) t.ok(kinds.includes(kind), kind);
+  const times = moments.map(({ happened_at }: { happened_at: string }) => happened_at);
+  t.strictSame(times, times.toSorted().toReversed());
+  const mail = (moments as Moments).find(({ kind }) => kind === 'mail');
+  t.equal(mail?.state, 'accepted');
+  t.type(mail?.name, 'string');
+  t.match((moments as Moments).find(({ kind }) => kind === 'clicked')?.url, /^https?:/);
+  const inPages: unknown[] = [];
+  for (let after: string | null = ''; after !== null; ) {
+    const page: { moments: unknown[]; next: string | null } = await momentsOf(app, contact, {
+      limit: 2,
+      ...(after && { after }),
+    });
+    inPages.push(...page.moments);
+    after = page.next;
+  }
+  t.strictSame(inPages, moments);
+});
+
+t.test('an import that made or changed the contact is in the timeline, with its file', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Customers' } });
+  await app.one.call('POST', '/contacts/upload-csv', {
+    multipart: [
+      ['contact_type_id', '1'],
+      ['file', { filename: 'spring.csv', content: 'email\nzoe@example.com\n' }],
+    ],
+  });
+  const { moments } = await momentsOf(app, 1);
+  t.match(moments, [
+    { kind: 'imported', name: 'spring.csv' },
+    { kind: 'contact_created', name: 'Customers' },
+  ]);
+});
+
+t.test('why somebody got no mail is in their timeline', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app);
+  const id = app.db.prepare('SELECT id, contact_id FROM deliveries WHERE contact_id = 1').raw().get() as [
+    number,
+    number,
+  ];
+  app.db.prepare("UPDATE deliveries SET state = 5, reply = 'unsubscribed from all mail' WHERE id = ?").run(id[0]);
+  const { moments } = await momentsOf(app, id[1]);
+  t.match(
+    (moments as Moments).find(({ kind }) => kind === 'mail'),
+    { state: 'suppressed', reason: 'unsubscribed from all mail' },
+  );
+});
+
+t.test('the export holds the person’s contacts, lists and whole timeline, for their account only', async (t) => {
+  const { app, contact, email } = await withHistory(t);
+  const { body, headers } = await app.one.call('GET', '/contacts/person/export', { query: { contact_id: contact } });
+  t.match(headers['content-disposition'], /attachment/);
+  t.equal(body.message.person.email, email);
+  t.equal(body.message.person.contacts.length, 1);
+  t.equal(body.message.person.unsubscribed.length, 1);
+  t.strictSame(body.message.moments, (await momentsOf(app, contact, { limit: 200 })).moments);
+  for (const path of ['/contacts/person', '/contacts/timeline', '/contacts/person/export'])
+    t.equal((await app.two.call('GET', path, { query: { contact_id: contact } })).status, 404, path);
+  t.equal((await app.two.call('POST', '/contacts/person/erase', { form: { contact_id: contact } })).status, 404);
+});
+
+t.test('who is erased is nowhere in the database file, while the counts of their mailings stay', async (t) => {
+  const { app, contact, email } = await withHistory(t);
+  await app.one.call('POST', '/segment/store', {
+    form: { segment_name: 'All', contact_type_id: 1, select_field: ['email'], select_operator: ['is not blank'] },
+  });
+  await app.background();
+  const mailing = 'SELECT triggered, delivered, unique_opens, unsubscribes FROM mailings ORDER BY id';
+  const before = app.db.prepare(mailing).all();
+  const holds = (file: string) => readFileSync(file).includes(email);
+  app.db.pragma('wal_checkpoint(TRUNCATE)');
+  t.ok(holds(app.path), 'the file has the address before');
+  const { status, text } = await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: contact } });
+  t.equal(status, 200, text);
+  await app.background();
+  app.db.pragma('wal_checkpoint(TRUNCATE)');
+  for (const file of [app.path, `${app.path}-wal`]) t.notOk(holds(file), file);
+  t.strictSame(app.db.prepare(mailing).all(), before);
+  t.strictSame(app.db.pragma('foreign_key_check'), []);
+  t.equal((await app.one.call('GET', '/contacts/details', { query: { contact_id: contact } })).status, 404);
+});
+
+t.test('who was erased is refused wherever they are added again, and gets no mail', async (t) => {
+  const { app, contact, email } = await withHistory(t);
+  await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: contact } });
+  await app.one.call('POST', '/contacts/add', { form: { contact_type_id: 1, email: 'bea@example.org', country: 1 } });
+  const spelt = email.toUpperCase();
+  const added = await app.one.call('POST', '/contacts/add', { form: { contact_type_id: 1, email: spelt, country: 1 } });
+  t.match(added.body.errors, { email: [/erased/] });
+  const updated = await app.one.call('POST', '/contacts/update', {
+    form: { contact_id: 2, contact_type_id: 1, email, country: 1 },
+  });
+  t.match(updated.body.errors, { email: [/erased/] });
+  const imported = await app.one.call('POST', '/contacts/upload-csv', {
+    multipart: [
+      ['contact_type_id', '1'],
+      ['file', { filename: 'again.csv', content: `email\n${spelt}\nother@example.org\n` }],
+    ],
+  });
+  t.equal(imported.status, 200);
+  const report = await app.one.call('GET', String(imported.headers.location).replace('/api', ''));
+  t.match(report.body.message.import, { created: 1, failed: 1, errors: [{ line: 2, field: 'email', text: /erased/ }] });
+  t.equal(app.db.prepare('SELECT count(*) FROM addresses WHERE normalized_email = ?').pluck().get(email), 0);
+  // The other account is not concerned.
+  await app.two.call('POST', '/contacts-type/add', { form: { name: 'Own' } });
+  const own = Number(app.db.prepare('SELECT max(id) FROM contact_types').pluck().get());
+  const { status } = await app.two.call('POST', '/contacts/add', { form: { contact_type_id: own, email, country: 1 } });
+  t.equal(status, 200);
+});

@@ -1,0 +1,70 @@
+/** No cell of an export runs as a formula in a spreadsheet. */
+import fc from 'fast-check';
+import t from 'tap';
+import { escapeFormula, unescapeFormula } from '../../../src/audience/import/csv-cell.ts';
+import { anyTable, anyText, write } from './csv-files.ts';
+
+t.test('cells that a spreadsheet would run as formulas are escaped', async (t) => {
+  for (const first of ['=', '+', '-', '@', '\t', '\r']) {
+    t.equal(escapeFormula(`${first}1`), `'${first}1`);
+    t.equal(unescapeFormula(`'${first}1`), `${first}1`);
+  }
+  t.equal(escapeFormula("'=1"), "''=1", 'what looks neutralised gets one more');
+  t.equal(unescapeFormula("''=1"), "'=1");
+  for (const plain of ['', 'a=1', ' =1', "'tis", "'", "''", '1-2', 'a; b', 'a\r\nb', 'one\n\ntwo']) {
+    t.equal(escapeFormula(plain), plain);
+    t.equal(unescapeFormula(plain), plain);
+  }
+  t.equal(unescapeFormula('+49 30'), '+49 30', "a cell of somebody else's file stays");
+  t.equal(
+    await write(
+      ['=a', 'b'],
+      [
+        ['=1+1', -5],
+        ['x', null],
+      ],
+    ),
+    `"'=a","b"\r\n'=1+1,'-5\r\nx,\r\n`,
+  );
+  t.equal(await write(['a', 'b'], []), '"a","b"\r\n', 'the header is there without rows');
+});
+
+t.test('property: unescaping gives back every escaped cell', async () => {
+  fc.assert(
+    fc.property(anyText, (cell) => {
+      const safe = escapeFormula(cell);
+      return unescapeFormula(safe) === cell && !/^[=+\-@\t\r]/.test(safe);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+t.test('property: no cell begins a formula, also where a spreadsheet separates by semicolon or tab', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyTable, async ([header = [], ...rows]) => {
+      const text = await write(header, rows);
+      // However such a spreadsheet reads quotes, a field can only begin after a separator or a line break.
+      return text
+        .split(/[;\t\r\n]/)
+        .every((field) => !/^["']*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(field.replace(/^"?'/, 'x')));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+t.test('a formula after a semicolon, tab or line break within a cell is escaped too', async (t) => {
+  for (const [cell, safe] of [
+    ['a;=1+2', "a;'=1+2"],
+    [';=1', ";'=1"],
+    ['a;"=1"', `a;'"=1"`],
+    ["a;'=1", "a;''=1"],
+    ['a\t@x', "a\t'@x"],
+    ['a\r\n-1', "a\r\n'-1"],
+    ['\t=1', "'\t'=1"],
+    ['\uff1d1+2', "'\uff1d1+2"],
+    ['"=1"', `'"=1"`],
+  ] as const) {
+    t.equal(escapeFormula(cell), safe);
+    t.equal(unescapeFormula(safe), cell);
+  }
+});

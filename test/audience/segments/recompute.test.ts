@@ -1,0 +1,169 @@
+/** Segments that are brought up to date by time, in the background and before a send. */
+import { sql } from 'drizzle-orm';
+import t from 'tap';
+import { markForRecompute, recomputeDueSegments } from '../../../src/audience/segments/recompute.ts';
+import { readConfig } from '../../../src/config.ts';
+import { DELIVERY_STATE } from '../../../src/database/schema/index.ts';
+import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
+import { Launcher } from '../../../src/single-sends/launch.ts';
+import type { TestApp } from '../../helper.ts';
+import {
+  addContact,
+  membersOf,
+  mustAnswer,
+  queueSend,
+  recipientsOf,
+  rethrow,
+  startWithFields,
+  statusOf,
+  storeSegment,
+  uploadCsv,
+} from '../../support/segments.ts';
+
+t.test('time alone moves people in and out, checked every hour, also after the clock went back', async (t) => {
+  const app = await startWithFields(t);
+  await addContact(app, 'a@example.com', { 'custom_field[seen]': '2026-01-15T11:30' });
+  const segment_id = await storeSegment(app, ['seen', 'is within', '1']);
+  t.equal(await membersOf(t, app, segment_id), '');
+  const hour = 3_600_000;
+  app.clock.advance(2 * hour);
+  await app.background();
+  t.equal(await membersOf(t, app, segment_id), '', '11:00');
+  app.clock.advance(hour);
+  await app.background();
+  t.equal(await membersOf(t, app, segment_id), 'a', '12:00');
+  app.clock.jump(-2 * hour);
+  await app.background();
+  t.equal(await membersOf(t, app, segment_id), '', '10:00 again');
+  app.clock.advance(26 * hour);
+  await app.background();
+  t.equal(await membersOf(t, app, segment_id), '', 'a day later it is over');
+});
+
+t.test('a large segment is finished in the background, from where it was left', async (t) => {
+  const app = await startWithFields(t);
+  await uploadCsv(app, ['email', ...Array.from({ length: 1200 }, (_, n) => `p${n}@example.com`)].join('\n'));
+  const segment_id = await storeSegment(app, ['email', 'contains', '@']);
+  app.db.exec('DELETE FROM segment_recipients WHERE address_id > 300; UPDATE segments SET recompute_after = 300');
+  while (await recomputeDueSegments(app.drizzle, app.clock, rethrow));
+  t.equal((await recipientsOf(app, segment_id)).length, 1200);
+  t.equal(app.db.prepare('SELECT recompute_after FROM segments').pluck().get(), null);
+});
+
+t.test('a segment that fails keeps no other from being brought up to date', async (t) => {
+  const app = await startWithFields(t);
+  await addContact(app, 'a@example.com', { city: 'Bonn' });
+  const broken = await storeSegment(app, ['city', 'is', 'Bonn']);
+  const sound = await storeSegment(app, ['city', 'is', 'Bonn']);
+  app.db.exec('DELETE FROM segment_recipients');
+  app.db.exec(`CREATE TRIGGER breaks BEFORE INSERT ON segment_recipients WHEN new.segment_id = ${broken} BEGIN
+    SELECT raise(ABORT, 'broken'); END`);
+  markForRecompute(app.drizzle, sql`true`);
+  const failures = new Set<number>();
+  while (await recomputeDueSegments(app.drizzle, app.clock, (id) => failures.add(id)));
+  t.strictSame([...failures], [broken]);
+  t.equal(app.db.prepare('SELECT count(*) FROM segment_recipients WHERE segment_id = ?').pluck().get(sound), 1);
+});
+
+t.test(
+  'who was added by hand gets the mail though their contact is deleted after the mailing was enqueued',
+  async (t) => {
+    const app = await startWithFields(t);
+    const strIds = [
+      await addContact(app, 'a@example.com', { city: 'Bonn', first_name: 'Contact' }),
+      await addContact(app, 'b@example.com', { city: 'Bonn' }),
+    ];
+    const segment_id = await storeSegment(app, ['city', 'is', 'Bonn']);
+    const form = { segment_id, first_name: 'Hand', last_name: 'B', email: 'a@example.com' };
+    await mustAnswer(app, 'POST', '/segment/email/store', { form });
+    await queueSend(app, { recipient_id: [`segments_${segment_id}`] });
+    app.clock.advance(60_000);
+    const launcher = new Launcher({
+      db: app.drizzle,
+      clock: app.clock,
+      config: readConfig({}),
+      log: (fields, text) => t.fail(text, { fields }),
+    });
+    await launcher.launchDue(() => true);
+    while (await recomputeDueSegments(app.drizzle, app.clock, rethrow));
+    await launcher.launchDue(() => true);
+    const mailing = Number(app.db.prepare("SELECT id FROM mailings WHERE state = 'enqueueing'").pluck().get());
+    await enqueueRecipients(app.db, mailing);
+    await mustAnswer(app, 'POST', '/contacts/bulk-delete', { form: { strIds } });
+    await app.background();
+    const outcome = app.db
+      .prepare(
+        'SELECT normalized_email, d.state FROM deliveries d JOIN addresses a ON a.id = address_id WHERE mailing_id = ? ORDER BY 1',
+      )
+      .raw()
+      .all(mailing);
+    t.strictSame(outcome, [
+      ['a@example.com', DELIVERY_STATE.accepted],
+      ['b@example.com', DELIVERY_STATE.suppressed],
+    ]);
+  },
+);
+
+t.test(
+  'a send goes to a segment, everyone once, not to the excluded, by name also to those added by hand',
+  async (t) => {
+    const app = await startWithFields(t);
+    for (const [name, city] of [
+      ['a', 'Bonn'],
+      ['b', 'Bonn'],
+      ['c', 'Rome'],
+      ['d', 'Bonn'],
+    ]) {
+      await addContact(app, `${name}@example.com`, { first_name: `First ${name}`, city });
+    }
+    const bonn = await storeSegment(app, ['city', 'is', 'Bonn']);
+    const all = await storeSegment(app, ['city', 'is not blank']);
+    const out = await storeSegment(app, ['first_name', 'is', 'first b']);
+    const byHand = { segment_id: bonn, first_name: 'Hand', last_name: 'Made', email: 'hand@example.com' };
+    await mustAnswer(app, 'POST', '/segment/email/store', { form: byHand });
+    const d = (await recipientsOf(app, bonn)).find(({ email }) => email === 'd@example.com');
+    await mustAnswer(app, 'DELETE', '/segment/email/delete', { query: { segment_recipient_id: d.id } });
+    await queueSend(app, {
+      recipient_id: [`segments_${bonn}`, `segments_${bonn}`],
+      exclude_specific_recipient_id: [`segments_${out}`],
+    });
+    app.clock.advance(120_000);
+    await app.background();
+    t.strictSame(mails(app), ['a@example.com Hello First a', 'hand@example.com Hello Hand']);
+    await queueSend(app, {
+      recipient_id: [`segments_${all}`, 'contacts_1', `segments_${bonn}`],
+      exclude_specific_recipient_id: [`segments_${out}`],
+    });
+    app.clock.advance(120_000);
+    await app.background();
+    t.strictSame(
+      mails(app).map((mail) => mail.split('@')[0]),
+      ['a', 'c', 'd', 'hand'],
+    );
+    const nobody = await queueSend(app, {
+      recipient_id: [`segments_${out}`],
+      exclude_specific_recipient_id: [`segments_${bonn}`],
+    });
+    app.clock.advance(120_000);
+    await app.background();
+    t.match(statusOf(app, nobody), { status: 0, held_reason: /^Nobody to send to/ });
+  },
+);
+
+t.test('a segment is recomputed as a set before a send', async (t) => {
+  const app = await startWithFields(t);
+  await addContact(app, 'a@example.com', { first_name: 'A', city: 'Bonn' });
+  const bonn = await storeSegment(app, ['city', 'is', 'Bonn']);
+  await queueSend(app, { recipient_id: [`segments_${bonn}`] });
+  app.db.exec('DELETE FROM segment_recipients');
+  app.clock.advance(120_000);
+  await app.background();
+  t.strictSame(mails(app), ['a@example.com Hello A']);
+});
+
+/** Who got what since the last call, by address. */
+function mails(app: TestApp): string[] {
+  const rows = app.db.prepare("SELECT envelope_to || ' ' || subject FROM outbox ORDER BY envelope_to").pluck().all();
+  app.db.exec('DELETE FROM outbox');
+  return rows.map(String);
+}

@@ -1,0 +1,76 @@
+/** Import and export of contacts by the command line. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { progressBar } from '../../src/commands/progress.ts';
+import { skipWithout, toolPath } from '../tools.ts';
+import { prepared } from './prepared.ts';
+
+t.test('a CSV file is imported into a contact type, bad rows are named', async (t) => {
+  const { db, path, run } = prepared(t);
+  db.exec("INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'Readers', '', '')");
+  const file = join(path, '../people.csv');
+  writeFileSync(file, 'email,first_name\na@example.org,Ada\nnot an address,Bo\n');
+  const { code, out } = await run('import', file, '--type', '1');
+  t.equal(code, 0);
+  t.match(out, /^2 rows: 1 created, 0 updated, 1 failed$/m);
+  t.match(out, /^line 3, email: /m);
+  t.match(JSON.parse((await run('import', file, '--type', '1', '--json')).out), { updated: 1, failed: 1 });
+  t.match(await run('import', file, '--type', '5'), { code: 1, err: 'There is no contact type 5\n' });
+});
+
+t.test('contacts are exported to a file or standard output, and the import takes them back', async (t) => {
+  const { db, path, run } = prepared(t);
+  db.exec(
+    "INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'From', '', ''), (1, 'To', '', '')",
+  );
+  const file = join(path, '../people.csv');
+  const people = Array.from({ length: 1200 }, (_, at) => `p${at}@example.org,Zoë ${at}`);
+  writeFileSync(file, ['email,first_name', ...people].join('\n'));
+  const imported = await run('import', file, '--type', '1');
+  t.match(
+    imported.out,
+    /^Reading: \d+ of \d+ kB\nImporting: \d+ of 1200 rows$/m,
+    'plain lines where there is no terminal',
+  );
+  t.notMatch(imported.out, '\r');
+
+  const copy = join(path, '../copy.csv');
+  const exported = await run('export', '--type', '1', copy);
+  t.match(exported.out, /^Exporting: 500 of 1200 contacts\n.*^1200 contacts written to \S+copy\.csv\n$/ms);
+  t.equal(statSync(copy).mode & 0o777, 0o600, 'only the owner can read it');
+  t.match(await run('export', '--type', '1', copy), { code: 1, err: /exists; --force replaces it/ });
+  const again = await run('export', '--type', '1', copy, '--force', '--json');
+  t.strictSame(JSON.parse(again.out), { file: copy, contacts: 1200 });
+  t.equal((await run('export', '--type', '1')).out, readFileSync(copy, 'utf8'), 'the same on standard output');
+  t.match(await run('export', '--type', '9', copy, '--force'), { code: 1, err: 'There is no contact type 9\n' });
+
+  t.match(JSON.parse((await run('import', copy, '--type', '2', '--json')).out), { created: 1200, failed: 0 });
+  const names = db.prepare('SELECT first_name FROM contacts WHERE contact_type_id = ? ORDER BY address_id').pluck();
+  t.strictSame(names.all(2), names.all(1));
+  t.strictSame(
+    readdirSync(join(path, '..')).filter((name) => /unfinished/.test(name)),
+    [],
+  );
+});
+
+t.test('on a terminal the import draws a bar with rate and time left', { skip: skipWithout('script') }, async (t) => {
+  const { db, path } = prepared(t);
+  db.exec("INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (1, 'Readers', '', '')");
+  const file = join(path, '../people.csv');
+  writeFileSync(file, 'email\na@example.org\nnobody\n');
+  const command = `'${process.execPath}' dist/cli.js import '${file}' --type 1`;
+  const { stdout } = spawnSync(toolPath('script'), ['-qec', command, '/dev/null'], {
+    env: { ...process.env, DATABASE_PATH: path },
+    encoding: 'utf8',
+  });
+  t.match(stdout, /\r\S*Importing \[#{24}\] 100 %\r\n/);
+  t.match(stdout, /^line 3, email: /m);
+});
+
+t.test('the bar shows share, rate and time left', async (t) => {
+  t.equal(progressBar(250, 1000, 5, 'rows'), '[######..................]  25 %  50 rows/s  15 s left');
+  t.equal(progressBar(0, 0, 0, 'rows'), '[########################] 100 %');
+  t.equal(progressBar(400, 1000, 0.00001, 'rows'), '[##########..............]  40 %', 'no rate from the first moment');
+});

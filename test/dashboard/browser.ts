@@ -1,0 +1,110 @@
+/** Chromium for the dashboard's tests: opens a page as a person does and keeps everything the browser complains of. */
+import { mkdirSync } from 'node:fs';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, type CDPSession, chromium, type Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { toolPath } from '../tools.ts';
+
+export const PHONE = { width: 375, height: 760 };
+export const DESK = { width: 1280, height: 860 };
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const OUTPUT = new URL('../output/', import.meta.url);
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Starts Chromium for a test. */
+export async function launch(t: Test): Promise<Browser> {
+  mkdirSync(OUTPUT, { recursive: true });
+  const browser = await chromium.launch({ executablePath: toolPath('chromium'), args: FLAGS });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+/** A tab and what went wrong in it. */
+export interface Tab {
+  page: Page;
+  /** Addresses outside our origin that were asked for. */
+  outside: string[];
+  /** Errors and warnings on the console, and exceptions. */
+  complaints: string[];
+  /** Bytes received, as compressed on the wire. */
+  received(): number;
+}
+
+/** Opens a tab for pages of `origin`. */
+export async function openTab(
+  t: Test,
+  browser: Browser,
+  origin: string,
+  { cookie, ...options }: BrowserContextOptions & { cookie?: string } = {},
+): Promise<Tab> {
+  const context = await browser.newContext({
+    viewport: DESK,
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    ...options,
+  });
+  t.teardown(() => context.close());
+  if (cookie !== undefined) {
+    const [name = '', value = ''] = cookie.split('=');
+    await context.addCookies([{ name, value, url: origin }]);
+  }
+  const page = await context.newPage();
+  const outside: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin) && !/^(data|blob|about):/.test(request.url())) outside.push(request.url());
+  });
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  const received = await countBytes(await context.newCDPSession(page));
+  return { page, outside, complaints, received };
+}
+
+async function countBytes(session: CDPSession): Promise<() => number> {
+  let bytes = 0;
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+  });
+  await session.send('Network.enable');
+  return () => bytes;
+}
+
+/** What axe finds on the page against WCAG 2.2 AA and good practice, as one line for each rule and element. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ': ' + node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? ''))))`,
+  );
+}
+
+/** By how many pixels the page is wider than the window. */
+export function excessWidth(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - innerWidth');
+}
+
+/** Controls that are smaller than 24 by 24 pixels, except links within text (WCAG 2.2, 2.5.8). */
+export function smallTargets(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('button, .button, input, select, summary, nav a')]
+    .filter((e) => e.checkVisibility() && e.type !== 'hidden')
+    .map((e) => [e.closest('label') ?? e, e])
+    .map(([box, e]) => [box.getBoundingClientRect(), e])
+    .filter(([{ width, height }]) => width < 24 || height < 24)
+    .map(([{ width, height }, e]) => e.outerHTML.slice(0, 100) + ' ' + Math.round(width) + '×' + Math.round(height))`);
+}
+
+/** Leaves a picture of the page in test/output. */
+export async function picture(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: new URL(`dashboard-${name}.png`, OUTPUT).pathname, fullPage: true });
+}

@@ -1,0 +1,137 @@
+/** What is around every page of the dashboard: document, headers, languages, static files. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Fastify from 'fastify';
+import t from 'tap';
+import { chooseLanguage } from '../../src/dashboard/words/choose.ts';
+import { de } from '../../src/dashboard/words/de/index.ts';
+import { en } from '../../src/dashboard/words/en/index.ts';
+import { staticFiles } from '../../src/http/static-files.ts';
+import { gallery } from './gallery.tsx';
+
+async function start() {
+  const app = Fastify();
+  await app.register(gallery);
+  await app.register(staticFiles);
+  return app;
+}
+
+t.test('a page has its title, its place in the navigation, and names of records as text', async (t) => {
+  const app = await start();
+  const { payload, headers, statusCode } = await app.inject('/gallery');
+  t.equal(statusCode, 200);
+  t.match(headers['content-type'], 'text/html; charset=utf-8');
+  t.match(payload, /^<!doctype html>\n<html lang="en"/);
+  t.match(payload, '<title>Components · Sendlark</title>');
+  t.match(payload, /<a href="\/mailings" data-key="m" aria-current="page">/);
+  t.match(payload, '&lt;script>alert(1)&lt;/script>');
+  t.notMatch(payload, '<script>alert');
+});
+
+t.test('a page runs and loads nothing but our own files, and has nothing inline', async (t) => {
+  const app = await start();
+  const { payload, headers } = await app.inject('/gallery');
+  t.match(headers['content-security-policy'], "default-src 'none'; script-src 'self'; style-src 'self';");
+  t.equal(headers['cache-control'], 'no-store');
+  t.notMatch(payload, / style=| on[a-z]+=|<style|<script(?! type="module" src="\/assets\/)/);
+});
+
+t.test('scripts and styles are kept for a year under the hash of their content, and come compressed', async (t) => {
+  const app = await start();
+  const { payload } = await app.inject('/gallery');
+  const urls = [...payload.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, url]) => url ?? '');
+  t.ok(urls.length >= 2);
+  for (const url of urls) {
+    t.match(url, /-[A-Z0-9]{8}\.(js|css)$/);
+    for (const encoding of ['br', 'gzip']) {
+      const { headers, statusCode } = await app.inject({ url, headers: { 'accept-encoding': encoding } });
+      t.match(
+        [statusCode, headers],
+        [200, { 'content-encoding': encoding, 'cache-control': 'public, max-age=31536000, immutable' }],
+      );
+    }
+  }
+  t.equal((await app.inject('/assets/manifest.json')).statusCode, 404);
+});
+
+t.test('an error page says what happened in the frame, with its status', async (t) => {
+  const app = await start();
+  for (const [status, title] of [
+    [403, 'Not allowed'],
+    [404, 'Page not found'],
+    [500, 'Something went wrong'],
+  ] as const) {
+    const { payload, statusCode } = await app.inject(`/gallery/errors/${status}`);
+    t.equal(statusCode, status);
+    t.match(payload, `<h1>${title}</h1>`);
+  }
+});
+
+t.test('what was done is said on the next page, once, and nothing else can be put into its cookie', async (t) => {
+  const app = await start();
+  const { headers } = await app.inject({ method: 'POST', url: '/gallery' });
+  const flash = String(headers['set-cookie']);
+  t.match(flash, /^sendlark_flash=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=60$/);
+  const open = (cookie: string) => app.inject({ url: '/gallery', headers: { cookie } });
+  const next = await open(`other=1; ${flash.split(';')[0]}`);
+  t.match(next.payload, /role="status">.*?1,200 people are here\./);
+  t.match(next.headers['set-cookie'], /^sendlark_flash=; .*Max-Age=0$/);
+  const forge = (value: unknown) => `sendlark_flash=${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
+  const none = (await open('')).payload;
+  for (const value of [
+    null,
+    1,
+    {},
+    { tone: 'good', key: 'toString', values: {} },
+    { tone: 'x', key: 'nav.home', values: {} },
+  ]) {
+    t.equal((await open(forge(value))).payload, none, JSON.stringify(value));
+  }
+});
+
+t.test('what the API refuses to a page becomes the page of its status', async (t) => {
+  const app = await start();
+  const denied: Record<string, unknown>[] = [];
+  app.get('/api/denied', (request, reply) => {
+    denied.push(request.headers);
+    return reply.code(403).send({ status: 'failed', errors: 'This needs the role owner' });
+  });
+  const { payload, statusCode } = await app.inject({ url: '/gallery/api/denied', headers: { cookie: 'one=1' } });
+  t.equal(statusCode, 403);
+  t.match(payload, '<h1>Not allowed</h1>');
+  t.match(denied, [{ cookie: 'one=1', 'x-sendlark': 'dashboard', 'sec-fetch-site': 'same-origin' }]);
+});
+
+t.test('the language is the user’s, else the first the browser asks for that there is', async (t) => {
+  t.match(chooseLanguage('de', 'en-US', undefined), { code: 'de', locale: 'de' });
+  t.match(chooseLanguage(null, 'fr, de-AT;q=0.8, en;q=0.7', undefined), { code: 'de', locale: 'de-AT' });
+  t.match(chooseLanguage('de', 'en-US, de-CH;q=0.3', 'Europe/Zurich'), { locale: 'de-CH', zone: 'Europe/Zurich' });
+  t.match(chooseLanguage(null, 'xx-€;q=, ,;', 'No/Where'), { code: 'en', zone: 'UTC' });
+  const app = await start();
+  const { payload } = await app.inject({ url: '/gallery', headers: { 'accept-language': 'de' } });
+  t.match(payload, '<html lang="de"');
+  t.match(payload, 'Einstellungen');
+});
+
+t.test('every language has the same texts with the same values', async (t) => {
+  const holes = (entry: unknown) => [...JSON.stringify(entry).matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();
+  t.strictSame(Object.keys(de), Object.keys(en));
+  for (const [key, entry] of Object.entries(en)) {
+    t.strictSame(new Set(holes(Object.entries(de).find(([name]) => name === key)?.[1])), new Set(holes(entry)), key);
+  }
+});
+
+t.test('no two style sheets of screens have rules for the same class, so that no screen changes another', async (t) => {
+  const folder = join(import.meta.dirname, '../../src/dashboard/styles');
+  const owners = new Map<string, string>();
+  const shared: string[] = [];
+  for (const file of readdirSync(folder)) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    for (const [, name = ''] of text.matchAll(/^\.([a-z][\w-]*)(?=[\s,>:{])/gm)) {
+      const owner = owners.get(name) ?? file;
+      owners.set(name, owner);
+      if (owner !== file) shared.push(`.${name} in ${owner} and ${file}`);
+    }
+  }
+  t.strictSame([...new Set(shared)], []);
+});

@@ -1,0 +1,74 @@
+/** Senders and health in the settings. */
+import t, { type Test } from 'tap';
+import { mustSucceed } from '../campaign.ts';
+import { startApp } from '../helper.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+
+const HOSTILE = '<script>alert(1)</script>';
+
+async function signedIn(t: Test) {
+  const app = await startApp(t);
+  const cookie = cookieOf(app, addPerson(app));
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    app.page('GET', path, { headers: { cookie, ...headers } });
+  const post = (path: string) => app.page('POST', path, { headers: { cookie, 'sec-fetch-site': 'same-origin' } });
+  const save = mustSucceed(t, app.one);
+  const addSender = async () => {
+    await save('/sender/save', {
+      from_name: HOSTILE,
+      from_email: 'news@example.com',
+      reply_to_email: 'reply@example.com',
+      country_id: 1,
+      company_address: 'Main Street 1',
+      nickname: HOSTILE,
+    });
+    await app.background();
+  };
+  return { app, get, post, addSender };
+}
+
+t.test('an account without senders is told what a sender is', async (t) => {
+  const { get } = await signedIn(t);
+  t.match((await get('/settings/senders')).text, 'No senders yet');
+  t.match((await get('/settings/senders', { 'accept-language': 'de' })).text, '<h1>Absender</h1>');
+});
+
+t.test('a verification mail can be sent again when its time has come, and not before', async (t) => {
+  const { app, get, post, addSender } = await signedIn(t);
+  await addSender();
+  const early = (await get('/settings/senders')).text;
+  t.match(early, 'Not verified');
+  t.match(early, 'Can be sent again in 5 minutes');
+  t.notMatch(early, '/settings/senders/1/resend');
+  t.notMatch(early, '<script>alert', 'names are shown as text');
+  app.clock.advance(5 * 60_000);
+  t.match((await get('/settings/senders')).text, 'action="/settings/senders/1/resend"');
+  const { status, headers } = await post('/settings/senders/1/resend');
+  t.strictSame([status, headers.location], [303, '/settings/senders?done=resent']);
+  await app.background();
+  t.equal(app.db.prepare('SELECT count(*) FROM outbox').pluck().get(), 2);
+  t.equal((await post('/settings/senders/9/resend')).status, 404);
+});
+
+t.test('each domain says whether its mail is signed, and with what command it would be', async (t) => {
+  const { get, addSender } = await signedIn(t);
+  await addSender();
+  t.match((await get('/settings/senders')).text, 'sendlark dkim create example.com');
+});
+
+t.test('each finding shows with its state, why it matters and what to do', async (t) => {
+  const { get } = await signedIn(t);
+  const { status, text } = await get('/settings/health');
+  t.equal(status, 200);
+  t.match(text, /Backup <span class="badge warn">Weak<\/span>/);
+  t.match(text, 'Everything is in one file');
+  t.match(text, 'sendlark backup FILE');
+  t.match((await get('/settings/health', { 'accept-language': 'de' })).text, '<h1>Zustand</h1>');
+});
+
+t.test('only owners open them', async (t) => {
+  const app = await startApp(t);
+  const cookie = cookieOf(app, addPerson(app, 'editor'));
+  for (const path of ['/settings/senders', '/settings/health'])
+    t.equal((await app.page('GET', path, { headers: { cookie } })).status, 403, path);
+});

@@ -1,0 +1,68 @@
+/** Left and blocked in the dashboard. */
+import t from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import { mustSucceed } from '../campaign.ts';
+import { startApp, type TestApp } from '../helper.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+
+/** Opens pages, and sends their forms, as a user of this role. */
+function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
+  const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
+  return (method: 'GET' | 'POST', path: string, headers: Record<string, string> = FROM_PAGE) =>
+    app.page(method, path, { headers: { ...headers, cookie } });
+}
+
+/** Two people who left all mail, one who left a group, one whose mail came back. */
+async function fill(t: Parameters<typeof startApp>[0]) {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/global-unsubscribes/save', { email_address: 'gone@example.org,also.gone@example.org' });
+  await must('/unsubscribes-groups/save', { group_name: 'News <b>', description: 'Monthly', is_display: 1 });
+  await must('/unsubscribes-groups/manually-add', { unsubscribe_groups_id: 1, email_address: 'no.news@example.org' });
+  await must('/bounces', { address: 'full@example.org', kind: 'bounce', diagnostic: '550 <i>no such user' });
+  return app;
+}
+
+t.test('each list shows who is on it and why, and finds an address', async (t) => {
+  const app = await fill(t);
+  const open = visitor(app);
+  const all = await open('GET', '/left');
+  t.match([all.status, all.text], [200, /also\.gone@example\.org.*gone@example\.org/s]);
+  const found = (await open('GET', '/left?email=GONE@example.org')).text;
+  t.match(found, '<bdi>gone@example.org</bdi>');
+  t.notMatch(found, 'also.gone');
+  t.match((await open('GET', '/left?email=who@example.org')).text, 'who@example.org is not on this list.');
+  t.match((await open('GET', '/left/groups')).text, /News &lt;b>.*<td[^>]*>1<\/td>/s);
+  t.match((await open('GET', '/left/groups/1')).text, 'no.news@example.org');
+  t.match((await open('GET', '/left/blocked')).text, /full@example\.org.*Returned.*550 ‹i›no such user/s);
+  t.match((await visitor(app, 'owner', 2)('GET', '/left')).text, 'Nobody has left');
+  t.equal((await visitor(app, 'viewer', 2)('GET', '/left/groups/1')).status, 404);
+});
+
+t.test('an address is taken off a list only after a page has said what follows', async (t) => {
+  const app = await fill(t);
+  const open = visitor(app, 'editor');
+  for (const [list, email, back] of [
+    ['all', 'gone@example.org', '/left'],
+    ['group', 'no.news@example.org&group=1', '/left/groups/1'],
+    ['blocked', 'full@example.org', '/left/blocked'],
+  ]) {
+    const path = `/left/lift?list=${list}&email=${email}`;
+    t.match((await open('GET', path)).text, email?.split('&')[0]);
+    t.match((await open('GET', back ?? '')).text, email?.split('&')[0], 'opening the page changes nothing');
+    const { status, headers } = await open('POST', path);
+    t.match([status, headers.location], [303, back]);
+    t.equal((await open('GET', path)).status, 404, 'the address is no longer on the list');
+  }
+});
+
+t.test('a viewer, another site and another account take nobody off a list', async (t) => {
+  const app = await fill(t);
+  const path = '/left/lift?list=all&email=gone@example.org';
+  const viewer = visitor(app, 'viewer');
+  t.notMatch((await viewer('GET', '/left')).text, 'Allow again');
+  t.equal((await viewer('POST', path)).status, 403);
+  t.equal((await visitor(app)('POST', path, { 'sec-fetch-site': 'cross-site' })).status, 403);
+  t.equal((await visitor(app, 'owner', 2)('POST', path)).status, 404);
+  t.equal((await viewer('GET', path)).status, 200, 'the address is still on the list');
+});

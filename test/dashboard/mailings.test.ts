@@ -1,0 +1,206 @@
+/** Mailings in the dashboard. */
+import t, { type Test } from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import { mustSucceed, sendCampaign } from '../campaign.ts';
+import { startApp, type TestApp } from '../helper.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { HOSTILE } from './filled-account.ts';
+
+/** Opens pages, and sends their forms, as a user of this role; a redirect brings its flash to the next page. */
+function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
+  const session = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
+  let flash = '';
+  return async (method: 'GET' | 'POST', path: string, headers: Record<string, string> = FROM_PAGE) => {
+    const answer = await app.page(method, path, { headers: { ...headers, cookie: `${session}; ${flash}` } });
+    flash = String(answer.headers['set-cookie'] ?? '').split(';')[0] ?? '';
+    return answer;
+  };
+}
+
+/** Saves a single send to everybody of the first list. */
+async function create(t: Test, app: TestApp, fields: Record<string, unknown> = {}): Promise<string> {
+  const { utr } = (await mustSucceed(t, app.one)('/single/send/create', {
+    template_id: 1,
+    template_html: '<p>Hello</p>',
+    sender_id: 1,
+    unsubscribe_group_id: 1,
+    single_send_name: 'Winter sale',
+    subject: 'Up to half off',
+    preheader: 'News',
+    recipient_id: ['contacts_1'],
+    schedule_type: 0,
+    ...fields,
+  })) as { utr: string };
+  return utr;
+}
+
+const LATER = { schedule_type: 1, schedule_date: '2027-12-01', schedule_time: '09:00' };
+const PEOPLE = ['anna', 'bea', 'cleo'].map((name) => ({ email: `${name}@example.org`, first_name: name }));
+
+/** A single send whose mailing is in this state, as the ledger would have it, with so many of its three people still waiting. */
+async function inState(t: Test, state: string, waiting: number) {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app, { people: PEOPLE });
+  app.db
+    .prepare("UPDATE mailings SET state = ?, delivered = 3 - ?, finished_at = NULL WHERE owner_kind = 'single'")
+    .run(state, waiting);
+  app.db.exec('UPDATE single_sends SET status = 2');
+  return { app, utr, path: `/mailings/${utr}` };
+}
+
+t.test('the list is newest first and finds mailings by name, subject and state', async (t) => {
+  const app = await startApp(t);
+  const open = visitor(app);
+  t.match((await open('GET', '/mailings')).text, 'No mailing yet');
+  await sendCampaign(t, app, { people: PEOPLE });
+  await create(t, app, LATER);
+  const { status, text } = await open('GET', '/mailings');
+  t.equal(status, 200);
+  t.match(text, /Winter sale.*Up to half off.*Scheduled.*>News<.*Sent.*<td[^>]*>3<\/td>.*0%/s);
+  const found = async (query: string) => {
+    const { text: page } = await open('GET', `/mailings?${query}`);
+    return ['Winter sale', 'News'].filter((name) => page.includes(`<bdi>${name}</bdi>`));
+  };
+  t.strictSame(await found('search=HALF'), ['Winter sale']);
+  t.strictSame(await found('state=done'), ['News']);
+  t.strictSame(await found('state=done&search=half'), []);
+  t.match((await open('GET', '/mailings?search=nothing')).text, 'No mailing matches.');
+  t.match((await visitor(app, 'owner', 2)('GET', '/mailings')).text, 'No mailing yet');
+});
+
+t.test('the list goes on in pages that keep the filter', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app);
+  for (let copies = 0; copies < 51; copies++) await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+  const open = visitor(app);
+  const [next = ''] =
+    /\/mailings\?state=draft&amp;before=\d+/.exec((await open('GET', '/mailings?state=draft')).text) ?? [];
+  const second = (await open('GET', next.replace('&amp;', '&'))).text;
+  t.equal(second.match(/<th scope="row">/g)?.length, 1);
+  t.match(second, 'href="/mailings?state=draft"');
+});
+
+t.test('the overview tells results, reasons and what can be done', async (t) => {
+  const app = await startApp(t);
+  await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'cleo@example.org' });
+  const { utr } = await sendCampaign(t, app, { people: PEOPLE });
+  const { status, text } = await visitor(app)('GET', `/mailings/${utr}`);
+  t.equal(status, 200);
+  t.match(text, /Recipients<\/dt><dd>3<.*Delivered<\/dt><dd>2<\/dd><dd>66\.7% of recipients/s);
+  t.match(text, /Why people did not get it.*unsubscribed.*Left out.*<td[^>]*>1<\/td>/s);
+  t.match(text, 'Duplicate');
+  t.notMatch(text, /Pause|Resume|Send again|Cancel for/);
+  const later = (await visitor(app, 'editor')('GET', `/mailings/${await create(t, app, LATER)}`)).text;
+  t.match(later, /Scheduled.*Starts .*Nothing has been sent yet/s);
+});
+
+t.test(
+  'a mailing under way shows how far it is, and is paused, resumed and cancelled for those who wait',
+  async (t) => {
+    const { app, utr, path } = await inState(t, 'sending', 2);
+    const open = visitor(app, 'editor');
+    const state = () => app.db.prepare("SELECT state FROM mailings WHERE owner_kind = 'single'").pluck().get();
+    const page = (await open('GET', path)).text;
+    t.match(page, /<progress aria-label="1 of 3 people" value="1" max="3"/);
+    t.match(page, /Cancel this mailing for 2 people\?.*finished for 1 of 3 people/s);
+    for (const [action, after, news] of [
+      ['pause', 'paused', 'Nothing more leaves until you resume it.'],
+      ['resume', 'sending', 'It goes on with those'],
+      ['cancel', 'cancelled', 'Cancelled. Nothing more leaves.'],
+    ] as const) {
+      const { status, headers } = await open('POST', `${path}/${action}`);
+      t.match([status, headers.location, state()], [303, `/mailings/${utr}`, after]);
+      t.match((await open('GET', path)).text, news);
+      t.notMatch((await open('GET', path)).text, news, 'it is said once');
+    }
+    t.equal((await open('POST', `${path}/pause`)).status, 303);
+    t.match((await open('GET', path)).text, 'Nothing was changed: Only a running single send can be paused.');
+  },
+);
+
+t.test('a mailing that has not started becomes a draft when its start is cancelled', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app);
+  const path = `/mailings/${await create(t, app, LATER)}`;
+  const open = visitor(app);
+  t.match((await open('GET', path)).text, 'Cancel the start?');
+  t.equal((await open('POST', `${path}/cancel`)).status, 303);
+  t.match((await open('GET', path)).text, /The mailing is a draft now.*Draft/s);
+});
+
+t.test('a copy is a draft at the top of the list', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app);
+  const open = visitor(app);
+  const { headers } = await open('POST', `/mailings/${utr}/duplicate`);
+  t.equal(headers.location, '/mailings');
+  t.match((await open('GET', '/mailings')).text, /“News” was copied as a draft.*Copy of News.*Draft/s);
+});
+
+t.test('those for whom it failed get it again after a dialog that says how many they are', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app, { people: PEOPLE });
+  app.db.exec(`UPDATE deliveries SET state = 4, reply = '451 Try later' WHERE id IN (SELECT id FROM deliveries ORDER BY id DESC LIMIT 2);
+    UPDATE mailings SET delivered = 1, failed = 2 WHERE owner_kind = 'single'`);
+  const open = visitor(app);
+  const page = (await open('GET', `/mailings/${utr}`)).text;
+  t.match(page, /Send again to 2 people\?.*Nobody gets it whose address bounced/s);
+  await open('POST', `/mailings/${utr}/retry-failed`);
+  t.match((await open('GET', `/mailings/${utr}`)).text, '2 people are queued again.');
+});
+
+t.test('a viewer reads and changes nothing; another site and another account do neither', async (t) => {
+  const { app, path } = await inState(t, 'sending', 2);
+  const state = () => app.db.prepare("SELECT state FROM mailings WHERE owner_kind = 'single'").pluck().get();
+  const viewer = visitor(app, 'viewer');
+  const { status, text } = await viewer('GET', path);
+  t.equal(status, 200);
+  t.notMatch(text, /method="post" action="\/mailings/);
+  const stranger = visitor(app, 'owner', 2);
+  t.equal((await stranger('GET', path)).status, 404);
+  const owner = visitor(app);
+  for (const action of ['pause', 'resume', 'cancel', 'duplicate', 'retry-failed']) {
+    t.equal((await viewer('POST', `${path}/${action}`)).status, 403, action);
+    t.equal((await stranger('POST', `${path}/${action}`)).status, 404, action);
+    t.equal((await owner('POST', `${path}/${action}`, { 'sec-fetch-site': 'cross-site' })).status, 403, action);
+  }
+  t.equal((await owner('POST', `${path}/delete`)).status, 404, 'no other action is reached');
+  t.equal(state(), 'sending');
+  t.equal(app.db.prepare('SELECT count(*) FROM single_sends').pluck().get(), 1);
+  t.equal((await app.page('GET', path)).status, 303, 'signed out');
+});
+
+t.test('names and subjects are shown as text', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app);
+  const utr = await create(t, app, { ...LATER, single_send_name: HOSTILE, subject: HOSTILE });
+  const open = visitor(app);
+  await open('POST', `/mailings/${utr}/duplicate`);
+  for (const path of ['/mailings', `/mailings/${utr}`, `/mailings?search=${encodeURIComponent(HOSTILE)}`]) {
+    const { status, text } = await open('GET', path);
+    t.equal(status, 200);
+    t.notMatch(text, /<script>alert|<img src=x/);
+    t.match(text, '&lt;script>alert(1)');
+  }
+});
+
+t.test('recipients are found by address, state and reason, each with why', async (t) => {
+  const app = await startApp(t);
+  await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'cleo@example.org' });
+  const { utr } = await sendCampaign(t, app, { people: PEOPLE });
+  app.db.exec("UPDATE deliveries SET reply = '<script>alert(1)</script>' WHERE state = 5");
+  const open = visitor(app, 'viewer');
+  const path = `/mailings/${utr}/recipients`;
+  const found = async (query: string) =>
+    [...(await open('GET', path + query)).text.matchAll(/<bdi>(\w+)@example\.org/g)].map(([, name]) => name).sort();
+  t.strictSame(await found(''), ['anna', 'bea', 'cleo']);
+  t.strictSame(await found('?search=AN'), ['anna']);
+  t.strictSame(await found('?state=accepted'), ['anna', 'bea']);
+  t.strictSame(await found('?state=lost'), ['anna', 'bea', 'cleo'], 'an unknown state is no filter');
+  const page = (await open('GET', `/mailings/${utr}`)).text;
+  const [, reason = ''] = /recipients(\?state=suppressed&amp;reason=[^"]+)"/.exec(page) ?? [];
+  t.strictSame(await found(reason.replace('&amp;', '&')), ['cleo'], 'the overview links each reason to its people');
+  t.notMatch((await open('GET', path)).text, '<script>alert');
+  t.match((await open('GET', `${path}?search=nobody`)).text, 'No recipient matches.');
+  t.equal((await visitor(app, 'owner', 2)('GET', path)).status, 404);
+});

@@ -1,0 +1,86 @@
+/** The outbox in the dashboard. */
+import t from 'tap';
+import { checkMail } from '../../src/dashboard/screens/outbox/mail-checks.ts';
+import { sendCampaign } from '../campaign.ts';
+import { startApp, type TestApp } from '../helper.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+
+const HOSTILE = '"><script>alert(1)</script>';
+
+/** Opens pages as the owner of an account. */
+function visitor(app: TestApp, accountId = 1) {
+  const cookie = cookieOf(app, addPerson(app, 'owner', { accountId, name: `Owner${accountId}` }));
+  return (path: string) => app.page('GET', path, { headers: { cookie } });
+}
+
+t.test('the newest mail is first, and a search finds mails by sender, recipient and subject', async (t) => {
+  const app = await startApp(t);
+  const open = visitor(app);
+  t.match((await open('/outbox')).text, 'No mail yet');
+  const people = ['Anna', 'Ärmel', HOSTILE].map((first_name, at) => ({ email: `p${at}@example.org`, first_name }));
+  await sendCampaign(t, app, { people });
+  const { status, text } = await open('/outbox');
+  t.equal(status, 200);
+  t.match(text, /p2@example\.org.*p1@example\.org.*p0@example\.org/s);
+  t.notMatch(text, '<script>alert');
+  const { text: found } = await open(`/outbox?search=${encodeURIComponent('äRMEL')}`);
+  t.match(found, 'p1@example.org');
+  t.notMatch(found, 'p0@example.org');
+  t.match((await open('/outbox?search=nobody')).text, 'No mail matches.');
+});
+
+t.test('a mail shows its text, headers, source, links and what to look at', async (t) => {
+  const app = await startApp(t);
+  const open = visitor(app);
+  await sendCampaign(t, app, {
+    html: '<p>Hello ((first_name)), <a href="https://shop.example/new">news</a><img src="x"></p>',
+  });
+  const { mails } = (await app.one.call('GET', '/outbox/list', { query: { order: 'newest' } })).body.message;
+  const path = `/outbox/${mails[0].id}`;
+  t.match((await open(path)).text, `src="${path}/html"`);
+  t.match((await open(`${path}?view=text`)).text, 'Hello Anna');
+  t.match((await open(`${path}?view=headers`)).text, 'List-Unsubscribe');
+  t.match((await open(`${path}?view=source`)).text, 'MIME-Version: 1.0');
+  t.match((await open(`${path}?view=links`)).text, /<th scope="row">news<\/th>/);
+  t.match((await open(`${path}?view=check`)).text, '1 picture has no alternative text.');
+  t.equal((await visitor(app, 2)(path)).status, 404, 'nobody sees the mails of another account');
+  t.equal((await app.page('GET', `${path}/html`)).status, 303, 'nor without a session');
+});
+
+t.test('the HTML of a mail runs nothing and loads nothing', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app);
+  const { mails } = (await app.one.call('GET', '/outbox/list', { query: { order: 'newest' } })).body.message;
+  const { headers, status, text } = await visitor(app)(`/outbox/${mails[0].id}/html`);
+  t.equal(status, 200);
+  t.match(text, /<img [^>]*data-src="/, 'not even the picture that counts opens');
+  t.notMatch(text, /<img [^>]*\ssrc="http/);
+  t.match(headers['content-security-policy'], /default-src 'none'; img-src data:;.*; sandbox$/);
+});
+
+t.test('a mail is checked for what keeps people from reading it', async (t) => {
+  const bad = (html: string, more: object = {}) =>
+    checkMail({ html, text: 'Hello', headers: [{ name: 'List-Unsubscribe', value: '<https://a.example>' }], ...more })
+      .findings.filter(({ isGood }) => !isGood)
+      .map(({ check, values }) => [check, values.count]);
+  t.strictSame(bad('<html lang="en"><p>Hello <a href="https://a.example">there</a></p></html>'), []);
+  t.strictSame(bad(`<html lang="en">${'x'.repeat(103 * 1024)}</html>`), [['size', 103 * 1024 + 23]]);
+  t.strictSame(bad('<p>Hello</p>', { text: null, headers: [] }), [
+    ['unsubscribe', 0],
+    ['plainText', 0],
+    ['language', 0],
+  ]);
+  t.strictSame(
+    bad(
+      '<html lang="en"><img src="a"><img src="b" alt=""><a href="c"><img src="d" alt=""></a><a href="e"><img alt="E"></a></html>',
+    ),
+    [
+      ['images', 1],
+      ['links', 1],
+    ],
+  );
+  const onGround = (colour: string) =>
+    bad(`<html lang="en"><table bgcolor="#ffffff"><tr><td style="color: ${colour}">Text</td></tr></table></html>`);
+  t.strictSame(onGround('#777'), [['contrast', 1]], '4.48 : 1 is too little');
+  t.strictSame(onGround('#767676'), [], '4.54 : 1 is enough');
+});

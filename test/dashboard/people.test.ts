@@ -1,0 +1,71 @@
+/** People in the dashboard: the list, one person, actions on many, and the import, as a user goes through them. */
+import t from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import { startApp, type TestApp } from '../helper.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { fillAccount, HOSTILE } from './filled-account.ts';
+
+/** Opens pages as a user of this role. */
+function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
+  const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
+  return (method: 'GET' | 'POST', path: string) => app.page(method, path, { headers: { ...FROM_PAGE, cookie } });
+}
+
+t.test('the list finds people by name and address and shows hostile names as text', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  const open = visitor(app);
+  const { status, text } = await open('GET', '/people');
+  t.equal(status, 200);
+  t.match(text, 'd20p1@example.org');
+  t.notMatch(text, HOSTILE.slice(0, 20));
+  const found = (await open('GET', '/people?search=reader3')).text;
+  t.match(found, 'reader3@example.org');
+  t.notMatch(found, 'reader4@example.org');
+  t.match((await visitor(app, 'owner', 2)('GET', '/people')).text, /class="empty"/);
+});
+
+t.test('one person is shown with what happened, to their own account only', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  const { status, text } = await visitor(app)('GET', '/people/1');
+  t.equal(status, 200);
+  t.match(text, 'reader0@example.org');
+  t.match(text, 'Autumn reading list', 'the mails they got');
+  t.equal((await visitor(app, 'owner', 2)('GET', '/people/1')).status, 404);
+});
+
+t.test('a viewer sees people and is offered no changes', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  const open = visitor(app, 'viewer');
+  const { text } = await open('GET', '/people');
+  t.match(text, 'd20p1@example.org');
+  t.notMatch(text, 'type="checkbox" name="ids"');
+  t.notMatch(text, 'href="/people/import"');
+});
+
+t.test('whoever has no contact type yet makes one with the first import', async (t) => {
+  const app = await startApp(t);
+  const cookie = cookieOf(app, addPerson(app));
+  const post = (path: string, payload: string, type: string) =>
+    app.fastify.inject({ method: 'POST', url: path, headers: { ...FROM_PAGE, cookie, 'content-type': type }, payload });
+  const file = [
+    '--x',
+    'Content-Disposition: form-data; name="file"; filename="readers.csv"',
+    'Content-Type: text/csv',
+    '',
+    'email,first_name,country\nzoe@example.org,Zoë,Germany\n',
+    '--x--',
+    '',
+  ].join('\r\n');
+  const { headers } = await post('/people/import', file, 'multipart/form-data; boundary=x');
+  const path = String(headers.location);
+  const mapping = 'column0=email&column1=first_name&column2=country';
+  const form = 'application/x-www-form-urlencoded';
+  t.match((await post(path, `name=&${mapping}`, form)).payload, 'The name field is required.');
+  const { statusCode } = await post(path, `name=Readers&${mapping}`, form);
+  t.equal(statusCode, 303);
+  const { body } = await app.one.call('GET', '/contacts-type');
+  t.match(body.message.contactTypes, [{ name: 'Readers' }]);
+});

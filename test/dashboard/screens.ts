@@ -1,0 +1,42 @@
+/** The screens that the walk opens. A new screen is one line here. */
+
+export interface Screen {
+  /** What the screenshot is called. */
+  name: string;
+  /** The path; of the first mailing where it says :utr. */
+  path: string;
+  /** Whether it loads the chart's script too, which has a budget of its own. */
+  hasChart?: boolean;
+  /** The account: one in which much has happened, or an empty one. The first unless it is said. */
+  account?: 'filled' | 'empty';
+}
+
+export const SCREENS: readonly Screen[] = [
+  { name: 'gallery', path: '/gallery', hasChart: true },
+  { name: 'gallery-bare', path: '/gallery/bare' },
+  { name: 'home', path: '/', hasChart: true },
+  { name: 'home-empty', path: '/', hasChart: true, account: 'empty' },
+  { name: 'mailings', path: '/mailings' },
+  { name: 'mailings-none', path: '/mailings?search=nothing' },
+  { name: 'mailings-empty', path: '/mailings', account: 'empty' },
+  { name: 'mailing', path: '/mailings/:utr', hasChart: true },
+  { name: 'mailing-recipients', path: '/mailings/:utr/recipients' },
+  { name: 'people', path: '/people' },
+  { name: 'people-empty', path: '/people', account: 'empty' },
+  { name: 'person', path: '/people/13' },
+  { name: 'people-import', path: '/people/import' },
+  { name: 'automations-empty', path: '/automations', account: 'empty' },
+  { name: 'left', path: '/left' },
+  { name: 'left-empty', path: '/left', account: 'empty' },
+  { name: 'left-groups', path: '/left/groups' },
+  { name: 'left-blocked', path: '/left/blocked' },
+  { name: 'left-lift', path: '/left/lift?list=all&email=d4p0@example.org' },
+  { name: 'outbox', path: '/outbox' },
+  { name: 'outbox-mail', path: '/outbox/3' },
+  { name: 'outbox-headers', path: '/outbox/3?view=headers' },
+  { name: 'outbox-source', path: '/outbox/3?view=source' },
+  { name: 'outbox-links', path: '/outbox/3?view=links' },
+  { name: 'outbox-check', path: '/outbox/3?view=check' },
+  { name: 'settings-senders', path: '/settings/senders' },
+  { name: 'settings-health', path: '/settings/health' },
+];

@@ -1,0 +1,162 @@
+/** The settings in a browser: users, keys, log, and a person's own sessions, password and second factor. */
+import t, { type Test } from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import { hashPassword } from '../../src/users/passwords.ts';
+import { totpCode } from '../../src/users/totp.ts';
+import { startApp } from '../helper.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+
+const PASSWORD = 'correct horse battery';
+
+async function signedIn(t: Test, role: Role = 'owner') {
+  const app = await startApp(t);
+  const person = addPerson(app, role);
+  const cookie = cookieOf(app, person);
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    app.page('GET', path, { headers: { cookie, ...headers } });
+  const post = (path: string, form: Record<string, string> = {}) =>
+    app.page('POST', path, { form, headers: { cookie, 'sec-fetch-site': 'same-origin' } });
+  return { app, person, cookie, get, post };
+}
+
+t.test('whoever is not signed in is led to the page for that', async (t) => {
+  const app = await startApp(t);
+  for (const path of ['/settings', '/settings/users', '/settings/keys', '/settings/audit', '/settings/sessions']) {
+    const { status, headers } = await app.page('GET', path);
+    t.strictSame([status, headers.location], [303, '/login'], path);
+  }
+});
+
+t.test('owners see all pages in their language, others their own sign-in alone', async (t) => {
+  const owner = await signedIn(t);
+  t.equal((await owner.get('/settings')).headers.location, '/settings/users');
+  for (const [path, title] of [
+    ['/settings/users', 'Benutzer'],
+    ['/settings/keys', 'Schlüssel'],
+    ['/settings/audit', 'Protokoll'],
+    ['/settings/senders', 'Absender'],
+    ['/settings/health', 'Zustand'],
+    ['/settings/sessions', 'Ihre Anmeldung'],
+  ] as const) {
+    const { status, text } = await owner.get(path, { 'accept-language': 'de' });
+    t.equal(status, 200, path);
+    t.match(text, `<h1>${title}</h1>`);
+  }
+  const editor = await signedIn(t, 'editor');
+  t.equal((await editor.get('/settings')).headers.location, '/settings/sessions');
+  for (const path of ['/settings/users', '/settings/keys', '/settings/audit']) {
+    const { status, text } = await editor.get(path);
+    t.equal(status, 403, path);
+    t.match(text, '<h1>Not allowed</h1>');
+  }
+  t.notMatch((await editor.get('/settings/sessions')).text, '/settings/users"');
+});
+
+t.test('a user is invited by a link that is shown once, changed and removed; hostile names stay text', async (t) => {
+  const { app, post, get } = await signedIn(t);
+  const hostile = '<script>alert(1)</script>';
+  const invited = await post('/settings/users', { email: 'ann@example.org', name: hostile, role: 'viewer' });
+  t.match(invited.text, /http:\/\/mail\.example\.com\/welcome#[\w-]{43}/);
+  t.notMatch(invited.text, '<script>alert');
+  t.notMatch((await get('/settings/users')).text, /welcome#/);
+  const again = await post('/settings/users', { email: 'ann@example.org', name: 'Ann', role: 'viewer' });
+  t.equal(again.status, 422);
+  t.match(again.text, 'The email has already been taken.');
+  const id = app.db.prepare("SELECT id FROM users WHERE email = 'ann@example.org'").pluck().get();
+  const changed = await post(`/settings/users/${id}/role`, { role: 'editor' });
+  t.equal(changed.headers.location, '/settings/users?done=changed');
+  t.match((await get('/settings/users?done=changed')).text, 'Saved.');
+  t.notMatch((await get('/settings/users?done=toString')).text, 'role="status"');
+  t.match((await post(`/settings/users/${id}/link`, { email: 'ann@example.org' })).text, /welcome#[\w-]{43}/);
+  t.equal((await post(`/settings/users/${id}/remove`)).headers.location, '/settings/users?done=removed');
+  t.equal(app.db.prepare('SELECT count(*) FROM users').pluck().get(), 1);
+});
+
+t.test('the last owner stays, and the page says why', async (t) => {
+  const { person, post } = await signedIn(t);
+  const { status, text } = await post(`/settings/users/${person.id}/remove`);
+  t.equal(status, 409);
+  t.match(text, 'The last owner of an account can not be removed');
+});
+
+t.test('a key pair is shown once and revoked', async (t) => {
+  const { app, post, get } = await signedIn(t);
+  const { text } = await post('/settings/keys');
+  const [secret = ''] = /sk_[\w-]{43}/.exec(text) ?? [];
+  t.not(secret, '');
+  t.notMatch((await get('/settings/keys')).text, 'sk_');
+  const id = app.db.prepare('SELECT max(id) FROM api_keys').pluck().get();
+  t.equal((await post(`/settings/keys/${id}/revoke`)).headers.location, '/settings/keys?done=revoked');
+  t.match((await get('/settings/keys')).text, 'Revoked on');
+});
+
+t.test('the log is shown newest first, a hundred at a time', async (t) => {
+  const { app, get, post } = await signedIn(t);
+  for (let at = 0; at < 120; at++) await app.one.call('POST', '/keys/create');
+  await post('/settings/keys');
+  const first = (await get('/settings/audit')).text;
+  t.equal(first.match(/Made a key pair/g)?.length, 100);
+  const next = /href="(\/settings\/audit\?before=\d+)"/.exec(first)?.[1] ?? '';
+  const second = (await get(next)).text;
+  t.equal(second.match(/Made a key pair/g)?.length, 21);
+  t.match(second, 'Added a user');
+  t.ok(first.indexOf('owner@example.org') < first.indexOf('pk_'), 'the last thing done comes first');
+  t.equal((await get('/settings/audit?before=x')).status, 200);
+});
+
+t.test('a password is changed with the old one only, and ends all sessions but the one it begins', async (t) => {
+  const { app, person, cookie, get, post } = await signedIn(t);
+  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
+  cookieOf(app, person);
+  const change = { current: PASSWORD, password: 'lark sings in the rain' };
+  const weak = await post('/settings/sessions/password', { ...change, password: 'Password2024!' });
+  t.equal(weak.status, 422);
+  t.match(weak.text, 'among the first that are guessed');
+  const wrong = await post('/settings/sessions/password', { ...change, current: 'wrong horse battery' });
+  t.equal(wrong.status, 422);
+  t.match(wrong.text, 'This is not your password.');
+  const done = await post('/settings/sessions/password', change);
+  t.equal(done.headers.location, '/settings/sessions?done=password');
+  t.equal(app.db.prepare('SELECT count(*) FROM sessions').pluck().get(), 1);
+  t.equal((await get('/settings/sessions')).headers.location, '/login', 'the cookie from before is over');
+  const renewed = String(done.headers['set-cookie']).split(';')[0] ?? '';
+  t.not(renewed, cookie);
+  t.equal((await get('/settings/sessions', { cookie: renewed })).status, 200);
+});
+
+t.test('a second factor is set up by its first code, and switched off with the password', async (t) => {
+  const { app, get, post } = await signedIn(t);
+  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
+  const setup = (await get('/settings/second-factor')).text;
+  t.match(setup, /<svg class="qr" viewBox="0 0 \d+ \d+" role="img"/);
+  const secret = /name="secret" value="([A-Z2-7]{32})"/.exec(setup)?.[1] ?? '';
+  const code = totpCode(secret, Math.floor(app.clock.now().getTime() / 30_000));
+  const wrong = await post('/settings/second-factor', { secret, code: '000000' });
+  t.equal(wrong.status, 422);
+  t.match(wrong.text, `value="${secret}"`, 'the same secret again');
+  const done = await post('/settings/second-factor', { secret, code });
+  t.equal(done.text.match(/([a-z2-7]{4}-){3}[a-z2-7]{4}/g)?.length, 10);
+  const again = await post('/settings/second-factor', { secret: 'A'.repeat(32), code });
+  t.equal(again.headers.location, '/settings/sessions', 'another one can not be planted over it');
+  t.match((await get('/settings/sessions')).text, '10 recovery codes are left.');
+  t.equal((await post('/settings/second-factor/off', { confirmation: 'wrong horse battery' })).status, 422);
+  const renewed = await post('/settings/second-factor/codes', { confirmation: PASSWORD });
+  t.equal(renewed.text.match(/([a-z2-7]{4}-){3}[a-z2-7]{4}/g)?.length, 10);
+  const off = await post('/settings/second-factor/off', { confirmation: PASSWORD });
+  t.equal(off.headers.location, '/settings/sessions?done=second-factor-off');
+  t.equal(app.db.prepare('SELECT totp_secret FROM users').pluck().get(), null);
+});
+
+t.test('sessions are listed and ended; nobody ends those of others but an owner', async (t) => {
+  const { app, get, post } = await signedIn(t, 'editor');
+  const other = cookieOf(app, addPerson(app, 'owner'));
+  t.notMatch((await get('/settings/sessions')).text, 'owner@example.org');
+  const ids = app.db.prepare<[], number>('SELECT id FROM sessions ORDER BY id').pluck().all();
+  t.equal((await post(`/settings/sessions/${ids[1]}/end`)).status, 404);
+  const theirs = await app.page('POST', `/settings/sessions/${ids[0]}/end`, {
+    form: {},
+    headers: { cookie: other, 'sec-fetch-site': 'same-origin' },
+  });
+  t.equal(theirs.headers.location, '/settings/sessions?done=ended');
+  t.equal((await get('/settings/sessions')).headers.location, '/login');
+});

@@ -1,0 +1,27 @@
+/** The keys that a first start makes. */
+import { join } from 'node:path';
+import t from 'tap';
+import { systemClock } from '../../src/clock.ts';
+import { findAccount, firstKeys, firstKeysShown } from '../../src/database/accounts.ts';
+import { connect, migrateAndSeed } from '../../src/database/open.ts';
+
+t.test('the first keys are made again by each start until they have been shown', async (t) => {
+  const db = connect(join(t.testdir({}), 'test.db'));
+  t.teardown(() => db.$client.close());
+  migrateAndSeed(db);
+  const one = firstKeys(db, systemClock, false);
+  const two = firstKeys(db, systemClock, false);
+  t.ok(one && two && one.secretKey !== two.secretKey, 'a start that was killed before it showed them loses nothing');
+  t.equal(two && findAccount(db, two, { publicKey: '', secretKey: '' }), 1);
+  firstKeysShown(db);
+  t.equal(firstKeys(db, systemClock, false), null);
+});
+
+t.test('with a pair in the settings, no first keys are made', async (t) => {
+  const db = connect(join(t.testdir({}), 'test.db'));
+  t.teardown(() => db.$client.close());
+  migrateAndSeed(db);
+  t.equal(firstKeys(db, systemClock, true), null);
+  t.equal(db.$client.prepare('SELECT count(*) FROM accounts').pluck().get(), 1);
+  t.equal(firstKeys(db, systemClock, false), null);
+});

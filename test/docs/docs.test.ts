@@ -1,0 +1,125 @@
+/** The documents say what the code does: the settings table, and every command, run in the order in which they stand. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import t from 'tap';
+import { SETTINGS } from '../../src/config.ts';
+import { startApp } from '../helper.ts';
+import { blocksOf, commandsOf, inlineCodeOf, ROOT } from '../support/documents.ts';
+import { operationsOf, readDocument } from '../support/openapi-operations.ts';
+import { checkCaddy, checkCompose, checkCron, checkLitestream, checkNginx, checkUnit } from './files.ts';
+import { checkImage } from './image.ts';
+import { Machine } from './machine.ts';
+
+const DOCUMENTS = ['README.md', 'docs/operating.md', 'docs/architecture.md', 'CHANGELOG.md'];
+const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+t.test('the table of settings is that of the code, in its order', async (t) => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(([, name, fallback, about]) => ({
+    name,
+    fallback: fallback?.replaceAll('`', ''),
+    about,
+  }));
+  const settings = Object.entries(SETTINGS).map(([name, { fallback, about }]) => ({ name, fallback, about }));
+  t.strictSame(rows, settings);
+});
+
+t.test('.env.example lists every setting with its default and what it is for, all commented out', async (t) => {
+  const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
+  const listed = [...example.matchAll(/^# (.*)\n# ([A-Z_]+)=(.*)$/gm)].map(([, about, name, fallback]) => ({
+    name,
+    fallback,
+    about,
+  }));
+  const settings = Object.entries(SETTINGS).map(([name, { fallback, about }]) => ({ name, fallback, about }));
+  t.strictSame(listed, settings);
+  t.strictSame(parseEnv(example), {}, 'copied as it is, it changes nothing');
+});
+
+t.test('Dockerfile and compose.yaml are those that the documents show', async (t) => {
+  const shown = blocksOf('docs/operating.md').map(({ text }) => text);
+  for (const name of ['Dockerfile', 'compose.yaml']) t.ok(shown.includes(readFileSync(join(ROOT, name), 'utf8')), name);
+});
+
+t.test('every file and folder that the documents name exists', async (t) => {
+  for (const document of [
+    ...DOCUMENTS,
+    'docs/benchmarks.md',
+    'docs/http-conventions.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+  ]) {
+    const code = [...inlineCodeOf(document), ...blocksOf(document).map(({ text }) => text)].join('\n');
+    for (const [path] of code.matchAll(
+      /(?<![\w/.-])(src|test|scripts|data|drizzle|docs|assets)\/[\w./-]*\w\/?(?![\w<*/-])/g,
+    ))
+      t.ok(existsSync(join(ROOT, path)), `${document}: ${path}`);
+  }
+});
+
+t.test('every command of the documents is run, or its file checked, on a machine of its own', async (t) => {
+  const machine = await Machine.start(t);
+  for (const { document, language, text } of DOCUMENTS.flatMap(blocksOf)) {
+    await t.test(`${document}: ${language}: ${text.slice(0, text.indexOf('\n'))}`, async (t) => {
+      if (language === 'sh') for (const command of commandsOf(text)) await machine.run(t, command);
+      else if (language === 'cron') await machine.runCron(t, checkCron(t, text));
+      else if (language === 'ini') checkUnit(t, text);
+      else if (language === 'dockerfile') await checkImage(t, text);
+      else if (language === 'caddyfile') await machine.checkPages(t, checkCaddy(t, text));
+      else if (language === 'nginx') checkNginx(t, text);
+      else if (language === 'yaml' && text.startsWith('dbs:')) checkLitestream(t, text);
+      else if (language === 'yaml') checkCompose(t, text);
+      else t.equal(language, 'text', 'a block of a language that nothing here checks');
+    });
+  }
+  for (const [document, code] of DOCUMENTS.flatMap((name) => inlineCodeOf(name).map((code) => [name, code] as const))) {
+    if (/^sendlark \w/.test(code)) t.ok(machine.hasRun(code), `${document}: ${code} was run in a block`);
+  }
+});
+
+t.test('the tour can be pasted into every shell', async (t) => {
+  const commands = blocksOf('README.md')
+    .flatMap(({ text }) => commandsOf(text))
+    .filter((command) => command.startsWith('curl '));
+  t.ok(commands.length > 5);
+  // Words without a character that any of the shells reads in its own way, or within single quotes.
+  for (const command of commands) t.match(command, /^curl( ([\w:/.@=-]*[\w:/.=-]|'[^'"\\\r\n]+'))+$/);
+  const folder = t.testdir({ curl: '#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done\n' });
+  chmodSync(join(folder, 'curl'), 0o755);
+  const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder };
+  const words = (shell: string, flag: string) =>
+    spawnSync(shell, [flag, commands.join('\n')], { env, encoding: 'utf8' });
+  const expected = words('bash', '-c').stdout;
+  t.match(expected, '@keys.txt');
+  for (const [shell, flag] of [
+    ['zsh', '-c'],
+    ['fish', '-c'],
+    ['pwsh', '-Command'],
+  ] as const) {
+    const { error, stdout } = words(shell, flag);
+    if (error)
+      t.pass(`${shell} is not installed here, so its words are not compared`, { skip: `${shell} is not installed` });
+    else t.equal(stdout, expected, shell);
+  }
+});
+
+t.test('every script that the documents name exists', async (t) => {
+  for (const document of [...DOCUMENTS, 'docs/benchmarks.md', 'CONTRIBUTING.md']) {
+    const code = [...inlineCodeOf(document), ...blocksOf(document).map(({ text }) => text)].join('\n');
+    for (const [, name = ''] of code.matchAll(/npm run ([\w:]+)/g)) t.ok(scripts[name], `${document}: npm run ${name}`);
+  }
+});
+
+t.test('every path of the API that the documents or a command name exists', async (t) => {
+  const folder = join(ROOT, 'src/commands');
+  const commands = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+  const texts = [...DOCUMENTS.map((name) => join(ROOT, name)), ...commands.map((name) => join(folder, name))].map(
+    (path) => readFileSync(path, 'utf8'),
+  );
+  const named = texts.flatMap((text) => [...text.matchAll(/\b(GET|POST|DELETE) (?:\/api)?(\/[\w/-]+)/g)]);
+  const operations = operationsOf(await readDocument(await startApp(t)));
+  const known = new Set(operations.map(({ method, path }) => `${method} ${path}`));
+  for (const [, method, path] of named) t.ok(known.has(`${method} /api${path}`), `${method} ${path}`);
+});

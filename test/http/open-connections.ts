@@ -1,0 +1,59 @@
+/** A listening application, and connections to it by hand, so that a test decides what is sent and when. */
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import type { Test } from 'tap';
+import { startApp } from '../helper.ts';
+
+export const MIB = 1024 * 1024;
+
+/** An application that listens, and a way to open connections to it. */
+export async function listening(t: Test, settings: Record<string, string> = {}) {
+  const app = await startApp(t, settings);
+  await app.fastify.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.fastify.server.address() as AddressInfo;
+  return { app, open: () => opened(t, port) };
+}
+
+/** A connection that keeps what it receives. */
+async function opened(t: Test, port: number) {
+  const socket = connect(port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  let received = '';
+  let isClosed = false;
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  // A connection may be reset while it is written to; that is an end like any other.
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  await once(socket, 'connect');
+  return {
+    socket,
+    send: (text: string) => socket.write(text),
+    received: () => received,
+    isClosed: () => isClosed,
+    /** Waits until what was received matches. */
+    async got(pattern: RegExp): Promise<string> {
+      while (!pattern.test(received)) {
+        if (isClosed) throw new Error(`closed after ${JSON.stringify(received)}`);
+        await setTimeout(5);
+      }
+      return received;
+    },
+    async closed(): Promise<string> {
+      while (!isClosed) await setTimeout(5);
+      return received;
+    },
+  };
+}
+
+/** The head of a request. */
+export function head(path: string, headers: Record<string, string | number>, method = 'POST'): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`;
+}
+
+export const URLENCODED = 'application/x-www-form-urlencoded';

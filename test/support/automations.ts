@@ -1,0 +1,82 @@
+/** An automation with its mails, made through the API, and people who join it. */
+import type { Test } from 'tap';
+import { startApp, type TestApp } from '../helper.ts';
+
+/** In milliseconds. */
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+
+interface Mail {
+  to: string;
+  subject: string;
+  at: string;
+}
+
+/** An account with a list, a group, a sender and a welcome series of three mails: at once, after 2 days, 12 hours later. */
+export async function withWelcomeSeries(
+  t: Test,
+  { exit = 0, settings = {} }: { exit?: number; settings?: Record<string, string> } = {},
+) {
+  const app = await startApp(t, settings);
+  const post = async (path: string, form: Record<string, unknown>) => {
+    const answer = await app.one.call('POST', path, { form });
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`);
+    return answer.body.message;
+  };
+  const get = async (path: string, query: Record<string, unknown> = {}) => app.one.call('GET', path, { query });
+  await post('/contacts-type/add', { name: 'Readers' });
+  await post('/unsubscribes-groups/save', { group_name: 'News', description: 'n', is_display: 1 });
+  await post('/sender/save', {
+    from_name: 'Lark',
+    from_email: 'lark@example.com',
+    reply_to_email: 'lark@example.com',
+    country_id: 1,
+    company_address: '1 Harbour St',
+    nickname: 'l',
+  });
+  await app.background();
+  app.db.exec('DELETE FROM outbox');
+  const { utr } = await post('/automations/create', {
+    type: 'welcome',
+    automation_for: 'contacts_1',
+    automation_name: 'Welcome',
+    unsubscribe_group_id: 1,
+    exit_criteria: exit,
+  });
+  const addMail = (subject: string, waiting_type: string, waiting_period: number) =>
+    post('/automations/schedule/create', {
+      utr,
+      sender_id: 1,
+      subject,
+      waiting_period,
+      waiting_type,
+      template_id: 1,
+      preview_img: 'blank.png',
+      template_html: '<p>Hello ((first_name))</p>',
+    });
+  await addMail('one', 'instantly', 1);
+  await addMail('two', 'days', 2);
+  await addMail('three', 'hours', 12);
+  const join = (name: string) =>
+    post('/contacts/add', { contact_type_id: 1, email: `${name}@example.org`, first_name: name, country: 1 });
+  /** Lets time pass in steps of an hour, the background at each. */
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += HOUR) {
+      app.clock.advance(Math.min(HOUR, ms - passed));
+      await app.background();
+    }
+  };
+  const live = async () => {
+    const answer = await get('/automations/set-live', { utr });
+    if (answer.status !== 200) throw new Error(answer.text);
+  };
+  return { app, utr, post, get, join, pass, live, addMail };
+}
+
+/** The mails in the outbox, oldest first. */
+export const mailsOf = (app: TestApp): Mail[] =>
+  app.db.prepare<[], Mail>('SELECT envelope_to AS "to", subject, created_at AS at FROM outbox ORDER BY id').all();
+
+/** The same as moment, local part of the address, and subject: `01-15T09:00 ann one`. */
+export const mailsInBrief = (app: TestApp) =>
+  mailsOf(app).map(({ to, subject, at }) => `${at.slice(5, 16)} ${to.split('@')[0]} ${subject}`);

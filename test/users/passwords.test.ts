@@ -1,0 +1,79 @@
+/** Which passwords are accepted, how they are stored, and that hashing many at once stays bounded. */
+import t from 'tap';
+import { passwordFault } from '../../src/users/password-rules.ts';
+import { hashPassword, isWeaklyHashed, verifyPassword } from '../../src/users/passwords.ts';
+
+const PERSON = ['Zoë Müller', 'zoe@larkbooks.example'];
+
+t.test('passwords that guessing programs try first are refused, passphrases and random ones are not', async (t) => {
+  const refused = {
+    short: ['', 'x', 'Tr0ub4dor&3', 'kürzer als'],
+    common: [
+      'passwordpassword',
+      'Password2024!',
+      'P@ssw0rd1234',
+      'qwertyuiop123',
+      'QWERTZUIOP!!',
+      '123456789012',
+      'abababababab',
+      'aaaaaaaaaaaaaaaa',
+      'abc!abc!abc!',
+      'iloveyou1999',
+      'Summer2025Summer2025',
+      'letmein letmein',
+      'administrator1!',
+      '1q2w3e4r5t6y',
+      'Willkommen2024',
+      'zebrazebrazebra',
+      'monkeydragon1!',
+    ],
+    personal: ['zoemüller2024', 'larkbooks-zoe-1', 'Müller Müller Zoë'],
+    long: ['x'.repeat(200) + 'correct horse battery staple'.repeat(3)],
+  };
+  for (const [fault, passwords] of Object.entries(refused))
+    for (const password of passwords) t.equal(passwordFault(password, PERSON), fault, password);
+  const accepted = [
+    'correct horse battery staple',
+    'X7#qm!v2Lp9w',
+    'der Vogel singt im Regen',
+    'ubiquitous-otter-41',
+    '密码是一只会唱歌的云雀在清晨',
+    'kP3xv9ZrT2mQ',
+  ];
+  for (const password of accepted) t.equal(passwordFault(password, PERSON), null, password);
+});
+
+t.test('a stored password tells its parameters, its own salt and nothing of the password', async (t) => {
+  const [one, two] = [await hashPassword('correct horse battery'), await hashPassword('correct horse battery')];
+  t.match(one, /^scrypt\$17\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
+  t.not(one, two);
+  t.equal(await verifyPassword('correct horse battery', one, 'last'), true);
+  t.equal(await verifyPassword('correct horse batterx', one, 'last'), false);
+  t.equal(isWeaklyHashed(one), false);
+  t.equal(isWeaklyHashed(one.replace('$17$', '$15$')), true);
+});
+
+t.test('letters that look the same are the same, however the keyboard composes them', async (t) => {
+  const stored = await hashPassword('caf\u00e9 am Morgen hell');
+  t.equal(await verifyPassword('cafe\u0301 am Morgen hell', stored, 'last'), true);
+});
+
+t.test('without a stored password the answer is no', async (t) => {
+  t.equal(await verifyPassword('', null, 'last'), false);
+});
+
+t.test('only so many hashes wait: strangers beyond that are refused, people we know go first', async (t) => {
+  const order: string[] = [];
+  const weak = 'scrypt$10$8$1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
+  const strangers = Array.from({ length: 30 }, () =>
+    verifyPassword('guess', weak, 'last').then(
+      () => order.push('stranger'),
+      () => order.push('refused'),
+    ),
+  );
+  const known = verifyPassword('mine', weak, 'first').then(() => order.push('known'));
+  await Promise.all([...strangers, known]);
+  t.equal(order.filter((one) => one === 'refused').length, 8, 'two at work and twenty waiting');
+  const served = order.filter((one) => one !== 'refused');
+  t.ok(served.indexOf('known') <= 3, `the one we know was served as number ${served.indexOf('known') + 1}`);
+});
