@@ -5,10 +5,9 @@ import { Failure } from '../failure.ts';
 import { withRetryAfter } from '../http/errors.ts';
 import { parseUrlencoded } from '../http/form-fields.ts';
 import { healthPages } from '../http/health.ts';
-import { html } from '../http/html.ts';
 import { metricsPage } from '../http/metrics.ts';
 import { referencePage } from '../http/openapi/reference-page.ts';
-import { page, unknownPage } from '../http/page-layout.ts';
+import { messagePage, unknownPage } from '../http/page-layout.ts';
 import { POLICY } from '../http/page-style.ts';
 import { countriesPage } from './countries.ts';
 import { trackingPages } from './tracking.ts';
@@ -47,26 +46,10 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
     if (error instanceof Failure) withRetryAfter(reply, error);
     const status = error instanceof Failure ? error.status : (error.statusCode ?? 500);
-    if (status === 503) {
-      return page(
-        reply.code(503),
-        'Please try again in a moment',
-        html`<h1>Please try again in a moment</h1><p>The service is busy and could not save this yet.</p>`,
-      );
-    }
-    if (status < 500) {
-      return page(
-        reply.code(status),
-        'That did not work',
-        html`<h1>That did not work</h1><p>Please open the page again.</p>`,
-      );
-    }
+    if (status === 503) return messagePage(reply.code(status), 'busy');
+    if (status < 500) return messagePage(reply.code(status), 'refused');
     request.log.error({ err: error, route: request.routeOptions.url }, 'page failed');
-    return page(
-      reply.code(500),
-      'Something went wrong',
-      html`<h1>Something went wrong</h1><p>Nothing was changed. Please try again in a moment.</p>`,
-    );
+    return messagePage(reply.code(500), 'failed');
   });
   app.setNotFoundHandler((_request, reply) => unknownPage(reply));
   await app.register(unsubscribePage, deps);

@@ -6,7 +6,8 @@ import type { Deps } from '../deps.ts';
 import { Failure, unavailable } from '../failure.ts';
 import { type FormBody, MALFORMED, textList } from '../http/form-fields.ts';
 import { html } from '../http/html.ts';
-import { page, READ, unknownLink } from '../http/page-layout.ts';
+import { messagePage, page, READ, unknownLink } from '../http/page-layout.ts';
+import { chooseWords, type PageWords } from '../http/page-words/index.ts';
 import { PreferenceStore, type Preferences } from './preferences.ts';
 
 interface Link {
@@ -31,14 +32,7 @@ export async function unsubscribePage(app: FastifyInstance, { db, lock, clock, c
   app.route({
     method: READ,
     url: '/u/shared',
-    handler: (_request, reply) =>
-      page(
-        reply,
-        'Unsubscribing works from the mail',
-        html`<h1>Unsubscribing works from the mail</h1>
-<p>You came from a copy of a mail in the browser. Such copies are passed on, so the link that unsubscribes is only in the mail itself.
-Please open the mail and use the link at its end, or the unsubscribe button of your mail program.</p>`,
-      ),
+    handler: (_request, reply) => messagePage(reply, 'sharedCopy'),
   });
 
   app.route<Link>({
@@ -46,17 +40,18 @@ Please open the mail and use the link at its end, or the unsubscribe button of y
     url: '/u/:token',
     handler: (request, reply) => {
       const ids = readToken(request.params.token);
-      return ids === null ? unknownLink(reply) : show(reply, store.read(ids), '');
+      return ids === null ? unknownLink(reply) : show(reply, chooseWords(reply), store.read(ids), '');
     },
   });
 
   app.post<Link>('/u/:token', async (request, reply) => {
     const ids = readToken(request.params.token);
     if (ids === null) return unknownLink(reply);
+    const words = chooseWords(reply);
     const choice = readChoice(request.body);
     // The page confirms the choice only after it was written.
-    const notice = await writeWhenFree(() => act(ids, store.read(ids), choice));
-    return show(reply, store.read(ids), notice);
+    const notice = await writeWhenFree(() => act(ids, store.read(ids), choice, words.preferences));
+    return show(reply, words, store.read(ids), notice);
   });
 
   /** Runs `write` as soon as the lock is free. Throws 503 when that takes too long; the write is then still made later. */
@@ -82,20 +77,25 @@ Please open the mail and use the link at its end, or the unsubscribe button of y
   }
 
   /** Carries out a choice; gives the notice that the page then shows. */
-  function act(ids: RecipientIds, before: Preferences, { form, shown, checked }: Choice): string {
+  function act(
+    ids: RecipientIds,
+    before: Preferences,
+    { form, shown, checked }: Choice,
+    words: PageWords['preferences'],
+  ): string {
     switch (form) {
       case 'groups':
         store.saveChoices(ids, before, shown, checked);
-        return 'Your choices are saved.';
+        return words.saved;
       case 'none':
         store.unsubscribe(ids, before, 0, 'page');
-        return 'You will get no more mail from us.';
+        return words.leftAll;
       case 'back':
         store.resubscribe(before);
-        return 'Welcome back. Please look at your choices below.';
+        return words.isBack;
       default:
         store.unsubscribe(ids, before, before.own, 'one-click');
-        return `You are unsubscribed${groupSuffix(before)}.`;
+        return leftNotice(before, words);
     }
   }
 }
@@ -121,35 +121,37 @@ function readChoice(body: FormBody = Object.create(null)): Choice {
   return { form, shown: listed('shown'), checked: listed('on') };
 }
 
-function groupSuffix({ groups, own }: Preferences): string {
+function leftNotice({ groups, own }: Preferences, words: PageWords['preferences']): string {
   const group = groups.find(({ id }) => id === own);
-  return group === undefined ? '' : ` from “${group.group_name}”`;
+  return group === undefined ? words.left : words.leftGroup(group.group_name);
 }
 
-function show(reply: FastifyReply, preferences: Preferences, notice: string): FastifyReply {
+function show(reply: FastifyReply, words: PageWords, preferences: Preferences, notice: string): FastifyReply {
   const { email, sender, groups, own, unsubscribed } = preferences;
+  const text = words.preferences;
   const choices = groups.map(
     ({ id, group_name, description }) => html`
 <label class="choice"><input type="checkbox" name="on" value="${id}"${unsubscribed.has(id) ? '' : html` checked`}>
-<span>${group_name}${id === own ? html` <small>The mail you came from</small>` : ''}${description === '' ? '' : html`<small>${description}</small>`}</span></label>
+<span>${group_name}${id === own ? html` <small>${text.own}</small>` : ''}${description === '' ? '' : html`<small>${description}</small>`}</span></label>
 <input type="hidden" name="shown" value="${id}">`,
   );
   const some = html`
 <form method="post"><input type="hidden" name="form" value="groups">
-<fieldset><legend>What would you like to get?</legend>${choices}</fieldset>
-<button>Save my choices</button></form>
-<section><h2>No mail at all</h2>
-<p class="quiet">Takes ${email} off everything, now and in the future.</p>
-<form method="post"><input type="hidden" name="form" value="none"><button class="plain">Unsubscribe from all mail</button></form></section>`;
+<fieldset><legend>${text.question}</legend>${choices}</fieldset>
+<button>${text.save}</button></form>
+<section><h2>${text.noneTitle}</h2>
+<p class="quiet">${text.noneAbout(email)}</p>
+<form method="post"><input type="hidden" name="form" value="none"><button class="plain">${text.none}</button></form></section>`;
   const nothing = html`
-<p>${email} gets no mail from us at all.</p>
-<form method="post"><input type="hidden" name="form" value="back"><button>Get mail again</button></form>`;
+<p>${text.getsNothing(email)}</p>
+<form method="post"><input type="hidden" name="form" value="back"><button>${text.back}</button></form>`;
   return page(
     reply,
-    'Your mail preferences',
+    text.title,
     html`${sender === '' ? '' : html`<p class="from">${sender}</p>`}
-<h1>Your mail preferences</h1>
+<h1>${text.title}</h1>
 ${notice === '' ? '' : html`<p class="notice" role="status">${notice}</p>`}
-${unsubscribed.has(0) ? nothing : html`<p class="quiet">For ${email}</p>${some}`}`,
+${unsubscribed.has(0) ? nothing : html`<p class="quiet">${text.forAddress(email)}</p>${some}`}`,
+    words.language,
   );
 }

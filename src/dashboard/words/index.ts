@@ -1,6 +1,7 @@
 /** The language of a page: its texts, and how it writes numbers and dates. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { LanguageCode } from '../../http/languages.ts';
 import { de } from './de/index.ts';
 import { en } from './en/index.ts';
 import type { Entry, Translation, ValuesOf } from './translation.ts';
@@ -18,11 +19,7 @@ export function isWordKey(value: unknown): value is WordKey {
   return typeof value === 'string' && Object.hasOwn(en, value);
 }
 
-const CATALOGUES = { en, de } satisfies Record<string, Translation<English>>;
-
-/** The languages the dashboard speaks, by their own names. */
-export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
-export type LanguageCode = keyof typeof LANGUAGES;
+const CATALOGUES: Readonly<Record<LanguageCode, Translation<English>>> = { en, de };
 
 /** Texts, numbers and times for one reader. */
 export class Language {

@@ -1,0 +1,36 @@
+/** The languages that pages are written in, and which of them a browser asks for. */
+
+const CODES = ['en', 'de'] as const;
+export type LanguageCode = (typeof CODES)[number];
+
+/** The longest Accept-Language header that is read. */
+const MAX_HEADER = 200;
+
+/** The locales of an Accept-Language header (RFC 9110, 12.5.4) by descending weight; those that are malformed are left out. */
+export function acceptedLocales(header = ''): string[] {
+  return header
+    .slice(0, MAX_HEADER)
+    .split(',')
+    .map((part) => {
+      const [tag = '', weight = 'q=1'] = part.trim().split(/\s*;\s*/);
+      return { tag, weight: Number(weight.replace('q=', '')) };
+    })
+    .filter(({ tag, weight }) => /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(tag) && weight > 0)
+    .sort((one, other) => other.weight - one.weight)
+    .map(({ tag }) => tag);
+}
+
+/** The language of a locale such as de-AT; null where no page is written in it. */
+export function languageOfLocale(locale: string): LanguageCode | null {
+  const language = locale.split('-')[0]?.toLowerCase();
+  return CODES.find((code) => code === language) ?? null;
+}
+
+/** The first of these locales whose language pages are written in; English where there is none. */
+export function preferredLanguage(locales: readonly string[]): LanguageCode {
+  for (const locale of locales) {
+    const code = languageOfLocale(locale);
+    if (code !== null) return code;
+  }
+  return 'en';
+}

@@ -1,0 +1,72 @@
+/** German: the pages that recipients open. */
+import { html } from '../html.ts';
+import type { en } from './en.ts';
+
+export const de: typeof en = {
+  unknownLink: {
+    title: 'Diesen Link gibt es nicht',
+    content: html`<h1>Diesen Link gibt es hier nicht mehr</h1>
+<p>Er ist unvollständig, wurde unterwegs verändert oder gehört zu einer E-Mail, die wir nicht mehr gespeichert haben. Bitte öffnen Sie
+den Link in der neuesten E-Mail, die Sie von uns haben.</p>
+<p>Wenn Sie keine E-Mails mehr von uns möchten, antworten Sie bitte auf die E-Mail und schreiben Sie uns das.</p>`,
+  },
+  unknownPage: {
+    title: 'Seite nicht gefunden',
+    content: html`<h1>Seite nicht gefunden</h1>
+<p>Unter dieser Adresse gibt es keine Seite. Wenn Sie über einen Link gekommen sind, ist er vielleicht unvollständig.</p>`,
+  },
+  busy: {
+    title: 'Bitte versuchen Sie es gleich noch einmal',
+    content: html`<h1>Bitte versuchen Sie es gleich noch einmal</h1>
+<p>Der Dienst ist ausgelastet und konnte das noch nicht speichern.</p>`,
+  },
+  refused: {
+    title: 'Das hat nicht geklappt',
+    content: html`<h1>Das hat nicht geklappt</h1><p>Bitte öffnen Sie die Seite noch einmal.</p>`,
+  },
+  failed: {
+    title: 'Etwas ist schiefgegangen',
+    content: html`<h1>Etwas ist schiefgegangen</h1>
+<p>Es wurde nichts geändert. Bitte versuchen Sie es gleich noch einmal.</p>`,
+  },
+  outdatedLink: {
+    title: 'Dieser Link funktioniert nicht',
+    content: html`<h1>Dieser Link funktioniert nicht</h1>
+<p>Er ist unvollständig, zu alt, oder der Absender wurde inzwischen geändert. Bitte lassen Sie sich eine neue Bestätigungsmail schicken.</p>`,
+  },
+  sharedCopy: {
+    title: 'Abmelden können Sie sich in der E-Mail',
+    content: html`<h1>Abmelden können Sie sich in der E-Mail</h1>
+<p>Sie kommen von der Kopie einer E-Mail im Browser. Solche Kopien werden weitergegeben, deshalb steht der Link zum Abmelden nur in
+der E-Mail selbst. Bitte öffnen Sie die E-Mail und benutzen Sie den Link an ihrem Ende oder die Schaltfläche zum Abmelden in Ihrem
+E-Mail-Programm.</p>`,
+  },
+  preferences: {
+    title: 'Ihre E-Mail-Einstellungen',
+    forAddress: (email) => html`Für ${email}`,
+    question: 'Was möchten Sie bekommen?',
+    own: 'Aus dieser Gruppe war die E-Mail, von der Sie kommen',
+    save: 'Auswahl speichern',
+    noneTitle: 'Gar keine E-Mails',
+    noneAbout: (email) => html`Meldet ${email} von allem ab, jetzt und in Zukunft.`,
+    none: 'Von allen E-Mails abmelden',
+    getsNothing: (email) => html`${email} bekommt keine E-Mails von uns.`,
+    back: 'Wieder E-Mails bekommen',
+    saved: 'Ihre Auswahl ist gespeichert.',
+    leftAll: 'Sie bekommen keine E-Mails mehr von uns.',
+    isBack: 'Willkommen zurück. Bitte sehen Sie sich unten Ihre Auswahl an.',
+    left: 'Sie sind abgemeldet.',
+    leftGroup: (group) => `Sie sind von „${group}“ abgemeldet.`,
+  },
+  verify: {
+    kind: 'Absenderadresse',
+    title: 'Adresse bestätigen',
+    somebody: 'Jemand möchte E-Mails senden von',
+    warning:
+      'Bestätigen Sie nur, wenn dieses Postfach Ihnen gehört und Sie davon wissen. Wenn nicht, schließen Sie diese Seite: Dann geschieht nichts.',
+    confirm: 'Ja, Adresse bestätigen',
+    doneTitle: 'Adresse bestätigt',
+    done: (email) => html`Von <strong>${email}</strong> können jetzt E-Mails gesendet werden.`,
+    close: 'Sie können diese Seite schließen.',
+  },
+};

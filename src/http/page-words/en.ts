@@ -1,0 +1,67 @@
+/** English: the pages that recipients open. */
+import { type Html, html } from '../html.ts';
+
+export const en = {
+  unknownLink: {
+    title: 'This link is not known',
+    content: html`<h1>This link is not known here any more</h1>
+<p>It is incomplete, was changed on its way, or belongs to a mail we have no record of any more. Please open the link in the
+newest mail you have from us.</p>
+<p>If you want no more mail from us, please reply to the mail and say so.</p>`,
+  },
+  unknownPage: {
+    title: 'Page not found',
+    content: html`<h1>Page not found</h1>
+<p>There is no page at this address. If you came by a link, it may be incomplete.</p>`,
+  },
+  busy: {
+    title: 'Please try again in a moment',
+    content: html`<h1>Please try again in a moment</h1><p>The service is busy and could not save this yet.</p>`,
+  },
+  refused: {
+    title: 'That did not work',
+    content: html`<h1>That did not work</h1><p>Please open the page again.</p>`,
+  },
+  failed: {
+    title: 'Something went wrong',
+    content: html`<h1>Something went wrong</h1><p>Nothing was changed. Please try again in a moment.</p>`,
+  },
+  outdatedLink: {
+    title: 'This link does not work',
+    content: html`<h1>This link does not work</h1>
+<p>It is incomplete, too old, or the sender was changed since. Ask for a new verification mail.</p>`,
+  },
+  sharedCopy: {
+    title: 'Unsubscribing works from the mail',
+    content: html`<h1>Unsubscribing works from the mail</h1>
+<p>You came from a copy of a mail in the browser. Such copies are passed on, so the link that unsubscribes is only in the mail itself.
+Please open the mail and use the link at its end, or the unsubscribe button of your mail program.</p>`,
+  },
+  preferences: {
+    title: 'Your mail preferences',
+    forAddress: (email: string): Html => html`For ${email}`,
+    question: 'What would you like to get?',
+    own: 'The mail you came from',
+    save: 'Save my choices',
+    noneTitle: 'No mail at all',
+    noneAbout: (email: string): Html => html`Takes ${email} off everything, now and in the future.`,
+    none: 'Unsubscribe from all mail',
+    getsNothing: (email: string): Html => html`${email} gets no mail from us at all.`,
+    back: 'Get mail again',
+    saved: 'Your choices are saved.',
+    leftAll: 'You will get no more mail from us.',
+    isBack: 'Welcome back. Please look at your choices below.',
+    left: 'You are unsubscribed.',
+    leftGroup: (group: string): string => `You are unsubscribed from “${group}”.`,
+  },
+  verify: {
+    kind: 'Sender address',
+    title: 'Confirm this address',
+    somebody: 'Somebody wants to send mail from',
+    warning: 'Confirm only if this mailbox is yours and you know about it. If not, close this page: nothing happens.',
+    confirm: 'Yes, confirm this address',
+    doneTitle: 'Address confirmed',
+    done: (email: string): Html => html`Mail can now be sent from <strong>${email}</strong>.`,
+    close: 'You can close this page.',
+  },
+};

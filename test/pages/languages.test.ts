@@ -1,0 +1,124 @@
+/** The pages that recipients open are in the language of their browser where we write it, and in English for everybody else. */
+import PostalMime from 'postal-mime';
+import t from 'tap';
+import { Html } from '../../src/http/html.ts';
+import { de } from '../../src/http/page-words/de.ts';
+import { en } from '../../src/http/page-words/en.ts';
+import { sendCampaign } from '../campaign.ts';
+import { startApp, type TestApp } from '../helper.ts';
+
+type Visit = (language: string | undefined) => ReturnType<TestApp['page']>;
+
+/** Every page of ours that a recipient or the owner of a sender's mailbox sees. Opening them in this order is possible again and again. */
+async function visits(app: TestApp, links: Record<string, string>): Promise<[string, Visit][]> {
+  const { u = '', c = '' } = links;
+  const raw = app.db.prepare<[], Buffer>('SELECT raw FROM outbox ORDER BY id LIMIT 1').pluck().get();
+  const { text: plain = '' } = await PostalMime.parse(raw ?? '');
+  const verify = /\/verify\/\S+/.exec(plain)?.[0] ?? '';
+  const visit =
+    (method: string, path: string, form?: Record<string, string>): Visit =>
+    (language) =>
+      app.page(method, path, {
+        ...(form && { form }),
+        headers: language === undefined ? {} : { 'accept-language': language },
+      });
+  return [
+    ['preferences', visit('GET', u)],
+    ['choices', visit('POST', u, { form: 'groups', shown: '1', on: '1' })],
+    ['one click', visit('POST', u)],
+    ['no mail at all', visit('POST', u, { form: 'none' })],
+    ['nothing to choose', visit('GET', u)],
+    ['the way back', visit('POST', u, { form: 'back' })],
+    ['unsubscribing from a copy', visit('GET', '/u/shared')],
+    ['a form of another page', visit('POST', u, { form: 'odd' })],
+    ['too much', visit('POST', u, { form: 'x'.repeat(100_000) })],
+    ['an unknown link', visit('GET', `${u}x`)],
+    ['an unknown click', visit('GET', `${c}9`)],
+    ['no page', visit('GET', '/nowhere')],
+    ['confirm', visit('GET', verify)],
+    ['an unknown confirmation', visit('GET', `${verify}x`)],
+    ['confirmed', visit('POST', verify)],
+  ];
+}
+
+/** The visible sentences of a catalogue: what stands between two tags, or between a tag and a value. */
+function sentences(catalogue: object): string[] {
+  return Object.values(catalogue)
+    .flatMap((entry: unknown) => {
+      if (typeof entry === 'function') return textOf(entry('\0')).split('\0');
+      if (entry instanceof Html || typeof entry === 'string') return textOf(entry).split(/<[^>]+>/);
+      return typeof entry === 'object' && entry !== null ? sentences(entry) : [];
+    })
+    .map((text) => text.trim())
+    .filter((text) => text.length > 3);
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Html ? value.text : String(value);
+}
+
+t.test('every page is in German for a browser that asks for it first, and in English for every other', async (t) => {
+  const { mails, app } = await started();
+  const pages = await visits(app, mails[0]?.paths ?? {});
+  const german = new Set(sentences(de));
+  const english = new Set(sentences(en));
+  const seen: string[] = [];
+  for (const [name, visit] of pages) {
+    const plain = await visit(undefined);
+    t.match(plain.text, '<html lang="en">', name);
+    t.ok(
+      [...english].some((sentence) => plain.text.includes(sentence)),
+      name,
+    );
+    t.strictSame(
+      [...german].filter((sentence) => plain.text.includes(sentence)),
+      [],
+      name,
+    );
+    for (const language of ['en-US,en;q=0.9,de;q=0.8', 'fr', '*', 'de;q=0', 'xx-€;q=, ,;', 'd'.repeat(5000)])
+      t.equal((await visit(language)).text, plain.text, `${name}, asked for in ${language.slice(0, 30)}`);
+    const translated = await visit('fr-FR, de-AT;q=0.9, en;q=0.8');
+    t.match(translated.text, '<html lang="de">', name);
+    t.equal(translated.status, plain.status, name);
+    t.strictSame(
+      [...english].filter((sentence) => translated.text.includes(sentence)),
+      [],
+      name,
+    );
+    seen.push(translated.text);
+    for (const { headers } of [plain, translated])
+      t.match(headers, { vary: 'Accept-Language', 'cache-control': 'no-store' }, name);
+  }
+  const whole = seen.join('');
+  const kept = sentences({ busy: de.busy, failed: de.failed, left: de.preferences.left });
+  t.strictSame(
+    [...german].filter((sentence) => !whole.includes(sentence) && !kept.includes(sentence)),
+    [],
+    'and every text is seen, but for those of a failure and of a mail without a group',
+  );
+
+  async function started() {
+    const app = await startApp(t);
+    return { app, ...(await sendCampaign(t, app, { html: '<a href="https://shop.example/">news</a>' })) };
+  }
+});
+
+t.test('a failure of ours and a busy database are told in German too', async (t) => {
+  const app = await startApp(t);
+  const { mails } = await sendCampaign(t, app, {});
+  app.db.exec('ALTER TABLE unsubscribe_groups RENAME TO gone');
+  const { status, text } = await app.page('GET', mails[0]?.paths.u ?? '', { headers: { 'accept-language': 'de' } });
+  t.equal(status, 500);
+  t.match(text, '<html lang="de">');
+  t.match(text, de.failed.content.text);
+});
+
+t.test('what is not written by us keeps its language: a web copy does not depend on the browser’s', async (t) => {
+  const app = await startApp(t);
+  const { mails } = await sendCampaign(t, app, { html: '<p>Hello</p><a href="((web_copy))">View in browser</a>' });
+  const copy = (language: string) =>
+    app.page('GET', mails[0]?.paths.w ?? '', { headers: { 'accept-language': language } });
+  const [english, german] = [await copy('en'), await copy('de')];
+  t.equal(english.text, german.text);
+  t.equal(german.headers.vary, undefined);
+});
