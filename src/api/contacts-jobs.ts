@@ -84,9 +84,10 @@ export const contactJobRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { d
           checkContactFilter(db, accountId, body, errors);
           const { action, contact_type_id, segment_id, to_contact_type_id, to_segment_id, unsubscribe_groups_id } =
             body;
-          if (contact_type_id)
+          if (contact_type_id !== undefined)
             errors.reference('contact_type_id', () => hasContactType(db, accountId, contact_type_id));
-          if (segment_id) errors.reference('segment_id', () => ownsSegment.get(segment_id, accountId) !== undefined);
+          if (segment_id !== undefined)
+            errors.reference('segment_id', () => ownsSegment.get(recordId(segment_id), accountId) !== undefined);
           if (action === 'move' && !to_contact_type_id)
             errors.add('to_contact_type_id', messages.required('to_contact_type_id'));
           if (action === 'move' && to_contact_type_id)
