@@ -4,6 +4,7 @@ import { Failure } from '../failure.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
 import type { Session } from '../users/sessions.ts';
 import { answerError } from './error-pages.tsx';
+import { loginPath } from './sign-in/next-page.ts';
 import type { Viewer } from './viewer.ts';
 
 const FORBIDDEN = 403;
@@ -20,11 +21,11 @@ export function guardPages(app: FastifyInstance): void {
   );
 }
 
-/** Sends whoever is not signed in to the page for that. For the routes registered after this call. */
+/** Sends whoever is not signed in to the page for that, which leads back here. For the routes registered after this call. */
 export function requireSignIn(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
     if (request.session !== null) next();
-    else reply.redirect('/login', 303);
+    else reply.redirect(request.method === 'POST' ? '/login' : loginPath(request.url), 303);
   });
 }
 

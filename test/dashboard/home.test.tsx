@@ -1,5 +1,6 @@
 /** Home, as different users see it. */
 import t from 'tap';
+import { hashPassword } from '../../src/users/passwords.ts';
 import { startApp, type TestApp } from '../helper.ts';
 import { addPerson, callerOf, cookieOf } from '../support/people.ts';
 import { fillAccount, HOSTILE } from './filled-account.ts';
@@ -20,9 +21,19 @@ function stepsOf(text: string) {
 }
 
 t.test('whoever is not signed in is sent to the sign-in page, and comes back', async (t) => {
-  const { page } = await startApp(t);
-  const { status, headers } = await page('GET', '/');
-  t.match([status, headers.location], [303, '/login']);
+  const app = await startApp(t);
+  const { status, headers } = await app.page('GET', '/');
+  t.strictSame([status, headers.location], [303, '/login']);
+  const wanted = '/people?search=ann%20%26%20bob&page=2';
+  const away = (await app.page('GET', wanted)).headers.location ?? '';
+  t.equal(away, `/login?${new URLSearchParams({ next: wanted })}`);
+  const form = await app.page('GET', String(away));
+  t.match(form.text, `name="next" value="${wanted.replace('&', '&amp;')}"`);
+  addPerson(app);
+  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword('correct horse battery'));
+  const fields = { email: 'owner@example.org', password: 'correct horse battery', next: wanted };
+  const post = { form: fields, headers: { 'sec-fetch-site': 'same-origin' } };
+  t.equal((await app.page('POST', '/login', post)).headers.location, wanted);
 });
 
 t.test('the checklist finds out by itself which steps are done', async (t) => {

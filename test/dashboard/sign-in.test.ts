@@ -87,6 +87,36 @@ t.test('signing in makes a new session and ends the one the browser had, so that
   t.equal((await app.page('GET', '/login', { headers: { cookie } })).headers.location, '/');
 });
 
+t.test('signing in leads on to pages of our own only', async (t) => {
+  const { app, person, post } = await withOwner(t);
+  const cookie = cookieOf(app, person);
+  const form = { email: 'owner@example.org', password: PASSWORD };
+  for (const next of [
+    '//evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    'https://evil.example/',
+    'javascript:alert(1)',
+    'evil.example',
+    '/\t/evil.example',
+    '/people\r\nset-cookie: a=b',
+    '/pe\u00f6ple',
+    `/${'x'.repeat(1000)}`,
+    ' /people',
+    '',
+  ]) {
+    const { headers } = await app.page('GET', '/login', { query: { next }, headers: { cookie } });
+    t.equal(headers.location, '/', JSON.stringify(next));
+    const asked = await app.page('GET', '/login', { query: { next } });
+    t.match(asked.text, 'name="next" value="/"', JSON.stringify(next));
+  }
+  t.equal((await app.page('GET', '/login?next=/a&next=/b', { headers: { cookie } })).headers.location, '/');
+  t.equal((await post('/login', { ...form, next: '//evil.example' })).headers.location, '/');
+  t.equal((await post('/login', { ...form, next: '/people?type=2' })).headers.location, '/people?type=2');
+  // A request line may name another host (RFC 9112, 3.2.2).
+  t.equal((await app.fastify.inject('http://evil.example//evil.example')).statusCode, 404);
+});
+
 t.test('signing out ends the session on the server and removes the cookie', async (t) => {
   const { app, person, post } = await withOwner(t);
   const cookie = cookieOf(app, person);
@@ -107,11 +137,12 @@ t.test('a second factor is asked for after the password', async (t) => {
   t.equal(step.status, 200);
   t.equal(step.headers['set-cookie'], undefined);
   const pending = /name="pending" value="([^"]+)"/.exec(step.text)?.[1] ?? '';
-  const wrong = await post('/login/code', { pending, code: '000000' });
+  const wrong = await post('/login/code', { pending, code: '000000', next: '/people' });
   t.equal(wrong.status, 401);
   t.match(wrong.text, 'This code is wrong');
-  const right = await post('/login/code', { pending, code: code() });
-  t.equal(right.status, 303);
+  t.match(wrong.text, 'name="next" value="/people"', 'the page to go to is not forgotten');
+  const right = await post('/login/code', { pending, code: code(), next: '/people' });
+  t.strictSame([right.status, right.headers.location], [303, '/people']);
   t.match(right.headers['set-cookie'], 'sendlark=');
   t.equal(countSessions(app), 1);
 });

@@ -1,15 +1,16 @@
 /** Signing in with a password, the second step with a code, and signing out. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../deps.ts';
-import { clearSessionCookie, isSafeWay, setSessionCookie } from '../../http/sessions.ts';
+import { clearSessionCookie, isSafeWay } from '../../http/sessions.ts';
 import { audit } from '../../users/audit.ts';
 import { endSession } from '../../users/sessions.ts';
 import type { SignInResult, SignIns } from '../../users/sign-in.ts';
 import { Button } from '../components/button.tsx';
 import { TextField } from '../components/field.tsx';
 import { languageOf, sendBarePage } from '../page.tsx';
-import type { Language } from '../words/index.ts';
+import { beginSession } from './begin-session.ts';
 import { callerOf, field } from './fields.ts';
+import { loginPath, nextPage } from './next-page.ts';
 import { SignInPanel } from './panel.tsx';
 import { sendUnsafeWay } from './unsafe-way.tsx';
 
@@ -19,25 +20,31 @@ const TOO_MANY_REQUESTS = 429;
 export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, config, signIns } = deps;
 
-  app.get('/login', (request, reply) => {
-    if (request.session !== null) return reply.redirect('/', 303);
+  app.get<{ Querystring: { next?: unknown } }>('/login', (request, reply) => {
+    const { next: given } = request.query;
+    const next = nextPage(typeof given === 'string' ? given : undefined);
+    if (request.session !== null) return reply.redirect(next, 303);
     if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
-    return sendLogin(request, reply);
+    return sendLogin(request, reply, { next });
   });
 
   app.post('/login', async (request, reply) => {
     if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
     const email = field(request, 'email');
+    const next = nextPage(field(request, 'next'));
     const result = await signIns.withPassword(email, field(request, 'password'), callerOf(request));
-    if (result.outcome === 'second-factor') return sendCode(request, reply, result.pending);
-    return finish(request, reply, result, (problem) => sendLogin(request, reply, { email, problem }), 'login.wrong');
+    if (result.outcome === 'second-factor') return sendCode(request, reply, { pending: result.pending, next });
+    if (result.outcome === 'signed-in') return beginSession(request, reply, deps, { ...result, next });
+    return sendLogin(request, reply, { email, next, problem: refuse(request, reply, result, 'login.wrong') });
   });
 
   app.post('/login/code', async (request, reply) => {
     if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
     const pending = field(request, 'pending');
+    const next = nextPage(field(request, 'next'));
     const result = await signIns.withCode(pending, field(request, 'code'), callerOf(request));
-    return finish(request, reply, result, (problem) => sendCode(request, reply, pending, problem), 'login.code.wrong');
+    if (result.outcome === 'signed-in') return beginSession(request, reply, deps, { ...result, next });
+    return sendCode(request, reply, { pending, next, problem: refuse(request, reply, result, 'login.code.wrong') });
   });
 
   app.post('/logout', (request, reply) => {
@@ -51,32 +58,25 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
     clearSessionCookie(reply, config);
     return reply.redirect('/login', 303);
   });
-
-  /** Begins the session, or shows the form again with what is wrong. */
-  function finish(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    result: Exclude<SignInResult, { outcome: 'second-factor' }> | SignInResult,
-    again: (problem: string) => unknown,
-    wrong: 'login.wrong' | 'login.code.wrong',
-  ) {
-    const language = languageOf(request, null);
-    if (result.outcome === 'signed-in') {
-      // Whoever was signed in with this browser before is signed out: the cookie is about to be overwritten.
-      if (request.session !== null) endSession(db, request.session.id);
-      setSessionCookie(reply, config, result.secret);
-      return reply.redirect('/', 303);
-    }
-    if (result.outcome === 'wait') {
-      reply.code(TOO_MANY_REQUESTS).header('retry-after', result.seconds);
-      return again(language.say('login.wait', { count: result.seconds }));
-    }
-    reply.code(UNAUTHORIZED);
-    return again(language.say(wrong));
-  }
 }
 
-function sendLogin(request: FastifyRequest, reply: FastifyReply, { email = '', problem = '' } = {}) {
+/** Sets the status of a refusal and gives its text, which is `wrong` unless somebody has to wait. */
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: Exclude<SignInResult, { outcome: 'signed-in' }>,
+  wrong: 'login.wrong' | 'login.code.wrong',
+): string {
+  const language = languageOf(request, null);
+  if (result.outcome === 'wait') {
+    reply.code(TOO_MANY_REQUESTS).header('retry-after', result.seconds);
+    return language.say('login.wait', { count: result.seconds });
+  }
+  reply.code(UNAUTHORIZED);
+  return language.say(wrong);
+}
+
+function sendLogin(request: FastifyRequest, reply: FastifyReply, { email = '', next = '/', problem = '' }) {
   const language = languageOf(request, null);
   const title = language.say('login.title');
   return sendBarePage(
@@ -85,6 +85,7 @@ function sendLogin(request: FastifyRequest, reply: FastifyReply, { email = '', p
     title,
     <SignInPanel title={title} problem={problem}>
       <form method="post" action="/login">
+        <input type="hidden" name="next" value={next} />
         <TextField
           name="email"
           type="email"
@@ -107,8 +108,12 @@ function sendLogin(request: FastifyRequest, reply: FastifyReply, { email = '', p
   );
 }
 
-function sendCode(request: FastifyRequest, reply: FastifyReply, pending: string, problem = '') {
-  const language: Language = languageOf(request, null);
+function sendCode(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { pending, next, problem = '' }: { pending: string; next: string; problem?: string },
+) {
+  const language = languageOf(request, null);
   const title = language.say('login.code.title');
   return sendBarePage(
     request,
@@ -117,6 +122,7 @@ function sendCode(request: FastifyRequest, reply: FastifyReply, pending: string,
     <SignInPanel title={title} problem={problem}>
       <form method="post" action="/login/code">
         <input type="hidden" name="pending" value={pending} />
+        <input type="hidden" name="next" value={next} />
         <TextField
           name="code"
           label={language.say('login.code.label')}
@@ -130,7 +136,7 @@ function sendCode(request: FastifyRequest, reply: FastifyReply, pending: string,
         <Button>{language.say('login.submit')}</Button>
       </form>
       <p class="small">
-        <a href="/login">{language.say('login.again')}</a>
+        <a href={loginPath(next)}>{language.say('login.again')}</a>
       </p>
     </SignInPanel>,
   );

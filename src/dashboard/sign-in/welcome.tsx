@@ -2,19 +2,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import type { Deps } from '../../deps.ts';
-import { isSafeWay, setSessionCookie } from '../../http/sessions.ts';
+import { isSafeWay } from '../../http/sessions.ts';
 import { findLoginLink, type LoginLink, useLoginLink } from '../../users/login-links.ts';
-import { passwordFault } from '../../users/password-rules.ts';
 import { hashPassword } from '../../users/passwords.ts';
-import { endSession } from '../../users/sessions.ts';
 import type { SignIns } from '../../users/sign-in.ts';
 import { findUserByEmail } from '../../users/users.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { type Problems, TextField } from '../components/field.tsx';
 import { Island } from '../components/island.tsx';
 import { languageOf, sendBarePage } from '../page.tsx';
-import type { Language } from '../words/index.ts';
+import { beginSession } from './begin-session.ts';
 import { callerOf, field } from './fields.ts';
+import { NewPasswordField, passwordProblem } from './new-password.tsx';
 import { SignInPanel } from './panel.tsx';
 import { sendUnsafeWay } from './unsafe-way.tsx';
 
@@ -84,16 +83,8 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
     if (user === null) return sendExpired(request, reply);
     // A second factor is asked for as always: whoever has the link has the password, and no more.
     if (user.totp_secret !== null) return reply.redirect('/login', 303);
-    if (request.session !== null) endSession(db, request.session.id);
-    setSessionCookie(reply, config, signIns.signIn(user, callerOf(request)).secret);
-    return reply.redirect('/', 303);
+    return beginSession(request, reply, deps, signIns.signIn(user, callerOf(request)));
   });
-}
-
-/** What is wrong with a new password, as the problems of the field `password`; none when it is fine. */
-export function passwordProblem(language: Language, password: string, person: readonly string[]): Problems {
-  const fault = passwordFault(password, person);
-  return fault === null ? {} : { password: [language.say(`password.${fault}`)] };
 }
 
 function sendChoice(
@@ -130,16 +121,7 @@ function sendChoice(
           required
           problems={problems}
         />
-        <TextField
-          name="password"
-          type="password"
-          label={language.say('welcome.password')}
-          hint={language.say('password.hint')}
-          autocomplete="new-password"
-          minLength={12}
-          required
-          problems={problems}
-        />
+        <NewPasswordField problems={problems} />
         <Button>{language.say('welcome.submit')}</Button>
       </form>
     </SignInPanel>,

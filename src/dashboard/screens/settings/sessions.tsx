@@ -14,7 +14,7 @@ import { Badge, Card } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { languageOf } from '../../page.tsx';
 import { callerOf, field } from '../../sign-in/fields.ts';
-import { passwordProblem } from '../../sign-in/welcome.tsx';
+import { NewPasswordField, passwordProblem } from '../../sign-in/new-password.tsx';
 import { sessionOf, viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import { backTo, refusal, sendSettings } from './frame.tsx';
@@ -166,16 +166,7 @@ function PasswordForm({ email, problems }: { email: string; problems: Problems |
           required
           problems={problems}
         />
-        <TextField
-          name="password"
-          type="password"
-          label={language.say('welcome.password')}
-          hint={language.say('password.hint')}
-          autocomplete="new-password"
-          minLength={12}
-          required
-          problems={problems}
-        />
+        <NewPasswordField problems={problems} />
         <p class="quiet-text small">{language.say('own.password.text')}</p>
         <Button>{language.say('own.password.submit')}</Button>
       </form>
