@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import t from 'tap';
-import { mustSucceed, readOutbox, sendCampaign } from './campaign.ts';
+import { mustSucceed, readOutbox, sendCampaign } from './support/campaign.ts';
+import { skipWithout, toolPath } from './support/tools.ts';
 import { browse, DESK, FLAGS, look, NAMELESS, OUTPUT, PHONE, serve } from './support/walked-pages.ts';
-import { skipWithout, toolPath } from './tools.ts';
 
 t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   mkdirSync(OUTPUT, { recursive: true });

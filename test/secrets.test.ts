@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import t from 'tap';
 import { tokenSecrets } from '../src/delivery/links/tokens.ts';
-import { sendCampaign } from './campaign.ts';
-import { startApp } from './helper.ts';
+import { startApp } from './support/app.ts';
+import { sendCampaign } from './support/campaign.ts';
 
 t.test('no secret, key or token is in a log line, no key in the file', async (t) => {
   let log = '';

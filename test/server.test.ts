@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
-import { Service, startSink } from './service.ts';
+import { Service, startSink } from './support/service.ts';
 
 const PEOPLE = 2000;
 const NAMES = ['Zoë', 'Łukasz 🎉', 'Ngọc', 'Anna', 'Đorđe', '山田'];

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import type { ImportJob } from '../../src/audience/import/import.ts';
-import { type Caller, startApp } from '../helper.ts';
+import { type Caller, startApp } from '../support/app.ts';
 
 const typeOf = async (caller: Caller, name: string): Promise<number> => {
   const { headers } = await caller.call('POST', '/contacts-type/add', { form: { name } });

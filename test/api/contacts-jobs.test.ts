@@ -1,6 +1,6 @@
 /** Actions on many contacts: each contact once, through kills, with progress; cancelled and undone. */
 import t, { type Test } from 'tap';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 
 const PEOPLE = 450;
 

@@ -1,6 +1,6 @@
 /** Importing with a mapping: looking at a file, then importing its columns as chosen fields, with progress and the rows that failed. */
 import t, { type Test } from 'tap';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 
 async function withType(t: Test): Promise<TestApp> {
   const app = await startApp(t);

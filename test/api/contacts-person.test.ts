@@ -1,8 +1,8 @@
 /** One person: their timeline, the export of all that is known, and erasing them. */
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import { sendCampaign } from '../campaign.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
 
 type Moments = { kind: string; name: string | null; state: string | null; url: string | null }[];

@@ -1,7 +1,7 @@
 /** Finding contacts: the search agrees with comparing every contact, pages have each once, filters combine. */
 import t, { type Test } from 'tap';
 import { parseAddress } from '../../src/audience/contacts/addresses.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 
 interface Person {
   email: string;

@@ -1,6 +1,6 @@
 /** What holds for the fields, ids and lists of every endpoint. */
 import t from 'tap';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 
 t.test('all faulty fields are named at once, references included', async (t) => {
   const app = await startApp(t);

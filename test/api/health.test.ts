@@ -5,7 +5,7 @@ import { recordBackup } from '../../src/database/backups.ts';
 import { holdSending } from '../../src/delivery/queue/hold.ts';
 import { recordRelayFailure } from '../../src/delivery/queue/relay-failures.ts';
 import type { Check } from '../../src/doctor/check.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

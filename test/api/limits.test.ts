@@ -1,7 +1,7 @@
 /** What one account may ask for: no request of it, and none to a page about it, costs the others more than a moment. */
 import t, { type Test } from 'tap';
-import { mustSucceed, sendCampaign } from '../campaign.ts';
-import { type Caller, startApp, type TestApp } from '../helper.ts';
+import { type Caller, startApp, type TestApp } from '../support/app.ts';
+import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 
 const NOW = '2026-01-15T09:00:00.000000Z';
 

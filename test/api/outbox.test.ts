@@ -1,7 +1,7 @@
 /** The built-in outbox as an owner looks at it. */
 import t from 'tap';
-import { sendCampaign } from '../campaign.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
 
 t.test('the outbox shows names and subjects as people read them, and the mail in a browser', async (t) => {
   const app = await startApp(t);

@@ -1,7 +1,7 @@
 /** GET /api/overview: what is set up, under way and lost. */
 import t, { type Test } from 'tap';
-import { mustSucceed, sendCampaign } from '../campaign.ts';
-import { type Caller, startApp, type TestApp } from '../helper.ts';
+import { type Caller, startApp, type TestApp } from '../support/app.ts';
+import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

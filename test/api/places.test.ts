@@ -1,7 +1,7 @@
 /** The reference data as clients fetch it. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 
 t.test('one answer in every coding, with an ETag that spares the second fetch', async (t) => {
   const app = await startApp(t);

@@ -1,6 +1,6 @@
 /** Segments through the API: their records, their errors, and what names a deleted one. */
 import t from 'tap';
-import type { CallOptions } from '../helper.ts';
+import type { CallOptions } from '../support/app.ts';
 import {
   addContact,
   INSERT_LIVE_AUTOMATION,

@@ -1,8 +1,8 @@
 /** GET /api/senders/checks: the verification mails of all senders, and the keys of their domains. */
 import { generateKeyPairSync } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { mustSucceed } from '../campaign.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
+import { mustSucceed } from '../support/campaign.ts';
 
 const SENDER = {
   from_name: 'Lark',

@@ -1,7 +1,7 @@
 /** Senders and their verification mail: what leaves, what does not, and where an owner reads about it. */
 import t, { type Test } from 'tap';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { Relay } from '../support/launched-mailing.ts';
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 /** Looking for single sends and their recipients: the light list, filters, CSV, what people and machines did, retries, live progress. */
 import t, { type Test } from 'tap';
-import { mustSucceed, readOutbox, sendCampaign } from '../campaign.ts';
-import { type Caller, startApp, type TestApp } from '../helper.ts';
+import { type Caller, startApp, type TestApp } from '../support/app.ts';
+import { mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
 
 const NAMES = ['anna', 'bea', 'cleo', 'dora'];
 const PEOPLE = NAMES.map((name) => ({ email: `${name}@example.org`, first_name: name }));

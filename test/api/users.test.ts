@@ -1,6 +1,6 @@
 /** Users, keys and the audit log through the API. */
 import t from 'tap';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 
 t.test('an invited user gets a link, shown once, and has no password until it is followed', async (t) => {

@@ -1,7 +1,7 @@
 /** A random month (repeatable by its seed) of an account with three automations, run in the real application and in the model. */
 import type { Test } from 'tap';
 import type { Courier, Outcome } from '../../src/delivery/transport/courier.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { randomOf } from '../support/random.ts';
 import { AutomationModel, type Mail, type Plan } from './automation-model.ts';
 

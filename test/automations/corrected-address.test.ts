@@ -1,6 +1,6 @@
 /** People of a live automation whose address is corrected. */
 import t from 'tap';
-import { ACCEPTED, DAY, HOUR, LATER, startSeries, startShop } from '../shop.ts';
+import { ACCEPTED, DAY, HOUR, LATER, startSeries, startShop } from '../support/shop.ts';
 
 t.test('whose address is corrected keeps their place under the new one; the old one gets nothing more', async (t) => {
   const shop = await startShop(t);

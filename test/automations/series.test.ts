@@ -1,6 +1,6 @@
 /** Mails of a live automation that are edited, fail or wait, and people who leave between them. */
 import t from 'tap';
-import { ACCEPTED, DAY, HOUR, LATER, REFUSED, startSeries, startShop, UNKNOWN } from '../shop.ts';
+import { ACCEPTED, DAY, HOUR, LATER, REFUSED, startSeries, startShop, UNKNOWN } from '../support/shop.ts';
 
 t.test('a mail that was deleted never leaves, not to those queued either; what replaced it does', async (t) => {
   const shop = await startShop(t);

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { lockForServer } from '../../src/database/open.ts';
-import { Service } from '../service.ts';
 import { oldDatabase } from '../support/releases.ts';
+import { Service } from '../support/service.ts';
 import { sendlark } from './command-line.ts';
 import { folder, prepared } from './prepared.ts';
 

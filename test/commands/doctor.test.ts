@@ -14,8 +14,8 @@ import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { holdSending } from '../../src/delivery/queue/hold.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
 import type { Check } from '../../src/doctor/check.ts';
-import { Service, startSink } from '../service.ts';
-import { startDns } from '../support/dns-server.ts';
+import { Service, startSink } from '../support/service.ts';
+import { startDns } from '../support/smtp/dns-server.ts';
 import { sendlark } from './command-line.ts';
 
 interface Examined {

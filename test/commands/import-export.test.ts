@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { progressBar } from '../../src/commands/progress.ts';
-import { skipWithout, toolPath } from '../tools.ts';
+import { skipWithout, toolPath } from '../support/tools.ts';
 import { prepared } from './prepared.ts';
 
 t.test('a CSV file is imported into a contact type, bad rows are named', async (t) => {

@@ -9,7 +9,7 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { startBounceIntake } from '../../src/delivery/feedback/bounces/intake.ts';
-import { Service, startSink } from '../service.ts';
+import { Service, startSink } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
 import { sendlark } from './command-line.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { builtUrls } from '../../src/http/static-files.ts';
-import { BUILT, type Program, Service, startSink } from '../service.ts';
+import { BUILT, type Program, Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
 import { runProgram } from './command-line.ts';
 

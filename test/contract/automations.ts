@@ -1,7 +1,8 @@
 /** Automations and their schedules. */
-import type { TestApp } from '../helper.ts';
+
 import type { World } from '../support/account-records.ts';
 import { addSchedule } from '../support/account-records.ts';
+import type { TestApp } from '../support/app.ts';
 import { someText } from './errors.ts';
 import {
   choice,

@@ -1,7 +1,7 @@
 /** Holds the application against the contract table: every endpoint, every check, and the table printed at the end. */
 import t, { type Test } from 'tap';
-import { startApp } from '../helper.ts';
 import { buildWorld } from '../support/account-records.ts';
+import { startApp } from '../support/app.ts';
 import { accounts } from './checks/accounts.ts';
 import { conflicts } from './checks/conflicts.ts';
 import { encodings } from './checks/encodings.ts';

@@ -1,7 +1,7 @@
 /** One check of one endpoint: asks, judges what holds for every answer, and gathers what does not fit. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Answer, Caller, CallOptions, TestApp } from '../helper.ts';
 import type { World } from '../support/account-records.ts';
+import type { Answer, Caller, CallOptions, TestApp } from '../support/app.ts';
 import { compareErrors, type Expected } from './errors.ts';
 import { callOptions, changed, describe, validValues } from './requests.ts';
 import type { Tables } from './tables.ts';

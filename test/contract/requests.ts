@@ -1,6 +1,7 @@
 /** Makes requests from the table: the valid one, changes to it, and every encoding a body may have. */
-import type { CallOptions, FilePart } from '../helper.ts';
+
 import type { World } from '../support/account-records.ts';
+import type { CallOptions, FilePart } from '../support/app.ts';
 import type { Changes, Endpoint, Parameter, Parameters, Value, Values } from './types.ts';
 
 /** How arrays are written in a form, and how a body is encoded. */

@@ -1,6 +1,7 @@
 /** What the contract table is made of: endpoints with their parameters, their success and their failures. */
-import type { FilePart, TestApp } from '../helper.ts';
+
 import type { Fixture, World } from '../support/account-records.ts';
+import type { FilePart, TestApp } from '../support/app.ts';
 import type { Expected } from './errors.ts';
 import type { Shape } from './shapes.ts';
 

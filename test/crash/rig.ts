@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { fetch } from 'undici';
 import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
 import { connect } from '../../src/database/open.ts';
-import { Service } from '../service.ts';
+import { Service } from '../support/service.ts';
 
 /** The places a sender can be killed at by name. */
 export const STEPS = [

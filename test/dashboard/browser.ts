@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, type CDPSession, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { toolPath } from '../tools.ts';
+import { toolPath } from '../support/tools.ts';
 
 export const PHONE = { width: 375, height: 760 };
 export const DESK = { width: 1280, height: 860 };

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { fromMarkup, toMarkup } from '../../src/delivery/content/mjml-markup.ts';
-import { mustSucceed, sendCampaign } from '../campaign.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
+import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 import { mail, withSchedule } from './designed-mails.ts';
 
 t.test('the preview is merged for a contact the mail is for, and for nobody else', async (t) => {

@@ -1,7 +1,7 @@
 /** The design page: its links, its policy, and what saving a design changes. */
 import t from 'tap';
-import { readOutbox, sendCampaign } from '../campaign.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { readOutbox, sendCampaign } from '../support/campaign.ts';
 import { mail, withSchedule } from './designed-mails.ts';
 
 function revisions({ db }: TestApp) {

@@ -1,7 +1,7 @@
 /** An account in which something has happened, with names that would break a page which took them for markup. */
 import type { Test } from 'tap';
-import { mustSucceed, sendCampaign } from '../campaign.ts';
-import type { TestApp } from '../helper.ts';
+import type { TestApp } from '../support/app.ts';
+import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** A name that ends an attribute and a tag, is long, has no place to break, and turns the direction of writing. */

@@ -1,7 +1,7 @@
 /** Home, as different users see it. */
 import t from 'tap';
 import { hashPassword } from '../../src/users/passwords.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf, cookieOf } from '../support/people.ts';
 import { fillAccount, HOSTILE } from './filled-account.ts';
 

@@ -1,7 +1,7 @@
 /** Senders and health in the settings. */
 import t, { type Test } from 'tap';
-import { mustSucceed } from '../campaign.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
+import { mustSucceed } from '../support/campaign.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 
 const HOSTILE = '<script>alert(1)</script>';

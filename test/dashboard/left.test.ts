@@ -1,8 +1,8 @@
 /** Left and blocked in the dashboard. */
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
-import { mustSucceed } from '../campaign.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { mustSucceed } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
 /** Opens pages, and sends their forms, as a user of this role. */

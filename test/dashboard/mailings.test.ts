@@ -1,8 +1,8 @@
 /** Mailings in the dashboard. */
 import t, { type Test } from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
-import { mustSucceed, sendCampaign } from '../campaign.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { HOSTILE } from './filled-account.ts';
 

@@ -1,8 +1,8 @@
 /** The outbox in the dashboard. */
 import t from 'tap';
 import { checkMail } from '../../src/dashboard/screens/outbox/mail-checks.ts';
-import { sendCampaign } from '../campaign.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 
 const HOSTILE = '"><script>alert(1)</script>';

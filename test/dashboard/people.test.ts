@@ -1,7 +1,7 @@
 /** People in the dashboard: the list, one person, actions on many, and the import, as a user goes through them. */
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { fillAccount, HOSTILE } from './filled-account.ts';
 

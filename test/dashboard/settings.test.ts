@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { hashPassword } from '../../src/users/passwords.ts';
 import { totpCode } from '../../src/users/totp.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 
 const PASSWORD = 'correct horse battery';

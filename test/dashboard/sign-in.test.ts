@@ -7,7 +7,7 @@ import { hashPassword } from '../../src/users/passwords.ts';
 import { switchOnSecondFactor } from '../../src/users/second-factor.ts';
 import { newTotpSecret, totpCode } from '../../src/users/totp.ts';
 import { findUser } from '../../src/users/users.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 
 const PASSWORD = 'correct horse battery';

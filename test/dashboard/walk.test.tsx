@@ -1,9 +1,9 @@
 /** Every screen of the dashboard in a real browser: light and dark, on a phone and on a desk. Pictures are left in test/output. */
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
-import { skipWithout } from '../tools.ts';
+import { skipWithout } from '../support/tools.ts';
 import { DESK, excessWidth, findBarriers, launch, openTab, PHONE, picture, smallTargets } from './browser.ts';
 import { fillAccount } from './filled-account.ts';
 import { gallery } from './gallery.tsx';

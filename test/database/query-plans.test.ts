@@ -4,8 +4,8 @@
  */
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { mustSucceed, sendCampaign } from '../campaign.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
+import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 
 interface Planned {
   text: string;

@@ -9,7 +9,7 @@ import { type BuiltIn, listTemplates, seedTemplates, templateFile } from '../../
 import { mergeText, placeholderNames, scan } from '../../src/delivery/content/merge.ts';
 import { parseMjml, renderMjml } from '../../src/delivery/content/mjml.ts';
 import { buildContent } from '../../src/delivery/mime/build.ts';
-import { textColours } from '../support/contrast.ts';
+import { textColours } from '../support/mails/contrast.ts';
 
 const KNOWN: string[] = JSON.parse(readFileSync(new URL('../../data/dynamic-content.json', import.meta.url), 'utf8'));
 /** Gmail cuts a mail that is longer. */

@@ -8,7 +8,7 @@ import {
   letOthersWrite,
   withAnnouncedWrite,
 } from '../../src/database/write-turns.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 
 /** What another thread sees and writes: the memory as `setEnvironmentData` hands it on. */
 const shared = new Int32Array(getEnvironmentData('sendlark turns') as SharedArrayBuffer);

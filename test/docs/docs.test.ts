@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import t from 'tap';
 import { SETTINGS } from '../../src/config.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { blocksOf, commandsOf, inlineCodeOf, ROOT } from '../support/documents.ts';
 import { operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { checkCaddy, checkCompose, checkCron, checkLitestream, checkNginx, checkUnit } from './files.ts';

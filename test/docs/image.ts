@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Test } from 'tap';
 import { builtUrls } from '../../src/http/static-files.ts';
-import { Service } from '../service.ts';
 import { ROOT } from '../support/documents.ts';
+import { Service } from '../support/service.ts';
 import { pairsOf } from './files.ts';
 
 const WORKDIR = '/opt/sendlark';

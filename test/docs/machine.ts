@@ -15,10 +15,10 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
 import type { Test } from 'tap';
-import { Service } from '../service.ts';
-import { startDns } from '../support/dns-server.ts';
 import { ROOT } from '../support/documents.ts';
+import { Service } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
+import { startDns } from '../support/smtp/dns-server.ts';
 
 const DNS_RECORDS = {
   'example.com': ['v=spf1 a:relay.example ~all'],

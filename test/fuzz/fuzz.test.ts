@@ -1,6 +1,6 @@
 /** The interface under fire from its own document: a short run here, a long one with `npm run test:fuzz -- CASES SEED`. */
 import t from 'tap';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { REPEATED } from './hostile.ts';
 import { GOOD, namesOf, requestOf } from './requests.ts';

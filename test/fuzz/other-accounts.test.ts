@@ -1,6 +1,6 @@
 /** What one account never learns of another, asked of every operation that the OpenAPI document describes. */
 import t from 'tap';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { GOOD, namesOf, requestOf } from './requests.ts';
 import { goodValue, newAccount, SETTINGS } from './world.ts';

@@ -1,7 +1,7 @@
 /** Sends thousands of requests made from the OpenAPI document, and holds every answer against the promises of the interface. */
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import type { TestApp } from '../helper.ts';
+import type { TestApp } from '../support/app.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { hostileHeaders, hostileKey, hostileQuery, hostileValue, otherMethod } from './hostile.ts';
 import { type Change, GOOD, type Plan, printed, type Request, requestOf } from './requests.ts';

@@ -2,8 +2,8 @@
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { createSession } from '../../src/users/sessions.ts';
-import { type Caller, callerWith, type TestApp } from '../helper.ts';
 import { buildWorld } from '../support/account-records.ts';
+import { type Caller, callerWith, type TestApp } from '../support/app.ts';
 import type { Operation } from '../support/openapi-operations.ts';
 
 /** Ids and utrs by what they identify. */

@@ -1,7 +1,7 @@
 /** Bodies that are refused before they are read or built. */
 import t, { type Test } from 'tap';
-import { sendCampaign } from '../campaign.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
 import { head, listening, MIB, URLENCODED } from './open-connections.ts';
 
 t.test('a body of plain text is no form: 415', async (t) => {

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { builtUrls } from '../../src/http/static-files.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { head, listening, MIB, URLENCODED } from './open-connections.ts';
 
 const SECOND = 1000;

@@ -1,7 +1,7 @@
 /** What supervisors and collectors ask. */
 import t from 'tap';
 import { holdSending, releaseSending } from '../../src/delivery/queue/hold.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 
 const MINUTE = 60_000;
 

@@ -1,6 +1,6 @@
 /** Keys: checked before anything else, and kept as hashes. */
 import t from 'tap';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 
 t.test('a key failure comes before any field error', async (t) => {
   const app = await startApp(t);

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 
 const ROWS = 4321;
 

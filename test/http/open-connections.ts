@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 
 export const MIB = 1024 * 1024;
 

@@ -2,7 +2,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import Schema from 'typebox/schema';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
 
 /** Method and path of every API route, from Fastify's own table. */

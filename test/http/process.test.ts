@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { builtUrls } from '../../src/http/static-files.ts';
-import { Service, startSink } from '../service.ts';
+import { Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
 
 const KEYS = 'PublicKey: pk_test_of_sendlark\r\nSecretKey: sk_test_of_sendlark\r\n';

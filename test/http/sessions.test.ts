@@ -1,7 +1,7 @@
 /** Sessions in place of keys: when the API takes one, for how long, and what each role may do with it. */
 import t from 'tap';
-import { sendCampaign } from '../campaign.ts';
-import { type Caller, startApp, type TestApp } from '../helper.ts';
+import { type Caller, startApp, type TestApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
 

@@ -2,7 +2,7 @@
 import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
 import type { Outcome } from '../../src/delivery/transport/courier.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { randomOf } from '../support/random.ts';
 import { type Mail, MonthModel } from './month-model.ts';
 

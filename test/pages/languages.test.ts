@@ -4,8 +4,8 @@ import t from 'tap';
 import { Html } from '../../src/http/html.ts';
 import { de } from '../../src/http/page-words/de.ts';
 import { en } from '../../src/http/page-words/en.ts';
-import { sendCampaign } from '../campaign.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
 
 type Visit = (language: string | undefined) => ReturnType<TestApp['page']>;
 

@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
-import { mustSucceed, sendCampaign } from '../campaign.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
+import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 
 const SENDER = {
   from_name: 'Lark Books',

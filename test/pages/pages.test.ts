@@ -2,8 +2,8 @@
 import PostalMime from 'postal-mime';
 import t from 'tap';
 import { builtUrls } from '../../src/http/static-files.ts';
-import { sendCampaign } from '../campaign.ts';
-import { type Answer, startApp } from '../helper.ts';
+import { type Answer, startApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
 
 t.test('every page has a language and a title, sets no cookie and asks nobody else', async (t) => {
   const app = await startApp(t);

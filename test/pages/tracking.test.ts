@@ -2,7 +2,7 @@
 import t from 'tap';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../../src/delivery/links/tokens.ts';
-import { mustSucceed, readOutbox } from '../campaign.ts';
+import { mustSucceed, readOutbox } from '../support/campaign.ts';
 import { countersOf, fieldsOf, sendAgain, sentCampaign, untilFlushed } from '../support/recipient-links.ts';
 
 const PERSON = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';

@@ -1,8 +1,8 @@
 /** One click to unsubscribe, and links that serve one person for one purpose. */
 import fc from 'fast-check';
 import t from 'tap';
-import { mustSucceed, readOutbox, sendCampaign } from '../campaign.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
+import { mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
 import { countersOf, groupsLeft, sendAgain, sentCampaign, stateOf, untilFlushed } from '../support/recipient-links.ts';
 
 t.test('one click leaves the group, in any encoding, again and again', async (t) => {

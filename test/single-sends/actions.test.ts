@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
-import type { TestApp } from '../helper.ts';
-import { startSink } from '../support/scripted-relay.ts';
+import type { TestApp } from '../support/app.ts';
 import { createSend, outboxOf, RECALL, readyToSend, sendDetails, sendReport } from '../support/single-sends.ts';
+import { startSink } from '../support/smtp/scripted-relay.ts';
 
 t.test('pause keeps the rest waiting, resume goes on, cancel ends it', async (t) => {
   const { app, body } = await readyToSend(t, { SEND_RATE: '1' });

@@ -1,7 +1,7 @@
 /** People and senders that change while a single send is running. */
 import t, { type Test } from 'tap';
 import { purge } from '../../src/database/purge.ts';
-import { LATER, type Shop, startSend, startShop } from '../shop.ts';
+import { LATER, type Shop, startSend, startShop } from '../support/shop.ts';
 
 const NAMES = Array.from({ length: 8 }, (_, at) => `r${at}`);
 

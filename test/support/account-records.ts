@@ -1,5 +1,5 @@
 /** Fills an account with two records of every kind, made as a client makes them. */
-import type { Caller, CallOptions } from '../helper.ts';
+import type { Caller, CallOptions } from './app.ts';
 
 /** Two records of each kind: the first as full as can be, the second as bare as can be. */
 export type Pair = readonly [string, string];

@@ -1,6 +1,6 @@
 /** An automation with its mails, made through the API, and people who join it. */
 import type { Test } from 'tap';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from './app.ts';
 
 /** In milliseconds. */
 export const HOUR = 3_600_000;

@@ -12,8 +12,8 @@ import type { Courier, Handoff, Outcome } from '../../src/delivery/transport/cou
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
 import { Background } from '../../src/threads/background.ts';
-import { FakeClock } from '../helper.ts';
-import { type Script, startSink } from './scripted-relay.ts';
+import { FakeClock } from './app.ts';
+import { type Script, startSink } from './smtp/scripted-relay.ts';
 
 export const ACCEPTED: Outcome = {
   kind: 'accepted',

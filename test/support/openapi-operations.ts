@@ -1,5 +1,5 @@
 /** Reads the OpenAPI document of a running application as a client's generator would: one flat entry for each operation. */
-import type { TestApp } from '../helper.ts';
+import type { TestApp } from './app.ts';
 
 export interface JsonSchema {
   type?: string;

@@ -4,7 +4,7 @@ import type { Role } from '../../src/database/schema/index.ts';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { createSession } from '../../src/users/sessions.ts';
 import { addUser, type User } from '../../src/users/users.ts';
-import { type Caller, callerWith, type TestApp } from '../helper.ts';
+import { type Caller, callerWith, type TestApp } from './app.ts';
 
 /** What a page of the dashboard sends with a request to the API, beside the cookie. */
 export const FROM_PAGE = { 'x-sendlark': 'dashboard', 'sec-fetch-site': 'same-origin' };

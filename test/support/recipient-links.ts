@@ -1,8 +1,8 @@
 /** A sent campaign, the links of its recipients, and what their visits leave in the database. */
 import { setTimeout } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { mustSucceed, sendCampaign } from '../campaign.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from './app.ts';
+import { mustSucceed, sendCampaign } from './campaign.ts';
 
 /** One group that the preference page shows, and two that it does not. */
 export const GROUPS = [

@@ -1,6 +1,6 @@
 /** Contacts, segments, and sends to them through the API, for tests of who is in a segment. */
 import type { Test } from 'tap';
-import { type Answer, type CallOptions, startApp, type TestApp } from '../helper.ts';
+import { type Answer, type CallOptions, startApp, type TestApp } from './app.ts';
 
 /** Makes a live automation for everybody who joins a target; its parameters are the target's id and table, and a utr. */
 export const INSERT_LIVE_AUTOMATION =

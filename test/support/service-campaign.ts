@@ -1,6 +1,6 @@
 /** A campaign on a running service, and what became of it. */
 import { setTimeout } from 'node:timers/promises';
-import type { Service } from '../service.ts';
+import type { Service } from './service.ts';
 
 export interface Counters {
   status: number;

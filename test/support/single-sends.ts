@@ -1,6 +1,6 @@
 /** An account that is ready to send, and what an owner sees of a single send. */
 import type { Test } from 'tap';
-import { type Caller, startApp, type TestApp } from '../helper.ts';
+import { type Caller, startApp, type TestApp } from './app.ts';
 
 /** For how long an immediate send can be recalled, in milliseconds. */
 export const RECALL = 10_000;

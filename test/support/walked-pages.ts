@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { startApp } from '../helper.ts';
+import { startApp } from './app.ts';
 
 /** Flags that make Chromium start alone and quietly. */
 export const FLAGS = [

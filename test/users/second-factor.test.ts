@@ -8,7 +8,7 @@ import {
 } from '../../src/users/second-factor.ts';
 import { base32, isTotpSecret, matchTotp, newTotpSecret, totpCode, totpUrl } from '../../src/users/totp.ts';
 import { findUser } from '../../src/users/users.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { addPerson } from '../support/people.ts';
 
 const STEP = 30_000;

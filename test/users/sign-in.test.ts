@@ -10,7 +10,7 @@ import { findSession } from '../../src/users/sessions.ts';
 import { SignIns } from '../../src/users/sign-in.ts';
 import { newTotpSecret, totpCode } from '../../src/users/totp.ts';
 import { findUser } from '../../src/users/users.ts';
-import { startApp } from '../helper.ts';
+import { startApp } from '../support/app.ts';
 import { addPerson } from '../support/people.ts';
 
 const PASSWORD = 'correct horse battery';

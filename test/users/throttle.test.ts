@@ -1,7 +1,7 @@
 /** Guessing is slowed down by address and by user, and nobody is locked out. */
 import t from 'tap';
 import { Throttle } from '../../src/users/throttle.ts';
-import { FakeClock } from '../helper.ts';
+import { FakeClock } from '../support/app.ts';
 
 const MINUTE = 60_000;
 

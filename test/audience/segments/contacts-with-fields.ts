@@ -2,7 +2,7 @@
 import { listCustomFields } from '../../../src/audience/contacts/custom-fields.ts';
 import { ruleCondition } from '../../../src/audience/segments/rule-sql.ts';
 import type { SegmentRule } from '../../../src/database/schema/index.ts';
-import { startApp, type TestApp } from '../../helper.ts';
+import { startApp, type TestApp } from '../../support/app.ts';
 
 /** Values of a contact by the name of their field. */
 export type Fields = Record<string, string>;

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import t from 'tap';
 import { markForRecompute, recomputeDueSegments } from '../../../src/audience/segments/recompute.ts';
-import type { TestApp } from '../../helper.ts';
+import type { TestApp } from '../../support/app.ts';
 import {
   addContact,
   INSERT_LIVE_AUTOMATION,

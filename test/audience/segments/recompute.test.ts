@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/config.ts';
 import { DELIVERY_STATE } from '../../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
 import { Launcher } from '../../../src/single-sends/launch.ts';
-import type { TestApp } from '../../helper.ts';
+import type { TestApp } from '../../support/app.ts';
 import {
   addContact,
   membersOf,

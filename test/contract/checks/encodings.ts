@@ -1,5 +1,5 @@
 /** One request has one result, however it is encoded or spelled, and whatever else it says. */
-import type { CallOptions } from '../../helper.ts';
+import type { CallOptions } from '../../support/app.ts';
 import type { Probe } from '../probe.ts';
 import { callOptions, changed, encodingsOf, validValues } from '../requests.ts';
 import { withoutChance } from '../tables.ts';

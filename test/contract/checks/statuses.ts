@@ -1,5 +1,5 @@
 /** `STATUS_CODES=always-200` changes the status alone: the bodies are the same. */
-import type { TestApp } from '../../helper.ts';
+import type { TestApp } from '../../support/app.ts';
 import type { Probe } from '../probe.ts';
 
 /** Compares with an application under that setting. Its accounts are empty: what fails before any record will do. */

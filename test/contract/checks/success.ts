@@ -1,6 +1,6 @@
 /** A success has exactly the contract's keys, types and texts, does what it says, and shows what was saved. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Answer } from '../../helper.ts';
+import type { Answer } from '../../support/app.ts';
 import { endpoints, resources } from '../index.ts';
 import type { Probe } from '../probe.ts';
 import { callOptions, changed, validValues } from '../requests.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { mergeHtml, scan } from '../../../src/delivery/content/merge.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
-import { textColours } from '../../support/contrast.ts';
+import { textColours } from '../../support/mails/contrast.ts';
 import { complete, designed, html, mjml, nothing, page, plain, text } from './templates.ts';
 
 t.test('the preheader comes first in the body, hidden, and takes the place of mj-preview', async (t) => {

@@ -10,7 +10,7 @@ import {
   startBounceListener,
 } from '../../../src/delivery/feedback/bounces/listener.ts';
 import { parseReturnPath } from '../../../src/delivery/links/return-paths.ts';
-import { KNOWN, mails, pathOf, SECRET, toOf, withCrlf } from '../../support/returned-mails.ts';
+import { KNOWN, mails, pathOf, SECRET, toOf, withCrlf } from '../../support/mails/returned-mails.ts';
 import { expected } from './corpus/expected.ts';
 
 function failureOf(promise: Promise<unknown>): Promise<unknown> {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { type BounceReport, parseBounce } from '../../../src/delivery/feedback/bounces/parse-bounce.ts';
 import { parseReturnPath } from '../../../src/delivery/links/return-paths.ts';
-import { KNOWN, mails, SECRET, toOf, withCrlf } from '../../support/returned-mails.ts';
+import { KNOWN, mails, SECRET, toOf, withCrlf } from '../../support/mails/returned-mails.ts';
 import { expected } from './corpus/expected.ts';
 
 /** The form of `Expected.recipients`. */

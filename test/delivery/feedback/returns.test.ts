@@ -7,8 +7,8 @@ import { LAST_ACCEPTED } from '../../../src/delivery/feedback/bounces/record.ts'
 import type { Courier } from '../../../src/delivery/transport/courier.ts';
 import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
-import { startApp } from '../../helper.ts';
-import { DROP, type Script, startSink } from '../../support/scripted-relay.ts';
+import { startApp } from '../../support/app.ts';
+import { DROP, type Script, startSink } from '../../support/smtp/scripted-relay.ts';
 
 /** A single send to Ann, launched but not yet sent, and a listener for returned mail. */
 async function launched(t: Test, courier?: () => Courier) {

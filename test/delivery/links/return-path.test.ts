@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { parseReturnPath } from '../../../src/delivery/links/return-paths.ts';
-import { DOMAIN, KNOWN, pathOf, SECRET } from '../../support/returned-mails.ts';
+import { DOMAIN, KNOWN, pathOf, SECRET } from '../../support/mails/returned-mails.ts';
 
 const deliveryIds = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 

@@ -10,9 +10,9 @@ import { isMailText, MailData } from '../../../src/delivery/mime/mail-data.ts';
 import { prepare, type Recipient, render } from '../../../src/delivery/mime/message.ts';
 import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
-import { mustSucceed } from '../../campaign.ts';
-import { startApp } from '../../helper.ts';
-import { type Sink, startSink } from '../../support/scripted-relay.ts';
+import { startApp } from '../../support/app.ts';
+import { mustSucceed } from '../../support/campaign.ts';
+import { type Sink, startSink } from '../../support/smtp/scripted-relay.ts';
 
 /** Written as latin1, its low bytes are an end of data and MAIL FROM. */
 const SMUGGLED = 'a@xľčĊčĊhičĊ.čĊMAILĠFROMĺļevilрexample.orgľčĊ.example';

@@ -3,7 +3,7 @@ import PostalMime from 'postal-mime';
 import t from 'tap';
 import { unstructuredField } from '../../../src/delivery/mime/header-fields.ts';
 import { prepare } from '../../../src/delivery/mime/message.ts';
-import { content, facts, recipient, render } from '../../support/sample-message.ts';
+import { content, facts, recipient, render } from '../../support/mails/sample-message.ts';
 
 t.test('header lines are folded at 78, encoded words have at most 75 characters', async (t) => {
   t.equal(unstructuredField('Subject', 'short'), 'Subject: short\r\n');

@@ -17,7 +17,7 @@ import { buildContent } from '../../../src/delivery/mime/build.ts';
 import { unstructuredField } from '../../../src/delivery/mime/header-fields.ts';
 import { prepare } from '../../../src/delivery/mime/message.ts';
 import { quotedPrintable } from '../../../src/delivery/mime/quoted-printable.ts';
-import { content, facts, recipient, render, urls } from '../../support/sample-message.ts';
+import { content, facts, recipient, render, urls } from '../../support/mails/sample-message.ts';
 
 /** Parses a message. The parser counts the line break before a boundary as content, which RFC 2046 §5.1.1 does not. */
 async function parsed(raw: Buffer) {

@@ -2,8 +2,8 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
 import { createDkimKey, dnsRecord, type KeyType } from '../../../src/delivery/mime/dkim.ts';
-import { sendCampaign } from '../../campaign.ts';
-import { startApp } from '../../helper.ts';
+import { startApp } from '../../support/app.ts';
+import { sendCampaign } from '../../support/campaign.ts';
 
 /** The formal errors of a mail, including its signature. */
 function faultsOf(raw: Buffer): string[] {

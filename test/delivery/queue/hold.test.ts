@@ -2,8 +2,8 @@
 import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { holdSending, releaseSending, sendingHeldReason } from '../../../src/delivery/queue/hold.ts';
-import { mustSucceed } from '../../campaign.ts';
-import { startApp, type TestApp } from '../../helper.ts';
+import { startApp, type TestApp } from '../../support/app.ts';
+import { mustSucceed } from '../../support/campaign.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -12,7 +12,7 @@ import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
 import { HOUR } from '../../support/automations.ts';
 import { ACCEPTED, launch, Relay } from '../../support/launched-mailing.ts';
-import { type Script, startSink } from '../../support/scripted-relay.ts';
+import { type Script, startSink } from '../../support/smtp/scripted-relay.ts';
 
 /** Another mailing with the content of the first, laid out to so many of the first one's people; gives its id. */
 function another(

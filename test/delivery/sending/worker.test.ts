@@ -4,7 +4,7 @@ import t from 'tap';
 import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipients.ts';
 import { commandMailing, waitForAcknowledgement } from '../../../src/delivery/queue/mailing-state.ts';
 import { ACCEPTED, launch, launchToSink, Relay } from '../../support/launched-mailing.ts';
-import { DROP, type Script } from '../../support/scripted-relay.ts';
+import { DROP, type Script } from '../../support/smtp/scripted-relay.ts';
 
 const HOUR = 3_600_000;
 

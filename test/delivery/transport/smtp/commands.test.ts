@@ -1,8 +1,8 @@
 /** What the commands of the SMTP client hold: names, sizes and addresses. */
 import t from 'tap';
 import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
-import { startSink } from '../../../support/scripted-relay.ts';
-import { brief, MESSAGE, openPool, send } from '../../../support/smtp-pools.ts';
+import { brief, MESSAGE, openPool, send } from '../../../support/smtp/pools.ts';
+import { startSink } from '../../../support/smtp/scripted-relay.ts';
 
 t.test('RFC 5321 3.2: HELO for a relay that does not know EHLO', async (t) => {
   const sink = await startSink(t, { ehlo: '502 5.5.1 what?\r\n' });

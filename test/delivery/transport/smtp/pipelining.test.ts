@@ -1,7 +1,6 @@
 /** PIPELINING: which commands leave together, and what becomes of an envelope written after the end of data. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { DROP, startSink } from '../../../support/scripted-relay.ts';
 import {
   brief,
   gate,
@@ -12,7 +11,8 @@ import {
   send,
   sendMany,
   until,
-} from '../../../support/smtp-pools.ts';
+} from '../../../support/smtp/pools.ts';
+import { DROP, startSink } from '../../../support/smtp/scripted-relay.ts';
 
 t.test('RFC 2920: MAIL, RCPT and DATA go out together where PIPELINING is offered', async (t) => {
   const sink = await startSink(t, {

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
-import { startSink } from '../../../support/scripted-relay.ts';
-import { brief, gate, MESSAGE, openPool, send, sendMany, socketEnds, until } from '../../../support/smtp-pools.ts';
+import { brief, gate, MESSAGE, openPool, send, sendMany, socketEnds, until } from '../../../support/smtp/pools.ts';
+import { startSink } from '../../../support/smtp/scripted-relay.ts';
 
 t.test('it works', async (t) => {
   const sink = await startSink(t);

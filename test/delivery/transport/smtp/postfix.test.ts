@@ -16,8 +16,8 @@ import type { Outcome } from '../../../../src/delivery/transport/smtp/outcome.ts
 import { SmtpPool } from '../../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../../src/delivery/transport/smtp/relay.ts';
 import { Background } from '../../../../src/threads/background.ts';
-import { FakeClock } from '../../../helper.ts';
-import { type Sink, startSink } from '../../../support/scripted-relay.ts';
+import { FakeClock } from '../../../support/app.ts';
+import { type Sink, startSink } from '../../../support/smtp/scripted-relay.ts';
 import { type Postfix, startPostfix, whyNoPostfix } from './postfix.ts';
 
 const skip = whyNoPostfix();

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
-import { localhostCertificate } from '../../../certificate.ts';
-import { skipWithout, toolPath } from '../../../tools.ts';
+import { localhostCertificate } from '../../../support/smtp/certificate.ts';
+import { skipWithout, toolPath } from '../../../support/tools.ts';
 
 const POSTFIX = toolPath('postfix');
 const run = promisify(execFile);

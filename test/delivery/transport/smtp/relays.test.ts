@@ -5,8 +5,8 @@ import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
 import type { Outcome } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { SmtpPool } from '../../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../../src/delivery/transport/smtp/relay.ts';
-import { type Sink, startSink } from '../../../support/scripted-relay.ts';
-import { socketEnds } from '../../../support/smtp-pools.ts';
+import { socketEnds } from '../../../support/smtp/pools.ts';
+import { type Sink, startSink } from '../../../support/smtp/scripted-relay.ts';
 
 const MESSAGE = MailData.of('Subject: x\r\n\r\nHello\r\n');
 

@@ -1,7 +1,7 @@
 /** What each reply of a relay means for the mail, and which commands follow it. */
 import t from 'tap';
-import { type Answer, DROP, type Script, startSink } from '../../../support/scripted-relay.ts';
-import { accepted, brief, NO_PIPELINING, openPool, send, sendMany } from '../../../support/smtp-pools.ts';
+import { accepted, brief, NO_PIPELINING, openPool, send, sendMany } from '../../../support/smtp/pools.ts';
+import { type Answer, DROP, type Script, startSink } from '../../../support/smtp/scripted-relay.ts';
 
 function usual(stage: keyof Script): string {
   return stage === 'data' ? '354 go ahead\r\n' : '250 2.0.0 ok\r\n';

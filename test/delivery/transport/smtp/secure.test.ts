@@ -12,8 +12,8 @@ import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
 import type { Outcome } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { SmtpPool } from '../../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../../../../src/delivery/transport/smtp/relay.ts';
-import { localhostCertificate } from '../../../certificate.ts';
-import { startSink } from '../../../support/scripted-relay.ts';
+import { localhostCertificate } from '../../../support/smtp/certificate.ts';
+import { startSink } from '../../../support/smtp/scripted-relay.ts';
 
 const MESSAGE = MailData.of(`Subject: x\r\n\r\n${'Hello, world.\r\n'.repeat(7_000)}.\r\n..\r\n.end\r\n`);
 const USER = 'us,er@example.com';

@@ -1,6 +1,6 @@
 /** The corpus of returned mails, and the return paths that they come back to. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { type KnownDeliveries, returnPath } from '../../src/delivery/links/return-paths.ts';
+import { type KnownDeliveries, returnPath } from '../../../src/delivery/links/return-paths.ts';
 
 /** What the return paths of the corpus are signed with, and their domain. */
 export const SECRET = 'corpus secret';
@@ -14,7 +14,7 @@ export const KNOWN: KnownDeliveries = { findEmail: () => EMAIL, unsignedUpTo: 10
 /** The return path of a delivery. */
 export const pathOf = (id: number, base?: string) => returnPath(SECRET, { id, email: EMAIL }, DOMAIN, base);
 
-const CORPUS = new URL('../delivery/feedback/corpus/', import.meta.url);
+const CORPUS = new URL('../../delivery/feedback/corpus/', import.meta.url);
 
 /** Every mail of the corpus with the name of its file. */
 export const mails = readdirSync(CORPUS)

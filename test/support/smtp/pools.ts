@@ -1,10 +1,10 @@
 /** For tests of the SMTP client: pools that send to scripted relays, and short names for what comes of it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { MailData } from '../../src/delivery/mime/mail-data.ts';
-import type { Outcome } from '../../src/delivery/transport/smtp/outcome.ts';
-import { type PoolOptions, SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
+import { MailData } from '../../../src/delivery/mime/mail-data.ts';
+import type { Outcome } from '../../../src/delivery/transport/smtp/outcome.ts';
+import { type PoolOptions, SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
+import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
 import type { Sink } from './scripted-relay.ts';
 
 export const MESSAGE = MailData.of('Subject: x\r\n\r\nHello\r\n');

@@ -1,13 +1,13 @@
 /** A mailing's facts and content, and one recipient's message of it. */
-import type { Content } from '../../src/delivery/content/compiled-content.ts';
-import type { Values } from '../../src/delivery/content/merge.ts';
-import { buildContent } from '../../src/delivery/mime/build.ts';
+import type { Content } from '../../../src/delivery/content/compiled-content.ts';
+import type { Values } from '../../../src/delivery/content/merge.ts';
+import { buildContent } from '../../../src/delivery/mime/build.ts';
 import {
   type MailingFacts,
   type Prepared,
   type Recipient,
   render as renderMail,
-} from '../../src/delivery/mime/message.ts';
+} from '../../../src/delivery/mime/message.ts';
 
 /** What holds for every message of the mailing. */
 export const facts: MailingFacts = {

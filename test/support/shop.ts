@@ -1,8 +1,8 @@
 /** An account with contacts, an unsubscribe group, a sender and a fake relay, for tests in which people change while mail is queued. */
 import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
-import type { Courier, Outcome } from '../src/delivery/transport/courier.ts';
-import { startApp } from './helper.ts';
+import type { Courier, Outcome } from '../../src/delivery/transport/courier.ts';
+import { startApp } from './app.ts';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;

@@ -1,7 +1,7 @@
 /** Sends a campaign through the interface and gives what arrives, for tests of what recipients meet. */
 import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
-import type { Caller, TestApp } from './helper.ts';
+import type { Caller, TestApp } from './app.ts';
 
 export interface Mail {
   to: string;
