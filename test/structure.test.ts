@@ -1,4 +1,4 @@
-/** The layout of the tree: which folder may import which, how many files it holds, which file may change which state, and citations that resolve. */
+/** The layout of the tree: which folder may import which, how many files it holds, and citations that resolve. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import t from 'tap';
@@ -27,15 +27,6 @@ const MAX_FILES = 16;
 const MAX_LINES = 300;
 /** A table of contents may be longer: one file per resource or command. */
 const TABLES_OF_CONTENTS = ['api', 'http', 'commands'];
-
-/** The one file or folder that adds rows to each of these tables and changes the column. */
-const OWNERS = [
-  { table: 'deliveries', variable: 'deliveries', column: 'state', owner: 'delivery/queue/ledger/' },
-  { table: 'mailings', variable: 'mailings', column: 'state', owner: 'delivery/queue/mailing-state.ts' },
-  { table: 'single_sends', variable: 'singleSends', column: 'status', owner: 'single-sends/status.ts' },
-  { table: 'automations', variable: 'automations', column: 'status', owner: 'automations/status.ts' },
-  { table: 'enrolments', variable: 'enrolments', column: 'state', owner: 'delivery/queue/enrolment-state.ts' },
-];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
@@ -99,44 +90,6 @@ t.test('what is below HTTP does not know Fastify', async (t) => {
     (file) => WITHOUT_HTTP.includes(topOf(file)) && /from '(@fastify\/|fastify)/.test(textOf(file)),
   );
   t.strictSame(knowing, []);
-});
-
-t.test('one file or folder adds the rows of each state and changes it', async (t) => {
-  const wrong = OWNERS.flatMap(({ owner, ...state }) =>
-    files
-      .filter((file) => !file.startsWith(owner) && changesState(textOf(file), state))
-      .map((file) => `${file} changes ${state.table}.${state.column}, which only ${owner} may`),
-  );
-  t.strictSame(wrong, []);
-  for (const { owner, ...state } of OWNERS)
-    t.ok(
-      files.some((file) => file.startsWith(owner) && changesState(textOf(file), state)),
-      `${owner} changes ${state.table}.${state.column}`,
-    );
-});
-
-t.test('a change of a state is found in SQL and in queries, and reading one is none', async (t) => {
-  const state = { table: 'mailings', variable: 'mailings', column: 'state' };
-  for (const change of [
-    'INSERT INTO mailings (id) VALUES (1)',
-    'INSERT OR IGNORE INTO `mailings` (id) VALUES (1)',
-    'db.insert(mailings).values({})',
-    "UPDATE mailings SET state = 'done' WHERE id = ?",
-    'UPDATE OR IGNORE mailings AS m SET triggered = (SELECT 1 FROM x WHERE y), state = @next WHERE id = ?',
-    "update mailings indexed by mailings_user set held_reason = null,\n state='done'",
-    "db\n.update(mailings)\n.set({ held_reason: sql`iif(a, b, c)`, state: 'done' })",
-    'tx.update(mailings).set({ state })',
-    'tx.update(mailings).set({ ...columns, finished_at })',
-  ])
-    t.ok(changesState(change, state), change);
-  for (const other of [
-    "UPDATE mailings SET triggered = (SELECT state = 1 FROM x), acknowledged_state = 'sending' WHERE state = 'done'",
-    'UPDATE mailings_old SET state = 1',
-    "SELECT state FROM mailings WHERE state = 'done'",
-    "db.update(mailings).set({ held_reason: null }).where(eq(mailings.state, 'held'))",
-    'db.update(senders).set({ state: 1 })',
-  ])
-    t.notOk(changesState(other, state), other);
 });
 
 t.test('every file opens with a comment that says what it is', async (t) => {
@@ -211,43 +164,6 @@ t.test('every promise names a test that exists, and every citation of a promise 
   );
   t.strictSame(unknown, []);
 });
-
-/**
- * Whether a source adds a row to the table or sets the column, in SQL or with drizzle. An object that is spread into `set` counts,
- * since it may have the column.
- */
-function changesState(text: string, { table, variable, column }: { table: string; variable: string; column: string }) {
-  const name = `[\`"]?${table}\\b[\`"]?`;
-  if (new RegExp(`\\bINSERT\\s+(?:OR\\s+\\w+\\s+)?INTO\\s+${name}|\\.insert\\(${variable}\\)`, 'i').test(text))
-    return true;
-  const updates = new RegExp(
-    `\\bUPDATE\\s+(?:OR\\s+\\w+\\s+)?${name}(?:\\s+AS\\s+\\w+|\\s+INDEXED\\s+BY\\s+\\w+)?\\s+SET\\b`,
-    'gi',
-  );
-  const isSet = new RegExp(`(?:^|,)\\s*[\`"]?${column}[\`"]?\\s*=`, 'i');
-  for (const update of text.matchAll(updates)) {
-    const [assignments = ''] = topLevel(text.slice(update.index + update[0].length)).split(
-      /\b(?:WHERE|FROM|RETURNING)\b/i,
-    );
-    if (isSet.test(assignments)) return true;
-  }
-  const sets = new RegExp(`\\.update\\(${variable}\\)\\s*\\.set\\(\\{`, 'g');
-  const isGiven = new RegExp(`(?:^|,)\\s*(?:${column}\\s*(?:[:,]|$)|\\.\\.\\.)`);
-  for (const set of text.matchAll(sets)) if (isGiven.test(topLevel(text.slice(set.index + set[0].length)))) return true;
-  return false;
-}
-
-/** The text up to where the bracket that it starts in is closed or its literal ends, without what is inside brackets of its own. */
-function topLevel(text: string): string {
-  let depth = 0;
-  let found = '';
-  for (const letter of text) {
-    if (')}]'.includes(letter) && --depth < 0) break;
-    if ('({['.includes(letter)) depth++;
-    else if (depth === 0 && letter !== '}' && letter !== ')' && letter !== ']') found += letter;
-  }
-  return found;
-}
 
 /** Whether a promise cites at least one test by file and title, and each of them exists. An ellipsis stands for any words. */
 function namesTests(promise: string): boolean {

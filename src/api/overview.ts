@@ -4,15 +4,15 @@ import { dirname, resolve } from 'node:path';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
-import { asciiDomain } from '../audience/contacts/addresses.ts';
 import { AudienceGrowth } from '../audience/growth.ts';
 import { RELEASED } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
-import { AUTOMATION_STATUS, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+import { AUTOMATION_STATUS, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/hold.ts';
 import type { Deps } from '../deps.ts';
 import { choice, integer, nullable, successWith, zeroOrOne } from '../http/schemas.ts';
-import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
+import { senderDomain } from '../senders/domains.ts';
+import { FINISHED, isHeld, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
 import { VERSION } from '../version.ts';
 
 const tags = ['Overview'];
@@ -26,6 +26,7 @@ const Campaign = Type.Object({
   utr: Type.String(),
   name: Type.String(),
   state: choice(...SHOWN_STATES, 'live'),
+  held_code: nullable(choice(...HELD_CODES)),
   held_reason: nullable(Type.String()),
   recipients: integer(),
   finished: integer(),
@@ -123,7 +124,7 @@ function readSetup({ db, config }: Deps, accountId: number): Static<typeof Setup
       'SELECT from_email, is_verified FROM senders WHERE user_id = ? AND deleted_at IS NULL',
     )
     .all(accountId);
-  const domains = new Set(senders.map(({ from_email: from }) => asciiDomain(from.slice(from.lastIndexOf('@') + 1))));
+  const domains = new Set(senders.map(({ from_email }) => senderDomain(from_email)));
   const keys = new Set(client.prepare<[], string>('SELECT DISTINCT domain FROM dkim_keys').pluck().all());
   const signed = [...domains].filter((domain) => domain !== null && keys.has(domain)).length;
   return {
@@ -147,19 +148,19 @@ function campaignsUnderWay(client: Database, accountId: number): Static<typeof C
     `single_sends s INDEXED BY ${index} LEFT JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id
      WHERE s.user_id = @account AND ${which} AND m.id IS NULL`;
   const columns = `s.id, s.utr, s.single_send_name AS name, ${SHOWN_STATE} AS state,
-    ifnull(m.held_reason, s.held_reason) AS held_reason, ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished,
+    ifnull(m.held_code, s.held_code) AS held_code, ifnull(m.held_reason, s.held_reason) AS held_reason, ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished,
     ifnull(m.delivered, 0) AS delivered, strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at`;
   const sends = client
     .prepare<Record<string, unknown>, Static<typeof Campaign>>(`
-      SELECT 'single_send' AS kind, utr, name, state, held_reason, recipients, finished, delivered, starts_at FROM (
+      SELECT 'single_send' AS kind, utr, name, state, held_code, held_reason, recipients, finished, delivered, starts_at FROM (
         SELECT ${columns} FROM ${launched}
         UNION ALL SELECT ${columns} FROM ${waiting('single_sends_due', `s.status = ${SINGLE_SEND_STATUS.queued}`)}
-        UNION ALL SELECT ${columns} FROM ${waiting('single_sends_held', `s.status = ${SINGLE_SEND_STATUS.draft} AND s.held_code IS NOT NULL`)})
-      WHERE state <> 'draft' ORDER BY id DESC LIMIT ${MAX_CAMPAIGNS}`)
+        UNION ALL SELECT ${columns} FROM ${waiting('single_sends_held', `s.status = ${SINGLE_SEND_STATUS.draft} AND s.held_code IS NOT NULL AND ${isHeld('s')}`)})
+      ORDER BY id DESC LIMIT ${MAX_CAMPAIGNS}`)
     .all({ account: accountId });
   const automations = client
     .prepare<Record<string, unknown>, Static<typeof Campaign>>(`
-      SELECT 'automation' AS kind, a.utr, a.automation_name AS name, iif(a.status = ${AUTOMATION_STATUS.live}, 'live', 'held') AS state, a.held_reason,
+      SELECT 'automation' AS kind, a.utr, a.automation_name AS name, iif(a.status = ${AUTOMATION_STATUS.live}, 'live', 'held') AS state, a.held_code, a.held_reason,
         total(m.triggered) AS recipients, total(${FINISHED}) AS finished, total(m.delivered) AS delivered, NULL AS starts_at
       FROM automations a INDEXED BY automations_user
         LEFT JOIN mailings m INDEXED BY mailings_automation ON m.automation_id = a.id

@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { chooseEncoding } from '../http/content-encoding.ts';
-import { placesBody, placesEtag } from '../http/places-body.ts';
 import { integer, nullable, successWith } from '../http/schemas.ts';
+import { placesBody, placesEtag } from './places-body.ts';
 
 const tags = ['Places'];
 

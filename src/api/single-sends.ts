@@ -75,7 +75,7 @@ export const SingleSend = Type.Object({
 const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 
 /** The body of create. Update adds `utr`. */
-export const SingleSendBody = Type.Object({
+const SingleSendBody = Type.Object({
   template_id: reference(),
   template_json: template("MJML's JSON form; template_html is then left empty."),
   template_html: template('HTML; template_json is then left empty.'),

@@ -4,11 +4,12 @@ import { and, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { addressId, isAddress } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
+import { removeSuppression, suppressAddress } from '../audience/suppressions.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, requireOwnedIds } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';
 import { addresses, suppressions } from '../database/schema/index.ts';
-import { lastAccepted, recordBounce, suppressAddress } from '../delivery/feedback/bounces/record.ts';
+import { lastAccepted, recordBounce } from '../delivery/feedback/bounces/record.ts';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -66,7 +67,13 @@ export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
           if (deliveryId !== null) {
             recordBounce(db.$client, { deliveryId, kind, suppress: true, diagnostic }, now, isoTimestamp(now));
           }
-          suppressAddress(db.$client, { user_id: request.accountId, address_id, kind, diagnostic }, isoTimestamp(now));
+          suppressAddress(db.$client, {
+            user_id: request.accountId,
+            address_id,
+            kind,
+            diagnostic,
+            created_at: isoTimestamp(now),
+          });
         },
         { behavior: 'immediate' },
       );
@@ -111,7 +118,7 @@ export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
         ownedBy(suppressions, request.accountId),
         notFound(),
       );
-      db.run(sql`DELETE FROM suppressions WHERE id = ${id}`);
+      if (id !== undefined) removeSuppression(db.$client, id);
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

@@ -30,6 +30,13 @@ export function ineligibilityReason(row: string, group: string): string {
   END`;
 }
 
+/** The addresses of account @account that unsubscribed from all mail, as a query. */
+export const UNSUBSCRIBED_ADDRESSES =
+  'SELECT address_id FROM unsubscribers WHERE user_id = @account AND unsubscribe_groups_id IS NULL';
+
+/** The suppressed addresses of account @account, as a query. */
+export const SUPPRESSED_ADDRESSES = 'SELECT address_id FROM suppressions WHERE user_id = @account';
+
 /** Whether neither the contact with this alias nor its type is deleted, as SQL. */
 export function isLiveContact(contact: string): string {
   return `${contact}.deleted_at IS NULL AND EXISTS (

@@ -41,7 +41,7 @@ export function viewerOf(request: FastifyRequest): Viewer {
 }
 
 /** The user for whom a page is made, or null where nobody is signed in. */
-export function findViewer({ session }: FastifyRequest): Viewer | null {
+function findViewer({ session }: FastifyRequest): Viewer | null {
   return session === null ? null : asViewer(session);
 }
 

@@ -1,7 +1,8 @@
 /** Erases a person: nothing that names them stays, except a keyed hash of their address, so that they are not added again. */
-
 import { deleteContacts } from '../audience/contacts/contacts.ts';
 import { erasedForm } from '../audience/contacts/erased.ts';
+import { eraseSuppression } from '../audience/suppressions.ts';
+import { eraseUnsubscriptions } from '../audience/unsubscribes/unsubscribes.ts';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
@@ -13,9 +14,6 @@ const REMOVED = [
   'DELETE FROM enrolments WHERE id IN (SELECT e.id FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address WHERE a.user_id = @account)',
   'DELETE FROM membership_changes WHERE address_id = @address',
   'DELETE FROM segment_recipients WHERE id IN (SELECT r.id FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address WHERE s.user_id = @account)',
-  'DELETE FROM consent_log WHERE address_id = @address',
-  'DELETE FROM unsubscribers WHERE address_id = @address',
-  'DELETE FROM suppressions WHERE address_id = @address',
   'DELETE FROM outbox WHERE user_id = @account AND (instr(lower(envelope_to), @email) > 0 OR instr(fold("to"), @email) > 0)',
   `UPDATE deliveries SET contact_id = NULL, segment_recipient_id = NULL, reply = NULL
    WHERE id IN (SELECT d.id FROM mailings m CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = @address WHERE m.user_id = @account)`,
@@ -47,6 +45,8 @@ export function erasePerson(db: Db, clock: Clock, accountId: number, addressId: 
           .all(addressId);
         // First as any contact is deleted, so that mails on their way to them are not sent and counts stay right.
         deleteContacts(db, contacts, isoTimestamp(clock.now()));
+        eraseUnsubscriptions(client, addressId);
+        eraseSuppression(client, addressId);
         const erased = erasedForm(client, accountId, email);
         for (const statement of REMOVED) {
           client.prepare(statement).run({ account: accountId, address: addressId, email, erased });

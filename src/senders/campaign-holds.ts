@@ -2,8 +2,9 @@
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS, type HeldCode, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { sendingHeldReason } from '../delivery/queue/hold.ts';
+import { isHeld } from '../single-sends/shown-state.ts';
 
-export interface Hold {
+interface Hold {
   what: 'single_send' | 'automation' | 'mailing' | 'sending';
   /** The record's id; 0 for all sending. */
   id: number;
@@ -12,11 +13,11 @@ export interface Hold {
 }
 
 /** Everything that is held. Copies and cancelled sends are not included, since their owner stopped them. */
-export function listHolds(client: Database): Hold[] {
+function listHolds(client: Database): Hold[] {
   const records = client
     .prepare<[], Hold>(`
       SELECT 'single_send' AS what, id, held_code AS code, held_reason AS reason FROM single_sends
-        WHERE status = ${SINGLE_SEND_STATUS.draft} AND held_code IS NOT NULL AND held_code NOT IN ('copy', 'cancelled')
+        WHERE status = ${SINGLE_SEND_STATUS.draft} AND held_code IS NOT NULL AND ${isHeld('single_sends')}
       UNION ALL SELECT 'automation', id, held_code, held_reason FROM automations
         WHERE status = ${AUTOMATION_STATUS.draft} AND held_code IS NOT NULL AND deleted_at IS NULL
       UNION ALL SELECT 'mailing', id, held_code, held_reason FROM mailings WHERE finished_at IS NULL AND state = 'held'`)

@@ -15,12 +15,20 @@ export const SHOWN_STATES = [
 ] as const;
 
 /**
+ * Whether a single send (its alias or table) that is not queued is held, as SQL. Copies and cancelled sends have a code as well, but
+ * nobody needs to be told, since it was their owner who stopped them.
+ */
+export function isHeld(send: string): string {
+  return `${send}.held_code NOT IN ('copy', 'cancelled')`;
+}
+
+/**
  * The state as SQL, of a single send `s` and its mailing `m`, which may be missing (LEFT JOIN). `cancelling` lasts until every recipient
  * has a final state.
  */
 export const SHOWN_STATE = `CASE
   WHEN m.id IS NULL AND s.status = ${SINGLE_SEND_STATUS.queued} THEN 'scheduled'
-  WHEN m.id IS NULL AND s.held_code NOT IN ('copy', 'cancelled') THEN 'held'
+  WHEN m.id IS NULL AND ${isHeld('s')} THEN 'held'
   WHEN m.id IS NULL THEN 'draft'
   WHEN m.state = 'cancelled' THEN iif(m.finished_at IS NULL, 'cancelling', 'cancelled')
   WHEN m.state = 'enqueueing' THEN 'preparing'

@@ -88,7 +88,7 @@ t.test(
         starts_at: '2026-02-01T09:00:00.000000Z',
         held_reason: null,
       },
-      { kind: 'single_send', name: 'Held', state: 'held', held_reason: /Nobody to send to/ },
+      { kind: 'single_send', name: 'Held', state: 'held', held_code: 'no_audience', held_reason: /Nobody to send to/ },
     ]);
     t.equal(campaigns.length, 2);
   },

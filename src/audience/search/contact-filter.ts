@@ -1,7 +1,7 @@
 /** Which contacts a search or a bulk action means, as SQL. */
 import type { Db } from '../../database/open.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
-import { isSuppressed, isUnsubscribed } from '../eligibility.ts';
+import { isSuppressed, isUnsubscribed, SUPPRESSED_ADDRESSES, UNSUBSCRIBED_ADDRESSES } from '../eligibility.ts';
 import { ruleCondition } from '../segments/rule-sql.ts';
 import { searchWords } from './search-text.ts';
 
@@ -80,7 +80,7 @@ const SET_SIZE = 5000;
  * Every contact id that can satisfy the filter where one part of it leaves few enough to be read at once; else null. Some of them may
  * fail other parts.
  */
-export function smallSet({ $client }: Db, { accountId, typeId, segmentId, state }: ContactFilter): number[] | null {
+export function findSmallSet({ $client }: Db, { accountId, typeId, segmentId, state }: ContactFilter): number[] | null {
   const sets: [isGiven: boolean, sql: string, values: Record<string, number | undefined>][] = [
     [
       segmentId !== undefined,
@@ -89,13 +89,12 @@ export function smallSet({ $client }: Db, { accountId, typeId, segmentId, state 
     ],
     [
       state === 'unsubscribed',
-      `SELECT c.id FROM unsubscribers u CROSS JOIN contacts c ON c.address_id = u.address_id
-       WHERE u.user_id = @account AND u.unsubscribe_groups_id IS NULL`,
+      `SELECT c.id FROM (${UNSUBSCRIBED_ADDRESSES}) a CROSS JOIN contacts c ON c.address_id = a.address_id`,
       { account: accountId },
     ],
     [
       state === 'suppressed',
-      'SELECT c.id FROM suppressions s CROSS JOIN contacts c ON c.address_id = s.address_id WHERE s.user_id = @account',
+      `SELECT c.id FROM (${SUPPRESSED_ADDRESSES}) a CROSS JOIN contacts c ON c.address_id = a.address_id`,
       { account: accountId },
     ],
     [

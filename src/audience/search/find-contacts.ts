@@ -4,7 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
-import { type ContactFilter, type FilterCondition, filterCondition, smallSet } from './contact-filter.ts';
+import { type ContactFilter, type FilterCondition, filterCondition, findSmallSet } from './contact-filter.ts';
 import { BLOCK, indexedUntil } from './search-index.ts';
 import { indexQuery, installSearchText, searchWords } from './search-text.ts';
 
@@ -49,7 +49,7 @@ export class ContactFinder {
     this.#order = order;
     this.#condition = filterCondition(filter, now);
     const words = searchWords(filter.search ?? '');
-    const few = smallSet(db, filter);
+    const few = findSmallSet(db, filter);
     const unindexed = words.length > 0 && few === null ? this.#unindexed() : null;
     this.isIndexing = unindexed !== null && unindexed.length > MAX_UNINDEXED;
     if (few !== null) this.#source = this.#fromSet(few);

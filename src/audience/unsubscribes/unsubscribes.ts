@@ -1,4 +1,5 @@
 /** Adds people to the global unsubscribe list and the groups and removes them. Every change is written to the consent log. */
+import type { Database } from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { addAddresses } from '../contacts/address-rows.ts';
@@ -13,6 +14,13 @@ export interface ListChange {
   mailingId?: number | null;
   /** ISO timestamp. */
   now: string;
+}
+
+/** One entry of a person: the group they unsubscribed from; null: all mail. */
+export interface Unsubscription {
+  unsubscribe_groups_id: number | null;
+  group_name: string | null;
+  created_at: string;
 }
 
 /** Adds addresses to a list in one transaction. An address that is already on it stays as it is. */
@@ -54,4 +62,20 @@ export function removeUnsubscribers(db: Db, ids: readonly number[], source: 'api
     },
     { behavior: 'immediate' },
   );
+}
+
+/** What an address of the account has unsubscribed from, in the order of its entries. */
+export function listUnsubscriptions(client: Database, accountId: number, addressId: number): Unsubscription[] {
+  return client
+    .prepare<[number, number], Unsubscription>(`
+      SELECT u.unsubscribe_groups_id, g.group_name, u.created_at FROM unsubscribers u
+      LEFT JOIN unsubscribe_groups g ON g.id = u.unsubscribe_groups_id
+      WHERE u.address_id = ? AND u.user_id = ? ORDER BY u.id`)
+    .all(addressId, accountId);
+}
+
+/** Removes an address from every list and from the consent log, for a person who is erased. */
+export function eraseUnsubscriptions(client: Database, addressId: number): void {
+  client.prepare('DELETE FROM consent_log WHERE address_id = ?').run(addressId);
+  client.prepare('DELETE FROM unsubscribers WHERE address_id = ?').run(addressId);
 }

@@ -101,7 +101,7 @@ export async function mailingReport(client: Database, tally: EventTally, mailing
 }
 
 /** The counters of a mailing; zeros when it does not exist. */
-export function readFunnel(client: Database, mailingId: number): Funnel {
+function readFunnel(client: Database, mailingId: number): Funnel {
   const columns = Object.keys(NOBODY).join(', ');
   return client.prepare<[number], Funnel>(`SELECT ${columns} FROM mailings WHERE id = ?`).get(mailingId) ?? NOBODY;
 }

@@ -1,7 +1,7 @@
 /** The filter of the list of people, as it stands in the address of the page. */
 
 /** The parameters that choose people; they have the names that the API gives them. */
-export const FILTER_NAMES = ['search', 'contact_type_id', 'segment_id', 'mail_state', 'field', 'value'] as const;
+const FILTER_NAMES = ['search', 'contact_type_id', 'segment_id', 'mail_state', 'field', 'value'] as const;
 
 /** The parameters that say how they are shown. */
 const VIEW_NAMES = ['order', 'after'] as const;

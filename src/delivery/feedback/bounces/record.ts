@@ -1,5 +1,6 @@
 /** Records bounces and complaints about accepted mail, each at most once. */
 import type { Database } from 'better-sqlite3';
+import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/bounce.ts';
 
@@ -41,7 +42,8 @@ export function recordBounce(
           .prepare('INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, ?, ?)')
           .run(delivery.mailing_id, deliveryId, kind, now.getTime());
       }
-      if (suppress) suppressAddress(client, { ...delivery, kind, diagnostic }, recordedAt);
+      const { user_id, address_id } = delivery;
+      if (suppress) suppressAddress(client, { user_id, address_id, kind, diagnostic, created_at: recordedAt });
       return true;
     })
     .immediate();
@@ -69,22 +71,4 @@ function isRecorded(client: Database, deliveryId: number, kind: Bounce['kind'], 
     "SELECT 1 FROM events WHERE mailing_id = ? AND kind = 'complaint' AND delivery_id = ?",
   );
   return complaint.get(delivery.mailing_id, deliveryId) !== undefined;
-}
-
-/** Excludes an address from the account's later mailings; an existing suppression stays unchanged. */
-export function suppressAddress(
-  client: Database,
-  {
-    user_id,
-    address_id,
-    kind,
-    diagnostic,
-  }: { user_id: number; address_id: number; kind: 'bounce' | 'complaint'; diagnostic: string },
-  recordedAt: string,
-): void {
-  client
-    .prepare(`
-      INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at) VALUES (?, ?, ?, ?, ?)
-      ON CONFLICT DO NOTHING`)
-    .run(user_id, address_id, kind, diagnostic, recordedAt);
 }

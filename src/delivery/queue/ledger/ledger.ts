@@ -4,6 +4,7 @@
  * the rows. This file has what the worker does: claims, results and cancels.
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import type { Person } from '../../content/values.ts';
 import { MAX_WAIT_MS } from '../../sending/backoff.ts';
@@ -35,7 +36,6 @@ export class Ledger {
   readonly #triggered: Statement<[number, number]>;
   readonly #suppressOne: Statement<[string, number, number]>;
   readonly #finish: Statement<[number, string, number, number, number]>;
-  readonly #suppress: Statement<[number, number, string, string]>;
   readonly #counters: Statement<Record<string, number>>;
   readonly #requeue: Statement<[number, number]>;
   readonly #cancel: Statement<[number, number, number], number>;
@@ -54,9 +54,6 @@ export class Ledger {
     this.#finish = client.prepare(
       `UPDATE deliveries SET state = ?, reply = ?, due_at = ?, updated_at = ? WHERE id = ? AND state = ${DELIVERY_STATE.sending}`,
     );
-    this.#suppress = client.prepare(`
-      INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at) VALUES (?, ?, 'bounce', ?, ?)
-      ON CONFLICT DO NOTHING`);
     this.#counters = client.prepare(`
       UPDATE mailings SET delivered = delivered + @accepted, bounces = bounces + @bounced, failed = failed + @failed,
         suppressed = suppressed + @suppressed, cancelled = cancelled + @cancelled WHERE id = @mailing`);
@@ -169,7 +166,10 @@ export class Ledger {
             now,
             result.id,
           );
-          if (result.suppress) this.#suppress.run(result.user_id, result.address_id, result.reply, timestamp);
+          if (result.suppress) {
+            const { user_id, address_id, reply: diagnostic } = result;
+            suppressAddress(this.#client, { user_id, address_id, kind: 'bounce', diagnostic, created_at: timestamp });
+          }
           if (changes === 0 || result.state === 'queued') continue;
           if (result.in_series) {
             const theirs = series.get(result.mailing_id) ?? [];

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
+import { type PlacesCoding, placesBody, placesEtag } from '../../src/api/places-body.ts';
 import { seedPlaces } from '../../src/database/places.ts';
-import { type PlacesCoding, placesBody, placesEtag } from '../../src/http/places-body.ts';
 import { emptyTables, placesAnswer } from '../support/places.ts';
 
 const client = emptyTables();
