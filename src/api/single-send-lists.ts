@@ -24,7 +24,10 @@ import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state
 
 const tags = ['Single sends'];
 const DEFAULT_ROWS = 50;
-/** Single sends looked at for a page of a filtered list, about 10 ms. */
+/**
+ * Single sends looked at for a page of a filtered list, about 10 ms. A page is cut by this and not only by its limit, so the answer says
+ * where to go on; with `order=newest` of other lists the last record says it.
+ */
 const MAX_EXAMINED = 1000;
 
 const Summary = Type.Object({
@@ -45,6 +48,7 @@ const Summary = Type.Object({
   unsubscribes: integer(),
 });
 const SummariesQuery = Type.Object({
+  utr: identifier('Only this single send.'),
   state: Type.Optional(choice(...SHOWN_STATES)),
   search: Type.Optional(line({ description: 'Only those with this text in the name or the subject.' })),
   limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
@@ -92,7 +96,8 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
       },
     },
     async (request) => {
-      const { state, search = '', limit = DEFAULT_ROWS, before_id } = request.query;
+      const { utr, state, search = '', limit = DEFAULT_ROWS, before_id } = request.query;
+      const only = utr === undefined ? null : requireSingleSend(db, request.accountId, utr).id;
       const rows = client
         .prepare<Record<string, string | number | null>, Static<typeof Summary> & { is_wanted: 0 | 1 }>(`
           SELECT s.id, s.utr, s.single_send_name, s.subject, ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason,
@@ -104,10 +109,11 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
               AND (@state IS NULL OR ${SHOWN_STATE} = @state) AS is_wanted
           FROM single_sends s INDEXED BY single_sends_user
             LEFT JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id
-          WHERE s.user_id = @account AND s.id < @before ORDER BY s.id DESC LIMIT @examined`)
+          WHERE s.user_id = @account AND s.id < @before AND s.id >= @from ORDER BY s.id DESC LIMIT @examined`)
         .all({
           account: request.accountId,
-          before: before_id ?? Number.MAX_SAFE_INTEGER,
+          from: only ?? 0,
+          before: only === null ? (before_id ?? Number.MAX_SAFE_INTEGER) : only + 1,
           state: state ?? null,
           search: fold(search),
           examined: state === undefined && search === '' ? limit + 1 : MAX_EXAMINED,

@@ -38,7 +38,7 @@ export interface Funnel {
 }
 
 interface Reason {
-  state: string;
+  state: DeliveryState;
   reason: string;
   count: number;
 }
@@ -158,7 +158,7 @@ async function countReasons(client: Database, mailingId: number): Promise<Reason
   return [...reasons.values()].sort(compare).slice(0, TOP);
 }
 
-function addReason(reasons: Map<string, Reason>, state: string, reply: string, count: number): void {
+function addReason(reasons: Map<string, Reason>, state: DeliveryState, reply: string, count: number): void {
   const kind = replyKind(reply);
   const known = reasons.get(`${state} ${kind}`);
   const reason = known === undefined && reasons.size >= MAX_REASONS ? 'Other replies' : kind;

@@ -1,15 +1,43 @@
 /** What is above every part of a mailing: its subject, state, start and progress, and the tabs between its parts. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren, VNode } from 'preact';
 import { StateBadge } from '../../components/campaign-state.tsx';
 import { Meter, Time } from '../../components/figures.tsx';
 import { Notice, Tabs } from '../../components/surface.tsx';
+import { sendPage } from '../../page.tsx';
 import { recordTime } from '../../record-time.ts';
+import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import type { Summary } from './records.ts';
 
-type Part = 'overview' | 'recipients';
-const PARTS: readonly Part[] = ['overview', 'recipients'];
+const PARTS = ['overview', 'links', 'preview', 'recipients'] as const;
 
-export function Head({ summary, now, current }: { summary: Summary; now: Date; current: Part }) {
+/** Where a page stands: the mailing, the time, and which part of it is shown. */
+interface Place {
+  summary: Summary;
+  now: Date;
+  current: (typeof PARTS)[number];
+}
+
+/** Sends a part of a mailing as a page; `action` is what can be done with the mailing. */
+export function sendPart(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  place: Place,
+  content: VNode,
+  action?: ComponentChildren,
+) {
+  const frame = { title: place.summary.single_send_name, section: 'mailings', ...(action && { action }) } as const;
+  const page = (
+    <>
+      <Head {...place} />
+      {content}
+    </>
+  );
+  return sendPage(request, reply, viewerOf(request), frame, page);
+}
+
+function Head({ summary, now, current }: Place) {
   const language = useLanguage();
   const { utr, state, subject, starts_at: startsAt, held_reason: heldReason, recipients, finished } = summary;
   const progress = language.say('mailings.progress', { finished, count: recipients });

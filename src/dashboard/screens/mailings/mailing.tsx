@@ -3,11 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
 import { READ } from '../../../http/page-layout.ts';
 import { ApiClient } from '../../api-client.ts';
-import { sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { Actions, mailingActions } from './actions.tsx';
-import { Head } from './head.tsx';
+import { sendPart } from './head.tsx';
+import { linksScreen } from './links.tsx';
 import { Overview } from './overview.tsx';
+import { previewScreen } from './preview.tsx';
 import { recipientsScreen } from './recipients.tsx';
 import { type Report, readSummary } from './records.ts';
 
@@ -17,25 +18,17 @@ export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Cl
     method: READ,
     url: '/mailings/:utr',
     handler: async (request, reply) => {
-      const viewer = viewerOf(request);
       const api = new ApiClient(app, request);
       const { utr } = request.params;
       const summary = await readSummary(api, utr);
       const { report } = await api.get<{ report: Report }>('/single-send/report', { utr });
-      const frame = {
-        title: summary.single_send_name,
-        section: 'mailings',
-        ...(viewer.role !== 'viewer' && { action: <Actions summary={summary} report={report} /> }),
-      } as const;
-      const content = (
-        <>
-          <Head summary={summary} now={clock.now()} current="overview" />
-          <Overview summary={summary} report={report} />
-        </>
-      );
-      return sendPage(request, reply, viewer, frame, content);
+      const action = viewerOf(request).role !== 'viewer' && <Actions summary={summary} report={report} />;
+      const content = <Overview summary={summary} report={report} />;
+      return sendPart(request, reply, { summary, now: clock.now(), current: 'overview' }, content, action);
     },
   });
   await app.register(mailingActions);
+  await app.register(linksScreen, { clock });
+  await app.register(previewScreen, { clock });
   await app.register(recipientsScreen, { clock });
 }

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/page-layout.ts';
+import { SHOWN_STATES } from '../../../single-sends/shown-state.ts';
 import { ApiClient } from '../../api-client.ts';
 import { StateBadge } from '../../components/campaign-state.tsx';
 import { Meter, Time } from '../../components/figures.tsx';
@@ -13,7 +14,7 @@ import { recordTime } from '../../record-time.ts';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import { mailingScreen } from './mailing.tsx';
-import { STATES, type Summary } from './records.ts';
+import type { Summary } from './records.ts';
 
 interface ListQuery {
   search?: string;
@@ -29,7 +30,7 @@ export async function mailingScreens(app: FastifyInstance, { clock }: Deps): Pro
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const { search = '', before } = request.query;
-      const state = STATES.find((name) => name === request.query.state);
+      const state = SHOWN_STATES.find((name) => name === request.query.state);
       const { summaries, next_before_id: next } = await new ApiClient(app, request).get<{
         summaries: Summary[];
         next_before_id: number | null;
@@ -51,7 +52,7 @@ interface MailingList {
   /** Where the next page goes on; null where this is the last. */
   next: number | null;
   search: string;
-  state: (typeof STATES)[number] | undefined;
+  state: (typeof SHOWN_STATES)[number] | undefined;
   isLater: boolean;
   now: Date;
 }
@@ -84,7 +85,7 @@ function Mailings({ summaries, next, search, state, isLater, now }: MailingList)
       >
         <select name="state" aria-label={language.say('mailings.state')}>
           <option value="">{language.say('mailings.state.any')}</option>
-          {STATES.map((name) => (
+          {SHOWN_STATES.map((name) => (
             <option key={name} value={name} selected={name === state}>
               {language.say(`state.${name}`)}
             </option>

@@ -1,11 +1,12 @@
 /** The results of a mailing: how many got how far, why others did not, and what happened by the hour. */
+import type { TalliedHour } from '../../../delivery/reporting/event-tally.ts';
 import { Chart } from '../../components/chart.tsx';
 import { Stats } from '../../components/figures.tsx';
 import { Card } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { recordTime } from '../../record-time.ts';
 import { useLanguage } from '../../words/index.ts';
-import type { Hour, Report, Summary } from './records.ts';
+import type { Report, Summary } from './records.ts';
 
 const HOUR_MS = 3_600_000;
 /** The chart shows this many hours from the first open or click; most happen in them. */
@@ -115,7 +116,7 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
   );
 }
 
-function Hours({ hours }: { hours: readonly Hour[] }) {
+function Hours({ hours }: { hours: readonly TalliedHour[] }) {
   const language = useLanguage();
   const title = language.say('mailings.hours');
   const shown = withoutGaps(hours);
@@ -123,7 +124,7 @@ function Hours({ hours }: { hours: readonly Hour[] }) {
     label: string,
     colour: 1 | 2 | 3,
     kind: 'bars' | 'line',
-    count: (hour: Hour | undefined) => number,
+    count: (hour: TalliedHour | undefined) => number,
   ) => ({
     label,
     colour,
@@ -146,7 +147,7 @@ function Hours({ hours }: { hours: readonly Hour[] }) {
 }
 
 /** The hours from the first to the last, at most MAX_HOURS, with those in which nothing happened. */
-function withoutGaps(hours: readonly Hour[]): { at: Date; counts: Hour | undefined }[] {
+function withoutGaps(hours: readonly TalliedHour[]): { at: Date; counts: TalliedHour | undefined }[] {
   const known = hours.filter(({ opens, clicks }) => opens + clicks > 0);
   const byTime = new Map(known.map((hour) => [recordTime(hour.hour)?.getTime() ?? 0, hour]));
   const times = [...byTime.keys()];

@@ -1,18 +1,17 @@
 /** The recipients of a mailing: found by state, reason, clicked link or the beginning of their address, each with why. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
+import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../../database/schema/index.ts';
 import { READ } from '../../../http/page-layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Time } from '../../components/figures.tsx';
 import { SearchForm } from '../../components/search.tsx';
 import { Badge, type Tone } from '../../components/surface.tsx';
 import { Pager, Table } from '../../components/table.tsx';
-import { sendPage } from '../../page.tsx';
 import { recordTime } from '../../record-time.ts';
-import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
-import { Head } from './head.tsx';
-import { DELIVERY_STATES, type DeliveryState, readSummary } from './records.ts';
+import { sendPart } from './head.tsx';
+import { readSummary } from './records.ts';
 
 const TONES: Readonly<Record<DeliveryState, Tone>> = {
   queued: 'plain',
@@ -48,7 +47,6 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
     method: READ,
     url: '/mailings/:utr/recipients',
     handler: async (request, reply) => {
-      const viewer = viewerOf(request);
       const api = new ApiClient(app, request);
       const { utr } = request.params;
       const summary = await readSummary(api, utr);
@@ -59,21 +57,16 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
         ...filter,
         ...(after && { after }),
       });
-      const frame = { title: summary.single_send_name, section: 'mailings' } as const;
-      const content = (
-        <>
-          <Head summary={summary} now={clock.now()} current="recipients" />
-          <Recipients {...found} utr={utr} filter={filter} isLater={Boolean(after)} now={clock.now()} />
-        </>
-      );
-      return sendPage(request, reply, viewer, frame, content);
+      const now = clock.now();
+      const content = <Recipients {...found} utr={utr} filter={filter} isLater={Boolean(after)} now={now} />;
+      return sendPart(request, reply, { summary, now, current: 'recipients' }, content);
     },
   });
 }
 
 /** The filter that a page was asked for, without what is empty or unknown. */
 function readFilter({ search, state, reason, link }: Record<string, string | undefined>): Filter {
-  const known = DELIVERY_STATES.find((name) => name === state);
+  const known = DELIVERY_STATE_NAMES.find((name) => name === state);
   return {
     ...(search && { search }),
     ...(known && { state: known }),
@@ -107,7 +100,7 @@ function Recipients({ recipients, next, utr, filter, isLater, now }: RecipientsP
       >
         <select name="state" aria-label={language.say('mailings.state')}>
           <option value="">{language.say('mailings.state.any')}</option>
-          {DELIVERY_STATES.map((name) => (
+          {DELIVERY_STATE_NAMES.map((name) => (
             <option key={name} value={name} selected={name === filter.state}>
               {language.say(`delivery.${name}`)}
             </option>
@@ -145,7 +138,10 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
       rows={recipients}
       keyOf={({ id }) => id}
       columns={[
-        { heading: language.say('recipients.email'), cell: ({ email }) => <bdi>{email}</bdi> },
+        {
+          heading: language.say('recipients.email'),
+          cell: ({ email, contact_id: id }) => <Address email={email} contactId={id} />,
+        },
         {
           heading: language.say('mailings.state'),
           cell: ({ state }) => <Badge tone={TONES[state]}>{language.say(`delivery.${state}`)}</Badge>,
@@ -164,4 +160,10 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
       ]}
     />
   );
+}
+
+/** The address, which leads to the person while their record is there. */
+function Address({ email, contactId }: { email: string; contactId: number | null }) {
+  const address = <bdi>{email}</bdi>;
+  return contactId === null ? address : <a href={`/people/${contactId}`}>{address}</a>;
 }

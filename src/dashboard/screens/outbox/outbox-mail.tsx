@@ -3,8 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { READ } from '../../../http/page-layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Time } from '../../components/figures.tsx';
+import { MailFrames } from '../../components/mail-frames.tsx';
 import { Badge, Card, Tabs } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
+import { sendMailFrame } from '../../mail-frame.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
@@ -13,15 +15,6 @@ import { checkMail } from './mail-checks.ts';
 
 const VIEWS = ['look', 'text', 'headers', 'source', 'links', 'check'] as const;
 type View = (typeof VIEWS)[number];
-
-/** For a mail's own HTML in a frame: it runs nothing, sends nothing and loads nothing, so that looking at it tells nobody. */
-const MAIL_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox",
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-} as const;
 
 /** Registers the page of a mail and the mail's HTML for the frame in it. */
 export async function outboxMailScreen(app: FastifyInstance): Promise<void> {
@@ -44,17 +37,9 @@ export async function outboxMailScreen(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const { mail } = await new ApiClient(app, request).get<{ mail: OutboxMail }>('/outbox/details', request.params);
       const { html } = await takeApart(mail.raw);
-      return reply
-        .headers(MAIL_HEADERS)
-        .type('text/html; charset=utf-8')
-        .send(withoutPictures(html ?? ''));
+      return sendMailFrame(reply, html ?? '');
     },
   });
-}
-
-/** Takes the addresses from pictures that are not in the mail itself, so that their alternative text shows instead of a broken picture. */
-function withoutPictures(html: string): string {
-  return html.replaceAll(/(<img\b[^>]*?\s)src=(?!["']?data:)/gi, '$1data-src=');
 }
 
 function Mail({ mail, parts, view }: { mail: OutboxMail; parts: MailParts; view: View }) {
@@ -94,7 +79,7 @@ function Content({ mail, parts, view }: { mail: OutboxMail; parts: MailParts; vi
     case 'look':
       return <Looks mail={mail} />;
     case 'text':
-      return <pre class="source">{parts.text ?? language.say('outbox.noText')}</pre>;
+      return <pre class="source">{parts.text ?? language.say('mail.noText')}</pre>;
     case 'headers':
       return (
         <Table
@@ -118,27 +103,17 @@ function Content({ mail, parts, view }: { mail: OutboxMail; parts: MailParts; vi
 
 function Looks({ mail }: { mail: OutboxMail }) {
   const language = useLanguage();
-  const source = `/outbox/${mail.id}/html`;
   return (
     <>
       <p class="quiet-text">
-        {language.say('outbox.look.note')}{' '}
+        {language.say('mail.note')}{' '}
         {mail.web_copy && (
           <a href={mail.web_copy} target="_blank" rel="noreferrer">
             {language.say('outbox.webCopy')}
           </a>
         )}
       </p>
-      <div class="mail-frames">
-        <figure>
-          <iframe class="wide-screen" sandbox="" src={source} title={language.say('outbox.desktop')} />
-          <figcaption>{language.say('outbox.desktop')}</figcaption>
-        </figure>
-        <figure>
-          <iframe class="phone" sandbox="" src={source} title={language.say('outbox.phone')} />
-          <figcaption>{language.say('outbox.phone')}</figcaption>
-        </figure>
-      </div>
+      <MailFrames source={`/outbox/${mail.id}/html`} />
     </>
   );
 }

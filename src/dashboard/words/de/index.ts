@@ -4,6 +4,7 @@ import { frame } from './frame.ts';
 import { home } from './home.ts';
 import { installation } from './installation.ts';
 import { left } from './left.ts';
+import { mail } from './mail.ts';
 import { mailings } from './mailings.ts';
 import { outbox } from './outbox.ts';
 import { people } from './people.ts';
@@ -16,6 +17,7 @@ export const de = {
   ...home,
   ...installation,
   ...left,
+  ...mail,
   ...mailings,
   ...outbox,
   ...people,

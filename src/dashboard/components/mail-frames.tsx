@@ -1,0 +1,19 @@
+/** A mail as it looks, wide and narrow. */
+import { useLanguage } from '../words/index.ts';
+
+/** `source` is the path of the mail's HTML, which `sendMailFrame` sends. A narrow window shows the narrow one only. */
+export function MailFrames({ source }: { source: string }) {
+  const language = useLanguage();
+  return (
+    <div class="mail-frames">
+      <figure>
+        <iframe class="wide-screen" sandbox="" src={source} title={language.say('mail.desktop')} />
+        <figcaption>{language.say('mail.desktop')}</figcaption>
+      </figure>
+      <figure>
+        <iframe class="phone" sandbox="" src={source} title={language.say('mail.phone')} />
+        <figcaption>{language.say('mail.phone')}</figcaption>
+      </figure>
+    </div>
+  );
+}

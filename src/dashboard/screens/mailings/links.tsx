@@ -1,0 +1,136 @@
+/** The links of a mailing by their clicks: as a table that leads to who clicked, and beside each link in the mail. */
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../../clock.ts';
+import { READ } from '../../../http/page-layout.ts';
+import { ApiClient } from '../../api-client.ts';
+import { Card, Empty } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { sendMailFrame } from '../../mail-frame.ts';
+import { languageOf } from '../../page.tsx';
+import { viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { markedLinks, withBadges } from './click-map.ts';
+import { sendPart } from './head.tsx';
+import { type Report, readSummary, type ShownMail } from './records.ts';
+
+interface Link {
+  number: number;
+  url: string;
+  /** What the mail shows for it. */
+  text: string;
+  people: number;
+  machines: number;
+}
+
+/** Registers the table of the links and the mail for the frame below it. */
+export async function linksScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
+  app.route<{ Params: { utr: string } }>({
+    method: READ,
+    url: '/mailings/:utr/links',
+    handler: async (request, reply) => {
+      const api = new ApiClient(app, request);
+      const { utr } = request.params;
+      const summary = await readSummary(api, utr);
+      const { report, mail } = await readClicks(api, utr);
+      const content = <Links utr={utr} report={report} mail={mail} />;
+      return sendPart(request, reply, { summary, now: clock.now(), current: 'links' }, content);
+    },
+  });
+
+  app.route<{ Params: { utr: string } }>({
+    method: READ,
+    url: '/mailings/:utr/links/mail',
+    handler: async (request, reply) => {
+      const language = languageOf(request, viewerOf(request));
+      const { report, mail } = await readClicks(new ApiClient(app, request), request.params.utr);
+      const badges = linksOf(report, mail).map(
+        ({ number, people }) => [number, { text: language.number(people), isQuiet: people === 0 }] as const,
+      );
+      return sendMailFrame(reply, withBadges(mail.html, new Map(badges)));
+    },
+  });
+}
+
+async function readClicks(api: ApiClient, utr: string): Promise<{ report: Report; mail: ShownMail }> {
+  const [{ report }, { mail }] = await Promise.all([
+    api.get<{ report: Report }>('/single-send/report', { utr }),
+    api.get<{ mail: ShownMail }>('/single-send/mail', { utr }),
+  ]);
+  return { report, mail };
+}
+
+/** The links by clicks of people, the most first. */
+function linksOf(report: Report, mail: ShownMail): Link[] {
+  const texts = new Map<number, string>();
+  for (const { number, text } of markedLinks(mail.html)) if (!texts.get(number)) texts.set(number, text);
+  return report.links
+    .map(({ number, url, clicks, machine_clicks: machines }) => ({
+      number,
+      url,
+      text: texts.get(number) ?? '',
+      people: clicks - machines,
+      machines,
+    }))
+    .sort((one, other) => other.people - one.people || one.number - other.number);
+}
+
+function Links({ utr, report, mail }: { utr: string; report: Report; mail: ShownMail }) {
+  const language = useLanguage();
+  const links = linksOf(report, mail);
+  if (links.length === 0) {
+    return (
+      <Empty icon="mail" title={language.say('links.none.title')}>
+        {language.say(report.tracking === 0 ? 'mailings.untracked' : 'links.none.text')}
+      </Empty>
+    );
+  }
+  const all = links.reduce((sum, { people }) => sum + people, 0);
+  return (
+    <>
+      <p class="quiet-text">{language.say('links.about')}</p>
+      <Table
+        caption={language.say('mailings.part.links')}
+        rows={links}
+        keyOf={({ number }) => number}
+        columns={[
+          {
+            heading: language.say('links.link'),
+            cell: ({ number, url, text }) => (
+              <span class="named">
+                <a href={`/mailings/${utr}/recipients?link=${number}`}>
+                  <bdi>{text || url}</bdi>
+                </a>
+                {text && <bdi class="small quiet-text">{url}</bdi>}
+              </span>
+            ),
+          },
+          { heading: language.say('links.people'), isNumber: true, cell: ({ people }) => language.number(people) },
+          {
+            heading: language.say('links.share'),
+            isNumber: true,
+            cell: ({ people }) => (all === 0 ? '–' : language.percent(people / all)),
+          },
+          {
+            heading: language.say('links.machines'),
+            isNumber: true,
+            cell: ({ machines }) => language.number(machines),
+          },
+        ]}
+      />
+      {mail.problem === null && <ClickMap utr={utr} />}
+    </>
+  );
+}
+
+function ClickMap({ utr }: { utr: string }) {
+  const language = useLanguage();
+  const title = language.say('links.map');
+  return (
+    <Card title={title}>
+      <p class="small quiet-text">{language.say('links.map.text')}</p>
+      <div class="mail-map">
+        <iframe sandbox="" src={`/mailings/${utr}/links/mail`} title={title} />
+      </div>
+    </Card>
+  );
+}

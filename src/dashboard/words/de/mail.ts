@@ -1,0 +1,11 @@
+/** German: a mail shown in a page. */
+import type { mail as english } from '../en/mail.ts';
+import type { Translation } from '../translation.ts';
+
+export const mail: Translation<typeof english> = {
+  'mail.note': 'Bilder von anderswo werden hier nicht geladen, und Links führen nirgendwohin.',
+  'mail.desktop': 'Am Schreibtisch',
+  'mail.phone': 'Am Telefon',
+  'mail.plainText': 'Reiner Text',
+  'mail.noText': 'Diese Mail hat keinen reinen Text.',
+};

@@ -1,0 +1,9 @@
+/** English: a mail shown in a page. */
+
+export const mail = {
+  'mail.note': 'Pictures from elsewhere are not loaded here, and links lead nowhere.',
+  'mail.desktop': 'On a desk',
+  'mail.phone': 'On a phone',
+  'mail.plainText': 'Plain text',
+  'mail.noText': 'This mail has no plain text.',
+} as const;

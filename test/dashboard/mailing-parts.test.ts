@@ -1,0 +1,86 @@
+/** The parts of a mailing's page beside its overview and recipients: links with their click map, and the preview. */
+import t, { type Test } from 'tap';
+import { sendCampaign } from '../campaign.ts';
+import { startApp, type TestApp } from '../helper.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+import { untilFlushed } from '../support/recipient-links.ts';
+
+const HTML = `<p>Hello ((first_name)), <a href="https://shop.example/new">all <b>news</b></a> or
+  <a href="https://shop.example/old">&lt;script&gt;old</a></p><img src="https://shop.example/a.png" alt="A"><script>alert(1)</script>`;
+const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11) Firefox/140' };
+
+/** Opens pages as a viewer of an account. */
+function visitor(app: TestApp, accountId = 1) {
+  const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId, name: `Viewer${accountId}` }));
+  return (path: string) => app.page('GET', path, { headers: { cookie } });
+}
+
+/** A mailing to two people, whose second link a person clicked twice and a program once. */
+async function clicked(t: Test) {
+  const app = await startApp(t);
+  const people = ['anna', 'bea'].map((name) => ({ email: `${name}@example.org`, first_name: name }));
+  const { utr, mails } = await sendCampaign(t, app, { html: HTML, people });
+  app.clock.advance(60_000);
+  const [first = '', second = ''] = mails.map(({ paths }) => paths.c?.replace(/0$/, '1'));
+  await app.page('GET', first, { headers: BROWSER });
+  await app.page('GET', first, { headers: BROWSER });
+  await app.page('GET', second, { headers: { 'user-agent': 'a scanner bot' } });
+  await untilFlushed(app);
+  return { app, path: `/mailings/${utr}`, open: visitor(app) };
+}
+
+t.test('links are listed by clicks of people, apart from programs, and lead to those who clicked', async (t) => {
+  const { open, path } = await clicked(t);
+  const { status, text } = await open(`${path}/links`);
+  t.equal(status, 200);
+  const rows = [...text.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map(([row]) => row.replaceAll(/<[^>]+>/g, ' '));
+  t.match(rows, [/&lt;script>old +https:\/\/shop\.example\/old +2 +100% +1/, /all news +https.*new +0 +0% +0/]);
+  const [, href = ''] = /href="([^"]+\/recipients\?link=1)"/.exec(text) ?? [];
+  const found = (await open(href)).text;
+  t.match(found, 'anna@example.org');
+  t.match(found, 'bea@example.org');
+  t.notMatch((await open(`${path}/recipients?link=0`)).text, '@example.org');
+});
+
+t.test('the click map is the mail with the clicks of people at each link, and runs and loads nothing', async (t) => {
+  const { app, open, path } = await clicked(t);
+  t.match((await open(`${path}/links`)).text, `<iframe sandbox src="${path}/links/mail"`);
+  const { status, headers, text } = await open(`${path}/links/mail`);
+  t.equal(status, 200);
+  t.match(headers['content-security-policy'], /default-src 'none'; img-src data:;.*; sandbox$/);
+  t.match(text, /<b>news<\/b><\/a><span [^>]*><span [^>]*>0<\/span><\/span>/);
+  t.match(text, /old<\/a><span [^>]*><span [^>]*>2<\/span><\/span>/);
+  t.match(text, 'data-src="https://shop.example/a.png"');
+  t.notMatch(text, /<img [^>]*\ssrc="http|\/[coux]\/[\w-]+\./);
+  t.equal((await visitor(app, 2)(`${path}/links/mail`)).status, 404, 'nobody sees the mail of another account');
+  t.equal((await app.page('GET', `${path}/links/mail`)).status, 303, 'nor without a session');
+});
+
+t.test('a mailing whose clicks are not followed says so instead of a list', async (t) => {
+  const { app, open, path } = await clicked(t);
+  app.db.exec('DELETE FROM links; UPDATE single_sends SET tracking = 0');
+  t.match((await open(`${path}/links`)).text, 'Opens and clicks are not followed in this mailing.');
+});
+
+t.test('the preview shows the mail on a desk, on a phone and as text, merged for somebody', async (t) => {
+  const { app, open, path } = await clicked(t);
+  const { status, text } = await open(`${path}/preview`);
+  t.equal(status, 200);
+  t.match(text, /For anna.*class="wide-screen" sandbox src="[^"]+\/preview\/mail".*class="phone" sandbox.*Hello anna/s);
+  const mail = await open(`${path}/preview/mail`);
+  t.match(mail.headers['content-security-policy'], /default-src 'none'; img-src data:;.*; sandbox$/);
+  t.match(mail.text, 'Hello anna');
+  t.notMatch(mail.text, /<img [^>]*\ssrc="http|\/[coux]\/[\w-]+\./);
+  t.equal((await visitor(app, 2)(`${path}/preview`)).status, 404);
+});
+
+t.test('a preview that can not be made says why', async (t) => {
+  const { app, open } = await clicked(t);
+  await app.one.call('POST', '/single/send/duplicate', {
+    query: { utr: (await open('/mailings')).text.match(/mailings\/([\w-]{36})/)?.[1] },
+  });
+  const [, copy = ''] = /href="(\/mailings\/[\w-]{36})"/.exec((await open('/mailings?state=draft')).text) ?? [];
+  t.match((await open(`${copy}/preview`)).text, 'For anna', 'a draft has a preview too');
+  app.db.exec('PRAGMA foreign_keys = OFF; DELETE FROM senders');
+  t.match((await open(`${copy}/preview`)).text, 'The mail can not be shown: The sender was deleted');
+});
