@@ -14,6 +14,10 @@ export interface ApiAnswer<Message> {
 /** Headers that say who asks and by which way the request came. */
 const FORWARDED = ['host', 'cookie', 'user-agent', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 
+/** What describes a file. */
+const FILE_HEADERS = ['content-type', 'content-disposition'];
+type FileHeaders = Record<string, string | number | string[] | undefined>;
+
 /** Asks the API on behalf of a request. */
 export class ApiClient {
   readonly #app: FastifyInstance;
@@ -71,6 +75,26 @@ export class ApiClient {
     });
     if (response.statusCode !== 200) throw new ApiFailure({ status: response.statusCode });
     return response.payload;
+  }
+
+  /** Reads a file of any size, whose parts are passed on as they come. Throws an ApiFailure where the API does not answer with success. */
+  async file(path: string, query: Readonly<Record<string, string>>): Promise<{ headers: FileHeaders; body: Readable }> {
+    const response = await this.#app.inject({
+      method: 'GET',
+      url: `/api${path}${queryText(query)}`,
+      headers: this.#headers,
+      remoteAddress: this.#remoteAddress,
+      payloadAsStream: true,
+    });
+    const body = response.stream();
+    // Where the browser hangs up, the API stops reading too.
+    body.on('close', () => response.raw.res.destroy());
+    if (response.statusCode !== 200) {
+      body.destroy();
+      throw new ApiFailure({ status: response.statusCode });
+    }
+    const kept = Object.entries(response.headers).filter(([name]) => FILE_HEADERS.includes(name));
+    return { headers: Object.fromEntries(kept), body };
   }
 
   async #ask<Message>(method: 'GET' | 'POST' | 'DELETE', path: string, fields?: object): Promise<ApiAnswer<Message>> {

@@ -9,7 +9,7 @@ import { freezeContent } from '../delivery/content/freeze.ts';
 import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { renderPreview } from '../delivery/content/preview.ts';
 import { findPerson, mergeValues } from '../delivery/content/values.ts';
-import { withMarkedLinks } from '../delivery/content/web-copy.ts';
+import { untrackedText, withMarkedLinks } from '../delivery/content/web-copy.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import type { FrozenContent } from '../delivery/queue/mailings.ts';
 import { findSingleSendMailing } from './actions.ts';
@@ -50,7 +50,7 @@ export async function showMail(deps: ShowDeps, send: SingleSend): Promise<ShownM
     [OPEN_URL]: '',
   };
   try {
-    return renderPreview({ ...content, html: withMarkedLinks(content) }, values);
+    return renderPreview({ ...content, html: withMarkedLinks(content), text: untrackedText(content) }, values);
   } catch (error) {
     if (error instanceof ContentError) return { problem: error.message };
     throw error;

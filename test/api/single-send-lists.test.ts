@@ -194,7 +194,8 @@ t.test('the mail is shown merged, its links marked with their numbers and counti
   const { mail } = await read(t, app.one, '/single-send/mail', { utr });
   t.match(mail, { problem: null, subject: 'For eve', html: /Hello eve/ });
   t.match(mail.html, /<a href="https:\/\/shop\.example\/new\?for=eve" data-link="0">news<\/a>/);
-  t.notMatch(mail.html, /\/c\/|\/o\//);
+  t.match(mail.text, 'news (https://shop.example/new?for=eve)', 'the text has the destination too');
+  t.notMatch(mail.html + mail.text, /\/c\/|\/o\//);
 });
 
 t.test('progress comes at once as an event and ends with a final state; another account sees nothing', async (t) => {

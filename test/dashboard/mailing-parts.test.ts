@@ -66,7 +66,7 @@ t.test('the preview shows the mail on a desk, on a phone and as text, merged for
   const { app, open, path } = await clicked(t);
   const { status, text } = await open(`${path}/preview`);
   t.equal(status, 200);
-  t.match(text, /For anna.*class="wide-screen" sandbox src="[^"]+\/preview\/mail".*class="phone" sandbox.*Hello anna/s);
+  t.match(text, /For anna.*class="wide-screen" sandbox src="[^"]+\/preview\/mail".*title="On a phone".*Hello anna/s);
   const mail = await open(`${path}/preview/mail`);
   t.match(mail.headers['content-security-policy'], /default-src 'none'; img-src data:;.*; sandbox$/);
   t.match(mail.text, 'Hello anna');

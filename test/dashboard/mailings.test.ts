@@ -204,3 +204,49 @@ t.test('recipients are found by address, state and reason, each with why', async
   t.match((await open('GET', `${path}?search=nobody`)).text, 'No recipient matches.');
   t.equal((await visitor(app, 'owner', 2)('GET', path)).status, 404);
 });
+
+t.test('recipients are saved as CSV by the filter of the page, by those who may see them', async (t) => {
+  const app = await startApp(t);
+  await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'cleo@example.org' });
+  const { utr } = await sendCampaign(t, app, { people: PEOPLE });
+  const open = visitor(app, 'viewer');
+  const path = `/mailings/${utr}/recipients`;
+  const [, href = ''] =
+    /href="([^"]+recipients\.csv[^"]*)"/.exec((await open('GET', `${path}?state=accepted`)).text) ?? [];
+  const { status, headers, text } = await open('GET', href);
+  t.match([status, headers['content-type']], [200, 'text/csv; charset=utf-8']);
+  t.equal(headers['content-disposition'], 'attachment; filename="recipients.csv"');
+  t.match(text, /^"email".*\r\nanna@example\.org,accepted,.*\r\nbea@example\.org,accepted,.*\r\n$/);
+  t.match((await open('GET', `${path}.csv`)).text, 'cleo@example.org');
+  t.equal((await visitor(app, 'owner', 2)('GET', href)).status, 404);
+  t.equal((await app.page('GET', href)).status, 303, 'signed out');
+  const later = `/mailings/${await create(t, app, LATER)}/recipients`;
+  t.notMatch((await open('GET', later)).text, 'recipients.csv', 'nobody is in it yet');
+  t.equal((await open('GET', `${later}.csv`)).status, 404);
+});
+
+t.test('a CSV of any size is read from the database no faster than the browser takes it', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app, { people: PEOPLE });
+  const [mailing, address] = app.db
+    .prepare('SELECT mailing_id, address_id FROM deliveries ORDER BY id DESC')
+    .raw()
+    .get() as [number, number];
+  app.db.exec(`
+    WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+    INSERT INTO addresses (user_id, normalized_email) SELECT 1, 'reader' || i || '@example.org' FROM n;
+    INSERT INTO deliveries (mailing_id, address_id, state, reply) SELECT ${mailing}, id, 2, '${'x'.repeat(500)}' FROM addresses WHERE id > ${address};`);
+  const response = await app.fastify.inject({
+    url: `/mailings/${utr}/recipients.csv`,
+    headers: { cookie: cookieOf(app, addPerson(app)) },
+    payloadAsStream: true,
+  });
+  const body = response.stream();
+  await new Promise((resolve) => body.once('readable', resolve));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  // What was not read yet is missing from here on.
+  app.db.exec('DELETE FROM deliveries WHERE address_id > 1000');
+  let bytes = 0;
+  for await (const part of body) bytes += part.length;
+  t.ok(bytes > 50_000 && bytes < 5_000_000, `${bytes} bytes of more than 20 million`);
+});

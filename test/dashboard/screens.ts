@@ -3,10 +3,12 @@
 export interface Screen {
   /** What the screenshot is called. */
   name: string;
-  /** The path; of the first mailing where it says :utr. */
+  /** The path; of the first mailing where it says :utr, of others where it says :opened, :sending or :held. */
   path: string;
   /** Whether it loads the chart's script too, which has a budget of its own. */
   hasChart?: boolean;
+  /** Whether it keeps a connection open for what changes. */
+  isLive?: boolean;
   /** The account: one in which much has happened, or an empty one. The first unless it is said. */
   account?: 'filled' | 'empty';
 }
@@ -21,6 +23,13 @@ export const SCREENS: readonly Screen[] = [
   { name: 'mailings-empty', path: '/mailings', account: 'empty' },
   { name: 'mailing', path: '/mailings/:utr', hasChart: true },
   { name: 'mailing-recipients', path: '/mailings/:utr/recipients' },
+  { name: 'mailing-opened', path: '/mailings/:opened', hasChart: true },
+  { name: 'mailing-links', path: '/mailings/:opened/links' },
+  { name: 'mailing-preview', path: '/mailings/:opened/preview' },
+  { name: 'mailing-clicked', path: '/mailings/:opened/recipients?link=0' },
+  { name: 'mailing-sending', path: '/mailings/:sending', isLive: true },
+  { name: 'mailing-held', path: '/mailings/:held' },
+  { name: 'mailing-draft-links', path: '/mailings/:held/links' },
   { name: 'people', path: '/people' },
   { name: 'people-empty', path: '/people', account: 'empty' },
   { name: 'person', path: '/people/13' },

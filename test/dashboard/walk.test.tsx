@@ -6,6 +6,7 @@ import { addPerson, cookieOf } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
 import { DESK, excessWidth, findBarriers, launch, openTab, PHONE, picture, smallTargets } from './browser.ts';
 import { fillAccount } from './filled-account.ts';
+import { fillMailings } from './filled-mailings.ts';
 import { gallery } from './gallery.tsx';
 import { SCREENS } from './screens.ts';
 
@@ -17,21 +18,21 @@ const BUDGET = { plain: 60 * KILOBYTE, withChart: 100 * KILOBYTE };
 async function start(t: Test) {
   const app = await startApp(t);
   await app.fastify.register(gallery);
-  const utr = await fillAccount(t, app);
+  const utrs = { utr: await fillAccount(t, app), ...(await fillMailings(t, app)) };
   const cookies = {
     filled: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' })),
     empty: cookieOf(app, addPerson(app, 'owner', { name: 'Grace', accountId: 2 })),
   };
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.fastify.server.address() as AddressInfo;
-  return { utr, cookies, origin: `http://127.0.0.1:${port}` };
+  return { utrs, cookies, origin: `http://127.0.0.1:${port}` };
 }
 
 t.test('the dashboard in the browser', { skip: skipWithout('chromium') }, async (t) => {
   const browser = await launch(t);
-  const { origin, cookies, utr } = await start(t);
+  const { origin, cookies, utrs } = await start(t);
 
-  for (const { name, path, hasChart = false, account = 'filled' } of SCREENS) {
+  for (const { name, path, hasChart = false, isLive = false, account = 'filled' } of SCREENS) {
     t.test(`${name} is accessible, fits, and stays within its budget, in each size and colour scheme`, async (t) => {
       for (const [size, viewport] of [
         ['phone', PHONE],
@@ -43,7 +44,8 @@ t.test('the dashboard in the browser', { skip: skipWithout('chromium') }, async 
             colorScheme,
             cookie: cookies[account],
           });
-          await page.goto(origin + path.replace(':utr', utr), { waitUntil: 'networkidle' });
+          const address = path.replace(/:(utr|opened|sending|held)/, (_, which: keyof typeof utrs) => utrs[which]);
+          await page.goto(origin + address, { waitUntil: isLive ? 'load' : 'networkidle' });
           const what = `${name} ${size} ${colorScheme}`;
           await picture(page, `${name}-${size}-${colorScheme}`);
           const budget = hasChart ? BUDGET.withChart : BUDGET.plain;

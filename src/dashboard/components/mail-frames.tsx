@@ -7,11 +7,15 @@ export function MailFrames({ source }: { source: string }) {
   return (
     <div class="mail-frames">
       <figure>
-        <iframe class="wide-screen" sandbox="" src={source} title={language.say('mail.desktop')} />
+        <div class="mail-sheet">
+          <iframe class="wide-screen" sandbox="" src={source} title={language.say('mail.desktop')} />
+        </div>
         <figcaption>{language.say('mail.desktop')}</figcaption>
       </figure>
       <figure>
-        <iframe class="phone" sandbox="" src={source} title={language.say('mail.phone')} />
+        <div class="mail-sheet">
+          <iframe sandbox="" src={source} title={language.say('mail.phone')} />
+        </div>
         <figcaption>{language.say('mail.phone')}</figcaption>
       </figure>
     </div>

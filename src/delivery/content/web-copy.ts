@@ -3,32 +3,44 @@ import type { Content } from './compiled-content.ts';
 import { CLICK_URL, escapeHtml, scan, type Template } from './merge.ts';
 
 /** The HTML template with every tracked link replaced by its destination, so that no other reader's click counts as the recipient's. */
-export function untracked(content: Pick<Content, 'html' | 'links'>): Template {
-  return withDestinations(content, (_number, rest) => rest);
+export function untracked({ html, links }: Pick<Content, 'html' | 'links'>): Template {
+  return withDestinations(html, links, escapeHtml, (_number, rest) => rest);
+}
+
+/** The text template with every tracked link replaced by its destination. */
+export function untrackedText({ text, links }: Pick<Content, 'text' | 'links'>): Template {
+  return withDestinations(
+    text,
+    links,
+    (destination) => destination,
+    (_number, rest) => rest,
+  );
 }
 
 /** The same for the owner: each tracked link has its number as `data-link`, so that its clicks can be shown beside it. */
-export function withMarkedLinks(content: Pick<Content, 'html' | 'links'>): Template {
-  return withDestinations(content, (number, rest) => {
+export function withMarkedLinks({ html, links }: Pick<Content, 'html' | 'links'>): Template {
+  return withDestinations(html, links, escapeHtml, (number, rest) => {
     const [quote = ''] = rest;
     return quote === '"' || quote === "'" ? `${quote} data-link="${number}"${rest.slice(1)}` : rest;
   });
 }
 
-/** Replaces tracked links; `after` gives what stands after the destination of a link, from the quotation mark of the attribute on. */
+/** Replaces tracked links; `after` gives what stands after the destination of a link, in HTML from the quotation mark of the attribute on. */
 function withDestinations(
-  { html, links }: Pick<Content, 'html' | 'links'>,
+  template: Template,
+  links: Content['links'],
+  encode: (text: string) => string,
   after: (number: string, rest: string) => string,
 ): Template {
-  return html.flatMap((piece, at): Template => {
-    const before = html[at - 1];
+  return template.flatMap((piece, at): Template => {
+    const before = template[at - 1];
     if (typeof piece !== 'string') return piece.name === CLICK_URL ? [] : [piece];
     if (before === undefined || typeof before === 'string' || before.name !== CLICK_URL) return [piece];
     // The number of the link follows the address that counts clicks.
     const number = /^\d+/.exec(piece)?.[0] ?? '';
     const destination = scan(links[Number(number)] ?? '', 'url');
     return [
-      ...destination.map((part) => (typeof part === 'string' ? escapeHtml(part) : part)),
+      ...destination.map((part) => (typeof part === 'string' ? encode(part) : part)),
       after(number, piece.slice(number.length)),
     ];
   });

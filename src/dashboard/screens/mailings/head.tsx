@@ -49,7 +49,8 @@ function Head({ summary, now, current }: Place) {
         <bdi>{subject}</bdi>
         {state !== 'draft' && start !== null && (
           <span class="small quiet-text">
-            {language.say(start > now ? 'mailings.starts' : 'mailings.started')} <Time at={start} /> {language.zone}
+            {language.say(state === 'scheduled' || start > now ? 'mailings.starts' : 'mailings.started')}{' '}
+            <Time at={start} /> {language.zone}
           </span>
         )}
       </div>

@@ -128,7 +128,7 @@ function ClickMap({ utr }: { utr: string }) {
   return (
     <Card title={title}>
       <p class="small quiet-text">{language.say('links.map.text')}</p>
-      <div class="mail-map">
+      <div class="mail-sheet click-map">
         <iframe sandbox="" src={`/mailings/${utr}/links/mail`} title={title} />
       </div>
     </Card>

@@ -2,7 +2,7 @@
 import type { TalliedHour } from '../../../delivery/reporting/event-tally.ts';
 import { Chart } from '../../components/chart.tsx';
 import { Stats } from '../../components/figures.tsx';
-import { Card } from '../../components/surface.tsx';
+import { Card, Notice } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { recordTime } from '../../record-time.ts';
 import { useLanguage } from '../../words/index.ts';
@@ -13,6 +13,15 @@ const HOUR_MS = 3_600_000;
 const MAX_HOURS = 72;
 
 export function Overview({ summary, report }: { summary: Summary; report: Report }) {
+  return (
+    <>
+      {report.held_code === 'sending_held' && <Notice tone="warn">{report.held_reason}</Notice>}
+      <Results summary={summary} report={report} />
+    </>
+  );
+}
+
+function Results({ summary, report }: { summary: Summary; report: Report }) {
   const language = useLanguage();
   if (report.funnel.recipients === 0) {
     return (

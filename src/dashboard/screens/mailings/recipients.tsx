@@ -4,6 +4,7 @@ import type { Clock } from '../../../clock.ts';
 import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../../database/schema/index.ts';
 import { READ } from '../../../http/page-layout.ts';
 import { ApiClient } from '../../api-client.ts';
+import { LinkButton } from '../../components/button.tsx';
 import { Time } from '../../components/figures.tsx';
 import { SearchForm } from '../../components/search.tsx';
 import { Badge, type Tone } from '../../components/surface.tsx';
@@ -58,10 +59,20 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
         ...(after && { after }),
       });
       const now = clock.now();
+      const action = summary.recipients > 0 && <ExportLink href={listAddress(utr, filter, '/recipients.csv')} />;
       const content = <Recipients {...found} utr={utr} filter={filter} isLater={Boolean(after)} now={now} />;
-      return sendPart(request, reply, { summary, now, current: 'recipients' }, content);
+      return sendPart(request, reply, { summary, now, current: 'recipients' }, content, action);
     },
   });
+
+  app.get<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
+    '/mailings/:utr/recipients.csv',
+    async (request, reply) => {
+      const query = { utr: request.params.utr, ...readFilter(request.query) };
+      const { headers, body } = await new ApiClient(app, request).file('/single-send/recipients/export', query);
+      return reply.headers({ ...headers, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }).send(body);
+    },
+  );
 }
 
 /** The filter that a page was asked for, without what is empty or unknown. */
@@ -75,6 +86,20 @@ function readFilter({ search, state, reason, link }: Record<string, string | und
   };
 }
 
+/** The address of the recipients whom a filter finds, as a page or as a file. */
+function listAddress(utr: string, filter: Filter & { after?: string }, page = '/recipients'): string {
+  const query = new URLSearchParams({ ...filter }).toString();
+  return `/mailings/${utr}${page}${query && `?${query}`}`;
+}
+
+function ExportLink({ href }: { href: string }) {
+  return (
+    <LinkButton href={href} look="plain">
+      {useLanguage().say('recipients.export')}
+    </LinkButton>
+  );
+}
+
 interface RecipientsProps {
   recipients: readonly Recipient[];
   next: string | null;
@@ -86,10 +111,7 @@ interface RecipientsProps {
 
 function Recipients({ recipients, next, utr, filter, isLater, now }: RecipientsProps) {
   const language = useLanguage();
-  const href = (after?: string) => {
-    const query = new URLSearchParams({ ...filter, ...(after !== undefined && { after }) }).toString();
-    return `/mailings/${utr}/recipients${query && `?${query}`}`;
-  };
+  const href = (after?: string) => listAddress(utr, { ...filter, ...(after !== undefined && { after }) });
   return (
     <>
       <SearchForm

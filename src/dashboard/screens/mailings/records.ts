@@ -24,6 +24,7 @@ export interface Summary {
 
 export interface Report extends MailingReport {
   held_code: string | null;
+  held_reason: string | null;
   tracking: 0 | 1;
 }
 

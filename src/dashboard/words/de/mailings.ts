@@ -92,6 +92,7 @@ export const mailings: Translation<typeof english> = {
   'recipients.why': 'Warum',
   'recipients.when': 'Letzter Versuch',
   'recipients.ofLink': 'Hat Link {number} geklickt',
+  'recipients.export': 'CSV exportieren',
   'recipients.all': 'Alle Empfänger zeigen',
   'recipients.none': 'Kein Empfänger passt dazu.',
   'recipients.noneHere': 'Auf dieser Seite passt kein Empfänger. Auf der nächsten kann es welche geben.',

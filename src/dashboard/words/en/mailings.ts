@@ -85,6 +85,7 @@ export const mailings = {
   'recipients.why': 'Why',
   'recipients.when': 'Last try',
   'recipients.ofLink': 'Clicked link {number}',
+  'recipients.export': 'Export CSV',
   'recipients.all': 'Show all recipients',
   'recipients.none': 'No recipient matches.',
   'recipients.noneHere': 'No recipient on this page matches. There may be some on the next.',

@@ -1,0 +1,72 @@
+/** Mailings in the states that an owner looks at: opened and clicked, under way, and held. */
+import { readFileSync } from 'node:fs';
+import type { Test } from 'tap';
+import { releaseSending } from '../../src/delivery/queue/hold.ts';
+import { mustSucceed, readOutbox } from '../campaign.ts';
+import type { TestApp } from '../helper.ts';
+import { untilFlushed } from '../support/recipient-links.ts';
+
+const HOUR_MS = 3_600_000;
+const READERS = 12;
+const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11) Firefox/140' };
+const SCANNER = { 'user-agent': 'a scanner bot' };
+const DESIGN = new URL('../../data/templates/newsletter.html', import.meta.url);
+
+/** Adds them to an account that `fillAccount` has filled. Gives their utrs by what they show. */
+export async function fillMailings(t: Test, app: TestApp): Promise<Record<'opened' | 'sending' | 'held', string>> {
+  // A month without the background is taken for a clock that went wrong, until somebody says that it is right.
+  releaseSending(app.db, app.clock.now().getTime());
+  const opened = await create(t, app, 'Saturday workshop');
+  app.clock.advance(11_000);
+  await app.background();
+  await visit(app);
+  const sending = await create(t, app, 'Winter opening hours');
+  app.clock.advance(11_000);
+  await app.background();
+  app.db
+    .prepare(`UPDATE mailings SET state = 'sending', finished_at = NULL, recipients = 48210, delivered = 31102, bounces = 214, failed = 3,
+      suppressed = 77 WHERE owner_kind = 'single' AND owner_id = (SELECT id FROM single_sends WHERE utr = ?)`)
+    .run(sending);
+  app.db.prepare('UPDATE single_sends SET status = 2 WHERE utr = ?').run(sending);
+  const held = app.db
+    .prepare<[], string>("SELECT utr FROM single_sends WHERE single_send_name = 'Held for want of people'")
+    .pluck()
+    .get();
+  if (held === undefined) throw new Error('the account has no held mailing');
+  return { opened, sending, held };
+}
+
+async function create(t: Test, app: TestApp, name: string): Promise<string> {
+  const { utr } = (await mustSucceed(t, app.one)('/single/send/create', {
+    template_id: 1,
+    template_html: readFileSync(DESIGN, 'utf8'),
+    sender_id: 1,
+    unsubscribe_group_id: 1,
+    single_send_name: name,
+    subject: `${name}, ((first_name|you))`,
+    preheader: 'News',
+    recipient_id: ['contacts_1'],
+    schedule_type: 0,
+  })) as { utr: string };
+  return utr;
+}
+
+/** Some of the readers open and click over a day, a scanner opens everything for one of them, one leaves, and two mails come back. */
+async function visit(app: TestApp): Promise<void> {
+  const mails = (await readOutbox(app)).slice(-READERS);
+  for (const [at, { html, paths }] of mails.entries()) {
+    app.clock.advance(HOUR_MS * (at % 3));
+    const links = [...html.matchAll(/http:\/\/mail\.example\.com(\/c\/[^"]+)/g)].map(([, path = '']) => path);
+    const headers = at === 0 ? SCANNER : BROWSER;
+    if (at % 4 === 3) continue;
+    await app.page('GET', paths.o ?? '', { headers });
+    const clicked = at === 0 ? links : links.slice(0, at % 3);
+    for (const link of clicked) await app.page('GET', link, { headers });
+    if (at === 5) await app.page('POST', paths.u ?? '', { form: { 'List-Unsubscribe': 'One-Click' } });
+  }
+  await untilFlushed(app);
+  await app.background();
+  app.db.exec(`UPDATE deliveries SET state = 3, reply = '550 5.1.1 No such user here' WHERE id IN (SELECT id FROM deliveries ORDER BY id DESC LIMIT 1);
+    UPDATE deliveries SET state = 4, reply = '451 4.7.1 Greylisted, please try again later' WHERE id IN (SELECT id - 1 FROM deliveries ORDER BY id DESC LIMIT 1);
+    UPDATE mailings SET delivered = delivered - 2, bounces = bounces + 1, failed = failed + 1 WHERE id = (SELECT max(mailing_id) FROM deliveries)`);
+}
