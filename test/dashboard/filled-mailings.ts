@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { Test } from 'tap';
 import { releaseSending } from '../../src/delivery/queue/hold.ts';
-import { mustSucceed, readOutbox } from '../campaign.ts';
-import type { TestApp } from '../helper.ts';
+import type { TestApp } from '../support/app.ts';
+import { mustSucceed, readOutbox } from '../support/campaign.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
 
 const HOUR_MS = 3_600_000;

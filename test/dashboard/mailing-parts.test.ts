@@ -1,7 +1,7 @@
 /** The parts of a mailing's page beside its overview and recipients: links with their click map, and the preview. */
 import t, { type Test } from 'tap';
-import { sendCampaign } from '../campaign.ts';
-import { startApp, type TestApp } from '../helper.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
 

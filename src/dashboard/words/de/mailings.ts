@@ -31,7 +31,7 @@ export const mailings: Translation<typeof english> = {
   'mailings.ofRecipients': '{share} der Empfänger',
   'mailings.ofDelivered': '{share} der Zugestellten',
   'mailings.machines':
-    'Geöffnet und Geklickt zählen Personen. Programme wie Link-Scanner haben weitere {opens} Mal geöffnet und {clicks} Mal geklickt.',
+    'Geöffnet und Geklickt zählen Personen. Was Programme wie Link-Scanner taten, ist nicht dabei: Öffnungen {opens}, Klicks {clicks}.',
   'mailings.untracked': 'In diesem Mailing werden Öffnungen und Klicks nicht erfasst.',
   'mailings.nothing.draft': 'Das ist ein Entwurf. Es wurde nichts gesendet.',
   'mailings.nothing.yet': 'Es wurde noch nichts gesendet. Die Ergebnisse erscheinen hier.',

@@ -29,7 +29,7 @@ export const mailings = {
   'mailings.ofRecipients': '{share} of recipients',
   'mailings.ofDelivered': '{share} of delivered',
   'mailings.machines':
-    'Opened and Clicked count people. Programs such as link scanners made another {opens} opens and {clicks} clicks.',
+    'Opened and Clicked count people. What programs such as link scanners did is left out: opens {opens}, clicks {clicks}.',
   'mailings.untracked': 'Opens and clicks are not followed in this mailing.',
   'mailings.nothing.draft': 'This is a draft. Nothing has been sent.',
   'mailings.nothing.yet': 'Nothing has been sent yet. The results appear here.',
