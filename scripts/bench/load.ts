@@ -24,6 +24,7 @@ export interface Latencies {
   failed: number;
   /** Milliseconds. */
   p50: number;
+  p95: number;
   p99: number;
   most: number;
 }
@@ -53,11 +54,11 @@ export async function load({ origin, connections, seconds, rate, request }: Load
   return { ...percentiles(times), failed };
 }
 
-/** Count, median, 99th percentile and maximum, in tenths of a millisecond. */
+/** Count, median, 95th and 99th percentile, and maximum, in tenths of a millisecond. */
 export function percentiles(times: readonly number[]): Omit<Latencies, 'failed'> {
   const sorted = Float64Array.from(times).sort();
   const at = (share: number) => Math.round((sorted[Math.floor((sorted.length - 1) * share)] ?? 0) * 10) / 10;
-  return { requests: sorted.length, p50: at(0.5), p99: at(0.99), most: at(1) };
+  return { requests: sorted.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), most: at(1) };
 }
 
 /** One connection: answers have a Content-Length, as all but streamed lists do. */

@@ -1,6 +1,7 @@
 /** A sentence that the next page shows about what was just done, kept in a cookie for one page. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Tone } from './components/surface.tsx';
+import { isPrefetch } from './prefetch.ts';
 import { isWordKey, type Values, type WordKey } from './words/index.ts';
 
 const COOKIE = 'sendlark_flash';
@@ -29,8 +30,9 @@ export function setFlash<Key extends WordKey>(
   reply.header('set-cookie', cookie(Buffer.from(text).toString('base64url'), SECONDS));
 }
 
-/** Takes the sentence that was left for this page, if there is one. */
+/** Takes the sentence that was left for this page, if there is one. A page that is only fetched ahead may never be seen, so it takes none. */
 export function takeFlash(request: FastifyRequest, reply: FastifyReply): Flash | null {
+  if (isPrefetch(request)) return null;
   const value = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)`).exec(request.headers.cookie ?? '')?.[1];
   if (value === undefined) return null;
   reply.header('set-cookie', cookie('', 0));

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { staticFiles } from '../http/static-files.ts';
 import { SignIns } from '../users/sign-in.ts';
+import { prefetchRules } from './prefetch.ts';
 import { automationScreens } from './screens/automations/automations.tsx';
 import { homeScreen } from './screens/home/home.tsx';
 import { leftScreens } from './screens/left/left.tsx';
@@ -22,6 +23,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
   guardPages(app);
   const signing = { ...deps, signIns: new SignIns(deps) };
   await app.register(staticFiles);
+  await app.register(prefetchRules);
   await app.register(loginPages, signing);
   await app.register(welcomePages, signing);
   await app.register(async (screens) => {

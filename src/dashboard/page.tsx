@@ -9,6 +9,7 @@ import { Shortcuts } from './components/shortcuts.tsx';
 import { Notice } from './components/surface.tsx';
 import { takeFlash } from './flash.ts';
 import { PAGE_HEADERS } from './page-headers.ts';
+import { PREFETCH_RULES } from './prefetch.ts';
 import type { Viewer } from './viewer.ts';
 import { chooseLanguage } from './words/choose.ts';
 import { type Language, LanguageProvider } from './words/index.ts';
@@ -59,6 +60,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
       {viewer.shortcuts && <Shortcuts />}
     </>
   );
+  reply.header('speculation-rules', `"${PREFETCH_RULES}"`);
   return sendDocument(reply, language, frame.title, 'app', body);
 }
 

@@ -130,35 +130,37 @@ function problemText(errors: ApiAnswer<unknown>['errors']): string {
 function ChooseFile({ problem }: { problem?: string }) {
   const language = useLanguage();
   return (
-    <Card>
-      <form method="post" action="/people/import" enctype="multipart/form-data">
-        <div class="drop">
-          <label for="file">
-            <b>{language.say('import.file')}</b>
-            <span class="quiet-text">{language.say('import.file.hint')}</span>
-          </label>
-          <input
-            type="file"
-            id="file"
-            name="file"
-            accept=".csv,text/csv"
-            required
-            {...(problem && { 'aria-invalid': true, 'aria-describedby': 'file-problem' })}
-          />
-        </div>
-        {problem && (
-          <p class="problem" id="file-problem">
-            {problem}
-          </p>
-        )}
-        <div class="buttons">
-          <Button>{language.say('import.look')}</Button>
-          <LinkButton look="quiet" href="/people">
-            {language.say('people.confirm.no')}
-          </LinkButton>
-        </div>
-      </form>
-    </Card>
+    <Island name="drop">
+      <Card>
+        <form method="post" action="/people/import" enctype="multipart/form-data">
+          <div class="drop">
+            <label for="file">
+              <b>{language.say('import.file')}</b>
+              <span class="quiet-text">{language.say('import.file.hint')}</span>
+            </label>
+            <input
+              type="file"
+              id="file"
+              name="file"
+              accept=".csv,text/csv"
+              required
+              {...(problem && { 'aria-invalid': true, 'aria-describedby': 'file-problem' })}
+            />
+          </div>
+          {problem && (
+            <p class="problem" id="file-problem">
+              {problem}
+            </p>
+          )}
+          <div class="buttons">
+            <Button>{language.say('import.look')}</Button>
+            <LinkButton look="quiet" href="/people">
+              {language.say('people.confirm.no')}
+            </LinkButton>
+          </div>
+        </form>
+      </Card>
+    </Island>
   );
 }
 

@@ -1,0 +1,169 @@
+/**
+ * How long the pages of the dashboard take on the server, and the searches behind them, in an account of so many contacts while a send
+ * to all of them leaves to a relay. Every request is made again and again in turn, so that all meet the same load.
+ *
+ *   npm run bench:pages -- [contacts] [rounds]
+ */
+import { copyFileSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { FormData, fetch } from 'undici';
+import { parseAddress } from '../../src/audience/contacts/addresses.ts';
+import { systemClock } from '../../src/clock.ts';
+import { connect } from '../../src/database/open.ts';
+import { COMMAND_LINE } from '../../src/users/audit.ts';
+import { createSession } from '../../src/users/sessions.ts';
+import { addUser } from '../../src/users/users.ts';
+import { call, post } from '../api-client.ts';
+import { addressOf, apiOf, largeAccount, sendlark, sendTo } from './large-account.ts';
+import { percentiles } from './load.ts';
+import { inFolder, machine, served, startedSink } from './measure.ts';
+
+const contacts = Number(process.argv[2] ?? 1_000_000);
+const rounds = Number(process.argv[3] ?? 40);
+/** Rounds that are not counted, in which the service compiles its own code. */
+const WARM_UP = 3;
+const GOAL_MS = 50;
+
+/** What a page of the dashboard sends with its requests, beside the cookie. */
+const FROM_PAGE = { 'x-sendlark': 'dashboard', 'sec-fetch-site': 'same-origin' };
+const agent = new Agent({ keepAlive: true });
+
+/** Makes the owner and a session of theirs in the file; gives the Cookie header. */
+function signIn(file: string): string {
+  const db = connect(file);
+  const address = parseAddress('owner@example.com');
+  if (address === null) throw new Error('no address');
+  const owner = { accountId: 1, address, name: 'Owner', role: 'owner', passwordHash: '' } as const;
+  const user = addUser(db, owner, COMMAND_LINE, systemClock.now());
+  const secret = createSession(db, user.id, { address: '127.0.0.1', userAgent: 'Bench' }, systemClock.now());
+  db.$client.close();
+  return `sendlark=${secret}`;
+}
+
+/** Gets a page and reads it to its end; gives the milliseconds. */
+async function timed(origin: string, path: string, cookie: string): Promise<number> {
+  const started = performance.now();
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(`${origin}${path}`, { agent, headers: { cookie, ...FROM_PAGE } }, resolve)
+      .on('error', reject)
+      .end();
+  });
+  for await (const _ of answer);
+  if (answer.statusCode !== 200) throw new Error(`${path} answers ${answer.statusCode}`);
+  return performance.now() - started;
+}
+
+/** The pages, by what the table calls them. */
+async function pagesOf(origin: string, cookie: string, utr: string): Promise<Record<string, string>> {
+  const api = apiOf(origin);
+  const { automations } = await call<{ automations: { utr: string }[] }>(api, '/automations');
+  const { mails } = await call<{ mails: { id: number }[] }>(api, '/outbox/list?order=newest&limit=1');
+  const { job } = await post<{ job: { id: number } }>(api, '/contacts/jobs/start', {
+    action: 'segment',
+    to_segment_id: '1',
+    everything: '1',
+    search: addressOf(7),
+  });
+  const form = new FormData();
+  form.set('file', new Blob(['email,first_name\nzoe@example.org,Zoë\n']), 'readers.csv');
+  const headers = { cookie, ...FROM_PAGE };
+  const uploaded = await fetch(`${origin}/people/import`, { method: 'POST', headers, body: form, redirect: 'manual' });
+  const middle = Math.floor(contacts / 2);
+  const paths = [
+    '/',
+    '/mailings',
+    '/mailings?search=plan',
+    `/mailings/${utr}`,
+    `/mailings/${utr}/recipients`,
+    `/mailings/${utr}/recipients?state=delivered`,
+    '/automations',
+    `/automations/${automations[0]?.utr}`,
+    '/people',
+    '/people?search=nobodyofthisname',
+    `/people?search=${addressOf(middle)}`,
+    '/people?search=zo%C3%AB',
+    '/people?order=email',
+    '/people?mail_state=unsubscribed',
+    '/people?mail_state=suppressed',
+    '/people?segment_id=1',
+    '/people?field=city&operator=contains&value=nowhere',
+    `/people/${middle}`,
+    `/people/actions/${job.id}`,
+    '/people/import',
+    uploaded.headers.get('location') ?? '',
+    '/left',
+    '/left/groups',
+    '/left/blocked',
+    `/left/lift?list=all&email=${addressOf(0)}`,
+    '/outbox',
+    `/outbox/${mails[0]?.id}`,
+    '/settings/senders',
+    '/settings/users',
+    '/settings/keys',
+    '/settings/sessions',
+    '/settings/audit',
+    '/settings/health',
+    '/settings/second-factor',
+  ];
+  const typed = ['p', 'pe', 'per', 'pers', 'person5', 'person50000'];
+  const searches = {
+    'search: nobody': 'nobodyofthisname',
+    'search: one': addressOf(middle),
+    'search: hundreds': '4242',
+    'search: one in twelve': 'zoë',
+    'search: everybody': 'person',
+    'search: two words': 'zoë müller',
+    ...Object.fromEntries(typed.map((word) => [`typed: ${word}`, word])),
+  };
+  return {
+    ...Object.fromEntries(paths.map((path) => [path.replace(utr, 'UTR').replace(/[\w-]{20,}$/, 'ID'), path])),
+    ...Object.fromEntries(
+      Object.entries(searches).map(([name, word]) => [
+        name,
+        `/api/contacts/search?limit=50&search=${encodeURIComponent(word)}`,
+      ]),
+    ),
+  };
+}
+
+await inFolder(async (folder) => {
+  const file = join(folder, 'bench.db');
+  copyFileSync(await largeAccount(contacts), file);
+  const cookie = signIn(file);
+  const sink = await startedSink();
+  const settings = { SMTP_URL: sink.url, PUBLIC_URL: 'https://mail.example.com', SENDER_VERIFICATION: 'optional' };
+  const service = await served(file, settings);
+  const { utr } = await post<{ utr: string }>(apiOf(service.origin), '/single/send/create', sendTo(1, 'To everybody'));
+  // The service sees that it runs on a copy and holds sending until somebody says that this is meant.
+  sendlark(file, ['release']);
+  for (const until = performance.now() + 60_000; (await sink.totals()).messages === 0; await setTimeout(100))
+    if (performance.now() > until) throw new Error('the send did not begin');
+  const pages = Object.entries(await pagesOf(service.origin, cookie, utr));
+  const times = new Map<string, number[]>(pages.map(([name]) => [name, []]));
+  const before = (await sink.totals()).messages;
+  const began = performance.now();
+  for (let round = 0; round < rounds + WARM_UP; round++)
+    for (const [name, path] of pages) {
+      const taken = await timed(service.origin, path, cookie);
+      if (round >= WARM_UP) times.get(name)?.push(taken);
+    }
+  const sent = (await sink.totals()).messages - before;
+  const seconds = (performance.now() - began) / 1000;
+  console.table(
+    Object.fromEntries(
+      [...times].map(([name, taken]) => {
+        const { p50, p95, most } = percentiles(taken);
+        return [name, { 'p50 ms': p50, 'p95 ms': p95, 'most ms': most, goal: p95 <= GOAL_MS ? 'met' : 'missed' }];
+      }),
+    ),
+  );
+  console.log(
+    `${Math.round(sent / seconds)} mails/s beside it, ${rounds} rounds, ${contacts} contacts; goal: p95 of ${GOAL_MS} ms`,
+  );
+  console.log(machine());
+  await service.close();
+  sink.close();
+  agent.destroy();
+});
