@@ -96,7 +96,7 @@ function openToken(file: string): string {
   return open;
 }
 
-/** The requests while a campaign leaves; CPU a request can not be told from the campaign's. */
+/** The requests while a campaign leaves; CPU a request cannot be told from the campaign's. */
 async function whileSending(folder: string): Promise<Record<string, object>> {
   const file = join(folder, 'sending.db');
   const db = connect(file);

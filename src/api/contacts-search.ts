@@ -120,7 +120,7 @@ export function contactFilter(db: Db, accountId: number, query: Type.Static<type
 const STEP = 2000;
 /** A page is answered after this time even when it is not full. */
 const PAGE_MS = 150;
-/** How long contacts are counted beyond the first page, and to which number. */
+/** How long the contacts after the first page are counted, and up to which number. */
 const COUNT_MS = 10;
 const MAX_COUNT = 10_000;
 
@@ -212,7 +212,7 @@ interface Total {
   isExact: boolean;
 }
 
-/** The number of contacts where it is kept: of the account or of one of its types. Null for any other filter. */
+/** The stored number of contacts, which exists for the account and for each contact type. Null for any other filter. */
 function keptTotal(db: Db, filter: ContactFilter): Total | null {
   if (filter.search || filter.segmentId !== undefined || filter.state || filter.rule) return null;
   const count = db.$client
@@ -225,7 +225,7 @@ function keptTotal(db: Db, filter: ContactFilter): Total | null {
   return { count: count ?? 0, isExact: true };
 }
 
-/** Counts for a short time from the end of a page on. */
+/** Counts the contacts after a page, for a short time. */
 function countOn(finder: ContactFinder, sofar: number, from: string | null): Total {
   let count = sofar;
   let next = from;

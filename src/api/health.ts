@@ -81,7 +81,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
   );
 };
 
-/** The size of a file; 0 where there is none, as with a write-ahead log that was taken up. */
+/** The size of a file; 0 if it does not exist, such as a write-ahead log that was merged into the database. */
 async function sizeOf(file: string): Promise<number> {
   const found = await stat(file).catch(() => null);
   return found?.size ?? 0;

@@ -14,7 +14,7 @@ const STILL_HERE_AFTER = 15;
 /** Browsers open six connections to one host, so that more than a few windows of one user would block each other anyway. */
 const MAX_PER_ACCOUNT = 20;
 const TOO_MANY_REQUESTS = 429;
-/** Over how many seconds the rate is taken. */
+/** The rate is measured over this many seconds. */
 const RATE_SECONDS = 10;
 
 export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {

@@ -1,4 +1,4 @@
-/** What stands between the senders of an account and their mail (addition): verification mails, and the DKIM keys of their domains. */
+/** What the senders of an account still need for sending (addition): verification, and DKIM keys for their domains. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';

@@ -1,4 +1,4 @@
-/** Single sends for people who look for one (additions): a light list, newest first, and the recipients of one by what happened to them. */
+/** Finding single sends (additions): a short list, newest first, and the recipients of one by what happened to them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type, { type Static } from 'typebox';
 import { fold } from '../database/fold.ts';

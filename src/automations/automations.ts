@@ -80,14 +80,14 @@ export async function setLive(deps: AutomationActionDeps, accountId: number, utr
   deps.wake();
 }
 
-/** The automation and its mails, with their senders. Throws 409 when it can not go live for any reason other than their content. */
+/** The automation and its mails, with their senders. Throws 409 when it cannot go live for any reason other than their content. */
 function requireReadiness(db: Db, accountId: number, utr: unknown) {
   const automation = requireAutomation(db, accountId, utr, 'Record not found');
   if (automation.unsubscribe_group_id === '0') throw conflict('Unsubscribe group require to live automation');
   if (automation.automation_for === 0 || !targetExists(db, automation))
     throw conflict('A target is required to live automation');
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
-  if (broken !== null) throw conflict(`The automation can not go live: ${broken}`);
+  if (broken !== null) throw conflict(`The automation cannot go live: ${broken}`);
   const mails = listSchedules(db, automation.id).map((schedule) => ({
     schedule,
     sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),
@@ -105,7 +105,7 @@ async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: un
   const frozen = new Map<Schedule, Frozen>();
   for (const { schedule } of before.mails) {
     const result = await freezeSchedule(deps, schedule);
-    if ('problem' in result) throw conflict(`The mail "${schedule.subject}" can not go live: ${result.problem}`);
+    if ('problem' in result) throw conflict(`The mail "${schedule.subject}" cannot go live: ${result.problem}`);
     frozen.set(schedule, result);
   }
   const now = clock.now();

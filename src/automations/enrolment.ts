@@ -111,7 +111,7 @@ async function sendSchedule(
   return mailing === null ? 0 : enqueueScheduleMail(db.$client, automationId, scheduleId, mailing.id, now);
 }
 
-/** Creates the mailing of a schedule that was added while live. If its content can not be sent, the automation goes to draft. */
+/** Creates the mailing of a schedule that was added while live. If its content cannot be sent, the automation goes to draft. */
 async function createMissingMailing(deps: AutomationDeps, automationId: number, scheduleId: number) {
   const { db, clock } = deps;
   const schedule = listSchedules(db, automationId).find(({ id }) => id === scheduleId);
@@ -125,7 +125,7 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
         holdAutomations(
           db,
           sql`id = ${automationId}`,
-          { held_code: result.code, held_reason: `The mail "${schedule.subject}" can not go: ${result.problem}` },
+          { held_code: result.code, held_reason: `The mail "${schedule.subject}" cannot go: ${result.problem}` },
           now,
         );
         return null;

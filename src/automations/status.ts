@@ -43,7 +43,7 @@ export function markDraft(db: Db, id: number, times: { updated_at: string; delet
 }
 
 /**
- * Moves live automations that can not continue back to draft, with the reason. `which` is SQL over `automations`, `now` an ISO
+ * Moves live automations that cannot continue back to draft, with the reason. `which` is SQL over `automations`, `now` an ISO
  * timestamp. Call inside a transaction.
  */
 export function holdAutomations(db: Db, which: SQL, reason: Held, now: string): void {

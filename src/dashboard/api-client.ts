@@ -1,8 +1,8 @@
-/** How a page asks the API: in process, as the user who opened the page, by the same way as any other client. */
+/** Calls the API for a page: in process, as the user who opened the page. The API treats it like any other request. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** What the API answered. Of the two, only one is there. */
+/** An answer of the API. It has either `message` or `errors`. */
 export interface ApiAnswer<Message> {
   status: number;
   /** The records under their name, or a text. */
@@ -11,7 +11,7 @@ export interface ApiAnswer<Message> {
   errors?: Readonly<Record<string, readonly string[]>> | string;
 }
 
-/** Headers that say who asks and by which way the request came. */
+/** Headers that tell who asks and how the request came. */
 const FORWARDED = ['host', 'cookie', 'user-agent', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 
 /** What describes a file. */
@@ -109,7 +109,7 @@ export class ApiClient {
   }
 }
 
-/** What a page could not get from the API. */
+/** Thrown when the API refuses what a page needs. */
 export class ApiFailure extends Error {
   readonly status: number;
 

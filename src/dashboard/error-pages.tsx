@@ -44,7 +44,7 @@ export function sendErrorPage(
     : sendPage(request, reply, viewer, { title }, content);
 }
 
-/** Answers an error that a page threw: a refusal as what it is, anything else as an error of ours, which is logged. */
+/** Answers an error of a page with its status, or with 500. Errors from 500 on are logged, except 503. */
 export function answerError(
   error: Error & { statusCode?: number },
   request: FastifyRequest,

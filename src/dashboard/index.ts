@@ -18,7 +18,7 @@ import { loginPages } from './sign-in/login.tsx';
 import { welcomePages } from './sign-in/welcome.tsx';
 import { guardPages, requireSignIn } from './signed-in.ts';
 
-/** Registers what people open in a browser after, or for, signing in. */
+/** Registers the pages for signing in and those behind it. */
 export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
   guardPages(app);
   const signing = { ...deps, signIns: new SignIns(deps) };

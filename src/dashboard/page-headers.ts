@@ -13,7 +13,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Pages hold what only the signed-in user may see, so nobody keeps them. */
+/** Pages contain what only the signed-in user may see, so no cache may store them. */
 export const PAGE_HEADERS = {
   'content-security-policy': POLICY,
   'referrer-policy': 'same-origin',

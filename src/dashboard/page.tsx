@@ -20,7 +20,7 @@ export interface Frame {
   title: string;
   /** The part of the navigation that the page belongs to. */
   section?: Section;
-  /** The one thing that is most likely wanted, at the right of the title. */
+  /** The main action of the page, at the right of the title. */
   action?: ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-/** What every page of the dashboard asks of a request before it does anything: the same origin for changes, a session for all but signing in. */
+/** The checks that every page of the dashboard makes first: changes come from our own pages, and all pages but those for signing in need a session. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
 import { isSameOrigin } from '../http/same-origin.ts';

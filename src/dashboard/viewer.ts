@@ -9,7 +9,7 @@ export interface Viewer {
   email: string;
   role: Role;
   accountId: number;
-  /** The language the user has chosen; null where the browser's is taken. */
+  /** The language the user has chosen; null for the browser's. */
   language: string | null;
   /** Whether single keys are shortcuts for this user. */
   shortcuts: boolean;

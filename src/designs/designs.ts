@@ -182,7 +182,7 @@ function saveSingleSend({ db, clock }: SingleSendActionDeps, id: number, code: T
       const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
       if (send === undefined) throw notFound('Record not found');
       if (send.status >= SINGLE_SEND_STATUS.running)
-        throw conflict('A single send that is running or completed can not be changed');
+        throw conflict('A single send that is running or completed cannot be changed');
       tx.update(singleSends)
         .set({
           template_json: code.template_json || null,
@@ -211,7 +211,7 @@ async function saveSchedule(deps: SingleSendActionDeps, id: number, code: Templa
       const before = read();
       const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
       if (automation?.status === AUTOMATION_STATUS.live) {
-        if ('problem' in frozen) throw conflict(`The automation is live and can not send this: ${frozen.problem}`);
+        if ('problem' in frozen) throw conflict(`The automation is live and cannot send this: ${frozen.problem}`);
         createScheduleMailing(db, automation, schedule, frozen, now);
       }
       tx.update(automationSchedules)

@@ -94,7 +94,7 @@ export function installKeys(
   function requireCaller(request: FastifyRequest): Caller {
     const session = findApiSession(request);
     if (session === null) return callerWithKeys(request);
-    // Before the role is looked at: what is refused is answered as to a person.
+    // Set before the role is checked, because a refusal is also answered as to a person.
     request.sessionId = session.id;
     const { id, accountId, email, role } = session.user;
     if (ROLES.indexOf(role) < ROLES.indexOf(requiredRole(request)))
@@ -114,12 +114,12 @@ export function installKeys(
   }
 }
 
-/** Whether the caller is a person who only looks. They get no links that work without signing in, such as those to a design page. */
+/** Whether the caller is a person who may change nothing. They get no links that work without signing in, such as those to a design page. */
 export function changesNothing({ role }: FastifyRequest): boolean {
   return role === 'viewer';
 }
 
-/** The least role for a route. An address without a route needs none beyond the session: its answer is 404. */
+/** The least role for a route. An address without a route needs only a session, and is answered 404. */
 function requiredRole({ method, routeOptions }: FastifyRequest): Role {
   return routeOptions.config.role ?? (method === 'GET' ? 'viewer' : 'editor');
 }

@@ -22,10 +22,10 @@ ${content}
   return reply.type('text/html; charset=utf-8').send(text);
 }
 
-/** The pages that say one thing, by what they say. */
+/** The pages that hold a single message, by the name of that message. */
 type Message = { [Name in keyof PageWords]: PageWords[Name] extends { content: Html } ? Name : never }[keyof PageWords];
 
-/** Sends a page that says one thing, in the recipient's language. */
+/** Sends a page with a single message, in the recipient's language. */
 export function messagePage(reply: FastifyReply, message: Message): FastifyReply {
   const words = chooseWords(reply);
   const { title, content } = words[message];

@@ -1,10 +1,10 @@
-/** Whether a browser sent a request from a page of this server, and by which way it came: what protects cookies. */
+/** Checks that protect cookies: whether a request came from a page of this server, and whether its connection was safe. */
 import type { FastifyRequest } from 'fastify';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Whether a request comes from a page of this server. Browsers say so in Sec-Fetch-Site, which pages can not set (W3C Fetch Metadata);
+ * Whether a request comes from a page of this server. Browsers say so in Sec-Fetch-Site, which pages cannot set (W3C Fetch Metadata);
  * older ones send only the Origin, which must then name our host. A request with neither is not trusted.
  */
 export function isSameOrigin({ headers, host }: FastifyRequest): boolean {

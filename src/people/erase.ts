@@ -43,7 +43,7 @@ export function erasePerson(db: Db, clock: Clock, accountId: number, addressId: 
           .prepare<[number], number>('SELECT id FROM contacts WHERE address_id = ? AND deleted_at IS NULL')
           .pluck()
           .all(addressId);
-        // First as any contact is deleted, so that mails on their way to them are not sent and counts stay right.
+        // The contacts are first deleted in the usual way, so that queued mails to them are not sent and counts stay right.
         deleteContacts(db, contacts, isoTimestamp(clock.now()));
         eraseUnsubscriptions(client, addressId);
         eraseSuppression(client, addressId);
@@ -54,7 +54,7 @@ export function erasePerson(db: Db, clock: Clock, accountId: number, addressId: 
       },
       { behavior: 'immediate' },
     );
-    // The log of the database has the pages as they were; this empties it unless somebody is reading at this moment.
+    // The write-ahead log still has the old pages. This empties it, unless another connection is reading at this moment.
     client.pragma('wal_checkpoint(TRUNCATE)');
   } finally {
     client.pragma('secure_delete = OFF');

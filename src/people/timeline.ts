@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../clock.ts';
 import { stateName } from '../delivery/reporting/mailing-report.ts';
 
-/** What can have happened; what the other fields mean for each is said in `Moment`. */
+/** The kinds of moments. `Moment` says what its other fields mean for each. */
 export const MOMENTS = [
   'contact_created',
   'contact_changed',
@@ -22,7 +22,7 @@ export const MOMENTS = [
 ] as const;
 
 export interface Moment {
-  /** Unlike that of any other moment of the person, and in the order of time. */
+  /** Different for each moment of the person, and ascending in time. */
   key: string;
   kind: (typeof MOMENTS)[number];
   /** ISO timestamp. */
@@ -91,7 +91,7 @@ const CAMPAIGN = `
   LEFT JOIN automations au ON au.id = m.automation_id`;
 const CAMPAIGN_COLUMNS = `coalesce(ss.single_send_name, au.automation_name) AS name,
   coalesce(ss.utr, sc.utr) AS utr, coalesce(ss.subject, sc.subject) AS subject`;
-/** The deliveries of the person: each mailing of the account is asked for theirs, by a unique index. */
+/** The deliveries of the person, found by one lookup in a unique index for each mailing of the account. */
 const DELIVERIES = `
   (SELECT m.id FROM mailings m WHERE m.user_id = @account ORDER BY m.id DESC LIMIT ${MAX_MAILS}) newest
   CROSS JOIN mailings m ON m.id = newest.id

@@ -67,7 +67,7 @@ export function listLastVerifications(db: Db, accountId: number): Map<string, Ve
 /**
  * When another verification mail may go to the address of this one; null when it may go now. It is too soon for some minutes after
  * the last, and for a day while the last is still queued. A mail that was not sent because the address is unsubscribed or suppressed
- * does not count, nor does one from the future, which a clock that was set wrong has left.
+ * does not count, nor does one with a time in the future, from when the clock was wrong.
  */
 export function resendAllowedAt(last: Verification | undefined, now: Date): Date | null {
   if (last === undefined || last.state === DELIVERY_STATE.suppressed) return null;

@@ -89,7 +89,7 @@ export class Launcher {
   }
 }
 
-/** Gives why the send can not be launched; null when it was launched, or was changed in the meantime. */
+/** Gives why the send cannot be launched; null when it was launched, or was changed in the meantime. */
 async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<Held | null> {
   const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
   if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {

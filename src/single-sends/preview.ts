@@ -15,7 +15,7 @@ import type { SingleSendDeps, SingleSendInput } from './single-sends.ts';
 
 export interface Preview {
   audience: Omit<AudienceCount, 'contact_id'>;
-  /** Null when the content can not be sent. */
+  /** Null when the content cannot be sent. */
   mail: { contact_id: number | null; subject: string; html: string; text: string } | null;
   /** Why the send would be held, or null. */
   problem: string | null;

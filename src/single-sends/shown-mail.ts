@@ -29,7 +29,7 @@ interface ShowDeps {
   publicUrl(): string;
 }
 
-/** The mail as it was or would be sent to somebody of its audience, or why it can not be shown. Links act for nobody. */
+/** The mail as it was or would be sent to somebody of its audience, or why it cannot be shown. Links act for nobody. */
 export async function showMail(deps: ShowDeps, send: SingleSend): Promise<ShownMail | { problem: string }> {
   const { db, publicUrl } = deps;
   const frozen = await contentOf(deps, send);

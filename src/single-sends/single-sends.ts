@@ -46,7 +46,7 @@ export interface SingleSendInput {
 const NO_DATE = '0000-00-00';
 const NO_TIME_OF_DAY = '00:00:00';
 
-/** The field errors that the schema can not find: references, template code and schedule. */
+/** The field errors that the schema cannot find: references, template code and schedule. */
 export function singleSendErrors(
   deps: SingleSendDeps,
   accountId: number,
@@ -145,7 +145,7 @@ export function updateSingleSend(
       const before = tx.select().from(singleSends).where(where).get();
       if (before === undefined) throw notFound('Record not found');
       if (before.status >= SINGLE_SEND_STATUS.running)
-        throw conflict('A single send that is running or completed can not be changed');
+        throw conflict('A single send that is running or completed cannot be changed');
       const { template_json, template_html, exclude_specific_recipient_id } = input;
       requeue(db, before.id, {
         ...singleSendColumns(deps, accountId, input),

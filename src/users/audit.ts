@@ -1,4 +1,4 @@
-/** The audit log: sign-ins, failed ones, and changes of users, keys and settings. Strangers can not make it grow without bound. */
+/** The audit log: sign-ins, failed ones, and changes of users, keys and settings. Strangers cannot make it grow without bound. */
 import { and, desc, eq, gt, lte, sql } from 'drizzle-orm';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
@@ -36,7 +36,7 @@ export interface Actor {
   address: string;
 }
 
-/** Who acts when a command of this machine does. */
+/** The actor of a command on this machine. */
 export const COMMAND_LINE: Actor = { userId: null, name: 'command line', address: '' };
 
 interface Entry {
@@ -50,7 +50,7 @@ interface Entry {
 const SAME_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
 const MOST_PER_HOUR = 100;
-/** The failed sign-ins kept for an account; the oldest give way. */
+/** The most failed sign-ins kept for an account; older ones are removed. */
 const MOST_FAILURES = 10_000;
 
 /** Writes one entry. To be called within the transaction of what it records. */

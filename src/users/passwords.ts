@@ -76,7 +76,7 @@ async function inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
   else {
     if (waiting.length >= (turn === 'first' ? 2 * MOST_WAITING : MOST_WAITING))
       throw new Failure(TOO_MANY, 'Too many people are signing in at the moment, try again in a few seconds');
-    // Whoever ends hands its place over, so `running` stays the same.
+    // A hash that ends starts this one in its place, so `running` stays the same.
     await new Promise<void>((resolve) => (turn === 'first' ? waiting.unshift(resolve) : waiting.push(resolve)));
   }
   try {

@@ -1,4 +1,4 @@
-/** Random secrets that are shown once and stored as hashes. With 256 random bits, a plain SHA-256 can not be guessed back. */
+/** Random secrets that are shown once and stored as hashes. With 256 random bits, a plain SHA-256 cannot be guessed back. */
 import { createHash, randomBytes } from 'node:crypto';
 
 /** A new secret of 256 random bits, in base64url. */

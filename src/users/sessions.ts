@@ -12,7 +12,7 @@ const IDLE_MS = 12 * HOUR_MS;
 export const SESSION_MS = 30 * 24 * HOUR_MS;
 /** `last_seen_at` may be this old before a request writes it anew, since each write waits for the disk. */
 const SEEN_MS = 5 * 60_000;
-/** The most sessions of one user; the oldest end when there are more. */
+/** The most sessions of one user; with more, the oldest end. */
 const MOST_SESSIONS = 50;
 const MAX_USER_AGENT = 255;
 

@@ -12,7 +12,7 @@ const LONGEST_MS = { address: 15 * 60_000, user: 60_000, known: 60_000 };
 type Kind = keyof typeof LONGEST_MS;
 /** A count is forgotten when nothing was tried for this long. */
 const FORGET_MS = 60 * 60_000;
-/** The counts kept of each kind; the ones unused for longest give way. */
+/** The most counts kept of each kind; beyond that, those unused for longest are forgotten. */
 const MOST_COUNTS = 10_000;
 
 interface Count {

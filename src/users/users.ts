@@ -90,5 +90,5 @@ export function removeUser(db: Db, user: User, actor: Actor, now: Date): void {
 
 function requireOtherOwner(db: Db, user: User): void {
   const isLast = user.role === 'owner' && user.password_hash !== null && !hasOwner(db, user.account_id, user.id);
-  if (isLast) throw conflict('The last owner of an account can not be removed or become something else');
+  if (isLast) throw conflict('The last owner of an account cannot be removed or become something else');
 }

@@ -75,7 +75,7 @@ t.test('chosen contacts are deleted; undoing brings back whom nothing has replac
   t.strictSame(counts(app), [450, 0]);
 });
 
-t.test('an hour later an action can not be undone any more', async (t) => {
+t.test('an hour later an action cannot be undone any more', async (t) => {
   const app = await withContacts(t);
   const { id } = await start(app, { action: 'delete', strIds: [1] });
   await app.background();

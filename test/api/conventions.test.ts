@@ -72,7 +72,7 @@ t.test('a contact has every custom field, however many there are', async (t) => 
   t.match(all, expected);
 });
 
-t.test('what only the server sets can not be set from outside', async (t) => {
+t.test('what only the server sets cannot be set from outside', async (t) => {
   const app = await startApp(t);
   await app.one.call('POST', '/contacts-type/add', {
     json: { name: 'Mine', user_id: 99, id: 500, contacts_count: 7, deleted_at: 'x' },

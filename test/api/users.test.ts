@@ -23,7 +23,7 @@ t.test('an invited user gets a link, shown once, and has no password until it is
   });
 });
 
-t.test('the last owner who can sign in can not be removed or become something else', async (t) => {
+t.test('the last owner who can sign in cannot be removed or become something else', async (t) => {
   const app = await startApp(t);
   const person = addPerson(app);
   const owner = callerOf(app, person);

@@ -127,7 +127,7 @@ t.test('a redesigned mail of a live automation opens a new revision, and the nex
   const { status, body } = await app.page('POST', path, {
     json: { mjml: mail('<mj-none></mj-none>').replace('mj-text', 'mj-odd').replace('/mj-text', '/mj-odd') },
   });
-  t.equal(status, 409, 'what can not be sent is not saved over what is live');
+  t.equal(status, 409, 'what cannot be sent is not saved over what is live');
   t.match(body.problem, 'live');
   t.strictSame(revisions(app), [1, 2]);
 });

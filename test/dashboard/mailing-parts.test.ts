@@ -74,7 +74,7 @@ t.test('the preview shows the mail on a desk, on a phone and as text, merged for
   t.equal((await visitor(app, 2)(`${path}/preview`)).status, 404);
 });
 
-t.test('a preview that can not be made says why', async (t) => {
+t.test('a preview that cannot be made says why', async (t) => {
   const { app, open } = await clicked(t);
   await app.one.call('POST', '/single/send/duplicate', {
     query: { utr: (await open('/mailings')).text.match(/mailings\/([\w-]{36})/)?.[1] },
@@ -82,5 +82,5 @@ t.test('a preview that can not be made says why', async (t) => {
   const [, copy = ''] = /href="(\/mailings\/[\w-]{36})"/.exec((await open('/mailings?state=draft')).text) ?? [];
   t.match((await open(`${copy}/preview`)).text, 'For anna', 'a draft has a preview too');
   app.db.exec('PRAGMA foreign_keys = OFF; DELETE FROM senders');
-  t.match((await open(`${copy}/preview`)).text, 'The mail can not be shown: The sender was deleted');
+  t.match((await open(`${copy}/preview`)).text, 'The mail cannot be shown: The sender was deleted');
 });

@@ -76,7 +76,7 @@ t.test('the last owner stays, and the page says why', async (t) => {
   const { person, post } = await signedIn(t);
   const { status, text } = await post(`/settings/users/${person.id}/remove`);
   t.equal(status, 409);
-  t.match(text, 'The last owner of an account can not be removed');
+  t.match(text, 'The last owner of an account cannot be removed');
 });
 
 t.test('a key pair is shown once and revoked', async (t) => {
@@ -137,7 +137,7 @@ t.test('a second factor is set up by its first code, and switched off with the p
   const done = await post('/settings/second-factor', { secret, code });
   t.equal(done.text.match(/([a-z2-7]{4}-){3}[a-z2-7]{4}/g)?.length, 10);
   const again = await post('/settings/second-factor', { secret: 'A'.repeat(32), code });
-  t.equal(again.headers.location, '/settings/sessions', 'another one can not be planted over it');
+  t.equal(again.headers.location, '/settings/sessions', 'another one cannot be planted over it');
   t.match((await get('/settings/sessions')).text, '10 recovery codes are left.');
   t.equal((await post('/settings/second-factor/off', { confirmation: 'wrong horse battery' })).status, 422);
   const renewed = await post('/settings/second-factor/codes', { confirmation: PASSWORD });

@@ -80,7 +80,7 @@ t.test('the dashboard in the browser', { skip: skipWithout('chromium') }, async 
     await page.waitForURL('**/mailings');
   });
 
-  t.test('what can not be taken back asks first, by keyboard too', async (t) => {
+  t.test('what cannot be taken back asks first, by keyboard too', async (t) => {
     const { page } = await openTab(t, browser, origin);
     await page.goto(`${origin}/gallery`);
     await page.getByRole('button', { name: 'Delete 12,431 people' }).last().press('Enter');

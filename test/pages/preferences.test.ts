@@ -49,7 +49,7 @@ t.test('choices are saved, logged and taken back; what was not on the page stays
   await save(choices());
   t.strictSame(groupsLeft(app), [1, 2]);
   await save({ form: 'groups', shown: '3' });
-  t.strictSame(groupsLeft(app), [1, 2], 'a group that is not theirs to see can not be left');
+  t.strictSame(groupsLeft(app), [1, 2], 'a group that is not theirs to see cannot be left');
   t.match((await save({ form: 'none' })).text, 'Get mail again');
   t.strictSame(groupsLeft(app), [null, 1, 2]);
   t.match((await save({ form: 'back' })).text, 'Save my choices');

@@ -37,7 +37,7 @@ const LEAST_CONTRAST = `(() => {
   return least;
 })()`;
 
-/** What can be operated on the page and has no name, or can not be reached with the keyboard. */
+/** What can be operated on the page and has no name, or cannot be reached with the keyboard. */
 export const NAMELESS = `[...document.querySelectorAll('a[href],button,input,select,textarea,iframe,dialog,[role=button],.gjs-pn-btn,.gjs-block')]
   .filter((e) => e.checkVisibility())
   .filter((e) => !(e.getAttribute('aria-label') || e.title || e.labels?.[0]?.innerText || e.innerText?.trim()) || (e.tabIndex < 0 && e.tagName !== 'DIALOG'))

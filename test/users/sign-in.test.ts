@@ -94,7 +94,7 @@ t.test('strangers who guess keep themselves waiting, not the owner at home', asy
   t.equal((await signIns.withPassword('owner@example.org', PASSWORD, at('203.0.113.1'))).outcome, 'signed-in');
 });
 
-t.test('failed sign-ins are in the log without what was typed, and can not fill the disk', async (t) => {
+t.test('failed sign-ins are in the log without what was typed, and cannot fill the disk', async (t) => {
   const { app, person, signIns } = await withPerson(t);
   const failures = () =>
     app.db.prepare("SELECT user_id, actor, address, times FROM audit_log WHERE action = 'sign_in_failed'").all();

@@ -28,7 +28,7 @@ export function applyAction(db: Db, job: Job, ids: readonly number[], now: strin
   if (present.length === 0) return [];
   switch (job.action) {
     case 'delete':
-      // All have the job's own time, by which undoing knows them.
+      // All get the job's own time, by which an undo finds them.
       deleteContacts(
         db,
         present.map(({ id }) => id),

@@ -104,7 +104,7 @@ export function isUndoable({ action, state, finished_at, done }: Job, now: numbe
 
 /** Takes back what a job did, in the background. Throws 409 when that is not possible or no longer. `now` is epoch milliseconds. */
 export function undoJob(db: Db, accountId: number, id: number, now: number): void {
-  if (!isUndoable(requireJob(db, accountId, id), now)) throw conflict('This action can not be undone, or no longer');
+  if (!isUndoable(requireJob(db, accountId, id), now)) throw conflict('This action cannot be undone, or no longer');
   db.$client
     .prepare("UPDATE contact_jobs SET state = 'undoing', after_id = 0, finished_at = NULL WHERE id = ?")
     .run(id);

@@ -48,7 +48,7 @@ export async function continueJobs(
   return oldest.get() !== undefined;
 }
 
-/** Removes some contacts of jobs that can not be undone any more; gives whether there are more. */
+/** Removes some contacts of jobs that cannot be undone any more; gives whether there are more. */
 function forgetOld(db: Db, clock: Clock): boolean {
   const before = isoTimestamp(new Date(clock.now().getTime() - UNDO_MS));
   const old = db.$client

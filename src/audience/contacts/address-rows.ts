@@ -4,7 +4,10 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../../database/open.ts';
 import { type Address, parseAddress } from './addresses.ts';
 
-/** The condition that a column has the id of this e-mail address, true of none that the account does not have; none without `email`. */
+/**
+ * The condition that a column has the id of this address of the account. No row meets it if the account does not have the address.
+ * Undefined without `email`.
+ */
 export function isAddress(column: SQLiteColumn, accountId: number, email: string | undefined): SQL | undefined {
   if (!email) return undefined;
   const normalized = parseAddress(email)?.normalized ?? null;

@@ -39,7 +39,7 @@ export function erasedTest(client: Database, accountId: number): (normalized: st
   return (normalized) => key !== undefined && forms.size > 0 && forms.has(formWith(key, accountId, normalized));
 }
 
-/** Whether this address, in any spelling, was erased. What is no address was not. */
+/** Whether this address, in any spelling, was erased. False for a text that is not an address. */
 export function isErased(client: Database, accountId: number, email: string | undefined): boolean {
   const key = readKey(client);
   const normalized = email === undefined ? undefined : parseAddress(email)?.normalized;

@@ -1,4 +1,4 @@
-/** Uploaded CSV files between being looked at and being imported, and how far their imports are. They live until a restart. */
+/** Uploaded CSV files that an owner looks at before importing them, and the progress of their imports. They are forgotten at a restart. */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { ImportJob, ImportReport } from './import.ts';
@@ -6,7 +6,7 @@ import type { CsvLook } from './look.ts';
 
 /** A file that is kept longer than this without being imported is removed. */
 const KEPT_MS = 3_600_000;
-/** The most files of an account; the oldest that is not being imported gives way. */
+/** The most files of an account. With more, the oldest that is not being imported is removed. */
 const MAX_OF_ACCOUNT = 5;
 
 export interface UploadedFile extends CsvLook {
@@ -62,7 +62,7 @@ export class ImportJobs {
     return file?.accountId === accountId ? file : undefined;
   }
 
-  /** Imports a file in the import thread. `onFailure` is told what is no fault of the file. */
+  /** Imports a file in the import thread. An error that is not the fault of the file goes to `onFailure`. */
   start(
     file: UploadedFile,
     job: Pick<ImportJob, 'databasePath' | 'typeId' | 'mapping'>,

@@ -73,7 +73,7 @@ export function filterCondition(filter: ContactFilter, now: string): FilterCondi
   return { text: conditions.join(' AND '), values };
 }
 
-/** Ids of contacts that this many may be read at once and sorted in a few milliseconds. */
+/** So many contact ids can be read at once and sorted in a few milliseconds. */
 const SET_SIZE = 5000;
 
 /**

@@ -130,7 +130,7 @@ export class ContactFinder {
   #isAfter(place: Place, from: Place): boolean {
     if (this.#order === 'newest') return place.id < from.id;
     if (this.#order === 'oldest') return place.id > from.id;
-    // As SQLite compares: by bytes.
+    // By bytes, as SQLite compares.
     const byAddress = Buffer.compare(Buffer.from(place.email), Buffer.from(from.email));
     return byAddress > 0 || (byAddress === 0 && place.id > from.id);
   }
@@ -204,7 +204,7 @@ function placeText({ id, email }: Place): string {
   return email === '' ? String(id) : `${id} ${email}`;
 }
 
-/** A place written by `step`. A malformed one is the end of every order but the newest, and there the beginning of nothing. */
+/** Reads a place that `step` gave. A malformed one counts as id 0: the beginning, or with the newest first the end. */
 function parsePlace(text: string): Place {
   const [, id = '0', email = ''] = /^(\d{1,16})(?: (.*))?$/s.exec(text) ?? [];
   return { id: Number(id), email };

@@ -10,7 +10,7 @@ interface ButtonProps {
   children: ComponentChildren;
 }
 
-/** What a button may be told beside its look: to send the form with a value, or to open and close an element of the page. */
+/** What a button does: send the form, with a value if it has one, or open and close an element of the page. */
 interface ButtonAttributes {
   type?: 'submit' | 'button';
   name?: string;

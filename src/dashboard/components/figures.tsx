@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLanguage } from '../words/index.ts';
 
-/** One figure: what it is, its value with its unit, and what puts it into proportion. */
+/** One figure: its name, its value with the unit, and a note that compares it with something. */
 export interface Figure {
   label: string;
   value: string;

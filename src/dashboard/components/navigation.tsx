@@ -3,7 +3,7 @@ import type { Viewer } from '../viewer.ts';
 import { type PlainKey, useLanguage } from '../words/index.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-/** A part of the dashboard that has its place in the navigation. */
+/** An entry of the navigation. */
 export type Section = 'home' | 'mailings' | 'automations' | 'people' | 'left' | 'outbox' | 'settings';
 
 interface Item {
@@ -11,9 +11,9 @@ interface Item {
   href: string;
   label: PlainKey;
   icon: IconName;
-  /** The key that, after `g`, leads there. */
+  /** The key that opens it after `g`. */
   shortcut: string;
-  /** Whether it stands behind “More” where the window is narrow. */
+  /** Whether a narrow window shows it under “More” only. */
   isExtra?: true;
 }
 

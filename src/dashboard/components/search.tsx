@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { Button } from './button.tsx';
 
-/** `label` says what can be looked for; `find` is on the button. The list gets the text as the query parameter `name`. `children` are further fields. */
+/** `label` says what is searched for; `find` is the text of the button; `name` is the query parameter. `children` are further fields. */
 export function SearchForm({
   name,
   label,

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
-/** What a badge or notice is about: done, in progress, to be looked at, failed, or nothing special. */
+/** What a badge or notice is about: done, in progress, in need of attention, failed, or nothing special. */
 export type Tone = 'plain' | 'good' | 'busy' | 'warn' | 'bad';
 
 /** A part of a page with a heading; `action` stands at the right of it. */

@@ -36,7 +36,7 @@ function start(element: HTMLElement, data: Data): void {
     chart.destroy();
     chart = draw(canvas, readout, data);
   });
-  // What the mouse passes over is not read aloud, what the keys choose is.
+  // A value chosen with the keys is read aloud; one under the mouse is not.
   canvas.addEventListener('focus', () => readout.setAttribute('aria-live', 'polite'));
   canvas.addEventListener('blur', () => readout.removeAttribute('aria-live'));
   canvas.addEventListener('keydown', (event) => {

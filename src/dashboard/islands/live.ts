@@ -8,7 +8,7 @@ interface Settings {
   results: string;
   /** The form that searches. */
   search?: string;
-  /** Milliseconds between two looks; 0: none. */
+  /** Milliseconds between two updates; 0: no updates by time. */
   every?: number;
 }
 
@@ -57,12 +57,12 @@ async function replace(url: string, selector: string, signal?: AbortSignal): Pro
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     const fresh = page.querySelector(selector);
     const present = document.querySelector(selector);
-    // Somebody who was signed out gets another page: it is shown as a whole.
+    // Whoever was signed out meanwhile gets the page for signing in, which is then shown as a whole.
     if (fresh === null || present === null) location.assign(url);
     else present.replaceWith(document.adoptNode(fresh));
     return fresh !== null;
   } catch {
-    // A later keystroke took over, or the network is gone: what is shown stays.
+    // A later request replaced this one, or the network failed: the page stays as it is.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** Makes a browser signed in. */
+/** Signs a browser in. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../users/sessions.ts';
 
-/** Longer values are treated as none: no field of these pages needs as much. */
+/** A longer value counts as missing, since no field of these pages needs that much. */
 const MAX_FIELD = 10_000;
 
 /** A field of the form; empty when it is missing, given twice or far too long. Passwords keep their spaces. */

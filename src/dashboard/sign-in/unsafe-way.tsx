@@ -1,4 +1,4 @@
-/** The page for whoever would sign in over plain http from another machine. */
+/** The page for somebody who tries to sign in over plain http from another machine. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { languageOf, sendBarePage } from '../page.tsx';
 import { SignInPanel } from './panel.tsx';

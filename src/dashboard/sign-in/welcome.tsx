@@ -81,7 +81,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
     const passwordHash = await hashPassword(password);
     const user = useLoginLink(db, secret, { address, name, passwordHash }, request.ip, clock.now());
     if (user === null) return sendExpired(request, reply);
-    // A second factor is asked for as always: whoever has the link has the password, and no more.
+    // The second factor is still asked for, because the link replaces the password alone.
     if (user.totp_secret !== null) return reply.redirect('/login', 303);
     return beginSession(request, reply, deps, signIns.signIn(user, callerOf(request)));
   });

@@ -3,8 +3,8 @@ import { acceptedLocales, languageOfLocale, preferredLanguage } from '../../http
 import { Language } from './index.ts';
 
 /**
- * Gives the language for a request. `zone` is the browser's time zone as the page's script tells it in a cookie; UTC where there is
- * none or it is not known here.
+ * Gives the language for a request. `zone` is the browser's time zone as the page's script tells it in a cookie; UTC if there is
+ * none or this machine does not know it.
  */
 export function chooseLanguage(
   setting: string | null,

@@ -165,7 +165,7 @@ const DESCRIPTIONS: Record<string, string> = {
     'Time at which it is sent, HH:MM:SS in the time zone of the installation; 00:00:00 when it is not scheduled.',
   schedule_type: '0: at once; 1: at schedule_date and schedule_time.',
   search: 'Addition: only contacts with this text in name or address.',
-  secret_key: 'The secret of the pair; it is stored as a hash and can not be shown again.',
+  secret_key: 'The secret of the pair; it is stored as a hash and cannot be shown again.',
   segment: 'The segment.',
   segment_emails_count: 'Number of its recipients.',
   segment_id: 'Id of the segment.',

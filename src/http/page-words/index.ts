@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<LanguageCode, PageWords>> = {
   de: { ...de, language: 'de' },
 };
 
-/** Gives the texts for whom the reply goes to. Says in the reply that it depends on the language asked for (RFC 9110, 12.5.5). */
+/** Gives the texts in the language of the person who gets the reply. Says in the reply that it depends on the language asked for (RFC 9110, 12.5.5). */
 export function chooseWords(reply: FastifyReply): PageWords {
   reply.header('vary', 'Accept-Language');
   return WORDS[preferredLanguage(acceptedLocales(reply.request.headers['accept-language']))];

@@ -59,7 +59,7 @@ t.test('what targets a segment with a deleted field is held, and so is what is m
   const live = await app.one.call('GET', '/automations/set-live', {
     query: { utr: '00000000-0000-4000-8000-000000000001' },
   });
-  t.match([live.status, live.body.errors], [409, `The automation can not go live: ${reason}`]);
+  t.match([live.status, live.body.errors], [409, `The automation cannot go live: ${reason}`]);
 
   const later = await queueSend(app, { recipient_id: [`segments_${segment_id}`] });
   app.clock.advance(11_000);

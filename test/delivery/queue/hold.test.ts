@@ -220,7 +220,7 @@ t.test('the kinds of reasons hold no names and numbers of records', async (t) =>
   const hold = app.db.prepare(`
     INSERT INTO automations (user_id, automation_name, unsubscribe_group_id, automation_type, utr, status, held_code, held_reason, created_at, updated_at)
       VALUES (1, 'A', '1', 1, ?, 0, ?, ?, '', '')`);
-  hold.run('a', 'sender_deleted', 'The mail "Offer for "Ada" at 3" can not go: its sender was deleted');
+  hold.run('a', 'sender_deleted', 'The mail "Offer for "Ada" at 3" cannot go: its sender was deleted');
   hold.run('b', 'missed_time', 'Missed 17 times');
   const { text } = await app.page('GET', '/metrics');
   t.match(text, /^sendlark_holds\{what="automation",reason="missed_time"\} 1$/m);

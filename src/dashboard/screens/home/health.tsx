@@ -10,7 +10,7 @@ import type { Overview } from './overview.ts';
 const LITTLE_SPACE = 1_000_000_000;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-/** What must be put right, each with its cure; nothing when all is well. */
+/** The problems, each with what to do about it; none when all is well. */
 export function Alerts({ health }: Pick<Overview, 'health'>) {
   const language = useLanguage();
   const alerts = [

@@ -1,4 +1,4 @@
-/** Takes an address off a list, after a page that says what follows. */
+/** Takes an address off a list, after a page that says what this means for the person. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notFound } from '../../../failure.ts';
 import { READ } from '../../../http/page-layout.ts';

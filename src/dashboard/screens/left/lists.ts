@@ -1,7 +1,7 @@
 /** The lists of addresses that get no mail, and how the API names them. */
 import type { ApiClient } from '../../api-client.ts';
 
-/** An address on one of the lists; `reason` is why it is blocked, where it is. */
+/** An address on one of the lists. `reason` says why it is blocked, if it is. */
 export interface Entry {
   id: number;
   email_address: string;

@@ -75,7 +75,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
   );
 }
 
-/** The filter that a page was asked for, without what is empty or unknown. */
+/** The filter in the address of a page, without empty and unknown parameters. */
 function readFilter({ search, state, reason, link }: Record<string, string | undefined>): Filter {
   const known = DELIVERY_STATE_NAMES.find((name) => name === state);
   return {

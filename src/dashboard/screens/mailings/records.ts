@@ -28,7 +28,7 @@ export interface Report extends MailingReport {
   tracking: 0 | 1;
 }
 
-/** The mail as somebody of the audience sees it; `problem` says why it can not be shown. */
+/** The mail as somebody of the audience sees it; `problem` says why it cannot be shown. */
 export interface ShownMail {
   subject: string;
   /** Links that are followed have their number in the report as `data-link`. */

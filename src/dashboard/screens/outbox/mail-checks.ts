@@ -2,13 +2,13 @@
 import { Parser } from 'htmlparser2';
 import type { MailParts } from './mail.ts';
 
-/** A link in the mail and the words it is shown with; `text` is empty where an image without text or nothing stands for it. */
+/** A link in the mail and its words. `text` is empty for a link on nothing, or on an image without alternative text. */
 export interface MailLink {
   url: string;
   text: string;
 }
 
-/** One thing that was looked at. `values` are for the sentence about it. */
+/** The result of one check. `values` are put into the sentence about it. */
 export interface Finding {
   check: 'size' | 'plainText' | 'language' | 'images' | 'links' | 'contrast' | 'unsubscribe';
   isGood: boolean;
@@ -98,7 +98,7 @@ export function checkMail({ html, text, headers }: MailParts): { links: MailLink
   };
 }
 
-/** The colour that a style attribute gives to a property, as six hexadecimal digits; null where it gives none that is written so. */
+/** The colour that a style attribute gives to a property, as six hexadecimal digits; null for any other notation. */
 function styleColour(style: string, property: string): string | null {
   return hexColour(new RegExp(`(?:^|;)\\s*${property}\\s*:\\s*([^;\\s]+)`, 'i').exec(style)?.[1] ?? '');
 }

@@ -1,4 +1,4 @@
-/** Below the list of people: what to do, and with whom. The next page says how many they are and asks. */
+/** The bar below the list of people, in which an action and the people for it are chosen. The next page tells their number and asks for confirmation. */
 import { Button } from '../../components/button.tsx';
 import { SelectField } from '../../components/field.tsx';
 import { useLanguage } from '../../words/index.ts';

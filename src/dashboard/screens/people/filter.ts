@@ -17,7 +17,7 @@ export interface PeopleFilter {
   fields: string[];
 }
 
-/** Reads the filter from a query or a form. What is none is left out. */
+/** Reads the filter from a query or a form. Anything else in it is ignored. */
 export function readFilter(given: unknown): PeopleFilter {
   const values: Record<string, unknown> = Object.assign(Object.create(null), given);
   const pick = <Name extends string>(names: readonly Name[]): Partial<Record<Name, string>> => {

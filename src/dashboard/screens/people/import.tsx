@@ -126,7 +126,7 @@ function problemText(errors: ApiAnswer<unknown>['errors']): string {
         .join(' ');
 }
 
-/** A page about a file that is too large, and any other refusal, has the API's own words. */
+/** The form for a file. `problem` says in the API's words why the file before was refused. */
 function ChooseFile({ problem }: { problem?: string }) {
   const language = useLanguage();
   return (

@@ -61,7 +61,7 @@ export async function findPeople(api: ApiClient, query: URLSearchParams): Promis
   }
 }
 
-/** Reads what the filters and actions offer. */
+/** Reads the choices that the filters and actions offer. */
 export async function readChoices(api: ApiClient): Promise<Choices> {
   const [{ contactTypes }, { segments }, { unsubscribesGroups }, { reservedFields }, { customFields }] =
     await Promise.all([
@@ -74,7 +74,7 @@ export async function readChoices(api: ApiClient): Promise<Choices> {
   return { types: contactTypes, segments, groups: unsubscribesGroups, fields: [...reservedFields, ...customFields] };
 }
 
-/** How many were found, in words: the number, or the least it is. */
+/** How many were found, in words: the number, or that it is at least so many. */
 export function countText(language: Language, { total, is_total_exact }: SearchResult): string {
   const count = total ?? 0;
   return is_total_exact ? language.say('people.count', { count }) : language.say('people.countOver', { count });

@@ -8,10 +8,10 @@ import type { PlainKey } from '../../words/index.ts';
 
 const TABS = ['senders', 'users', 'keys', 'audit', 'health', 'sessions'] as const;
 type Tab = (typeof TABS)[number];
-/** Of the others, only owners can read anything. */
+/** The pages that are not for owners only. */
 const FOR_EVERYBODY: readonly Tab[] = ['sessions'];
 
-/** What a form has done, by its name in the address it leads to. */
+/** The sentences about what was done, by the value of the parameter `done` in the address of the page that says so. */
 const DONE = {
   changed: 'settings.done.changed',
   removed: 'settings.done.removed',
@@ -22,7 +22,7 @@ const DONE = {
   resent: 'settings.done.resent',
 } as const satisfies Record<string, PlainKey>;
 
-/** Leads back to a page of the settings, which then says what was done. */
+/** Redirects to a page of the settings, which then says what was done. */
 export function backTo(reply: FastifyReply, tab: Tab, done: keyof typeof DONE) {
   return reply.redirect(`/settings/${tab}?done=${done}`, 303);
 }

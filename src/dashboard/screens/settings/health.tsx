@@ -26,7 +26,7 @@ interface InstallationHealth {
 }
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
-/** The findings of which the catalogue says why they matter. */
+/** The findings with a text that says why they matter. */
 const EXPLAINED = ['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'Relay', 'Backup', 'Files'] as const;
 
 export async function healthScreen(app: FastifyInstance): Promise<void> {

@@ -52,7 +52,7 @@ export const mailings = {
     other: 'Cancel this mailing for {count} people?',
   },
   'mailings.cancel.text':
-    'It is finished for {finished} of {count} people. The others will not get it. This can not be taken back.',
+    'It is finished for {finished} of {count} people. The others will not get it. This cannot be taken back.',
   'mailings.isCancelled': 'Cancelled. Nothing more leaves.',
   'mailings.cancelStart': 'Cancel the start',
   'mailings.cancelStart.title': 'Cancel the start?',
@@ -79,7 +79,7 @@ export const mailings = {
   'links.none.text': 'The links of the mail and their clicks appear here when it is sent.',
   'preview.about': 'The mail as somebody of its audience sees it.',
   'preview.subject': 'Subject',
-  'preview.problem': 'The mail can not be shown: {problem}',
+  'preview.problem': 'The mail cannot be shown: {problem}',
   'recipients.search': 'Beginning of an address',
   'recipients.email': 'Address',
   'recipients.why': 'Why',

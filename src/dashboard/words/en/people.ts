@@ -55,7 +55,7 @@ export const people = {
   'people.confirm.unsubscribe': 'Unsubscribe {people} from {name}?',
   'people.confirm.unsubscribeAll': 'Unsubscribe {people} from all mail?',
   'people.confirm.undoable': 'You can undo this within an hour.',
-  'people.confirm.final': 'This can not be undone at once.',
+  'people.confirm.final': 'This cannot be undone at once.',
   'people.confirm.yes': 'Yes, {people}',
   'people.confirm.no': 'Cancel',
   'people.job.move': 'Moving people',
@@ -109,7 +109,7 @@ export const people = {
   },
   'person.erase.keeps':
     'Only a code made from the address stays, so that the person is never mailed again and an import refuses them. Reports keep their counts.',
-  'person.erase.final': 'This can not be undone. Backups made before still hold the person.',
+  'person.erase.final': 'This cannot be undone. Backups made before still hold the person.',
   'person.erase.yes': 'Erase for good',
   'import.file': 'Drop a CSV file here, or choose one',
   'import.file.hint': 'The first row names the columns. Any encoding and delimiter of a spreadsheet will do.',

@@ -9,7 +9,7 @@ declare global {
   }
 }
 
-/** What samples are not shown for. What remains: curl, JavaScript (fetch, undici) and Python (requests, http.client). */
+/** The clients for which no samples are shown. Samples remain for curl, JavaScript (fetch, undici) and Python (requests, http.client). */
 const HIDDEN_CLIENTS: Record<string, true | string[]> = {
   ...Object.fromEntries(
     'c clojure csharp dart fsharp go http java julia kotlin objc ocaml php powershell r ruby rust swift'
