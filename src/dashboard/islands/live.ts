@@ -2,6 +2,7 @@
  * Keeps a part of a page up to date with what the server renders: while somebody types into a form that searches, or at intervals while
  * something goes on. The page works without it by sending the form, or by being loaded again.
  */
+import { isInUse, readPage } from './parts/read-page.ts';
 
 interface Settings {
   /** The element whose content is replaced. */
@@ -44,7 +45,10 @@ function searchAsTyped(form: string, results: string): void {
 
 function watch(every: number, results: string): void {
   const look = async () => {
-    if (document.visibilityState === 'visible') await replace(location.href, results);
+    const shown = document.querySelector(results);
+    if (document.visibilityState === 'visible' && shown !== null && !isInUse(shown)) {
+      await replace(location.href, results);
+    }
     if (document.querySelector<HTMLElement>(results)?.dataset.active === 'yes') setTimeout(look, every);
   };
   setTimeout(look, every);
@@ -52,17 +56,12 @@ function watch(every: number, results: string): void {
 
 /** Puts the part of the page at `url` in place of the present one; gives whether that was done. */
 async function replace(url: string, selector: string, signal?: AbortSignal): Promise<boolean> {
-  try {
-    const response = await fetch(url, { headers: { accept: 'text/html' }, ...(signal && { signal }) });
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-    const fresh = page.querySelector(selector);
-    const present = document.querySelector(selector);
-    // Whoever was signed out meanwhile gets the page for signing in, which is then shown as a whole.
-    if (fresh === null || present === null) location.assign(url);
-    else present.replaceWith(document.adoptNode(fresh));
-    return fresh !== null;
-  } catch {
-    // A later request replaced this one, or the network failed: the page stays as it is.
-    return false;
-  }
+  // Null where a later request replaced this one, or the network failed: the page stays as it is.
+  const page = await readPage(url, signal);
+  if (page === null) return false;
+  const fresh = page.querySelector(selector);
+  const present = document.querySelector(selector);
+  if (fresh === null || present === null) location.assign(url);
+  else present.replaceWith(document.adoptNode(fresh));
+  return fresh !== null;
 }

@@ -116,22 +116,6 @@ export class Language {
     const options = { numeric: 'auto' } as const;
     return formatter(Intl.RelativeTimeFormat, this.locale, options).format(Math.trunc(seconds / size), unit);
   }
-
-  /** A length of time in its two largest units, such as “1 hr 20 min”. */
-  duration(seconds: number): string {
-    const shown: string[] = [];
-    let rest = Math.max(0, Math.round(seconds));
-    for (const [unit, size] of UNITS.slice(2)) {
-      const count = Math.floor(rest / size);
-      rest -= count * size;
-      const options = { style: 'unit', unit, unitDisplay: 'short' } as const;
-      if (count > 0) shown.push(formatter(Intl.NumberFormat, this.locale, options).format(count));
-    }
-    return (
-      shown.slice(0, 2).join(' ') ||
-      formatter(Intl.NumberFormat, this.locale, { style: 'unit', unit: 'second' }).format(0)
-    );
-  }
 }
 
 const UNITS = [

@@ -1,36 +1,48 @@
 /** What is under way, and how the last mailings went. */
 import { StateBadge } from '../../components/campaign-state.tsx';
 import { Meter, Time } from '../../components/figures.tsx';
+import { Island } from '../../components/island.tsx';
 import { Card, Empty } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { recordTime } from '../../record-time.ts';
 import { useLanguage } from '../../words/index.ts';
 import type { Campaign, Mailing } from './overview.ts';
 
+/** How often what is under way is looked up while it moves. */
+const LOOK_MS = 5000;
+
 export function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Date }) {
   const language = useLanguage();
+  const isMoving = campaigns.some(({ state }) => ['preparing', 'sending', 'cancelling'].includes(state));
+  const list = (
+    <ul class="under-way" id="under-way" data-active={isMoving ? 'yes' : 'no'}>
+      {campaigns.map((campaign) => (
+        <li key={campaign.utr}>
+          <div class="row">
+            <h3>
+              <a href={`/${campaign.kind === 'automation' ? 'automations' : 'mailings'}/${campaign.utr}`}>
+                {campaign.name}
+              </a>
+            </h3>
+            <StateBadge state={campaign.state} />
+          </div>
+          <Progress campaign={campaign} now={now} />
+          {campaign.held_reason && <p class="reason">{campaign.held_reason}</p>}
+        </li>
+      ))}
+    </ul>
+  );
   return (
     <Card title={language.say('home.underWay.title')}>
-      {campaigns.length === 0 ? (
-        <p class="quiet-text">{language.say('home.underWay.none')}</p>
-      ) : (
-        <ul class="under-way">
-          {campaigns.map((campaign) => (
-            <li key={campaign.utr}>
-              <div class="row">
-                <h3>
-                  <a href={`/${campaign.kind === 'automation' ? 'automations' : 'mailings'}/${campaign.utr}`}>
-                    {campaign.name}
-                  </a>
-                </h3>
-                <StateBadge state={campaign.state} />
-              </div>
-              <Progress campaign={campaign} now={now} />
-              {campaign.held_reason && <p class="reason">{campaign.held_reason}</p>}
-            </li>
-          ))}
-        </ul>
-      )}
+      {campaigns.length === 0 && <p class="quiet-text">{language.say('home.underWay.none')}</p>}
+      {campaigns.length > 0 &&
+        (isMoving ? (
+          <Island name="live" data={{ every: LOOK_MS, results: '#under-way' }}>
+            {list}
+          </Island>
+        ) : (
+          list
+        ))}
     </Card>
   );
 }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { StateBadge } from '../../components/campaign-state.tsx';
 import { Meter, Time } from '../../components/figures.tsx';
+import { Island } from '../../components/island.tsx';
 import { Notice, Tabs } from '../../components/surface.tsx';
 import { sendPage } from '../../page.tsx';
 import { recordTime } from '../../record-time.ts';
@@ -11,6 +12,9 @@ import { useLanguage } from '../../words/index.ts';
 import type { Summary } from './records.ts';
 
 const PARTS = ['overview', 'links', 'preview', 'recipients'] as const;
+
+/** A mailing that starts within this time is followed from before its start. */
+const SOON_MS = 600_000;
 
 /** Where a page stands: the mailing, the time, and which part of it is shown. */
 interface Place {
@@ -42,8 +46,8 @@ function Head({ summary, now, current }: Place) {
   const { utr, state, subject, starts_at: startsAt, held_reason: heldReason, recipients, finished } = summary;
   const progress = language.say('mailings.progress', { finished, count: recipients });
   const start = recordTime(startsAt);
-  return (
-    <>
+  const shown = (
+    <div id="mailing-now" class="stack" data-state={state}>
       <div class="mailing-head">
         <StateBadge state={state} />
         <bdi>{subject}</bdi>
@@ -58,9 +62,17 @@ function Head({ summary, now, current }: Place) {
       {finished < recipients && (
         <div class="mailing-progress">
           <Meter label={progress} value={finished} max={recipients} />
-          <p class="small quiet-text">{progress}</p>
+          <p class="small quiet-text">
+            <span data-live="progress">{progress}</span>
+            <span data-live="pace" />
+          </p>
         </div>
       )}
+    </div>
+  );
+  return (
+    <>
+      {isUnderWay(summary, now) ? <Followed utr={utr}>{shown}</Followed> : shown}
       <Tabs
         label={language.say('mailings.name')}
         tabs={PARTS.map((part) => ({
@@ -71,4 +83,22 @@ function Head({ summary, now, current }: Place) {
       />
     </>
   );
+}
+
+/** Follows the mailing in the browser while it is under way. */
+function Followed({ utr, children }: { utr: string; children: ComponentChildren }) {
+  const language = useLanguage();
+  const texts = { progress: language.fill('mailings.progress', {}), pace: language.fill('mailings.pace', {}) };
+  return (
+    <Island name="live-progress" data={{ utr, locale: language.locale, ...texts }}>
+      {children}
+      <p class="visually-hidden" role="status" data-live="news" />
+    </Island>
+  );
+}
+
+/** Whether something may change while somebody looks. */
+function isUnderWay({ state, starts_at: startsAt }: Summary, now: Date): boolean {
+  if (state === 'scheduled') return (recordTime(startsAt)?.getTime() ?? 0) < now.getTime() + SOON_MS;
+  return state !== 'draft' && state !== 'cancelled' && state !== 'done';
 }

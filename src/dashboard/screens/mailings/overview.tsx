@@ -25,17 +25,21 @@ function Results({ summary, report }: { summary: Summary; report: Report }) {
   const language = useLanguage();
   if (report.funnel.recipients === 0) {
     return (
-      <Card>
-        <p class="quiet-text">
-          {language.say(summary.state === 'draft' ? 'mailings.nothing.draft' : 'mailings.nothing.yet')}
-        </p>
-      </Card>
+      <div id="mailing-results" class="stack">
+        <Card>
+          <p class="quiet-text">
+            {language.say(summary.state === 'draft' ? 'mailings.nothing.draft' : 'mailings.nothing.yet')}
+          </p>
+        </Card>
+      </div>
     );
   }
   return (
     <>
-      <Funnel summary={summary} report={report} />
-      {report.reasons.length > 0 && <Reasons utr={summary.utr} reasons={report.reasons} />}
+      <div id="mailing-results" class="stack">
+        <Funnel summary={summary} report={report} />
+        {report.reasons.length > 0 && <Reasons utr={summary.utr} reasons={report.reasons} />}
+      </div>
       {report.hours.some(({ opens, clicks }) => opens + clicks > 0) && <Hours hours={report.hours} />}
     </>
   );

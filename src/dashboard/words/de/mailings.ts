@@ -17,6 +17,7 @@ export const mailings: Translation<typeof english> = {
   'mailings.starts': 'Beginnt',
   'mailings.started': 'Begonnen',
   'mailings.progress': '{finished} von {count} Personen',
+  'mailings.pace': '{rate} in der Sekunde, noch etwa {time}',
   'mailings.results': 'Ergebnisse',
   'mailings.recipients': 'Empfänger',
   'mailings.delivered': 'Zugestellt',

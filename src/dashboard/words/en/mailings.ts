@@ -15,6 +15,7 @@ export const mailings = {
   'mailings.starts': 'Starts',
   'mailings.started': 'Started',
   'mailings.progress': '{finished} of {count} people',
+  'mailings.pace': '{rate} a second, about {time} left',
   'mailings.results': 'Results',
   'mailings.recipients': 'Recipients',
   'mailings.delivered': 'Delivered',

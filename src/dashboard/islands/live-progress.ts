@@ -1,0 +1,177 @@
+/**
+ * Shows how far a mailing is while it is under way, from the events of /api/live: progress, rate and time left, and the page's other
+ * parts when the state changes. The page works without it when it is loaded again.
+ */
+import { duration } from './parts/duration.ts';
+import { isInUse, readPage } from './parts/read-page.ts';
+
+interface Settings {
+  utr: string;
+  locale: string;
+  /** The texts with their values as `{name}`. */
+  progress: string;
+  pace: string;
+}
+
+/** An event of /api/live. */
+interface Progress {
+  state: string;
+  recipients: number;
+  finished: number;
+  rate: number;
+  seconds_left: number | null;
+}
+
+const FINAL = ['draft', 'cancelled', 'done'];
+const MIN_WAIT_MS = 1000;
+const MAX_WAIT_MS = 30_000;
+/** How often what is read aloud may change. */
+const NEWS_MS = 10_000;
+/** How often the figures below are looked up while they change. */
+const RESULTS_MS = 10_000;
+/** When a part that somebody was using is looked at again. */
+const IN_USE_MS = 2000;
+const UNAUTHORIZED = 401;
+const TOO_MANY_REQUESTS = 429;
+const ACTION = '.page-action';
+const NOW = '#mailing-now';
+const RESULTS = '#mailing-results';
+
+const island = document.querySelector<HTMLElement>('[data-island="live-progress"]');
+if (island !== null) void follow(JSON.parse(island.dataset.props ?? '{}'));
+
+/** Listens until the mailing has come to its end. What breaks off is taken up again, after a longer wait each time. */
+async function follow(settings: Settings): Promise<void> {
+  let wait = MIN_WAIT_MS;
+  for (;;) {
+    await untilVisible();
+    const isOver = await listen(settings, (progress) => {
+      wait = MIN_WAIT_MS;
+      show(settings, progress);
+    });
+    if (isOver) return;
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    wait = Math.min(2 * wait, MAX_WAIT_MS);
+  }
+}
+
+/** A browser has few connections to one host, so a page that nobody sees has none. */
+async function untilVisible(): Promise<void> {
+  while (document.visibilityState === 'hidden') {
+    await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
+  }
+}
+
+/** Passes on the events of one connection; gives whether no more are to come. */
+async function listen({ utr }: Settings, tell: (progress: Progress) => void): Promise<boolean> {
+  const ended = new AbortController();
+  const endWhenHidden = () => document.visibilityState === 'hidden' && ended.abort();
+  document.addEventListener('visibilitychange', endWhenHidden);
+  try {
+    // EventSource sends no headers, and the API takes a session only with this one.
+    const response = await fetch(`/api/live?${new URLSearchParams({ utr })}`, {
+      headers: { 'x-sendlark': 'dashboard' },
+      signal: ended.signal,
+    });
+    if (response.status === UNAUTHORIZED) location.reload();
+    if (!response.ok || response.body === null) return response.status < 500 && response.status !== TOO_MANY_REQUESTS;
+    let last: Progress | null = null;
+    for await (const event of eventsOf(response.body)) {
+      last = event;
+      tell(event);
+    }
+    return last !== null && FINAL.includes(last.state);
+  } catch {
+    return false;
+  } finally {
+    document.removeEventListener('visibilitychange', endWhenHidden);
+  }
+}
+
+/** The events in a stream: each is a line `data: …` that an empty line ends; other lines are comments. */
+async function* eventsOf(body: ReadableStream<BufferSource>): AsyncGenerator<Progress> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    text += part.value;
+    const events = text.split('\n\n');
+    text = events.pop() ?? '';
+    for (const event of events) if (event.startsWith('data: ')) yield JSON.parse(event.slice('data: '.length));
+  }
+}
+
+let resultsAt = performance.now();
+let shownFinished = -1;
+
+function show(settings: Settings, progress: Progress): void {
+  const { state, recipients, finished, rate, seconds_left: left } = progress;
+  const meter = document.querySelector<HTMLProgressElement>(`${NOW} progress`);
+  const isChanged = document.querySelector<HTMLElement>(NOW)?.dataset.state !== state;
+  if (isChanged || (meter === null && finished < recipients)) {
+    void refresh([ACTION, NOW, RESULTS], true);
+  } else if (finished !== shownFinished && performance.now() - resultsAt >= RESULTS_MS) {
+    void refresh([RESULTS], false);
+  }
+  shownFinished = finished;
+  if (meter === null) return;
+  const number = new Intl.NumberFormat(settings.locale, { maximumFractionDigits: 1 });
+  const done = fill(settings.progress, { finished: number.format(finished), count: number.format(recipients) });
+  const pace =
+    left === null || rate === 0
+      ? ''
+      : fill(settings.pace, { rate: number.format(rate), time: duration(settings.locale, left) });
+  meter.max = Math.max(recipients, 1);
+  meter.value = finished;
+  meter.setAttribute('aria-label', done);
+  setText(`${NOW} [data-live="progress"]`, done);
+  setText(`${NOW} [data-live="pace"]`, pace);
+  if (!isChanged) announce([done, pace].filter(Boolean).join(', '));
+}
+
+let isRefreshing = false;
+
+/** Puts these parts of the page as it is now in place of those shown, except where somebody is; with `isNews` the new state is read aloud. */
+async function refresh(parts: readonly string[], isNews: boolean): Promise<void> {
+  if (isRefreshing) return;
+  isRefreshing = true;
+  resultsAt = performance.now();
+  const page = await readPage(location.href);
+  isRefreshing = false;
+  if (page === null) return;
+  const inUse: string[] = [];
+  for (const part of parts) {
+    const fresh = page.querySelector(part);
+    const present = document.querySelector(part);
+    if (fresh === null || present === null) continue;
+    if (isInUse(present)) inUse.push(part);
+    else present.replaceWith(document.adoptNode(fresh));
+  }
+  if (isNews) announce(document.querySelector(`${NOW} .badge`)?.textContent ?? '');
+  if (inUse.length > 0) setTimeout(() => refresh(inUse, false), IN_USE_MS);
+}
+
+let newsAt = Number.NEGATIVE_INFINITY;
+let waiting: string | null = null;
+
+/** Lets a screen reader say this when it has nothing else to say; of several within a few seconds, only the last. */
+function announce(text: string): void {
+  const wait = newsAt + NEWS_MS - performance.now();
+  const isPlanned = waiting !== null;
+  waiting = text;
+  if (!isPlanned) setTimeout(sayWaiting, Math.max(0, wait));
+}
+
+function sayWaiting(): void {
+  newsAt = performance.now();
+  setText('[data-live="news"]', waiting ?? '');
+  waiting = null;
+}
+
+function setText(selector: string, text: string): void {
+  const element = document.querySelector(selector);
+  if (element !== null && element.textContent !== text) element.textContent = text;
+}
+
+function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
+}
