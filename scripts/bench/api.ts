@@ -100,7 +100,7 @@ function openToken(file: string): string {
 async function whileSending(folder: string): Promise<Record<string, object>> {
   const file = join(folder, 'sending.db');
   const db = connect(file);
-  await launchMailing(db, Number(people), sampleHtml(MAIL_BYTES));
+  await launchMailing(db, Number(people), sampleHtml(MAIL_BYTES, 3));
   db.$client.close();
   const token = openToken(file);
   const sink = await startedSink();

@@ -1,6 +1,7 @@
 /**
- * What a campaign costs: the running service (lay out, then claim, render, hand over, record) beside the floor, raw pipelined SMTP
- * of bytes built beforehand, and nodemailer with such bytes. Each in a process of its own, all into one raw sink, in one run.
+ * What a campaign costs: the running service (enqueue, then claim, render, hand over, record) with a hundred tracked links in the
+ * mail, the same mail without tracking, the floor, which is raw pipelined SMTP of as many bytes built beforehand, and nodemailer with
+ * such bytes. Each in a process of its own, all into one raw sink, in one run. The floor writes no ledger and renders nothing.
  *
  *   npm run bench:delivery -- [recipients] [smtp-sink]
  *
@@ -17,9 +18,13 @@ import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
 import { inFolder, machine, ranApart, row, served, startedSink, type Taken, taken, takenBy } from './measure.ts';
 
 const CONNECTIONS = 20;
+/** The mail's size before its links are tracked. */
 const BYTES = 37_000;
+const LINKS = 100;
+/** What a link takes in both parts of the mail. */
+const LINK_BYTES = 80;
 const LOOK_MS = 5;
-const [given = '10000', part, url = ''] = process.argv.slice(2);
+const [given = '10000', part, url = '', size = ''] = process.argv.slice(2);
 const recipients = Number(given);
 
 /** Waits until the mailing is in this state; looks every few milliseconds. */
@@ -29,9 +34,13 @@ async function reached(db: Db, state: string): Promise<void> {
 }
 
 /** Has the service lay the mailing out and send it; the seconds of the former are counted from its first row. */
-async function campaign(file: string, relay: string): Promise<{ result: Taken; enqueueSeconds: number }> {
+async function campaign(
+  file: string,
+  relay: string,
+  tracking: boolean,
+): Promise<{ result: Taken; enqueueSeconds: number }> {
   const db = connect(file);
-  await launchMailing(db, recipients, sampleHtml(BYTES));
+  await launchMailing(db, recipients, sampleHtml(BYTES - LINKS * LINK_BYTES, LINKS), tracking);
   db.$client.exec("UPDATE mailings SET state = 'paused'");
   const service = await served(file, {
     SMTP_URL: relay,
@@ -67,7 +76,7 @@ async function flood(count: number, send: (to: string) => Promise<unknown>): Pro
 function prebuilt(): string {
   const head = 'From: a@example.com\r\nTo: b@example.com\r\nSubject: bench\r\nMessage-ID: <1@example.com>\r\n\r\n';
   const line = '<td style=3D"padding:0 8px;color:#333333">Lorem ipsum dolor. sit amet, con=\r\n';
-  return head + line.repeat(Math.round(BYTES / line.length));
+  return head + line.repeat(Math.round(Number(size) / line.length));
 }
 
 async function floor(): Promise<Taken> {
@@ -114,7 +123,7 @@ const PARTS: Record<string, () => Promise<Taken>> = { floor, library };
 async function compare(): Promise<void> {
   const sink = await startedSink(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts');
   const sinkMicroseconds: number[] = [];
-  let bytes = 0;
+  const sizes: number[] = [];
   /** Runs one client into an empty sink and sees that everything arrived. */
   async function into<T extends { result: Taken }>(client: () => Promise<T>): Promise<T> {
     const { cpuSeconds: before } = await sink.reset();
@@ -122,25 +131,26 @@ async function compare(): Promise<void> {
     const got = await sink.totals();
     if (got.messages !== told.result.units) fail(`the sink took ${got.messages} of ${told.result.units} messages`);
     sinkMicroseconds.push(Math.round(((got.cpuSeconds - before) / got.messages) * 1e6));
-    bytes ||= Math.round(got.bytes / got.messages);
+    sizes.push(Math.round(got.bytes / got.messages));
     return told;
   }
+  const sent = (tracking: boolean) =>
+    inFolder((folder) => into(() => campaign(join(folder, 'bench.db'), sink.url, tracking)));
   const apart = (name: string) =>
-    into(async () => ({ result: await ranApart('delivery.ts', [given, name, sink.url]) }));
+    into(async () => ({ result: await ranApart('delivery.ts', [given, name, sink.url, String(sizes[0] || BYTES)]) }));
 
-  const { result: own, enqueueSeconds } = await inFolder((folder) =>
-    into(() => campaign(join(folder, 'bench.db'), sink.url)),
-  );
+  const { result: tracked, enqueueSeconds } = await sent(true);
+  const { result: untracked } = await sent(false);
   const { result: least } = await apart('floor');
   const { result: other } = await apart('library');
   sink.close();
-  const size = bytes > 0 ? `${bytes} bytes a message; ` : '';
   console.table({
-    'sendlark, ledger included': row(own, 'messages', least),
+    [`sendlark, ledger included, ${LINKS} tracked links`]: row(tracked, 'messages', least),
+    'sendlark, the same mail without tracking': row(untracked, 'messages', least),
     'floor: its SMTP client alone, prebuilt bytes': row(least, 'messages', least),
     'nodemailer pooled, prebuilt bytes': row(other, 'messages', least),
   });
-  console.log(`${size}the sink took ${sinkMicroseconds.join(', ')} µs of CPU for each`);
+  console.log(`bytes a message: ${sizes.join(', ')}; the sink took ${sinkMicroseconds.join(', ')} µs of CPU for each`);
   console.log(`enqueued ${recipients}: ${enqueueSeconds.toFixed(2)} s`);
   console.log(machine());
 }

@@ -115,7 +115,7 @@ async function measured(times: number, work: (recipient: Recipient) => unknown):
 const sample = render(prepared, recipientNumber(0)).bytes;
 console.log(`${cpus()[0]?.model} · Node ${process.version}`);
 console.log(
-  `message ${sample.length} bytes, HTML ${mergeHtml(content.html, {}).length}, ${prepared.order.length} places for ${prepared.encoders.length} values`,
+  `message ${sample.length} bytes, HTML ${mergeHtml(content.html, {}).length}, ${prepared.form.order.length} places for ${prepared.encoders.length} values`,
 );
 const memory = Buffer.alloc(200_000);
 const ours = await measured(count, (recipient) => render(prepared, recipient, memory));

@@ -64,7 +64,7 @@ export class Send {
     const [line]: string[] = await once(createInterface(sink.stdout), 'line');
     const send = new Send(t, people, rate, JSON.parse(line ?? ''));
     const db = connect(send.#file);
-    await launchMailing(db, people, sampleHtml(MESSAGE_BYTES));
+    await launchMailing(db, people, sampleHtml(MESSAGE_BYTES, 3));
     db.$client.close();
     return send;
   }

@@ -11,7 +11,10 @@ export function plainText(html: string, link: (url: string) => Template): Templa
   const urls: string[] = [];
 
   const anchor: FormatCallback = (element, walk, builder) => {
-    const url = String(element.attribs?.href ?? '').trim();
+    // As browsers read an address (WHATWG URL, 4.4): without tabs and line breaks.
+    const url = String(element.attribs?.href ?? '')
+      .replace(/[\t\r\n]/g, '')
+      .trim();
     let words = '';
     builder.pushWordTransform((word) => {
       words += word;

@@ -38,7 +38,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   }
 
   const htmlTemplate = compacted(htmlPieces(html, tracked));
-  const textTemplate = compacted(plainText(html, (url) => tracked(url) ?? scan(url, 'url')));
+  const textTemplate = compacted(plainText(html, (url) => scan(url, 'url')));
   const slots = [...htmlTemplate, ...textTemplate].filter((piece) => typeof piece !== 'string').length;
   if (slots > MAX_SLOTS) throw new ContentError(`The mail has more than ${MAX_SLOTS} placeholders and links.`);
   const targets = [...links.keys()];

@@ -16,6 +16,7 @@ import {
 } from '../content/merge.ts';
 import { dateField, mailboxField, plainField, unstructuredField } from './header-fields.ts';
 import { MailData } from './mail-data.ts';
+import { MailForm } from './mail-form.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
 /** The data besides the content that all messages of a mailing share. */
@@ -54,10 +55,9 @@ export interface RecipientUrls {
 /** Returns the encoded text for one recipient at one place. */
 type Encoder = (recipient: Recipient) => string;
 
-/** A mailing's message, encoded except for what differs: `fixed[0]`, the text of `encoders[order[0]]`, `fixed[1]` and so on. */
+/** A mailing's message, encoded except for what differs: each value of the form is the text of the encoder with its number. */
 export interface Prepared {
-  readonly fixed: readonly MailData[];
-  readonly order: readonly number[];
+  readonly form: MailForm;
   readonly encoders: readonly Encoder[];
 }
 
@@ -89,7 +89,7 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
   assembly.addPart('plain', withConstants(content.text, constants, asIs), asIs);
   assembly.addPart('html', withConstants(content.html, constants, escapeHtml), escapeHtml);
   assembly.add(`\r\n--${boundary}--\r\n`);
-  return { ...assembly, fixed: assembly.fixed.map((piece) => MailData.of(piece)) };
+  return { form: new MailForm(assembly.fixed, assembly.order), encoders: assembly.encoders };
 }
 
 /**
@@ -98,11 +98,10 @@ export function prepare(content: Content, facts: MailingFacts): Prepared {
  * cost and saves garbage collection.
  * @throws TypeError for an address that is not a plain one.
  */
-export function render({ fixed, order, encoders }: Prepared, recipient: Recipient, target?: Buffer): MailData {
-  return MailData.merged(
-    fixed,
+export function render({ form, encoders }: Prepared, recipient: Recipient, target?: Buffer): MailData {
+  return MailData.filled(
+    form,
     encoders.map((encode) => encode(recipient)),
-    order,
     target,
   );
 }

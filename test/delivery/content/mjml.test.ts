@@ -23,7 +23,7 @@ t.test('MJML is compiled to HTML and a text part in a separate thread', async (t
   t.strictSame(content.placeholders, ['first_name', 'sender_address', PREFERENCES, 'city']);
   t.equal(
     plain(content),
-    'Hello Zoë & Co\n\nBuy (https://mail.example.com/c/token/0)\n\nStreet 1, City\nUnsubscribe or change preferences (https://mail.example.com/p?t=1&u=2)\n',
+    'Hello Zoë & Co\n\nBuy (https://example.com/?a=1&b=Berlin%20%3Cb%3E)\n\nStreet 1, City\nUnsubscribe or change preferences (https://mail.example.com/p?t=1&u=2)\n',
   );
   t.strictSame(JSON.parse(JSON.stringify(content)), content, 'it survives JSON');
 });

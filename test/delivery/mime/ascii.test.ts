@@ -6,7 +6,9 @@ import { asciiAddress } from '../../../src/audience/contacts/addresses.ts';
 import { readConfig } from '../../../src/config.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 import { createDkimKey, createSigner } from '../../../src/delivery/mime/dkim.ts';
-import { isMailText, MailData } from '../../../src/delivery/mime/mail-data.ts';
+import { MailData } from '../../../src/delivery/mime/mail-data.ts';
+import { MailForm } from '../../../src/delivery/mime/mail-form.ts';
+import { isMailText } from '../../../src/delivery/mime/mail-text.ts';
 import { prepare, type Recipient, render } from '../../../src/delivery/mime/message.ts';
 import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
@@ -47,7 +49,7 @@ t.test('of all of Unicode, mail data accepts only printable ASCII and CRLF', asy
   );
   for (const text of ['\r', '\n', 'a\rb', 'a\nb', '\n\r', 'a\r\r\n', '\r\n\n', 'č', '\x7f', '\t']) {
     t.throws(() => MailData.of(text), TypeError, JSON.stringify(text));
-    t.throws(() => MailData.merged([MailData.of('a')], [text], [0]), TypeError, JSON.stringify(text));
+    t.throws(() => MailData.filled(new MailForm(['a', ''], [0]), [text]), TypeError, JSON.stringify(text));
   }
   t.equal(MailData.of('a\r\nb\r\n').bytes.toString(), 'a\r\nb\r\n');
 });

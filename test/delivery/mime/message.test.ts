@@ -109,7 +109,7 @@ t.test('a message has From, To, Subject and Date, and decodes to the merged cont
   );
   t.match(mail.html, '<pre>  indented   and\ttabbed  </pre>');
   t.match(mail.html, 'Hauptstraße 1, 10115 Berlin, Germany, https://mail.example.com/p/token');
-  t.match(mail.text, 'Shop (https://mail.example.com/c/token/0)');
+  t.match(mail.text, 'Shop (https://shop.example.com/?name=Zo%C3%AB&ref=mail)');
 });
 
 t.test('a campaign mail has the headers for one-click unsubscribing and none of an automatic reply', async (t) => {
