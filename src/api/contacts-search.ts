@@ -5,6 +5,7 @@ import Type from 'typebox';
 import { type CustomField, listCustomFields } from '../audience/contacts/custom-fields.ts';
 import { CONTACT_STATE, CONTACT_STATES, type ContactFilter } from '../audience/search/contact-filter.ts';
 import { CONTACT_ORDERS, ContactFinder } from '../audience/search/find-contacts.ts';
+import { Pace } from '../audience/search/pace.ts';
 import { fieldValue } from '../audience/segments/rule-sql.ts';
 import { findRuleField, parseRules } from '../audience/segments/rules.ts';
 import { isoTimestamp } from '../clock.ts';
@@ -116,8 +117,6 @@ export function contactFilter(db: Db, accountId: number, query: Type.Static<type
   };
 }
 
-/** Contacts looked at in one step: a few milliseconds of work, after which other requests are served. */
-const STEP = 2000;
 /** A page is answered after this time even when it is not full. */
 const PAGE_MS = 150;
 /** How long the contacts after the first page are counted, and up to which number. */
@@ -157,14 +156,16 @@ export const contactSearchRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
       const shown = [...new Set(fields)].flatMap((name) => findRuleField(known, name) ?? []);
       const columns = [...COLUMNS, ...shown.map(fieldValue)].join(', ');
       const contacts: FoundContact[] = [];
+      const pace = new Pace();
       let next: string | null = after || null;
       for (const until = performance.now() + PAGE_MS; ; await setImmediate()) {
-        const step = finder.step(next, columns, limit - contacts.length, STEP);
+        // After each step other requests are served.
+        const step = pace.step((candidates) => finder.step(next, columns, limit - contacts.length, candidates));
         contacts.push(...step.rows.map((row) => foundContact(row, shown)));
         next = step.next;
         if (next === null || contacts.length === limit || performance.now() > until) break;
       }
-      const total = after ? null : (keptTotal(db, filter) ?? countOn(finder, contacts.length, next));
+      const total = after ? null : (keptTotal(db, filter) ?? countOn(finder, pace, contacts.length, next));
       return {
         status: 'success' as const,
         message: {
@@ -226,11 +227,11 @@ function keptTotal(db: Db, filter: ContactFilter): Total | null {
 }
 
 /** Counts the contacts after a page, for a short time. */
-function countOn(finder: ContactFinder, sofar: number, from: string | null): Total {
+function countOn(finder: ContactFinder, pace: Pace, sofar: number, from: string | null): Total {
   let count = sofar;
   let next = from;
   for (const until = performance.now() + COUNT_MS; next !== null && performance.now() < until; ) {
-    const step = finder.count(next, STEP);
+    const step = pace.step((candidates) => finder.count(next, candidates));
     count += step.count;
     next = step.next;
     if (count > MAX_COUNT) return { count: MAX_COUNT, isExact: false };

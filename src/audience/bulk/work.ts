@@ -8,6 +8,7 @@ import type { Db } from '../../database/open.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import type { ContactFilter } from '../search/contact-filter.ts';
 import { ContactFinder } from '../search/find-contacts.ts';
+import { Pace } from '../search/pace.ts';
 import { applyAction, undoAction } from './apply.ts';
 import { type Job, UNDO_MS } from './jobs.ts';
 
@@ -15,8 +16,8 @@ import { type Job, UNDO_MS } from './jobs.ts';
 const BACKGROUND_MS = 30;
 /** Contacts of one transaction: applying an action to them takes a few milliseconds. */
 const CHUNK = 100;
-/** Contacts looked at in one transaction while they are collected. */
-const COLLECTED = 1000;
+/** Contacts of a job forgotten in one transaction. */
+const FORGOTTEN = 1000;
 
 /**
  * Goes on with the oldest job for a short time; gives whether there is more to do. A job that fails is reported to `onFailure` and ends.
@@ -32,12 +33,13 @@ export async function continueJobs(
   );
   if (oldest.get() === undefined) return forgetOld(db, clock);
   const until = performance.now() + BACKGROUND_MS;
+  const pace = new Pace();
   await inChunks(db.$client, () => {
     // Read anew in each transaction: a request may have cancelled it.
     const job = oldest.get();
     if (job === undefined) return false;
     try {
-      db.$client.transaction(() => stepOf(db, job, clock))();
+      db.$client.transaction(() => stepOf(db, job, clock, pace))();
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       end(db, job.id, 'failed', clock);
@@ -60,24 +62,24 @@ function forgetOld(db: Db, clock: Clock): boolean {
   if (old === undefined) return false;
   db.$client
     .prepare(
-      `DELETE FROM contact_job_items WHERE rowid IN (SELECT rowid FROM contact_job_items WHERE job_id = ? LIMIT ${COLLECTED})`,
+      `DELETE FROM contact_job_items WHERE rowid IN (SELECT rowid FROM contact_job_items WHERE job_id = ? LIMIT ${FORGOTTEN})`,
     )
     .run(old);
   return true;
 }
 
-function stepOf(db: Db, job: Job, clock: Clock): void {
-  if (job.state === 'selecting') collect(db, job, clock);
+function stepOf(db: Db, job: Job, clock: Clock, pace: Pace): void {
+  if (job.state === 'selecting') collect(db, job, clock, pace);
   else if (job.state === 'running') apply(db, job, clock);
   else undo(db, job, clock);
 }
 
-function collect(db: Db, job: Job, clock: Clock): void {
+function collect(db: Db, job: Job, clock: Clock, pace: Pace): void {
   const filter: ContactFilter = JSON.parse(job.filter ?? '');
   const finder = new ContactFinder(db, filter, 'oldest', isoTimestamp(clock.now()));
   // Until the index of the search is complete, contacts would be missed.
   if (finder.isIndexing) return;
-  const { rows, next } = finder.step(job.place, 'c.id', COLLECTED, COLLECTED);
+  const { rows, next } = pace.step((candidates) => finder.step(job.place, 'c.id', candidates, candidates));
   const { changes } = db.$client
     .prepare('INSERT OR IGNORE INTO contact_job_items (job_id, contact_id) SELECT ?, value FROM json_each(?)')
     .run(job.id, JSON.stringify(rows.flat()));

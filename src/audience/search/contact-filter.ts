@@ -66,10 +66,11 @@ export function filterCondition(filter: ContactFilter, now: string): FilterCondi
     conditions.push(condition.text);
     Object.assign(values, condition.values);
   }
-  searchWords(search).forEach((word, at) => {
-    conditions.push(`instr(search_text(c.email, c.first_name, c.last_name), @word${at}) > 0`);
-    values[`word${at}`] = word;
-  });
+  const words = searchWords(search);
+  if (words.length > 0) {
+    conditions.push('has_words(c.email, c.first_name, c.last_name, @words)');
+    values.words = JSON.stringify(words);
+  }
   return { text: conditions.join(' AND '), values };
 }
 
