@@ -15,7 +15,7 @@ import { designPage } from './dashboard/design/design-page.ts';
 import { dashboard } from './dashboard/index.ts';
 import type { Deps } from './deps.ts';
 import { installBodyLimits } from './http/bodies.ts';
-import { installConnectionLimits, REQUEST_TIMES } from './http/connections.ts';
+import { installConnectionLimits, isAnswering, REQUEST_TIMES } from './http/connections.ts';
 import { failedBody, frameworkText } from './http/errors.ts';
 import { MAX_FORM_BYTES } from './http/forms.ts';
 import { installLineEnd } from './http/line-end.ts';
@@ -80,7 +80,7 @@ export async function buildApp(
         .send(`${JSON.stringify(failedBody(frameworkText(status)))}\n`);
     },
     clientErrorHandler: (error, socket) => {
-      if (error.code === 'ECONNRESET' || !socket.writable) {
+      if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
         socket.destroy();
         return;
       }

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { Failure, unavailable } from '../failure.ts';
+import { hasBody } from './connections.ts';
 
 const CHECK_INTERVAL_MS = 1000;
 /** A form must have arrived within this time. */
@@ -107,10 +108,6 @@ export function installBodyLimits(app: FastifyInstance, { clock }: { clock: Cloc
       } else if (isLate(body, now)) fail(body, new Failure(408, 'Request Timeout'));
     }
   }
-}
-
-function hasBody({ headers }: FastifyRequest): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function isArriving({ request, answeredAt }: Body): boolean {

@@ -141,6 +141,40 @@ t.test('beyond the most connections a new one is turned away, and idle ones make
   t.match(answer, /^HTTP\/1\.1 200/);
 });
 
+t.test(
+  'strangers who finish no request give way to the next, the oldest first; a body with keys does not',
+  async (t) => {
+    const { app, open } = await listening(t);
+    const form = { 'Content-Type': URLENCODED, 'Content-Length': 100 };
+    const trusted = await open();
+    trusted.send(head('/api/contacts-type/add', { ...app.one.headers, ...form }));
+    const unfinished = ['', 'GET /healthz HTTP/1.1\r\nX: ', head('/u/x', form), `${head('/healthz', {}, 'GET')}GET /`];
+    const strangers = [];
+    for (let at = 0; at < 1100; at++) {
+      const stranger = await open();
+      stranger.send(unfinished[at % unfinished.length] ?? '');
+      strangers.push(stranger);
+    }
+    const next = await open();
+    next.send(head('/healthz', {}, 'GET'));
+    t.match(await next.got(/alive/), /^HTTP\/1\.1 200/);
+    t.ok(strangers.slice(0, 100).every((stranger) => stranger.isClosed()));
+    t.notOk(trusted.isClosed());
+    trusted.send(`name=${'R'.repeat(95)}`);
+    t.match(await trusted.got(/\}\n$/), /^HTTP\/1\.1 200/);
+  },
+);
+
+t.test('a request is answered once, whatever becomes of its connection afterwards', async (t) => {
+  const { open } = await listening(t);
+  const connection = await open();
+  // The page refuses the form of another site before the body; then the body turns out to be no HTTP.
+  connection.send(head('/login', { 'Content-Type': URLENCODED, 'Transfer-Encoding': 'chunked' }));
+  await connection.got(/<\/html>\s*$/);
+  connection.send(`5;${'x'.repeat(20_000)}\r\nhello\r\n0\r\n\r\n`);
+  t.equal((await connection.closed()).match(/^HTTP\/1\.1 /gm)?.length, 1);
+});
+
 t.test('a reader that takes nothing of its answer is let go', async (t) => {
   const { app, open } = await listening(t);
   app.fastify.server.timeout = 200;
