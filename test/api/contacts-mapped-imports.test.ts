@@ -23,7 +23,7 @@ async function imported(app: TestApp, upload_id: string) {
 
 const FILE = 'Vorname;Mail;Schuhe;Notiz\nZoë;zoe@example.com;42;x\nIvo;nonsense;43;y\nAda;ada@example.com;big;z\n';
 
-t.test('a look tells the columns with their first rows, and which fields they seem to be', async (t) => {
+t.test('looking at a file tells its columns with their first rows, and which fields they seem to be', async (t) => {
   const app = await withType(t);
   const { status, body } = await look(app, FILE);
   t.equal(status, 200);
@@ -79,7 +79,7 @@ t.test('a mapping without an email, with an unknown field or one twice is a fiel
   t.match(await errors({}), { contact_type_id: [/required/], mapping: [/required/] });
 });
 
-t.test('what is no table, no CSV or another account’s is refused', async (t) => {
+t.test('a file that is empty, no CSV or another account’s is refused', async (t) => {
   const app = await withType(t);
   t.match((await look(app, '')).body.errors, { file: ['The file is empty.'] });
   t.match((await look(app, 'email\n', 'list.xlsx')).body.errors, { file: [/type: csv/] });

@@ -93,7 +93,7 @@ t.test('the export holds the person’s contacts, lists and whole timeline, for 
   t.equal((await app.two.call('POST', '/contacts/person/erase', { form: { contact_id: contact } })).status, 404);
 });
 
-t.test('who is erased is nowhere in the database file, while the counts of their mailings stay', async (t) => {
+t.test('a person who is erased is nowhere in the database file, while the counts of their mailings stay', async (t) => {
   const { app, contact, email } = await withHistory(t);
   await app.one.call('POST', '/segment/store', {
     form: { segment_name: 'All', contact_type_id: 1, select_field: ['email'], select_operator: ['is not blank'] },
@@ -114,7 +114,7 @@ t.test('who is erased is nowhere in the database file, while the counts of their
   t.equal((await app.one.call('GET', '/contacts/details', { query: { contact_id: contact } })).status, 404);
 });
 
-t.test('who was erased is refused wherever they are added again, and gets no mail', async (t) => {
+t.test('a person who was erased is refused wherever they are added again, and gets no mail', async (t) => {
   const { app, contact, email } = await withHistory(t);
   await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: contact } });
   await app.one.call('POST', '/contacts/add', { form: { contact_type_id: 1, email: 'bea@example.org', country: 1 } });

@@ -206,7 +206,7 @@ t.test('filters combine with one another and with the search', async (t) => {
   );
 });
 
-t.test('a row is light and has the fields that were asked for; the number is told with the first page', async (t) => {
+t.test('a row has only the fields that were asked for, and the first page tells the number of matches', async (t) => {
   const app = await withPeople(t, people(30));
   const { body } = await app.one.call('GET', '/contacts/search', {
     query: { limit: 1, contact_type_id: 2, fields: ['city', 'created_at'] },
@@ -235,7 +235,7 @@ t.test('a row is light and has the fields that were asked for; the number is tol
   });
 });
 
-t.test('a filter that cannot be is a field error', async (t) => {
+t.test('a filter with an impossible value is a field error', async (t) => {
   const app = await withPeople(t, []);
   const errorsOf = async (query: Record<string, unknown>) =>
     (await app.one.call('GET', '/contacts/search', { query })).body.errors;

@@ -41,7 +41,7 @@ t.test('the answer', async (t) => {
     ]);
   });
 
-  t.test('can be had several times at once', async (t) => {
+  t.test('can be read several times at once', async (t) => {
     const bodies = await Promise.all([sentIn('identity'), sentIn('identity')]);
     t.ok(bodies.every((body) => body.toString() === answer));
   });

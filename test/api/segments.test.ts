@@ -14,7 +14,7 @@ import {
   storeSegment,
 } from '../support/segments.ts';
 
-t.test('a segment is stored, shown and listed as the interface says', async (t) => {
+t.test('a segment is stored, shown and listed as the contract says', async (t) => {
   const app = await startWithFields(t);
   const id = await storeSegment(app, [], {
     select_field: ['city', 'points', 'Hobby'],
@@ -67,7 +67,7 @@ t.test('field errors come all at once', async (t) => {
   });
 });
 
-t.test('a record that is not there has the text of its endpoint, and another account sees none', async (t) => {
+t.test('a missing record is answered with the text of its endpoint, and so is one of another account', async (t) => {
   const app = await startWithFields(t);
   const segment_id = await storeSegment(app, ['city', 'is', 'Bonn']);
   await mustAnswer(app, 'POST', '/segment/email/store', {

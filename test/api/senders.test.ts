@@ -54,7 +54,7 @@ t.test('an address gets one verification mail in five minutes, however often it 
   t.equal(mails().length, 2);
 });
 
-t.test('neither another sender of the address nor a change there and back gets round it', async (t) => {
+t.test('other senders of an address, and changing it there and back, do not get round the limit', async (t) => {
   const { save, change, mails } = await started(t);
   await save();
   await save({ nickname: 'Second' });

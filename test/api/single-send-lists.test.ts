@@ -179,7 +179,7 @@ t.test('a retry sends once more to those for whom it failed, and to nobody who l
   t.equal((await app.one.call('POST', '/single/send/retry-failed', { query: { utr } })).status, 409);
 });
 
-t.test('a retry leaves out who has unsubscribed since', async (t) => {
+t.test('a retry leaves out people who have unsubscribed since', async (t) => {
   const { app, utr } = await sent(t);
   const before = (await readOutbox(app)).length;
   await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'dora@example.org' });

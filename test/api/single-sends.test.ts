@@ -49,7 +49,7 @@ t.test('template code: MJML JSON or HTML, not both, nothing else', async (t) => 
     t.equal((await app.one.call('POST', '/single/send/create', { form: given })).status, status);
 });
 
-t.test('a duplicate is a copy at rest', async (t) => {
+t.test('a duplicate is a draft that is not sent', async (t) => {
   const { app, body } = await readyToSend(t);
   const utr = await createSend(app, body);
   for (const method of ['GET', 'POST']) {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { ACCEPTED, DAY, HOUR, LATER, startSeries, startShop } from '../support/shop.ts';
 
-t.test('whose address is corrected keeps their place under the new one; the old one gets nothing more', async (t) => {
+t.test('a person whose address is corrected keeps their place; the old address gets nothing more', async (t) => {
   const shop = await startShop(t);
   const { preview } = await startSeries(shop, { one: 0, two: 24, three: 24 });
   const ann = await shop.add('ann');
@@ -26,7 +26,7 @@ t.test(
   },
 );
 
-t.test('a corrected address is not a join: a person who was there before it went live stays outside', async (t) => {
+t.test('correcting an address is not a join: a person who was there before it went live stays outside', async (t) => {
   const shop = await startShop(t);
   const ann = await shop.add('ann');
   await startSeries(shop, { one: 0 });

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { DAY, HOUR, mailsInBrief, mailsOf, withWelcomeSeries } from '../support/automations.ts';
 
-t.test('who joins while it is live gets each mail in its time, who was there before none', async (t) => {
+t.test('a person who joins while it is live gets each mail in time; one who was there before none', async (t) => {
   const { app, join, pass, live } = await withWelcomeSeries(t);
   await join('old');
   await live();
@@ -62,7 +62,7 @@ for (const exit of [0, 1]) {
   );
 }
 
-t.test('nobody enters twice, not by leaving and coming back either', async (t) => {
+t.test('nobody enters twice, not even by leaving and coming back', async (t) => {
   const { app, join, post, pass, live } = await withWelcomeSeries(t);
   await live();
   await join('ann');
@@ -89,7 +89,7 @@ t.test('a mail added while live reaches those who have not finished; one deleted
   );
 });
 
-t.test('an import enrols as one', async (t) => {
+t.test('an import enrols everybody it adds', async (t) => {
   const { app, pass, live } = await withWelcomeSeries(t);
   await live();
   const rows = Array.from({ length: 1200 }, (_, at) => `r${at}@example.org,R${at}`).join('\n');
@@ -105,7 +105,7 @@ t.test('an import enrols as one', async (t) => {
   t.match(sent, { delivered: 3600 });
 });
 
-t.test('the clock an hour back fires nothing twice', async (t) => {
+t.test('setting the clock back by an hour sends nothing twice', async (t) => {
   const { app, join, pass, live } = await withWelcomeSeries(t);
   await live();
   await join('ann');
@@ -115,7 +115,7 @@ t.test('the clock an hour back fires nothing twice', async (t) => {
   t.equal(mailsOf(app).length, 3);
 });
 
-t.test('who joins and leaves while it is live is judged in the order it happened', async (t) => {
+t.test('joins and leaves while it is live are applied in the order in which they happened', async (t) => {
   const { app, utr, get, join, pass, live } = await withWelcomeSeries(t, { exit: 1 });
   await live();
   await join('ann');

@@ -93,7 +93,7 @@ t.test('after a sender is deleted and replaced, nothing leaves from the deleted 
   t.equal(mails.length, 1);
 });
 
-t.test('who is deleted and imported again between two mails goes on; who is not leaves', async (t) => {
+t.test('a person who is deleted and imported again between two mails goes on; one who is not leaves', async (t) => {
   const shop = await startShop(t);
   const { report } = await startSeries(shop, { one: 0, two: 24, three: 24 });
   const ids = [await shop.add('ann'), await shop.add('bob')];
@@ -130,7 +130,7 @@ t.test(
 );
 
 t.test(
-  'who leaves the target while their mail waits for the relay does not get it where leaving ends the series',
+  'a person who leaves the target while their mail waits for the relay does not get it where leaving ends the series',
   async (t) => {
     const shop = await startShop(t);
     await shop.post('/contacts-type/add', { name: 'Others' });
@@ -181,7 +181,7 @@ t.test('under a domain rate nobody gets the second mail before the first', async
     );
 });
 
-t.test('a mail that failed is through when it failed; after a bounce the person leaves', async (t) => {
+t.test('after a mail that failed the wait for the next begins; after a bounce the person leaves', async (t) => {
   const shop = await startShop(t);
   const { report } = await startSeries(shop, { one: 0, two: 24 });
   await shop.add('ann');
@@ -197,7 +197,7 @@ t.test('a mail that failed is through when it failed; after a bounce the person 
   });
 });
 
-t.test('who unsubscribes while their mail waits for the relay leaves the series', async (t) => {
+t.test('a person who unsubscribes while their mail waits for the relay leaves the series', async (t) => {
   const shop = await startShop(t);
   const { report } = await startSeries(shop, { one: 0, two: 24 });
   await shop.add('ann');

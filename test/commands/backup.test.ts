@@ -112,7 +112,7 @@ t.test('a backup and what the command tells of it hold no secret', async (t) => 
   );
 });
 
-t.test('what is no whole backup of this release is not restored, and the database stays', async (t) => {
+t.test('anything but a complete backup of this release is refused, and the database stays as it is', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-restore-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'test.db');

@@ -205,7 +205,7 @@ t.test('each of several relays is looked at', async (t) => {
   t.strictSame(others, []);
 });
 
-t.test('a relay without PUBLIC_URL is a fault, for mail is held', async (t) => {
+t.test('a relay without PUBLIC_URL is a fault, since mail is held', async (t) => {
   const { path } = databaseOf(t);
   const sink = await startSink(t);
   const { code, checks } = await examine({ DATABASE_PATH: path, SMTP_URL: sink.url }, '127.0.0.1:9');

@@ -7,7 +7,7 @@ import { Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
 import { sendlark } from './command-line.ts';
 
-t.test('a link works after deletion, purge and new keys; who left by it stays off', async (t) => {
+t.test('a link works after deletion, purge and new keys; whoever unsubscribed by it stays unsubscribed', async (t) => {
   const sink = await startSink(t);
   const mailsTo = (address: string) => sink.mails.filter(({ to }) => to === address);
   const service = new Service(t, { SMTP_URL: sink.url, SENDER_VERIFICATION: 'optional' });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { lockForServer } from '../../src/database/open.ts';
 import { prepared } from './prepared.ts';
 
-t.test('purge removes what was deleted and nothing that consent or sent mails rest on', async (t) => {
+t.test('purge removes what was deleted and nothing that consent or sent mails depend on', async (t) => {
   const { db, run } = prepared(t);
   db.exec(`
     INSERT INTO contact_types (id, user_id, name, created_at, updated_at, deleted_at)

@@ -12,7 +12,7 @@ import { missing } from './checks/missing.ts';
 import { records } from './checks/records.ts';
 import { statuses } from './checks/statuses.ts';
 import { success } from './checks/success.ts';
-import { endpoints, pending, resources } from './index.ts';
+import { endpoints } from './index.ts';
 import { type Place, Probe } from './probe.ts';
 import { Tables } from './tables.ts';
 import type { Endpoint } from './types.ts';
@@ -35,8 +35,6 @@ const CHECKS: Check[] = [
 ];
 const CONFLICTS: Check = { column: 'conflicts', rule: 'a business rule refuses with 409', run: conflicts };
 
-const built = Object.entries(resources).flatMap(([resource, members]) => (pending.includes(resource) ? [] : members));
-const waiting = endpoints.filter((endpoint) => !built.includes(endpoint));
 const lines = [['endpoint', ...CHECKS.map(({ column }) => column), CONFLICTS.column]];
 let held = 0;
 
@@ -77,7 +75,7 @@ t.test('the table lists the 61 endpoints of the interface, each once', async (t)
 
 t.test('contract', async (t) => {
   const [place, shaken] = [await openPlace(t, 2), await openPlace(t, 1)];
-  for (const endpoint of built) {
+  for (const endpoint of endpoints) {
     await t.test(titleOf(endpoint), async (t) => {
       const cells: string[] = [];
       for (const check of CHECKS) cells.push(await cellOf(t, check, endpoint, place));
@@ -89,7 +87,7 @@ t.test('contract', async (t) => {
 
   await t.test('with STATUS_CODES=always-200 every failure keeps its body', async (t) => {
     const lenient = await startApp(t, { STATUS_CODES: 'always-200' });
-    for (const endpoint of built) {
+    for (const endpoint of endpoints) {
       for (const method of endpoint.methods) {
         const probe = new Probe(endpoint, method, place);
         await statuses(probe, lenient);
@@ -102,24 +100,18 @@ t.test('contract', async (t) => {
 t.test('an empty collection is a success with []', async (t) => {
   const { one } = await startApp(t);
   const sharedByAll = ['/reserve-fields', '/get-dynamic/content', '/get-design/template', '/get/country-state-city'];
-  const lists = built.filter(({ methods, query, success }) => methods[0] === 'GET' && !query && 'message' in success);
+  const lists = endpoints.filter(
+    ({ methods, query, success }) => methods[0] === 'GET' && !query && 'message' in success,
+  );
   for (const { path } of lists.filter(({ path }) => !sharedByAll.includes(path))) {
     const { text } = await one.call('GET', path);
     t.match(text, /^\{"status":"success","message":\{"\w+":\[\]\}\}\n$/, path);
   }
 });
 
-t.test('what is listed as pending is not there yet', async (t) => {
-  const { one } = await startApp(t);
-  for (const { methods, path } of waiting) {
-    const { body } = await one.call(methods[0], path);
-    t.same(body, { status: 'failed', errors: 'Not Found' }, `${path} is there: take its resource off the pending list`);
-  }
-});
-
 t.test('the table of what was checked', async (t) => {
   const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
   for (const line of lines) t.comment(line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  t.comment(`${held} of ${endpoints.length} endpoints hold${pending.length ? `; pending: ${pending.join(', ')}` : ''}`);
-  t.equal(lines.length - 1 + waiting.length, endpoints.length, 'every endpoint is in the table or pending');
+  t.comment(`${held} of ${endpoints.length} endpoints hold`);
+  t.equal(lines.length - 1, endpoints.length, 'every endpoint is in the table');
 });

@@ -12,6 +12,7 @@ import { templates } from './templates.ts';
 import type { Endpoint } from './types.ts';
 import { unsubscribeGroups } from './unsubscribe-groups.ts';
 
+/** The endpoints by resource. */
 export const resources: Record<string, Endpoint[]> = {
   'global unsubscribes': globalUnsubscribes,
   'unsubscribe groups': unsubscribeGroups,
@@ -28,6 +29,3 @@ export const resources: Record<string, Endpoint[]> = {
 
 /** All endpoints of the interface. */
 export const endpoints: Endpoint[] = Object.values(resources).flat();
-
-/** Resources that are not built yet: their endpoints are listed, not checked. The list only shrinks. */
-export const pending: readonly string[] = [];

@@ -33,7 +33,7 @@ t.test('killed at every named step, the end state is the same', async (t) => {
   t.same((await send.finish()).problems, []);
 });
 
-t.test('without recovery the same reckoning finds who got nothing', async (t) => {
+t.test('without recovery the same check finds the people who got nothing', async (t) => {
   const send = await Send.prepare(t, 300, 2000);
   await send.killAt('after the claim', 1);
   const { problems } = await send.finishWithoutRecovery();

@@ -52,7 +52,7 @@ t.test('the tables', async (t) => {
     );
   });
 
-  t.test('nothing a reader cannot tell apart is there twice', async (t) => {
+  t.test('no two places look the same to a reader', async (t) => {
     t.equal(one('SELECT count(*) - count(DISTINCT iso2) FROM countries'), 0);
     t.equal(one('SELECT count(*) FROM (SELECT 1 FROM states GROUP BY country_id, code HAVING count(*) > 1)'), 0);
     t.equal(
@@ -63,7 +63,7 @@ t.test('the tables', async (t) => {
 });
 
 t.test('seeding', async (t) => {
-  t.test('again changes nothing', async (t) => {
+  t.test('a second time changes nothing', async (t) => {
     const before = one('SELECT total_changes()');
     seedPlaces(client);
     t.equal(one('SELECT total_changes()'), before);

@@ -35,7 +35,7 @@ t.test('a write of another thread is waited for, one of this thread is not', asy
   t.notOk(isOtherThreadWaiting());
 });
 
-t.test('a write that fails is over too', async (t) => {
+t.test('a write that fails counts as ended', async (t) => {
   const before = endedWrites();
   t.throws(() =>
     withAnnouncedWrite(() => {

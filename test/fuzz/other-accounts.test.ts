@@ -14,7 +14,7 @@ function nobodys(value: unknown): unknown {
   return String(value).includes('-') ? NOBODY : String(value).replace(/\d+$/, '999999999');
 }
 
-t.test('a record of another account is like none for every operation there is', async (t) => {
+t.test('every operation treats a record of another account as one that does not exist', async (t) => {
   const app = await startApp(t, SETTINGS);
   const own = await newAccount(app, 'Own');
   const other = await newAccount(app, 'Other');

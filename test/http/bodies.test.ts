@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { head, listening, MIB, URLENCODED } from './open-connections.ts';
 
-t.test('a body of plain text is no form: 415', async (t) => {
+t.test('a plain-text body is refused with 415', async (t) => {
   const { one } = await startApp(t);
   const headers = { 'content-type': 'text/plain' };
   for (const path of ['/contacts-type/add', '/contacts/upload-csv', '/single/send/create']) {

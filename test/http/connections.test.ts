@@ -41,7 +41,7 @@ t.test('without the right keys no byte of a body is waited for', async (t) => {
   }
 });
 
-t.test('a refused body is dropped as it comes, after which the connection serves on', async (t) => {
+t.test('a refused body is discarded as it arrives, after which the connection can be used again', async (t) => {
   const { app, open } = await listening(t);
   const connection = await open();
   connection.send(head('/api/contacts-type/add', { 'Content-Type': URLENCODED, 'Content-Length': MIB }));
@@ -206,7 +206,7 @@ t.test(
   },
 );
 
-t.test('TRACE is no method of ours anywhere: 405, with those that are', async (t) => {
+t.test('TRACE is answered 405 everywhere, with the methods that are allowed', async (t) => {
   const { app, open } = await listening(t);
   for (const path of ['/', '/u/x', '/api/contacts-type', '/api/nothing']) {
     const connection = await open();

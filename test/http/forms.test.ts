@@ -12,7 +12,7 @@ const isEnvelope = (body: unknown): boolean => {
     : status === 'failed' && errors !== undefined;
 };
 
-t.test('a part that is marked as JSON and is none makes a malformed request', async (t) => {
+t.test('a part that is marked as JSON but is not JSON makes the request malformed', async (t) => {
   const { fastify, one } = await startApp(t);
   const response = await fastify.inject({
     method: 'POST',
@@ -86,7 +86,7 @@ t.test('arrays in every form give the same', async (t) => {
   );
 });
 
-t.test('1 500 strIds are all handled, 10 001 refused, never a part', async (t) => {
+t.test('1 500 strIds are all handled and 10 001 are refused, never only some of them', async (t) => {
   const app = await startApp(t);
   const many = (count: number) => Array.from({ length: count }, (_, at) => `r${at}@x.co`);
   const save = await app.one.call('POST', '/global-unsubscribes/save', {

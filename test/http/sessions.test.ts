@@ -107,7 +107,7 @@ async function comparable(caller: Caller, method: string, path: string, headers:
   return { status, text, ...answered };
 }
 
-t.test('of all endpoints a viewer may read, an editor may not touch keys, users and senders', async (t) => {
+t.test('a viewer may only read; an editor may not change keys, users and senders', async (t) => {
   const app = await startApp(t);
   const [viewer, editor, owner] = (['viewer', 'editor', 'owner'] as const).map((role) =>
     callerOf(app, addPerson(app, role)),

@@ -97,14 +97,14 @@ t.test('links outlive the contact and the campaign', async (t) => {
   );
 });
 
-t.test('who left by the page gets no more mail, whatever the spelling', async (t) => {
+t.test('a person who unsubscribed by the page gets no more mail, whatever the spelling of their address', async (t) => {
   const { app, u } = await sentCampaign(t, {}, { people: [{ email: 'Anna@Example.org' }] });
   await app.page('POST', u, { form: { form: 'none' } });
   const { body } = await app.one.call('GET', '/global-unsubscribes');
   t.match(body.message.unSubscribers, [{ email_address: 'anna@example.org', unsubscribe_groups_id: null }]);
 });
 
-t.test('who leaves by the page while the next send runs is left out of its next claim', async (t) => {
+t.test('a person who unsubscribes by the page while the next send runs is left out of its next claim', async (t) => {
   const people = [{ email: 'anna@example.org' }, { email: 'bo@example.org' }, { email: 'cy@example.org' }];
   const app = await startApp(t, { SEND_RATE: '1' });
   const { utr } = await sendCampaign(t, app, { people });
@@ -134,7 +134,7 @@ t.test('who leaves by the page while the next send runs is left out of its next 
   t.match(body.message.recipients, [{ state: 'suppressed', attempts: 0, reply: /unsubscribed/ }]);
 });
 
-t.test('one person in any spelling: who left is left out of every kind of target', async (t) => {
+t.test('whoever unsubscribed, in any spelling of their address, is left out of every kind of target', async (t) => {
   const { app, utr, u } = await sentCampaign(t, {}, { people: [{ email: 'Anna@Bücher.example' }] });
   await app.page('POST', u, { form: { form: 'none' } });
   const must = mustSucceed(t, app.one);

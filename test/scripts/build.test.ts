@@ -37,7 +37,7 @@ function project(t: Test) {
 const BUILT = { status: 0, stdout: /^Building, [^\n]+\n$/ };
 const NOTHING = { status: 0, stdout: '' };
 
-t.test('a build happens, and says so in one sentence, only where something changed since the last', async (t) => {
+t.test('a build runs, and says so in one sentence, only if something changed since the last one', async (t) => {
   const { build, path } = project(t);
   t.match(build(), BUILT, 'nothing is built yet');
   const { mtimeMs } = statSync(path('dist/one.js'));
@@ -63,7 +63,7 @@ t.test('a build happens, and says so in one sentence, only where something chang
   t.strictSame(build(), NOTHING);
 });
 
-t.test('a build that fails exits with 1, and the next one is not taken for done', async (t) => {
+t.test('a build that fails exits with 1, and so does the next one until its cause is mended', async (t) => {
   const { build, path } = project(t);
   writeFileSync(path('src/one.ts'), 'export const one: number = "text";');
   for (let time = 0; time < 2; time++) t.match(build(), { status: 1, stdout: /TS2322/ });

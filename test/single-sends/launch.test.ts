@@ -64,7 +64,7 @@ t.test('the same address through two targets or in other case gets one mail', as
   });
 });
 
-t.test('the left, the suppressed and the excluded get nothing, and the report says why', async (t) => {
+t.test('people who unsubscribed, are suppressed or are excluded get nothing, and the report says why', async (t) => {
   const { app, body } = await readyToSend(t);
   await app.one.call('POST', '/contacts-type/add', { form: { name: 'Staff' } });
   await addContact(app.one, 2, 'Bob');
@@ -138,7 +138,7 @@ t.test('a send that came due while sending was held names that as the cause', as
   t.match((await sendReport(app, later)).held_reason, /the service was not running/);
 });
 
-t.test('what lacks something goes to status 0 with a reason, and update queues it again', async (t) => {
+t.test('a send that lacks something goes to status 0 with a reason, and an update queues it again', async (t) => {
   const { app, body } = await readyToSend(t);
   const { template_html: _none, ...bare } = body;
   const utr = await createSend(app, bare);
@@ -217,7 +217,7 @@ t.test('segments are recomputed before a launch', async (t) => {
   t.match(await sendDetails(app, utr), { status: 3, delivered: 3 });
 });
 
-t.test('one year ahead on the clock: nothing goes before a release', async (t) => {
+t.test('with the clock a year ahead nothing is sent before a release', async (t) => {
   const { app, body } = await readyToSend(t);
   const utr = await createSend(app, { ...body, schedule_type: 1, schedule_date: '2026-06-01', schedule_time: '10:00' });
   app.clock.jump(365 * 24 * 3600_000);

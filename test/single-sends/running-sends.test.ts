@@ -28,7 +28,7 @@ async function finish({ app }: Pick<Shop, 'app'>): Promise<void> {
 
 const to = (shop: Pick<Shop, 'accepted'>) => shop.accepted().map((mail) => mail.split(' ')[0]);
 
-t.test('who is deleted while a send runs gets nothing more, whichever way they were deleted', async (t) => {
+t.test('a person who is deleted while a send runs gets nothing more, whichever way they were deleted', async (t) => {
   const ways: Record<string, (shop: Awaited<ReturnType<typeof halfway>>) => Promise<unknown>> = {
     singly: ({ remove, id }) => Promise.all(NAMES.map((name) => remove('/contacts/delete', { contact_id: id(name) }))),
     'in bulk': ({ post, id }) => post('/contacts/bulk-delete', { strIds: NAMES.map(id) }),
@@ -58,7 +58,7 @@ t.test('who is deleted while a send runs gets nothing more, whichever way they w
   }
 });
 
-t.test('who is deleted and imported again while a send runs gets it once, as who they are now', async (t) => {
+t.test('a person deleted and imported again while a send runs gets it once, with their new values', async (t) => {
   const shop = await halfway(t);
   await shop.post('/contacts/bulk-delete', { strIds: NAMES.map(shop.id) });
   await shop.import(NAMES);
@@ -67,7 +67,7 @@ t.test('who is deleted and imported again while a send runs gets it once, as who
   t.equal((await shop.mails()).filter(({ html }) => html.includes('Hello New r')).length, 8);
 });
 
-t.test('who is deleted from one target of a send and is in another gets it as that contact', async (t) => {
+t.test('a person who is deleted from one target of a send and is in another gets it as that contact', async (t) => {
   const shop = await startShop(t, { SEND_RATE: '2' });
   await shop.post('/contacts-type/add', { name: 'Others' });
   await shop.import(NAMES);
@@ -116,7 +116,7 @@ t.test('an address corrected to one that the send excludes gets nothing', async 
 });
 
 t.test(
-  'who is moved to another type while a send runs still gets it; who is removed from its segment by hand does not',
+  'a person who is moved to another type while a send runs still gets it; one who is removed from its segment by hand does not',
   async (t) => {
     const shop = await startShop(t, { SEND_RATE: '2' });
     await shop.post('/contacts-type/add', { name: 'Others' });

@@ -58,7 +58,7 @@ t.test('letters that look the same are the same, however the keyboard composes t
   t.equal(await verifyPassword('cafe\u0301 am Morgen hell', stored, 'last'), true);
 });
 
-t.test('without a stored password the answer is no', async (t) => {
+t.test('without a stored password no password is right', async (t) => {
   t.equal(await verifyPassword('', null, 'last'), false);
 });
 

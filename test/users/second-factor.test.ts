@@ -37,7 +37,7 @@ t.test('a secret has 160 bits and its address holds what apps need', async (t) =
   t.equal(decodeURIComponent(url.pathname), '/mail.example.com:zoë+x@example.org');
 });
 
-t.test('a code works one step before and after its time, and anything else is no code', async (t) => {
+t.test('a code works one step before and after its time, and nothing else is accepted', async (t) => {
   const secret = newTotpSecret();
   const now = new Date(1_800_000_015_000);
   const step = Math.floor(now.getTime() / STEP);

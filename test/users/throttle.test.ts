@@ -39,7 +39,7 @@ t.test('guesses at a user from many addresses slow down that user by a minute at
   t.equal(throttle.begin(from('203.0.113.1', 'bob@example.org')), 0, 'others are not concerned');
 });
 
-t.test('who signed in from an address before does not wait for what strangers did', async (t) => {
+t.test('a user who signed in from an address before does not wait because of strangers', async (t) => {
   const { clock, throttle } = setUp();
   for (let at = 0; at < 100; at++) clock.advance(throttle.begin(from('198.51.100.1')));
   for (let at = 0; at < 50; at++) throttle.begin(from(`203.0.113.${at}`));

@@ -42,7 +42,7 @@ t.test('after a custom field was deleted a segment keeps its members and says wh
   );
 });
 
-t.test('what targets a segment with a deleted field is held, and so is what is made for it later', async (t) => {
+t.test('a campaign for a segment with a deleted field is held, and so is one that is made later', async (t) => {
   const app = await startWithFields(t);
   await addContact(app, 'a@example.com', { 'custom_field[hobby]': 'chess' });
   await addContact(app, 'b@example.com');

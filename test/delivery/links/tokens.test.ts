@@ -87,7 +87,7 @@ t.test('every character but the last of each part can end in unused bits; all 64
   }
 });
 
-t.test('a token of one purpose is none of another; an older secret still reads, a foreign one does not', async () => {
+t.test('a token works for one purpose, signed by an older secret too, and by no foreign one', async () => {
   const older = createTokens(['an older secret'], KNOWN);
   const foreign = createTokens(['somebody else’s secret'], KNOWN);
   fc.assert(
@@ -109,7 +109,7 @@ t.test('a token of one purpose is none of another; an older secret still reads, 
   );
 });
 
-t.test('a token is for one person: where its address id belongs to another or to nobody, it means nobody', async () => {
+t.test('a token is refused where its address id belongs to somebody else or to nobody', async () => {
   const elsewhere = (email: string | undefined) =>
     createTokens(['the newest secret'], { ...KNOWN, findEmail: () => email });
   fc.assert(

@@ -89,7 +89,7 @@ t.test(
   },
 );
 
-t.test('a first boot with a clock before this release was made does not make the right time a leap', async (t) => {
+t.test('after a first start with a clock that is behind, setting the right time does not hold sending', async (t) => {
   const { app } = await ready(t);
   app.clock.jump(-30 * YEAR);
   await app.background();

@@ -84,7 +84,7 @@ for (const [blame, replies] of Object.entries(WORDINGS)) {
   });
 }
 
-t.test('only what a recipient or a message was answered counts', async (t) => {
+t.test('only replies to a recipient or to a message count', async (t) => {
   const reply = { code: 554, text: '5.7.1 Relay access denied' };
   const stages: Stage[] = ['connect', 'tls', 'auth', 'mail'];
   for (const stage of stages) t.equal(findBlame(replyOutcome(stage, reply)), null, stage);
@@ -116,7 +116,7 @@ for (const reply of [
   });
 }
 
-t.test('a relay that begins to refuse us in the middle holds the rest; who was accepted stays so', async (t) => {
+t.test('a relay that begins to refuse us in the middle holds the rest; the accepted stay accepted', async (t) => {
   let accepted = 0;
   const { until, rows, mailing } = await launchToSink(t, 2000, {
     rcpt: () => (++accepted <= 500 ? '250 ok\r\n' : '554 5.7.1 Relay access denied\r\n'),

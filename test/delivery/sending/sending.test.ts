@@ -48,7 +48,7 @@ function counted(client: Database, id: number) {
   return { counters: { delivered, suppressed, cancelled }, rows };
 }
 
-t.test('SEND_RATE_PER_DOMAIN: nobody stands behind the people of a mailing that was cancelled', async (t) => {
+t.test('SEND_RATE_PER_DOMAIN: the recipients of a cancelled mailing delay nobody', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { db, background, clock } = await launch(t, 600, relay, { SEND_RATE_PER_DOMAIN: '5' });
   await background.untilIdle();
@@ -63,7 +63,7 @@ t.test('SEND_RATE_PER_DOMAIN: nobody stands behind the people of a mailing that 
   t.match(mailingOf(db.$client, next), { state: 'done', delivered: 3 });
 });
 
-t.test('SEND_RATE: who has to wait for their domain takes nobody’s place', async (t) => {
+t.test('SEND_RATE: a recipient who has to wait for their domain takes nobody’s place', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { db, background } = await launch(t, 40, relay, { SEND_RATE: '10', SEND_RATE_PER_DOMAIN: '1' });
   db.$client.exec("UPDATE contacts SET email = 'a@d' || id || '.example' WHERE id > 20");
@@ -91,7 +91,7 @@ t.test('mailings that have nobody due leave the room to the one that has', async
   );
 });
 
-t.test('a schedule’s mailing ends once cancelled or superseded and through, not before', async (t) => {
+t.test('a schedule’s mailing is done when it is cancelled or replaced and everybody final, not before', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { db, background } = await launch(t, 10, relay);
   const old = another(db.$client, 5, { kind: 'schedule', id: 1 });
@@ -104,7 +104,7 @@ t.test('a schedule’s mailing ends once cancelled or superseded and through, no
   t.match(mailingOf(db.$client, ended), { state: 'cancelled', cancelled: 5, finished_at: String });
 });
 
-t.test('cancelled while it is laid out, everybody it was meant for still gets one final state', async (t) => {
+t.test('a mailing that is cancelled while it is enqueued still gives everybody one final state', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { db, background } = await launch(t, 2000, relay);
   const client = db.$client;
@@ -129,7 +129,7 @@ t.test('cancelled while it is laid out, everybody it was meant for still gets on
   ]);
 });
 
-t.test('a large audience is laid out in turns: another mailing goes on meanwhile, and a stop is noticed', async (t) => {
+t.test('a large audience is enqueued in turns: another mailing goes on meanwhile, and a stop is noticed', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { db, background } = await launch(t, 100_000, relay);
   const client = db.$client;
@@ -146,7 +146,7 @@ t.test('a large audience is laid out in turns: another mailing goes on meanwhile
   t.ok(laidOut() - before <= 10_000, 'at most the transaction it was in');
 });
 
-t.test('while all sending is held, what has landed is recorded and what was cancelled ends', async (t) => {
+t.test('while all sending is held, outcomes are recorded and cancelled mailings end', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { db, background, until } = await launch(t, 500, relay);
   await until(() => relay.started.length > 20);
@@ -247,7 +247,7 @@ for (const point of ['greeting', 'mail', 'data', 'dot'] as const) {
   });
 }
 
-t.test('on a file system that is really full nothing leaves unclaimed, and it goes on by itself', async (t) => {
+t.test('on a really full file system nothing is sent without a recorded claim, and sending recovers', async (t) => {
   const mount = mkdtempSync(join(tmpdir(), 'sendlark-full-'));
   const isMounted = succeeds('mount', '-t', 'tmpfs', '-o', 'size=24m', 'sendlark-test', mount);
   t.teardown(() => {

@@ -59,7 +59,7 @@ t.test('a relay that refuses the sender holds the mailing; nobody bounces, a res
   await again.close(100);
 });
 
-t.test('so does one that refuses our password', async (t) => {
+t.test('a relay that refuses our password holds the mailing too', async (t) => {
   const script: Script = { offers: ['AUTH PLAIN'], auth: '535 5.7.8 bad credentials\r\n' };
   const { until, rows, mailing, sink } = await launchToSink(t, 5, script, 'me:secret@');
   await until(() => mailing().state === 'held' && rows().every(({ state }) => state === 0));
@@ -131,7 +131,7 @@ for (const given of ['pause', 'cancel'] as const) {
   });
 }
 
-t.test('SEND_RATE: no more than so many a second leave', async (t) => {
+t.test('SEND_RATE limits how many mails leave in a second', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { background, clock, mailing } = await launch(t, 100, relay, { SEND_RATE: '10' });
   await background.untilIdle();
@@ -159,7 +159,7 @@ t.test('SEND_RATE_PER_DOMAIN: the others wait for their turn and are not counted
   t.match(mailing(), { delivered: 30, triggered: 30 });
 });
 
-t.test('on a full disk nothing is handed off unclaimed, and it goes on by itself', async (t) => {
+t.test('on a full disk nothing is handed off without a recorded claim, and sending recovers by itself', async (t) => {
   const relay = new Relay(() => ACCEPTED);
   const { db, background, until, mailing } = await launch(t, 400, relay);
   const client = db.$client;
