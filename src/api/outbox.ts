@@ -1,14 +1,17 @@
 /** The built-in outbox (addition): the mails that are kept because no relay is configured. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { fold } from '../database/fold.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { addresses, deliveries, mailings, outbox } from '../database/schema/index.ts';
+import { HIDDEN, withoutTokens } from '../delivery/links/hidden-links.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
+import { changesNothing } from '../http/keys.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   eitherOrderQuery,
@@ -37,6 +40,10 @@ const OutboxQuery = Type.Object({
   ...eitherOrderQuery.properties,
   search: Type.Optional(line({ description: 'Only mails with this in their sender, recipient or subject.' })),
 });
+
+/** The envelope sender without the signature with which anybody could report a bounce of the recipient. */
+const unsignedReturnPath = sql`iif(instr(${outbox.envelope_from}, '+') = 0, ${outbox.envelope_from},
+  substr(${outbox.envelope_from}, 1, instr(${outbox.envelope_from}, '+')) || ${HIDDEN} || substr(${outbox.envelope_from}, instr(${outbox.envelope_from}, '@')))`;
 
 export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, tokens, publicUrl }) => {
   const from = sql`${outbox}`;
@@ -70,6 +77,10 @@ export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, t
   const includes = (search: string) =>
     sql`instr(fold(concat_ws(char(10), ${outbox.from}, ${outbox.to}, ${outbox.subject})), ${fold(search)}) > 0`;
 
+  /** What a request's mails show instead of their columns: to whoever may only look, nothing by which they could act for a recipient. */
+  const hiddenFrom = (request: FastifyRequest) =>
+    changesNothing(request) ? { envelope_from: unsignedReturnPath } : {};
+
   app.get(
     '/outbox/list',
     {
@@ -84,13 +95,8 @@ export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, t
     (request, reply) => {
       const { search } = request.query;
       const where = and(ownedBy(outbox, request.accountId), search ? includes(search) : undefined);
-      sendList(
-        reply,
-        db,
-        'mails',
-        { record: recordObject(OutboxMail, outbox), from, where, id: outbox.id },
-        request.query,
-      );
+      const record = recordObject(OutboxMail, outbox, hiddenFrom(request));
+      sendList(reply, db, 'mails', { record, from, where, id: outbox.id }, request.query);
     },
   );
 
@@ -100,17 +106,25 @@ export const outboxRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, t
       schema: {
         tags,
         summary: 'Read a mail in the built-in outbox',
+        description: 'A user who may only look gets it without the tokens in its links, which act for its recipient.',
         querystring: Type.Object({ id: identifier('The mail.') }),
         response: successWith({ mail: WholeMail }),
       },
     },
     (request, reply) => {
       const where = ownedRecord(outbox, request.query.id, request.accountId);
-      const mail = db.select({ mailing: outbox.mailing_id, to: outbox.envelope_to }).from(outbox).where(where).get();
+      const raw = sql<string>`CAST(${outbox.raw} AS TEXT)`;
+      const mail = db
+        .select({ mailing: outbox.mailing_id, to: outbox.envelope_to, raw })
+        .from(outbox)
+        .where(where)
+        .get();
       if (mail === undefined) throw notFound();
+      const isHidden = changesNothing(request);
       const record = recordObject(WholeMail, outbox, {
-        raw: sql`CAST(${outbox.raw} AS TEXT)`,
-        web_copy: sql`${findWebCopyUrl(mail)}`,
+        raw: isHidden ? sql`${withoutTokens(mail.raw)}` : raw,
+        web_copy: sql`${isHidden ? null : findWebCopyUrl(mail)}`,
+        ...hiddenFrom(request),
       });
       sendRecord(reply, 'mail', readRecord(db, record, from, where) ?? '');
     },

@@ -1,6 +1,7 @@
 /** The outbox in the dashboard. */
 import t from 'tap';
 import { checkMail } from '../../src/dashboard/screens/outbox/mail-checks.ts';
+import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
@@ -8,8 +9,8 @@ import { addPerson, cookieOf } from '../support/people.ts';
 const HOSTILE = '"><script>alert(1)</script>';
 
 /** Opens pages as the owner of an account. */
-function visitor(app: TestApp, accountId = 1) {
-  const cookie = cookieOf(app, addPerson(app, 'owner', { accountId, name: `Owner${accountId}` }));
+function visitor(app: TestApp, accountId = 1, role: Role = 'owner') {
+  const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
   return (path: string) => app.page('GET', path, { headers: { cookie } });
 }
 
@@ -45,6 +46,22 @@ t.test('a mail shows its text, headers, source, links and what to look at', asyn
   t.match((await open(`${path}?view=check`)).text, '1 picture has no alternative text.');
   t.equal((await visitor(app, 2)(path)).status, 404, 'nobody sees the mails of another account');
   t.equal((await app.page('GET', `${path}/html`)).status, 303, 'nor without a session');
+});
+
+t.test('a viewer reads a mail with links that act for nobody, and is told why', async (t) => {
+  const app = await startApp(t);
+  await sendCampaign(t, app);
+  const { mails } = (await app.one.call('GET', '/outbox/list', { query: { order: 'newest' } })).body.message;
+  const open = visitor(app, 1, 'viewer');
+  for (const view of ['text', 'headers', 'source', 'links']) {
+    const { text } = await open(`/outbox/${mails[0].id}?view=${view}`);
+    t.match(text, 'because your role changes nothing', view);
+    t.match(text, /\/u\/hidden/, view);
+    t.notMatch(text, /\/[uocw]\/[\w-]+\.[\w-]{22}/, view);
+  }
+  const look = (await open(`/outbox/${mails[0].id}`)).text + (await open(`/outbox/${mails[0].id}/html`)).text;
+  t.notMatch(look, /\/[uocw]\/[\w-]+\.[\w-]{22}/);
+  t.notMatch((await visitor(app)(`/outbox/${mails[0].id}?view=source`)).text, 'because your role changes nothing');
 });
 
 t.test('the HTML of a mail runs nothing and loads nothing', async (t) => {

@@ -4,7 +4,7 @@ import { READ } from '../../../http/page-layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Time } from '../../components/figures.tsx';
 import { MailFrames } from '../../components/mail-frames.tsx';
-import { Badge, Card, Tabs } from '../../components/surface.tsx';
+import { Badge, Card, Notice, Tabs } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { sendMailFrame } from '../../mail-frame.ts';
 import { languageOf, sendPage } from '../../page.tsx';
@@ -26,7 +26,9 @@ export async function outboxMailScreen(app: FastifyInstance): Promise<void> {
       const { mail } = await new ApiClient(app, request).get<{ mail: OutboxMail }>('/outbox/details', request.params);
       const view = VIEWS.find((name) => name === request.query.view) ?? 'look';
       const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');
-      const content = <Mail mail={mail} parts={await takeApart(mail.raw)} view={view} />;
+      const content = (
+        <Mail mail={mail} parts={await takeApart(mail.raw)} view={view} isHidden={viewer.role === 'viewer'} />
+      );
       return sendPage(request, reply, viewer, { title, section: 'outbox' }, content);
     },
   });
@@ -42,7 +44,15 @@ export async function outboxMailScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-function Mail({ mail, parts, view }: { mail: OutboxMail; parts: MailParts; view: View }) {
+interface MailProps {
+  mail: OutboxMail;
+  parts: MailParts;
+  view: View;
+  /** Whether the tokens in its links were left out for this user. */
+  isHidden: boolean;
+}
+
+function Mail({ mail, parts, view, isHidden }: MailProps) {
   const language = useLanguage();
   return (
     <>
@@ -68,6 +78,9 @@ function Mail({ mail, parts, view }: { mail: OutboxMail; parts: MailParts; view:
           isCurrent: name === view,
         }))}
       />
+      {isHidden && ['text', 'headers', 'source', 'links'].includes(view) && (
+        <Notice>{language.say('outbox.hidden')}</Notice>
+      )}
       <Content mail={mail} parts={parts} view={view} />
     </>
   );

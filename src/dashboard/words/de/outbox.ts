@@ -25,6 +25,8 @@ export const outbox: Translation<typeof english> = {
   'outbox.view.source': 'Quelltext',
   'outbox.view.links': 'Links',
   'outbox.view.check': 'Prüfung',
+  'outbox.hidden':
+    'Links, die für den Empfänger handeln, etwa zum Abmelden, führen hier ins Leere, weil Ihre Rolle nichts ändern darf. Wer bearbeiten darf, sieht die Mail, wie sie hinausging.',
   'outbox.webCopy': 'Mail mit ihren Bildern in einem neuen Tab öffnen',
   'outbox.header': 'Kopfzeile',
   'outbox.value': 'Wert',

@@ -23,6 +23,8 @@ export const outbox = {
   'outbox.view.source': 'Source',
   'outbox.view.links': 'Links',
   'outbox.view.check': 'Check',
+  'outbox.hidden':
+    'Links that act for the recipient, such as those for unsubscribing, are made to lead nowhere here, because your role changes nothing. Editors and owners see the mail as it left.',
   'outbox.webCopy': 'Open the mail with its pictures in a new tab',
   'outbox.header': 'Header',
   'outbox.value': 'Value',
