@@ -76,7 +76,7 @@ function withoutSourceMap(code) {
   return code.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
 }
 
-/** Gives, by the name of each source without its ending, the file it became and the files that one imports. */
+/** Gives, by the name of each source without its ending, the file it became and the files it needs at once, without those it loads later. */
 async function bundle(root, outdir, entryPoints) {
   if (entryPoints.length === 0) return {};
   const { build } = await import('esbuild');
@@ -102,7 +102,10 @@ async function bundle(root, outdir, entryPoints) {
   return Object.fromEntries(
     built.map(([path, { entryPoint, imports }]) => [
       basename(entryPoint).replace(/\.tsx?$/, ''),
-      { file: basename(path), imports: imports.map((part) => basename(part.path)) },
+      {
+        file: basename(path),
+        imports: imports.filter(({ kind }) => kind === 'import-statement').map((part) => basename(part.path)),
+      },
     ]),
   );
 }

@@ -33,7 +33,8 @@ const BESIDE = [
 ];
 const BUNDLE = { bundle: true, platform: 'node', target: 'node24', logLevel: 'warning' } as const;
 /** The program's entry points, by where they go: threads are looked for in `threads/`. */
-const ENTRIES = ['cli', 'threads/background-thread', 'threads/import-thread', 'threads/compile-thread'];
+const THREADS = ['background', 'import', 'compile', 'passkey'];
+const ENTRIES = ['cli', ...THREADS.map((name) => `threads/${name}-thread`)];
 
 if (!process.version.startsWith(NODE)) throw new Error(`Build the binary with Node 24; this is ${process.version}`);
 const folder = mkdtempSync(join(tmpdir(), 'sendlark-binary-'));

@@ -1,4 +1,4 @@
-/** The audit log of an account (addition): who signed in, who failed to, and who changed users, keys and senders. */
+/** The audit log of an account (addition): who signed in, who failed to, who changed users, keys and settings, and who erased people. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -31,7 +31,7 @@ export const auditRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db }) 
     {
       schema: {
         tags,
-        summary: 'List who signed in and who changed users, keys and senders (addition)',
+        summary: 'List who signed in, who changed users, keys, settings and senders, and who erased people (addition)',
         querystring: eitherOrderQuery,
         response: successWith({ audit: Type.Array(Entry) }),
       },

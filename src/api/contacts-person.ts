@@ -165,7 +165,7 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
     },
     async (request) => {
       const address = requirePerson(request.accountId, request.body.contact_id);
-      erasePerson(db, clock, request.accountId, address);
+      erasePerson(db, clock, request.accountId, address, request.actor);
       return { status: 'success' as const, message: 'Erased Successfully' };
     },
   );

@@ -10,7 +10,7 @@ import { Notice } from './components/surface.tsx';
 import { takeFlash } from './flash.ts';
 import { PAGE_HEADERS } from './page-headers.ts';
 import { PREFETCH_RULES } from './prefetch.ts';
-import type { Viewer } from './viewer.ts';
+import type { ColourScheme, Viewer } from './viewer.ts';
 import { chooseLanguage } from './words/choose.ts';
 import { type Language, LanguageProvider } from './words/index.ts';
 
@@ -61,7 +61,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
     </>
   );
   reply.header('speculation-rules', `"${PREFETCH_RULES}"`);
-  return sendDocument(reply, language, frame.title, 'app', body);
+  return sendDocument(reply, language, { title: frame.title, look: 'app', scheme: viewer.colourScheme }, body);
 }
 
 /** Sends a page without navigation, for those who are not signed in. */
@@ -72,13 +72,18 @@ export function sendBarePage(request: FastifyRequest, reply: FastifyReply, title
       {content}
     </main>
   );
-  return sendDocument(reply, language, title, 'bare', body);
+  return sendDocument(reply, language, { title, look: 'bare', scheme: 'system' }, body);
 }
 
 /** The script that is on every page: shortcuts, the time zone, prefetching. */
 const EVERYWHERE = 'frame';
 
-function sendDocument(reply: FastifyReply, language: Language, title: string, look: 'app' | 'bare', body: VNode) {
+function sendDocument(
+  reply: FastifyReply,
+  language: Language,
+  { title, look, scheme }: { title: string; look: 'app' | 'bare'; scheme: ColourScheme },
+  body: VNode,
+) {
   const islands = new Set([EVERYWHERE]);
   const inside = renderToString(
     <LanguageProvider value={language}>
@@ -92,7 +97,7 @@ function sendDocument(reply: FastifyReply, language: Language, title: string, lo
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="robots" content="noindex" />
-      <meta name="color-scheme" content="light dark" />
+      <meta name="color-scheme" content={scheme === 'system' ? 'light dark' : scheme} />
       <title>{title === 'Sendlark' ? title : `${title} · Sendlark`}</title>
       <link rel="icon" href="data:," />
       <link rel="stylesheet" href={builtUrls('dashboard.css').url} />
@@ -107,5 +112,7 @@ function sendDocument(reply: FastifyReply, language: Language, title: string, lo
   return reply
     .headers(PAGE_HEADERS)
     .type('text/html; charset=utf-8')
-    .send(`<!doctype html>\n<html lang="${language.code}" class="${look}">${head}<body>${inside}</body></html>\n`);
+    .send(
+      `<!doctype html>\n<html lang="${language.code}" class="${look} ${scheme}">${head}<body>${inside}</body></html>\n`,
+    );
 }

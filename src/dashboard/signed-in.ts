@@ -46,6 +46,6 @@ function findViewer({ session }: FastifyRequest): Viewer | null {
 }
 
 function asViewer({ user }: Session): Viewer {
-  const { name, email, role, accountId, language, shortcuts } = user;
-  return { name: name || email, email, role, accountId, language: language || null, shortcuts };
+  const { name, email, role, accountId, language, shortcuts, colourScheme } = user;
+  return { name: name || email, email, role, accountId, language: language || null, shortcuts, colourScheme };
 }

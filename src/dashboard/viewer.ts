@@ -3,6 +3,8 @@
 /** What a user may do, from the least to the most: a viewer changes nothing, an editor no settings, keys or users. */
 export type Role = 'viewer' | 'editor' | 'owner';
 
+export type ColourScheme = 'system' | 'light' | 'dark';
+
 /** The signed-in user for whom a page is made. */
 export interface Viewer {
   name: string;
@@ -13,4 +15,6 @@ export interface Viewer {
   language: string | null;
   /** Whether single keys are shortcuts for this user. */
   shortcuts: boolean;
+  /** The colours the user has chosen; system: as the browser asks for. */
+  colourScheme: ColourScheme;
 }

@@ -1,7 +1,7 @@
 /** The languages that pages are written in, and which of them a browser asks for. */
 
-const CODES = ['en', 'de'] as const;
-export type LanguageCode = (typeof CODES)[number];
+export const LANGUAGE_CODES = ['en', 'de'] as const;
+export type LanguageCode = (typeof LANGUAGE_CODES)[number];
 
 /** The longest Accept-Language header that is read. */
 const MAX_HEADER = 200;
@@ -23,7 +23,7 @@ export function acceptedLocales(header = ''): string[] {
 /** The language of a locale such as de-AT; null where no page is written in it. */
 export function languageOfLocale(locale: string): LanguageCode | null {
   const language = locale.split('-')[0]?.toLowerCase();
-  return CODES.find((code) => code === language) ?? null;
+  return LANGUAGE_CODES.find((code) => code === language) ?? null;
 }
 
 /** The first of these locales whose language pages are written in; English where there is none. */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
+import { newSecret } from '../users/secrets.ts';
 import { findSession, SESSION_MS, type Session } from '../users/sessions.ts';
 import { isEncrypted, isLoopback } from './same-origin.ts';
 
@@ -14,9 +15,13 @@ declare module 'fastify' {
 }
 
 /** With this prefix, browsers take the cookie over https only, for this host only (RFC 6265bis, 4.1.3.2). */
-const ENCRYPTED_NAME = '__Host-sendlark';
-/** Used where the browser is on this machine, and nowhere else: any neighbouring host could set it. */
-const LOOPBACK_NAME = 'sendlark';
+const ENCRYPTED_PREFIX = '__Host-';
+/** Without the prefix used where the browser is on this machine, and nowhere else: any neighbouring host could set it. */
+const SESSION = 'sendlark';
+/** What tells the browsers of those who are about to sign in apart. */
+const VISIT = 'sendlark-visit';
+/** How long a visit lasts, in seconds: as long as somebody may look at the page for signing in. */
+const VISIT_SECONDS = 24 * 3600;
 /** A session's secret: 256 bits in base64url. */
 const SECRET = /^[\w-]{43}$/;
 
@@ -32,10 +37,19 @@ export function installSessions(app: FastifyInstance, { db, clock }: { db: Db; c
 
 /** The secret in a request's session cookie, or null. */
 export function sessionSecret(request: FastifyRequest): string | null {
+  return secretIn(request, SESSION);
+}
+
+/** What tells a browser apart in which nobody has signed in yet, or null. */
+export function visitSecret(request: FastifyRequest): string | null {
+  return secretIn(request, VISIT);
+}
+
+function secretIn(request: FastifyRequest, name: string): string | null {
   const { cookie } = request.headers;
   if (cookie === undefined) return null;
   // Browsers send the first over https only, so there is no need to know how this request came.
-  const value = readCookie(cookie, ENCRYPTED_NAME) ?? (isLoopback(request) ? readCookie(cookie, LOOPBACK_NAME) : null);
+  const value = readCookie(cookie, ENCRYPTED_PREFIX + name) ?? (isLoopback(request) ? readCookie(cookie, name) : null);
   return value !== null && SECRET.test(value) ? value : null;
 }
 
@@ -46,17 +60,24 @@ export function isSafeWay(request: FastifyRequest, config: Config): boolean {
 
 /** Puts the secret of a new session into the cookie. Call it only where `isSafeWay`. */
 export function setSessionCookie(reply: FastifyReply, config: Config, secret: string): void {
-  writeCookie(reply, config, secret, SESSION_MS / 1000);
+  writeCookie(reply, config, SESSION, secret, SESSION_MS / 1000);
 }
 
 /** Removes the cookie. */
 export function clearSessionCookie(reply: FastifyReply, config: Config): void {
-  writeCookie(reply, config, '', 0);
+  writeCookie(reply, config, SESSION, '', 0);
 }
 
-function writeCookie(reply: FastifyReply, { PUBLIC_URL }: Config, value: string, maxAge: number): void {
-  const [name, secure] = isEncrypted(reply.request, PUBLIC_URL) ? [ENCRYPTED_NAME, '; Secure'] : [LOOPBACK_NAME, ''];
-  reply.header('set-cookie', `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`);
+/** Tells a browser apart from now on, and gives the secret by which it is. Call it only where `isSafeWay`. */
+export function beginVisit(reply: FastifyReply, config: Config): string {
+  const secret = newSecret();
+  writeCookie(reply, config, VISIT, secret, VISIT_SECONDS);
+  return secret;
+}
+
+function writeCookie(reply: FastifyReply, { PUBLIC_URL }: Config, name: string, value: string, maxAge: number): void {
+  const [prefix, secure] = isEncrypted(reply.request, PUBLIC_URL) ? [ENCRYPTED_PREFIX, '; Secure'] : ['', ''];
+  reply.header('set-cookie', `${prefix}${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`);
 }
 
 /** The value of a cookie in a Cookie header (RFC 6265, 4.2.1), or null. */

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { conflict } from '../failure.ts';
+import { type Actor, audit } from '../users/audit.ts';
 
 /** In this order, so that rows go before those they refer to. Deliveries and events stay, for the counts of their mailings. */
 const REMOVED = [
@@ -24,9 +25,9 @@ const REMOVED = [
 
 /**
  * Erases the person with this address of the account: all their contacts, memberships, lists and mails. What is removed is overwritten
- * in the file. Throws 409 while a mail to them is being handed to a relay.
+ * in the file. The audit log says that somebody was erased, not who. Throws 409 while a mail to them is being handed to a relay.
  */
-export function erasePerson(db: Db, clock: Clock, accountId: number, addressId: number): void {
+export function erasePerson(db: Db, clock: Clock, accountId: number, addressId: number, actor: Actor): void {
   const client = db.$client;
   client.pragma('secure_delete = ON');
   try {
@@ -51,6 +52,7 @@ export function erasePerson(db: Db, clock: Clock, accountId: number, addressId: 
         for (const statement of REMOVED) {
           client.prepare(statement).run({ account: accountId, address: addressId, email, erased });
         }
+        audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
       },
       { behavior: 'immediate' },
     );

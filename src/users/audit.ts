@@ -16,6 +16,8 @@ export const AUDIT_ACTIONS = [
   'second_factor_off',
   'recovery_code_used',
   'recovery_codes_made',
+  'passkey_added',
+  'passkey_removed',
   'session_ended',
   'user_added',
   'user_changed',
@@ -25,6 +27,8 @@ export const AUDIT_ACTIONS = [
   'sender_added',
   'sender_changed',
   'sender_removed',
+  'settings_changed',
+  'person_erased',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -3,7 +3,7 @@ import { and, eq, gt, isNull, lte, or } from 'drizzle-orm';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { loginLinks, users } from '../database/schema/index.ts';
+import { loginLinks, passkeys, users } from '../database/schema/index.ts';
 import { type Actor, audit } from './audit.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 import { endSessionsOf } from './sessions.ts';
@@ -15,7 +15,7 @@ export interface NewLink {
   accountId: number;
   /** Null: the link makes the first owner of the account. */
   user: User | null;
-  /** Whether following the link also switches the person's second factor off. */
+  /** Whether following the link also switches the person's second factor off and removes their passkeys. */
   resetsSecondFactor?: boolean;
 }
 
@@ -115,6 +115,7 @@ export function useLoginLink(db: Db, secret: string, choice: Choice, address: st
         return user;
       }
       endSessionsOf(db, link.user.id);
+      if (resetsSecondFactor) tx.delete(passkeys).where(eq(passkeys.user_id, link.user.id)).run();
       const user = tx
         .update(users)
         .set({

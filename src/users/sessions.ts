@@ -2,7 +2,7 @@
 import { and, eq, gt, lte, or } from 'drizzle-orm';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { type Role, sessions, users } from '../database/schema/index.ts';
+import { type ColourScheme, type Role, sessions, users } from '../database/schema/index.ts';
 import { isBusy } from '../database/write-lock.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
@@ -25,6 +25,7 @@ export interface SignedInUser {
   role: Role;
   language: string;
   shortcuts: boolean;
+  colourScheme: ColourScheme;
 }
 
 export interface Session {
@@ -82,10 +83,19 @@ export function findSession(db: Db, secret: string, now: Date): Session | null {
   if (row === undefined) return null;
   const { session, user } = row;
   if (session.last_seen_at < before(now, SEEN_MS)) touch(db, session.id, now);
-  const { id, account_id, email, name, role, language, shortcuts } = user;
+  const { id, account_id, email, name, role, language, shortcuts, colour_scheme } = user;
   return {
     id: session.id,
-    user: { id, accountId: account_id, email, name, role, language, shortcuts: shortcuts === 1 },
+    user: {
+      id,
+      accountId: account_id,
+      email,
+      name,
+      role,
+      language,
+      shortcuts: shortcuts === 1,
+      colourScheme: colour_scheme,
+    },
   };
 }
 

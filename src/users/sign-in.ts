@@ -1,4 +1,7 @@
-/** Signing in with a password and, where the user has one, a second factor. Time and answer do not tell whether a user exists. */
+/**
+ * Signing in with a password and, where the user has one, a second factor, or with a passkey, which is both. Time and answer do not tell
+ * whether a user exists.
+ */
 import { eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import type { Clock } from '../clock.ts';
@@ -6,6 +9,10 @@ import type { Db } from '../database/open.ts';
 import { users } from '../database/schema/index.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { type Actor, audit, auditFailedSignIn, hasSignedInFrom } from './audit.ts';
+import { PasskeyChallenges } from './passkeys/challenges.ts';
+import { checkSignature } from './passkeys/check.ts';
+import { findPasskey, recordUse } from './passkeys/passkeys.ts';
+import { type RelyingParty, readPasskeyAnswer, userHandle } from './passkeys/requests.ts';
 import { hashPassword, isWeaklyHashed, verifyPassword } from './passwords.ts';
 import { useCode } from './second-factor.ts';
 import { hashSecret } from './secrets.ts';
@@ -31,12 +38,14 @@ export class SignIns {
   readonly #clock: Clock;
   readonly #tokens: Tokens;
   readonly #throttle: Throttle;
+  readonly challenges: PasskeyChallenges;
 
   constructor({ db, clock, tokens }: { db: Db; clock: Clock; tokens: Tokens }) {
     this.#db = db;
     this.#clock = clock;
     this.#tokens = tokens;
     this.#throttle = new Throttle(clock);
+    this.challenges = new PasskeyChallenges(clock);
   }
 
   /** Tries an e-mail address and a password. Throws 503 when too many people sign in at once. */
@@ -74,6 +83,24 @@ export class SignIns {
     return tried === 'right' ? this.signIn(user, caller) : tried;
   }
 
+  /**
+   * Tries a browser's answer to a request for a passkey; `browser` is what its challenge was made for. Throws 503 when too many people
+   * sign in at once.
+   */
+  async withPasskey(json: string, party: RelyingParty, browser: string, caller: Caller): Promise<SignInResult> {
+    const answer = readPasskeyAnswer(json);
+    const found = answer === null ? undefined : findPasskey(this.#db, answer.id);
+    const tried = await this.#judge(found?.user, `passkey ${answer?.id ?? ''}`, caller, async () => {
+      if (answer === null || !this.challenges.use(answer.challenge, 'sign-in', browser)) return false;
+      if (found === undefined || answer.userHandle !== userHandle(found.user.id)) return false;
+      const { public_key: publicKey, counter } = found.passkey;
+      const next = await checkSignature(answer, party, { publicKey, counter });
+      return next !== null && recordUse(this.#db, found.passkey, next, this.#clock.now());
+    });
+    if (tried !== 'right' || found === undefined) return tried === 'right' ? { outcome: 'refused' } : tried;
+    return this.signIn(found.user, caller, `passkey ${found.passkey.name}`);
+  }
+
   /** Whether a user who is signed in gives their own password, asked for again before something important is changed. */
   async confirmPassword(user: User, password: string, caller: Caller): Promise<boolean | { waitSeconds: number }> {
     const tried = await this.#judge(user, user.normalized_email, caller, (turn) =>
@@ -83,11 +110,20 @@ export class SignIns {
     return tried.outcome === 'wait' ? { waitSeconds: tried.seconds } : false;
   }
 
-  /** Makes a session for a user whose identity was proved, and records it. */
-  signIn(user: User, caller: Caller): SignInResult & { outcome: 'signed-in' } {
+  /** Makes a session for a user whose identity was proved, and records it; `subject` says how, unless by the password. */
+  signIn(user: User, caller: Caller, subject = ''): SignInResult & { outcome: 'signed-in' } {
     const now = this.#clock.now();
-    const secret = createSession(this.#db, user.id, caller, now);
-    audit(this.#db, { accountId: user.account_id, actor: actorOf(user, caller), action: 'signed_in' }, now);
+    const secret = this.#db.transaction(
+      () => {
+        audit(
+          this.#db,
+          { accountId: user.account_id, actor: actorOf(user, caller), action: 'signed_in', subject },
+          now,
+        );
+        return createSession(this.#db, user.id, caller, now);
+      },
+      { behavior: 'immediate' },
+    );
     return { outcome: 'signed-in', user, secret };
   }
 

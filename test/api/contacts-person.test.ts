@@ -107,6 +107,8 @@ t.test('a person who is erased is nowhere in the database file, while the counts
   const { status, text } = await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: contact } });
   t.equal(status, 200, text);
   await app.background();
+  const entry = app.db.prepare("SELECT actor, subject FROM audit_log WHERE action = 'person_erased'").get();
+  t.strictSame(entry, { actor: app.one.headers.PublicKey, subject: '' }, 'the log says that, not whom');
   app.db.pragma('wal_checkpoint(TRUNCATE)');
   for (const file of [app.path, `${app.path}-wal`]) t.notOk(holds(file), file);
   t.strictSame(app.db.prepare(mailing).all(), before);

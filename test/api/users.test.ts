@@ -1,6 +1,8 @@
 /** Users, keys and the audit log through the API. */
 import t from 'tap';
-import { startApp } from '../support/app.ts';
+import { COMMAND_LINE } from '../../src/users/audit.ts';
+import { addPasskey } from '../../src/users/passkeys/passkeys.ts';
+import { type Caller, startApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 
 t.test('an invited user gets a link, shown once, and has no password until it is followed', async (t) => {
@@ -111,12 +113,83 @@ t.test('the audit log says who changed users, keys and senders', async (t) => {
   );
 });
 
+t.test('a person sets their own language, colours and shortcuts, whatever their role, and nothing else', async (t) => {
+  const app = await startApp(t);
+  const viewer = callerOf(app, addPerson(app, 'viewer'));
+  const read = async () => (await viewer.call('GET', '/me/details')).body.message.user;
+  const email = 'viewer@example.org';
+  const first = {
+    id: 1,
+    email,
+    name: 'viewer',
+    role: 'viewer',
+    language: 'browser',
+    shortcuts: 1,
+    colour_scheme: 'system',
+  };
+  t.strictSame(await read(), first);
+  const set = { language: 'de', shortcuts: '0', colour_scheme: 'dark', name: 'Vera' };
+  const form = { ...set, role: 'owner', email: 'x@example.org', account_id: 2 };
+  t.equal((await viewer.call('POST', '/me/update', { form })).body.message, 'Updated Successfully');
+  t.strictSame(await read(), { ...first, ...set, shortcuts: 0 });
+  await viewer.call('POST', '/me/update', { form: { language: 'browser' } });
+  t.match(await read(), { language: 'browser', shortcuts: 0, colour_scheme: 'dark', name: 'Vera' });
+  await viewer.call('POST', '/me/update', { form: { language: 'browser', shortcuts: 0 } });
+  const wrong = await viewer.call('POST', '/me/update', {
+    form: { language: 'fr', colour_scheme: 'pink', shortcuts: 2 },
+  });
+  t.strictSame(Object.keys(wrong.body.errors).sort(), ['colour_scheme', 'language', 'shortcuts']);
+  const { audit } = (await app.one.call('GET', '/audit/list')).body.message;
+  t.match(audit.slice(1), [
+    { action: 'settings_changed', actor: email, subject: 'name, language: de, shortcuts: 0, colour_scheme: dark' },
+    { action: 'settings_changed', actor: email, subject: 'language: browser' },
+  ]);
+  t.equal(audit.length, 3, 'what changes nothing is not in the log');
+  for (const [method, path] of [
+    ['GET', '/me/details'],
+    ['POST', '/me/update'],
+  ] as const) {
+    t.equal((await app.one.call(method, path)).status, 404, 'a pair of keys is no person');
+  }
+});
+
+t.test('everybody sees and removes their own passkeys, an owner those of the account', async (t) => {
+  const app = await startApp(t);
+  const people = {
+    viewer: addPerson(app, 'viewer'),
+    owner: addPerson(app, 'owner'),
+    stranger: addPerson(app, 'owner', { name: 'stranger', accountId: 2 }),
+  };
+  for (const [name, user] of Object.entries(people)) {
+    const added = { credentialId: name, publicKey: new Uint8Array([1]), counter: 0, transports: [] };
+    addPasskey(app.drizzle, user, `key of ${name}`, added, COMMAND_LINE, app.clock.now());
+  }
+  const [viewer, owner] = [callerOf(app, people.viewer), callerOf(app, people.owner)];
+  const list = async (caller: Caller) => (await caller.call('GET', '/passkeys/list')).body.message.passkeys;
+  const { text } = await viewer.call('GET', '/passkeys/list');
+  t.match(await list(viewer), [{ id: 1, name: 'key of viewer', email: 'viewer@example.org', last_used_at: null }]);
+  t.notMatch(text, /public_key|credential/);
+  t.strictSame(
+    (await list(owner)).map(({ id }: { id: number }) => id),
+    [1, 2],
+  );
+  const remove = async (caller: Caller, id: number) =>
+    (await caller.call('DELETE', '/passkeys/delete', { query: { id } })).status;
+  t.strictSame([await remove(viewer, 2), await remove(viewer, 3), await remove(owner, 3)], [404, 404, 404]);
+  t.strictSame([await remove(viewer, 1), await remove(viewer, 1), await remove(owner, 2)], [200, 404, 200]);
+  t.equal((await list(app.two)).length, 1, 'those of another account stay');
+  const subjects = app.db.prepare("SELECT subject FROM audit_log WHERE action = 'passkey_removed'").pluck().all();
+  t.strictSame(subjects, ['viewer@example.org: key of viewer', 'owner@example.org: key of owner']);
+});
+
 t.test('an account that is deleted takes its users, sessions, links, passkeys and log with it', async (t) => {
   const app = await startApp(t);
   app.db.exec("INSERT INTO accounts (id, name, created_at) VALUES (9, 'Gone', '')");
   const person = addPerson(app, 'owner', { accountId: 9 });
   callerOf(app, person);
+  const passkey = { credentialId: 'x', publicKey: new Uint8Array([1]), counter: 0, transports: [] };
+  addPasskey(app.drizzle, person, 'phone', passkey, COMMAND_LINE, app.clock.now());
   app.db.exec('DELETE FROM accounts WHERE id = 9');
-  for (const table of ['users', 'sessions', 'login_links', 'audit_log'])
+  for (const table of ['users', 'sessions', 'login_links', 'passkeys', 'audit_log'])
     t.equal(app.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get(), 0, table);
 });

@@ -20,6 +20,7 @@ export const VIEWER: Viewer = {
   accountId: 1,
   language: null,
   shortcuts: true,
+  colourScheme: 'system',
 };
 
 const ROWS = [

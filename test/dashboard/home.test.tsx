@@ -15,7 +15,7 @@ async function openHome(app: TestApp, role: 'owner' | 'viewer' = 'owner', accoun
 
 /** The steps of the checklist by title, with what is done. */
 function stepsOf(text: string) {
-  return [...text.matchAll(/<li[^>]*><span class="tick">.*?hidden">(.*?)<\/span>.*?<h3><a[^>]*>(.*?)<\/a>/g)].map(
+  return [...text.matchAll(/<li[^>]*><span class="tick">.*?hidden">(.*?)<\/span>.*?<h3>(?:<a[^>]*>)?([^<]*)</g)].map(
     ([, state, title]) => [title, state],
   );
 }
@@ -83,6 +83,8 @@ t.test('a viewer is offered nothing that only others may do', async (t) => {
   const action = /<div class="page-action">/;
   t.match((await openHome(app)).text, action);
   t.notMatch((await openHome(app, 'viewer')).text, action);
+  t.match((await openHome(app)).text, '"/settings/health"');
+  t.notMatch((await openHome(app, 'viewer')).text, '/settings/health', 'the page is for owners');
 });
 
 t.test('texts and numbers are in the language of the browser', async (t) => {

@@ -48,4 +48,9 @@ export const SCREENS: readonly Screen[] = [
   { name: 'outbox-check', path: '/outbox/3?view=check' },
   { name: 'settings-senders', path: '/settings/senders' },
   { name: 'settings-health', path: '/settings/health' },
+  { name: 'settings-users', path: '/settings/users' },
+  { name: 'settings-keys', path: '/settings/keys' },
+  { name: 'settings-audit', path: '/settings/audit' },
+  { name: 'settings-account', path: '/settings/account' },
+  { name: 'settings-sessions', path: '/settings/sessions' },
 ];

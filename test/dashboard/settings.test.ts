@@ -21,7 +21,7 @@ async function signedIn(t: Test, role: Role = 'owner') {
 
 t.test('whoever is not signed in is led to the page for that', async (t) => {
   const app = await startApp(t);
-  for (const path of ['/settings', '/settings/users', '/settings/keys', '/settings/audit', '/settings/sessions']) {
+  for (const path of ['/settings', '/settings/users', '/settings/keys', '/settings/audit', '/settings/account']) {
     const { status, headers } = await app.page('GET', path);
     t.strictSame([status, headers.location], [303, `/login?next=${encodeURIComponent(path)}`], path);
   }
@@ -29,21 +29,23 @@ t.test('whoever is not signed in is led to the page for that', async (t) => {
 
 t.test('owners see all pages in their language, others their own sign-in alone', async (t) => {
   const owner = await signedIn(t);
-  t.equal((await owner.get('/settings')).headers.location, '/settings/users');
+  t.equal((await owner.get('/settings')).headers.location, '/settings/senders');
   for (const [path, title] of [
     ['/settings/users', 'Benutzer'],
     ['/settings/keys', 'Schlüssel'],
     ['/settings/audit', 'Protokoll'],
     ['/settings/senders', 'Absender'],
     ['/settings/health', 'Zustand'],
-    ['/settings/sessions', 'Ihre Anmeldung'],
+    ['/settings/account', 'Ihr Konto'],
+    ['/settings/sessions', 'Sitzungen'],
   ] as const) {
     const { status, text } = await owner.get(path, { 'accept-language': 'de' });
     t.equal(status, 200, path);
     t.match(text, `<h1>${title}</h1>`);
   }
   const editor = await signedIn(t, 'editor');
-  t.equal((await editor.get('/settings')).headers.location, '/settings/sessions');
+  t.equal((await editor.get('/settings')).headers.location, '/settings/account');
+  t.equal((await editor.get('/settings/account')).status, 200);
   for (const path of ['/settings/users', '/settings/keys', '/settings/audit']) {
     const { status, text } = await editor.get(path);
     t.equal(status, 403, path);
@@ -109,19 +111,42 @@ t.test('a password is changed with the old one only, and ends all sessions but t
   app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
   cookieOf(app, person);
   const change = { current: PASSWORD, password: 'lark sings in the rain' };
-  const weak = await post('/settings/sessions/password', { ...change, password: 'Password2024!' });
+  const weak = await post('/settings/account/password', { ...change, password: 'Password2024!' });
   t.equal(weak.status, 422);
   t.match(weak.text, 'among the first that are guessed');
-  const wrong = await post('/settings/sessions/password', { ...change, current: 'wrong horse battery' });
+  const wrong = await post('/settings/account/password', { ...change, current: 'wrong horse battery' });
   t.equal(wrong.status, 422);
   t.match(wrong.text, 'This is not your password.');
-  const done = await post('/settings/sessions/password', change);
-  t.equal(done.headers.location, '/settings/sessions?done=password');
+  const done = await post('/settings/account/password', change);
+  t.equal(done.headers.location, '/settings/account?done=password');
   t.equal(app.db.prepare('SELECT count(*) FROM sessions').pluck().get(), 1);
   t.match((await get('/settings/sessions')).headers.location, /^\/login/, 'the cookie from before is over');
   const renewed = String(done.headers['set-cookie']).split(';')[0] ?? '';
   t.not(renewed, cookie);
   t.equal((await get('/settings/sessions', { cookie: renewed })).status, 200);
+});
+
+t.test('a person chooses language, colours and shortcuts, and every page keeps to it', async (t) => {
+  const { get, post } = await signedIn(t, 'viewer');
+  const first = (await get('/people')).text;
+  t.match(first, /<html lang="en" class="app system">.*<meta name="color-scheme" content="light dark"/);
+  t.match(first, '<dialog id="shortcuts"');
+  const form = { name: '<b>Vera</b>', language: 'de', colour_scheme: 'dark' };
+  t.equal((await post('/settings/account', form)).headers.location, '/settings/account?done=changed');
+  for (const path of ['/people', '/settings/account?done=changed']) {
+    const { text } = await get(path, { 'accept-language': 'en' });
+    t.match(text, /<html lang="de" class="app dark">.*<meta name="color-scheme" content="dark"/, path);
+    t.notMatch(text, '<dialog id="shortcuts"');
+    t.match(text, '&lt;b>Vera');
+  }
+  await post('/settings/account', { ...form, language: 'browser', colour_scheme: 'light', shortcuts: '1' });
+  const { text } = await get('/settings/account');
+  t.match(text, /<html lang="en" class="app light">/);
+  t.match(text, '<dialog id="shortcuts"');
+  t.match(text, /<option value="light" selected>/);
+  const wrong = await post('/settings/account', { ...form, language: 'fr', name: 'x'.repeat(300) });
+  t.equal(wrong.status, 422);
+  t.match(wrong.text, 'The selected language is invalid.');
 });
 
 t.test('a second factor is set up by its first code, and switched off with the password', async (t) => {
@@ -137,13 +162,13 @@ t.test('a second factor is set up by its first code, and switched off with the p
   const done = await post('/settings/second-factor', { secret, code });
   t.equal(done.text.match(/([a-z2-7]{4}-){3}[a-z2-7]{4}/g)?.length, 10);
   const again = await post('/settings/second-factor', { secret: 'A'.repeat(32), code });
-  t.equal(again.headers.location, '/settings/sessions', 'another one cannot be planted over it');
-  t.match((await get('/settings/sessions')).text, '10 recovery codes are left.');
+  t.equal(again.headers.location, '/settings/account', 'another one cannot be planted over it');
+  t.match((await get('/settings/account')).text, '10 recovery codes are left.');
   t.equal((await post('/settings/second-factor/off', { confirmation: 'wrong horse battery' })).status, 422);
   const renewed = await post('/settings/second-factor/codes', { confirmation: PASSWORD });
   t.equal(renewed.text.match(/([a-z2-7]{4}-){3}[a-z2-7]{4}/g)?.length, 10);
   const off = await post('/settings/second-factor/off', { confirmation: PASSWORD });
-  t.equal(off.headers.location, '/settings/sessions?done=second-factor-off');
+  t.equal(off.headers.location, '/settings/account?done=second-factor-off');
   t.equal(app.db.prepare('SELECT totp_secret FROM users').pluck().get(), null);
 });
 

@@ -10,8 +10,8 @@ const HOUR = 3_600_000;
 const CHANGING_GETS = /\/(duplicate|pause|set-live|resend-mail)$/;
 const OWNERS_ONLY =
   /^\/api\/(users|keys|audit)\/|^\/api\/(health|senders\/checks)$|^\/api\/sender\/(save|update|delete|resend-mail)$/;
-/** Everybody may look at and end their own sessions; a POST may list the senders. */
-const EVERYBODYS = /^\/api\/(sessions\/(list|delete)|senders)$/;
+/** Everybody may look at and end their own sessions and passkeys and change their own settings; a POST may list the senders. */
+const EVERYBODYS = /^\/api\/((sessions|passkeys)\/(list|delete)|me\/update|senders)$/;
 
 async function everyOperation(app: TestApp): Promise<Operation[]> {
   return operationsOf(await readDocument(app));

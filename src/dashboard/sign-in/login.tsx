@@ -1,8 +1,9 @@
-/** Signing in with a password, the second step with a code, and signing out. */
+/** Signing in with a password, the second step with a code, and signing out; passkeys are beside it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { clearSessionCookie, isSafeWay } from '../../http/sessions.ts';
 import { audit } from '../../users/audit.ts';
+import { relyingParty } from '../../users/passkeys/requests.ts';
 import { endSession } from '../../users/sessions.ts';
 import type { SignInResult, SignIns } from '../../users/sign-in.ts';
 import { Button } from '../components/button.tsx';
@@ -12,20 +13,30 @@ import { beginSession } from './begin-session.ts';
 import { callerOf, field } from './fields.ts';
 import { loginPath, nextPage } from './next-page.ts';
 import { SignInPanel } from './panel.tsx';
+import { PasskeyButton, passkeyPages } from './passkey.tsx';
 import { sendUnsafeWay } from './unsafe-way.tsx';
 
 const UNAUTHORIZED = 401;
 const TOO_MANY_REQUESTS = 429;
 
 export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
-  const { db, clock, config, signIns } = deps;
+  const { db, clock, config, publicUrl, signIns } = deps;
+
+  const show = (request: FastifyRequest, reply: FastifyReply, shown: Shown) =>
+    sendLogin(request, reply, { ...shown, withPasskeys: relyingParty(publicUrl(), request.host) !== null });
+
+  await app.register(passkeyPages, {
+    ...deps,
+    sendRefusal: (request, reply, result, next) =>
+      show(request, reply, { next, problem: refuse(request, reply, result, 'login.passkey.wrong') }),
+  });
 
   app.get<{ Querystring: { next?: unknown } }>('/login', (request, reply) => {
     const { next: given } = request.query;
     const next = nextPage(typeof given === 'string' ? given : undefined);
     if (request.session !== null) return reply.redirect(next, 303);
     if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
-    return sendLogin(request, reply, { next });
+    return show(request, reply, { next });
   });
 
   app.post('/login', async (request, reply) => {
@@ -35,7 +46,7 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
     const result = await signIns.withPassword(email, field(request, 'password'), callerOf(request));
     if (result.outcome === 'second-factor') return sendCode(request, reply, { pending: result.pending, next });
     if (result.outcome === 'signed-in') return beginSession(request, reply, deps, { ...result, next });
-    return sendLogin(request, reply, { email, next, problem: refuse(request, reply, result, 'login.wrong') });
+    return show(request, reply, { email, next, problem: refuse(request, reply, result, 'login.wrong') });
   });
 
   app.post('/login/code', async (request, reply) => {
@@ -65,7 +76,7 @@ function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
   result: Exclude<SignInResult, { outcome: 'signed-in' }>,
-  wrong: 'login.wrong' | 'login.code.wrong',
+  wrong: 'login.wrong' | 'login.code.wrong' | 'login.passkey.wrong',
 ): string {
   const language = languageOf(request, null);
   if (result.outcome === 'wait') {
@@ -76,7 +87,18 @@ function refuse(
   return language.say(wrong);
 }
 
-function sendLogin(request: FastifyRequest, reply: FastifyReply, { email = '', next = '/', problem = '' }) {
+/** What the page for signing in is filled with. */
+interface Shown {
+  next: string;
+  email?: string;
+  problem?: string;
+}
+
+function sendLogin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { email = '', next, problem = '', withPasskeys }: Shown & { withPasskeys: boolean },
+) {
   const language = languageOf(request, null);
   const title = language.say('login.title');
   return sendBarePage(
@@ -91,7 +113,7 @@ function sendLogin(request: FastifyRequest, reply: FastifyReply, { email = '', n
           type="email"
           label={language.say('login.email')}
           value={email}
-          autocomplete="username"
+          autocomplete={withPasskeys ? 'username webauthn' : 'username'}
           required
         />
         <TextField
@@ -103,6 +125,7 @@ function sendLogin(request: FastifyRequest, reply: FastifyReply, { email = '', n
         />
         <Button>{language.say('login.submit')}</Button>
       </form>
+      {withPasskeys && <PasskeyButton next={next} />}
       <p class="quiet-text small">{language.say('login.forgotten')}</p>
     </SignInPanel>,
   );

@@ -10,6 +10,9 @@ import { id, line, stamps } from './columns.ts';
 export const ROLES = ['viewer', 'editor', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 
+export const COLOUR_SCHEMES = ['system', 'light', 'dark'] as const;
+export type ColourScheme = (typeof COLOUR_SCHEMES)[number];
+
 const accountId = () =>
   integer()
     .notNull()
@@ -35,6 +38,8 @@ export const users = sqliteTable('users', {
   language: line(),
   /** Whether single keys such as `/` do something in the dashboard. */
   shortcuts: integer().notNull().default(1),
+  /** Colours of the dashboard; system: as the browser asks for. */
+  colour_scheme: text({ enum: COLOUR_SCHEMES }).notNull().default('system'),
   ...stamps(),
 });
 

@@ -10,6 +10,8 @@ interface Step {
   name: 'people' | 'design' | 'outbox' | 'relay' | 'dns';
   isDone: boolean;
   href: string;
+  /** Whether only owners may open it. */
+  isForOwners?: boolean;
 }
 
 /** The steps in their order. */
@@ -19,8 +21,13 @@ function stepsOf({ setup }: Overview): Step[] {
     { name: 'people', isDone: contacts > 0, href: '/people/import' },
     { name: 'design', isDone: hasDesign === 1, href: '/mailings' },
     { name: 'outbox', isDone: hasSent === 1, href: '/outbox' },
-    { name: 'relay', isDone: courier === 'smtp', href: '/settings/health' },
-    { name: 'dns', isDone: setup.signed_domains > 0 && setup.unsigned_domains === 0, href: '/settings/senders' },
+    { name: 'relay', isDone: courier === 'smtp', href: '/settings/health', isForOwners: true },
+    {
+      name: 'dns',
+      isDone: setup.signed_domains > 0 && setup.unsigned_domains === 0,
+      href: '/settings/senders',
+      isForOwners: true,
+    },
   ];
 }
 
@@ -29,7 +36,8 @@ export function needsChecklist({ setup }: Overview): boolean {
   return setup.has_sent === 0 || setup.courier === 'outbox';
 }
 
-export function Checklist({ overview }: { overview: Overview }) {
+/** The steps; `isOwner`: whether those lead on that only owners can do. */
+export function Checklist({ overview, isOwner }: { overview: Overview; isOwner: boolean }) {
   const language = useLanguage();
   const steps = stepsOf(overview);
   const done = steps.filter(({ isDone }) => isDone).length;
@@ -56,7 +64,11 @@ export function Checklist({ overview }: { overview: Overview }) {
               </span>
               <div>
                 <h3>
-                  <a href={step.href}>{language.say(`home.step.${step.name}.title`)}</a>
+                  {step.isForOwners && !isOwner ? (
+                    language.say(`home.step.${step.name}.title`)
+                  ) : (
+                    <a href={step.href}>{language.say(`home.step.${step.name}.title`)}</a>
+                  )}
                 </h3>
                 {text && <p>{text}</p>}
               </div>

@@ -26,7 +26,13 @@ export function Alerts({ health }: Pick<Overview, 'health'>) {
   ));
 }
 
-export function Health({ health, setup, now }: Pick<Overview, 'health' | 'setup'> & { now: Date }) {
+/** The facts; `isOwner`: whether they lead to the page that says more, which is for owners. */
+export function Health({
+  health,
+  setup,
+  now,
+  isOwner,
+}: Pick<Overview, 'health' | 'setup'> & { now: Date; isOwner: boolean }) {
   const language = useLanguage();
   const backup = recordTime(health.last_backup_at);
   const isBackupFresh = backup !== null && now.getTime() - backup.getTime() < WEEK_MS;
@@ -62,7 +68,7 @@ export function Health({ health, setup, now }: Pick<Overview, 'health' | 'setup'
   return (
     <Card
       title={language.say('home.health.title')}
-      action={<a href="/settings/health">{language.say('home.health.more')}</a>}
+      action={isOwner && <a href="/settings/health">{language.say('home.health.more')}</a>}
     >
       <Facts
         facts={facts.map(({ label, value, tone }) => ({

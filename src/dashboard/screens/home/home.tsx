@@ -31,22 +31,28 @@ export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise
           ),
         }),
       } as const;
-      return sendPage(request, reply, viewer, frame, <Home overview={overview} now={clock.now()} />);
+      return sendPage(
+        request,
+        reply,
+        viewer,
+        frame,
+        <Home overview={overview} now={clock.now()} isOwner={viewer.role === 'owner'} />,
+      );
     },
   });
 }
 
-function Home({ overview, now }: { overview: Overview; now: Date }) {
+function Home({ overview, now, isOwner }: { overview: Overview; now: Date; isOwner: boolean }) {
   const { campaigns, last_mailings: mailings, audience, health, setup } = overview;
   return (
     <>
       <Alerts health={health} />
-      {needsChecklist(overview) && <Checklist overview={overview} />}
+      {needsChecklist(overview) && <Checklist overview={overview} isOwner={isOwner} />}
       {(campaigns.length > 0 || mailings.length > 0) && <UnderWay campaigns={campaigns} now={now} />}
       {(campaigns.length > 0 || mailings.length > 0) && <LastMailings mailings={mailings} now={now} />}
       <div class="two-thirds">
         <Audience audience={audience} />
-        <Health health={health} setup={setup} now={now} />
+        <Health health={health} setup={setup} now={now} isOwner={isOwner} />
       </div>
     </>
   );

@@ -6,10 +6,10 @@ import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import type { PlainKey } from '../../words/index.ts';
 
-const TABS = ['senders', 'users', 'keys', 'audit', 'health', 'sessions'] as const;
+const TABS = ['senders', 'users', 'keys', 'audit', 'health', 'account', 'sessions'] as const;
 type Tab = (typeof TABS)[number];
 /** The pages that are not for owners only. */
-const FOR_EVERYBODY: readonly Tab[] = ['sessions'];
+const FOR_EVERYBODY: readonly Tab[] = ['account', 'sessions'];
 
 /** The sentences about what was done, by the value of the parameter `done` in the address of the page that says so. */
 const DONE = {
@@ -19,6 +19,8 @@ const DONE = {
   ended: 'settings.done.ended',
   password: 'settings.done.password',
   'second-factor-off': 'settings.done.secondFactorOff',
+  'passkey-added': 'settings.done.passkeyAdded',
+  'passkey-removed': 'settings.done.passkeyRemoved',
   resent: 'settings.done.resent',
 } as const satisfies Record<string, PlainKey>;
 

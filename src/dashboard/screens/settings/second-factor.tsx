@@ -1,48 +1,66 @@
-/** Switching the second factor on: a QR code for the authenticator app, its first code, and the recovery codes. */
+/** The second factor: a QR code for the authenticator app, its first code, the recovery codes, and switching it off. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import encodeQR from 'qr';
 import type { Deps } from '../../../deps.ts';
-import { switchOnSecondFactor } from '../../../users/second-factor.ts';
+import { renewRecoveryCodes, switchOffSecondFactor, switchOnSecondFactor } from '../../../users/second-factor.ts';
 import { actorOf } from '../../../users/sign-in.ts';
 import { isTotpSecret, newTotpSecret, totpUrl } from '../../../users/totp.ts';
-import { findUser } from '../../../users/users.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
-import { Card, Notice } from '../../components/surface.tsx';
+import { Badge, Card, Notice } from '../../components/surface.tsx';
 import { languageOf } from '../../page.tsx';
 import { callerOf, field } from '../../sign-in/fields.ts';
-import { sessionOf, viewerOf } from '../../signed-in.ts';
+import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
-import { sendSettings } from './frame.tsx';
+import { backTo, sendSettings } from './frame.tsx';
+import { CurrentPassword, type OwnForms } from './own-forms.tsx';
 
 const UNPROCESSABLE = 422;
 
-export async function secondFactorScreen(app: FastifyInstance, { db, clock, publicUrl }: Deps): Promise<void> {
+export async function secondFactorScreen(
+  app: FastifyInstance,
+  { db, clock, publicUrl, own }: Deps & { own: OwnForms },
+): Promise<void> {
   const show = (request: FastifyRequest, reply: FastifyReply, secret: string, problems?: Problems) => {
     const url = totpUrl(secret, viewerOf(request).email, `Sendlark ${new URL(publicUrl()).hostname}`);
-    return sendSettings(request, reply, 'sessions', <Setup secret={secret} url={url} problems={problems} />);
+    return sendSettings(request, reply, 'account', <Setup secret={secret} url={url} problems={problems} />);
   };
 
   app.get('/settings/second-factor', (request, reply) => show(request, reply, newTotpSecret()));
 
   app.post('/settings/second-factor', (request, reply) => {
-    const { id, accountId } = sessionOf(request).user;
-    const me = findUser(db, accountId, id);
+    const me = own.requireMe(request);
     const secret = field(request, 'secret');
-    if (me === undefined || me.totp_secret !== null || !isTotpSecret(secret))
-      return reply.redirect('/settings/sessions', 303);
+    if (me.totp_secret !== null || !isTotpSecret(secret)) return reply.redirect('/settings/account', 303);
     const actor = actorOf(me, callerOf(request));
     const codes = switchOnSecondFactor(db, me, secret, field(request, 'code'), actor, clock.now());
     if (codes === null) {
       const text = languageOf(request, viewerOf(request)).say('factor.on.wrong');
       return show(request, reply.code(UNPROCESSABLE), secret, { code: [text] });
     }
-    return sendSettings(request, reply, 'sessions', <RecoveryCodes codes={codes} />);
+    return sendSettings(request, reply, 'account', <RecoveryCodes codes={codes} />);
+  });
+
+  app.post('/settings/second-factor/off', async (request, reply) => {
+    const problems = await own.confirm(request, 'confirmation');
+    if (Object.keys(problems).length > 0) return own.show(request, reply.code(UNPROCESSABLE), { problems });
+    const me = own.requireMe(request);
+    switchOffSecondFactor(db, me, actorOf(me, callerOf(request)), clock.now());
+    return backTo(reply, 'account', 'second-factor-off');
+  });
+
+  app.post('/settings/second-factor/codes', async (request, reply) => {
+    const problems = await own.confirm(request, 'confirmation');
+    const me = own.requireMe(request);
+    if (Object.keys(problems).length > 0 || me.totp_secret === null)
+      return own.show(request, reply.code(UNPROCESSABLE), { problems });
+    const codes = renewRecoveryCodes(db, me, actorOf(me, callerOf(request)), clock.now());
+    return sendSettings(request, reply, 'account', <RecoveryCodes codes={codes} />);
   });
 }
 
 /** New recovery codes, shown this once. */
-export function RecoveryCodes({ codes }: { codes: readonly string[] }) {
+function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   const language = useLanguage();
   return (
     <Card title={language.say('factor.codes.title')}>
@@ -56,7 +74,7 @@ export function RecoveryCodes({ codes }: { codes: readonly string[] }) {
           </li>
         ))}
       </ul>
-      <LinkButton href="/settings/sessions">{language.say('factor.codes.done')}</LinkButton>
+      <LinkButton href="/settings/account">{language.say('factor.codes.done')}</LinkButton>
     </Card>
   );
 }
@@ -95,5 +113,44 @@ function QrCode({ text, label }: { text: string; label: string }) {
     <svg class="qr" viewBox={`0 0 ${rows.length} ${rows.length}`} role="img" aria-label={label}>
       <path d={path} />
     </svg>
+  );
+}
+
+/** Whether the person has one, and what they can do with it. */
+export function SecondFactor({
+  email,
+  isOn,
+  left,
+  problems,
+}: {
+  email: string;
+  isOn: boolean;
+  left: number;
+  problems: Problems | undefined;
+}) {
+  const language = useLanguage();
+  if (!isOn) {
+    return (
+      <Card title={language.say('factor.title')}>
+        <p class="quiet-text">{language.say('factor.off.text')}</p>
+        <LinkButton href="/settings/second-factor" look="plain">
+          {language.say('factor.on.start')}
+        </LinkButton>
+      </Card>
+    );
+  }
+  return (
+    <Card title={language.say('factor.title')} action={<Badge tone="good">{language.say('factor.isOn')}</Badge>}>
+      <p class="quiet-text">{language.say('factor.left', { count: left })}</p>
+      <form method="post" action="/settings/second-factor/codes" class="narrow">
+        <CurrentPassword name="confirmation" email={email} problems={problems} />
+        <div class="buttons">
+          <Button look="plain">{language.say('factor.codes.renew')}</Button>
+          <button type="submit" class="danger" formAction="/settings/second-factor/off">
+            {language.say('factor.off.submit')}
+          </button>
+        </div>
+      </form>
+    </Card>
   );
 }

@@ -3,23 +3,23 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
 import type { SignIns } from '../../../users/sign-in.ts';
 import { viewerOf } from '../../signed-in.ts';
+import { accountScreen } from './account.tsx';
 import { auditScreen } from './audit.tsx';
 import { healthScreen } from './health.tsx';
 import { keyScreen } from './keys.tsx';
-import { secondFactorScreen } from './second-factor.tsx';
 import { senderScreen } from './senders.tsx';
 import { sessionScreen } from './sessions.tsx';
 import { userScreen } from './users.tsx';
 
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   app.get('/settings', (request, reply) =>
-    reply.redirect(viewerOf(request).role === 'owner' ? '/settings/users' : '/settings/sessions', 303),
+    reply.redirect(viewerOf(request).role === 'owner' ? '/settings/senders' : '/settings/account', 303),
   );
   await app.register(userScreen, deps);
   await app.register(keyScreen);
   await app.register(auditScreen);
   await app.register(senderScreen, deps);
   await app.register(healthScreen);
+  await app.register(accountScreen, deps);
   await app.register(sessionScreen, deps);
-  await app.register(secondFactorScreen, deps);
 }

@@ -14,6 +14,11 @@ export const signIn: Translation<typeof english> = {
     one: 'Zu viele Versuche. Bitte warten Sie eine Sekunde und versuchen Sie es noch einmal.',
     other: 'Zu viele Versuche. Bitte warten Sie {count} Sekunden und versuchen Sie es noch einmal.',
   },
+  'login.passkey': 'Mit einem Passkey anmelden',
+  'login.passkey.none':
+    'Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal, oder melden Sie sich mit dem Passwort an.',
+  'login.passkey.wrong':
+    'Dieser Passkey ist hier nicht bekannt, oder es hat zu lange gedauert. Bitte versuchen Sie es noch einmal.',
   'login.code.title': 'Noch ein Schritt',
   'login.code.label': 'Code',
   'login.code.hint': 'Aus Ihrer Authenticator-App oder einer Ihrer Wiederherstellungscodes.',

@@ -1,0 +1,1 @@
+ALTER TABLE `users` ADD `colour_scheme` text DEFAULT 'system' NOT NULL;

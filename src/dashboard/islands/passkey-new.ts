@@ -1,0 +1,26 @@
+/** Makes a passkey as the server asks for it and sends it with the form. */
+import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/browser';
+
+const island = document.querySelector<HTMLElement>('[data-island="passkey-new"]');
+const form = island?.querySelector('form') ?? null;
+if (island !== null && form !== null) {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void make(form, JSON.parse(island.dataset.props ?? '{}'));
+  });
+}
+
+async function make(form: HTMLFormElement, optionsJSON: PublicKeyCredentialCreationOptionsJSON): Promise<void> {
+  const problem = form.querySelector<HTMLElement>('.problem');
+  const field = form.elements.namedItem('answer');
+  if (problem === null || !(field instanceof HTMLInputElement)) return;
+  problem.hidden = true;
+  try {
+    const { startRegistration } = await import('@simplewebauthn/browser');
+    field.value = JSON.stringify(await startRegistration({ optionsJSON }));
+    form.submit();
+  } catch {
+    // The person closed the browser's dialog, or the device has a passkey for this site already.
+    problem.hidden = false;
+  }
+}

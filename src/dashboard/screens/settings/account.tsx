@@ -1,0 +1,98 @@
+/** A person's own account: language, colours and shortcuts, password, second factor and passkeys. */
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../../../deps.ts';
+import { setSessionCookie } from '../../../http/sessions.ts';
+import { changePassword } from '../../../users/own-password.ts';
+import { relyingParty } from '../../../users/passkeys/requests.ts';
+import { actorOf, type SignIns } from '../../../users/sign-in.ts';
+import { type ApiAnswer, ApiClient } from '../../api-client.ts';
+import { Button } from '../../components/button.tsx';
+import type { Problems } from '../../components/field.tsx';
+import { Card } from '../../components/surface.tsx';
+import { languageOf } from '../../page.tsx';
+import { callerOf, field } from '../../sign-in/fields.ts';
+import { NewPasswordField, passwordProblem } from '../../sign-in/new-password.tsx';
+import { sessionOf, viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { backTo, refusal, sendSettings } from './frame.tsx';
+import { CurrentPassword, type OwnForms, ownForms } from './own-forms.tsx';
+import { type PasskeyRow, Passkeys, passkeyScreen } from './passkeys.tsx';
+import { type Me, Preferences } from './preferences.tsx';
+import { SecondFactor, secondFactorScreen } from './second-factor.tsx';
+
+const UNPROCESSABLE = 422;
+
+export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
+  const { db, clock, config, publicUrl, signIns } = deps;
+
+  const own: OwnForms = {
+    ...ownForms(deps),
+    async show(request, reply, { problems, problem = '' } = {}) {
+      const api = new ApiClient(app, request);
+      const { user } = await api.get<{ user: Me }>('/me/details');
+      const { passkeys } = await api.get<{ passkeys: PasskeyRow[] }>('/passkeys/list');
+      const { email, totp_secret: secret, recovery_hashes: left } = own.requireMe(request);
+      const content = (
+        <>
+          <Preferences me={user} problems={problems} />
+          <PasswordForm email={email} problems={problems} />
+          <SecondFactor email={email} isOn={secret !== null} left={left.length} problems={problems} />
+          <Passkeys
+            passkeys={passkeys.filter(({ user_id: id }) => id === sessionOf(request).user.id)}
+            email={email}
+            address={relyingParty(publicUrl(), request.host) === null ? publicUrl() : null}
+            now={clock.now()}
+            problems={problems}
+          />
+        </>
+      );
+      return sendSettings(request, reply, 'account', content, problem);
+    },
+  };
+
+  app.get('/settings/account', (request, reply) => own.show(request, reply));
+
+  app.post('/settings/account', async (request, reply) => {
+    const fields = {
+      name: field(request, 'name'),
+      language: field(request, 'language'),
+      colour_scheme: field(request, 'colour_scheme'),
+      shortcuts: field(request, 'shortcuts') === '1' ? 1 : 0,
+    };
+    const answer: ApiAnswer<string> = await new ApiClient(app, request).send('POST', '/me/update', fields);
+    if (answer.message !== undefined) return backTo(reply, 'account', 'changed');
+    const problems = typeof answer.errors === 'object' ? answer.errors : {};
+    return own.show(request, reply.code(answer.status), { problems, problem: refusal(answer) });
+  });
+
+  app.post('/settings/account/password', async (request, reply) => {
+    const me = own.requireMe(request);
+    const password = field(request, 'password');
+    const language = languageOf(request, viewerOf(request));
+    const faults = passwordProblem(language, password, [me.name, me.email]);
+    const problems = Object.keys(faults).length > 0 ? faults : await own.confirm(request, 'current');
+    if (Object.keys(problems).length > 0) return own.show(request, reply.code(UNPROCESSABLE), { problems });
+    const caller = callerOf(request);
+    await changePassword(db, me, password, actorOf(me, caller), clock.now());
+    // All sessions have ended, this one too; the browser goes on with a new one.
+    setSessionCookie(reply, config, signIns.signIn(me, caller).secret);
+    return backTo(reply, 'account', 'password');
+  });
+
+  await app.register(secondFactorScreen, { ...deps, own });
+  await app.register(passkeyScreen, { ...deps, own });
+}
+
+function PasswordForm({ email, problems }: { email: string; problems: Problems | undefined }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('own.password.title')}>
+      <form method="post" action="/settings/account/password" class="narrow">
+        <CurrentPassword name="current" email={email} problems={problems} />
+        <NewPasswordField problems={problems} />
+        <p class="quiet-text small">{language.say('own.password.text')}</p>
+        <Button>{language.say('own.password.submit')}</Button>
+      </form>
+    </Card>
+  );
+}

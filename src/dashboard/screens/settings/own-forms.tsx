@@ -1,0 +1,73 @@
+/** What the forms of a person's own account have in common: whose they are, and the password that some ask for again. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Db } from '../../../database/open.ts';
+import type { SignIns } from '../../../users/sign-in.ts';
+import { findUser, type User } from '../../../users/users.ts';
+import { type Problems, TextField } from '../../components/field.tsx';
+import { languageOf } from '../../page.tsx';
+import { callerOf, field } from '../../sign-in/fields.ts';
+import { sessionOf, viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+
+/** What is wrong with the forms of the page: with single fields, or as a sentence above. */
+export interface Wrong {
+  problems?: Problems;
+  problem?: string;
+}
+
+export interface OwnForms {
+  /** The user of the session. */
+  requireMe(request: FastifyRequest): User;
+  /** The problems of a form whose field `name` must hold the person's password; none when it does. */
+  confirm(request: FastifyRequest, name: string): Promise<Problems>;
+  /** Sends the page with all forms. */
+  show(request: FastifyRequest, reply: FastifyReply, wrong?: Wrong): Promise<unknown>;
+}
+
+/** `requireMe` and `confirm` for the screens of an installation. */
+export function ownForms({ db, signIns }: { db: Db; signIns: SignIns }): Omit<OwnForms, 'show'> {
+  const requireMe = (request: FastifyRequest): User => {
+    const { id, accountId } = sessionOf(request).user;
+    const me = findUser(db, accountId, id);
+    if (me === undefined) throw new Error('the user of a session is gone');
+    return me;
+  };
+  return {
+    requireMe,
+    async confirm(request, name) {
+      const language = languageOf(request, viewerOf(request));
+      const confirmed = await signIns.confirmPassword(requireMe(request), field(request, name), callerOf(request));
+      if (confirmed === true) return {};
+      const text =
+        confirmed === false ? language.say('own.wrong') : language.say('login.wait', { count: confirmed.waitSeconds });
+      return { [name]: [text] };
+    },
+  };
+}
+
+/** The field for the password that the person has now. */
+export function CurrentPassword({
+  name,
+  email,
+  problems,
+}: {
+  name: string;
+  email: string;
+  problems: Problems | undefined;
+}) {
+  const language = useLanguage();
+  return (
+    <>
+      {/* Tells password managers whose password it is. */}
+      <input type="text" name="username" value={email} autocomplete="username" readOnly hidden />
+      <TextField
+        name={name}
+        type="password"
+        label={language.say('own.current')}
+        autocomplete="current-password"
+        required
+        problems={problems}
+      />
+    </>
+  );
+}

@@ -1,0 +1,179 @@
+/** A person's own passkeys: the list, and adding one after the password was given again. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Deps } from '../../../deps.ts';
+import { checkNewPasskey } from '../../../users/passkeys/check.ts';
+import { addPasskey, passkeysOf } from '../../../users/passkeys/passkeys.ts';
+import { readPasskeyAnswer, registrationRequest, relyingParty } from '../../../users/passkeys/requests.ts';
+import { actorOf, type SignIns } from '../../../users/sign-in.ts';
+import { ApiClient } from '../../api-client.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { type Problems, TextField } from '../../components/field.tsx';
+import { Time } from '../../components/figures.tsx';
+import { Island } from '../../components/island.tsx';
+import { Card } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { languageOf } from '../../page.tsx';
+import { callerOf, field } from '../../sign-in/fields.ts';
+import { sessionOf, viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { backTo, sendSettings } from './frame.tsx';
+import { CurrentPassword, type OwnForms } from './own-forms.tsx';
+
+const UNPROCESSABLE = 422;
+const MAX_NAME = 60;
+
+export interface PasskeyRow {
+  id: number;
+  user_id: number;
+  name: string;
+  created_at: string;
+  last_used_at: string | null;
+}
+
+export async function passkeyScreen(
+  app: FastifyInstance,
+  { db, clock, publicUrl, signIns, own }: Deps & { signIns: SignIns; own: OwnForms },
+): Promise<void> {
+  app.post('/settings/passkeys/new', async (request, reply) => {
+    const party = relyingParty(publicUrl(), request.host);
+    if (party === null) return reply.redirect('/settings/account', 303);
+    const name = field(request, 'passkey').trim();
+    const language = languageOf(request, viewerOf(request));
+    const problems: Problems =
+      name === '' || name.length > MAX_NAME
+        ? { passkey: [language.say('passkeys.name.problem', { count: MAX_NAME })] }
+        : await own.confirm(request, 'passkey-password');
+    if (Object.keys(problems).length > 0) return own.show(request, reply.code(UNPROCESSABLE), { problems });
+    const me = own.requireMe(request);
+    const challenge = signIns.challenges.make('registration', browserOf(request));
+    const asked = registrationRequest(party, me, passkeysOf(db, me.id), challenge);
+    return sendSettings(request, reply, 'account', <MakePasskey name={name} asked={asked} />);
+  });
+
+  app.post('/settings/passkeys', async (request, reply) => {
+    const party = relyingParty(publicUrl(), request.host);
+    const answer = readPasskeyAnswer(field(request, 'answer'));
+    const name = field(request, 'name').slice(0, MAX_NAME);
+    const isOurs = answer !== null && signIns.challenges.use(answer.challenge, 'registration', browserOf(request));
+    const added = party !== null && isOurs ? await checkNewPasskey(answer, party) : null;
+    const me = own.requireMe(request);
+    if (added !== null && addPasskey(db, me, name, added, actorOf(me, callerOf(request)), clock.now()))
+      return backTo(reply, 'account', 'passkey-added');
+    const problem = languageOf(request, viewerOf(request)).say('passkeys.refused');
+    return own.show(request, reply.code(UNPROCESSABLE), { problem });
+  });
+
+  app.post<{ Params: { id: string } }>('/settings/passkeys/:id/remove', async (request, reply) => {
+    const path = `/passkeys/delete?${new URLSearchParams({ id: request.params.id })}`;
+    await new ApiClient(app, request).send('DELETE', path);
+    return backTo(reply, 'account', 'passkey-removed');
+  });
+}
+
+/** A challenge for a new passkey is for one session. */
+function browserOf(request: FastifyRequest): string {
+  return String(sessionOf(request).id);
+}
+
+function MakePasskey({ name, asked }: { name: string; asked: object }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('passkeys.make.title')}>
+      <p>{language.say('passkeys.make.text')}</p>
+      <Island name="passkey-new" data={asked}>
+        <form method="post" action="/settings/passkeys">
+          <input type="hidden" name="name" value={name} />
+          <input type="hidden" name="answer" />
+          <div class="field">
+            <span class="problem" role="alert" hidden>
+              {language.say('passkeys.make.problem')}
+            </span>
+          </div>
+          <div class="buttons">
+            <Button icon="key">{language.say('passkeys.make.submit')}</Button>
+            <LinkButton href="/settings/account" look="plain">
+              {language.say('confirm.cancel')}
+            </LinkButton>
+          </div>
+        </form>
+      </Island>
+    </Card>
+  );
+}
+
+/** The passkeys of the person, and the form that begins to add one; or why this address has none. */
+export function Passkeys({
+  passkeys,
+  email,
+  address,
+  now,
+  problems,
+}: {
+  passkeys: readonly PasskeyRow[];
+  email: string;
+  /** The address at which passkeys cannot be used; null where they can. */
+  address: string | null;
+  now: Date;
+  problems: Problems | undefined;
+}) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('passkeys.title')}>
+      <p class="quiet-text">{language.say('passkeys.text')}</p>
+      {passkeys.length > 0 && (
+        <Table
+          caption={language.say('passkeys.title')}
+          rows={passkeys}
+          keyOf={({ id }) => id}
+          columns={[
+            { heading: language.say('passkeys.name'), cell: ({ name }) => name },
+            {
+              heading: language.say('passkeys.addedAt'),
+              cell: ({ created_at: at }) => <Time at={new Date(at)} now={now} />,
+            },
+            {
+              heading: language.say('passkeys.usedAt'),
+              cell: ({ last_used_at: at }) =>
+                at === null ? language.say('passkeys.never') : <Time at={new Date(at)} now={now} />,
+            },
+            { heading: language.say('users.actions'), cell: (passkey) => <Remove {...passkey} /> },
+          ]}
+        />
+      )}
+      {address === null ? (
+        <form method="post" action="/settings/passkeys/new" class="narrow">
+          <TextField
+            name="passkey"
+            label={language.say('passkeys.name')}
+            hint={language.say('passkeys.name.hint')}
+            maxLength={MAX_NAME}
+            autocomplete="off"
+            required
+            problems={problems}
+          />
+          <CurrentPassword name="passkey-password" email={email} problems={problems} />
+          <Button look="plain" icon="plus">
+            {language.say('passkeys.add')}
+          </Button>
+        </form>
+      ) : (
+        <p>{language.say('passkeys.impossible', { address })}</p>
+      )}
+    </Card>
+  );
+}
+
+function Remove({ id, name }: PasskeyRow) {
+  const language = useLanguage();
+  return (
+    <Confirm
+      id={`passkey-${id}`}
+      action={`/settings/passkeys/${id}/remove`}
+      label={language.say('passkeys.remove')}
+      title={language.say('passkeys.remove.title', { name })}
+    >
+      {language.say('passkeys.remove.text')}
+    </Confirm>
+  );
+}

@@ -1,0 +1,67 @@
+/** Signing in with a passkey, without an address or a password. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { beginVisit, isSafeWay, visitSecret } from '../../http/sessions.ts';
+import { relyingParty, signInRequest } from '../../users/passkeys/requests.ts';
+import type { SignInResult, SignIns } from '../../users/sign-in.ts';
+import { Button } from '../components/button.tsx';
+import { Island } from '../components/island.tsx';
+import { useLanguage } from '../words/index.ts';
+import { beginSession } from './begin-session.ts';
+import { callerOf, field } from './fields.ts';
+import { nextPage } from './next-page.ts';
+import { sendUnsafeWay } from './unsafe-way.tsx';
+
+const NOT_FOUND = 404;
+
+type Refused = Exclude<SignInResult, { outcome: 'signed-in' }>;
+
+export async function passkeyPages(
+  app: FastifyInstance,
+  deps: Deps & {
+    signIns: SignIns;
+    /** Shows the page for signing in again, with what went wrong. */
+    sendRefusal(request: FastifyRequest, reply: FastifyReply, result: Refused, next: string): unknown;
+  },
+): Promise<void> {
+  const { config, publicUrl, signIns, sendRefusal } = deps;
+
+  app.post('/login/passkey/request', (request, reply) => {
+    const party = relyingParty(publicUrl(), request.host);
+    if (party === null || !isSafeWay(request, config)) return reply.code(NOT_FOUND).send({});
+    const visit = visitSecret(request) ?? beginVisit(reply, config);
+    return reply.send(signInRequest(party, signIns.challenges.make('sign-in', visit)));
+  });
+
+  app.post('/login/passkey', async (request, reply) => {
+    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    const next = nextPage(field(request, 'next'));
+    const party = relyingParty(publicUrl(), request.host);
+    const visit = visitSecret(request);
+    if (party === null || visit === null) return sendRefusal(request, reply, { outcome: 'refused' }, next);
+    const result = await signIns.withPasskey(field(request, 'answer'), party, visit, callerOf(request));
+    if (result.outcome === 'signed-in') return beginSession(request, reply, deps, { ...result, next });
+    return sendRefusal(request, reply, result, next);
+  });
+}
+
+/** The button for it. Its script shows it where the browser knows passkeys, and offers them in the field of the address too. */
+export function PasskeyButton({ next }: { next: string }) {
+  const language = useLanguage();
+  return (
+    <Island name="passkey-sign-in">
+      <form method="post" action="/login/passkey" hidden>
+        <input type="hidden" name="next" value={next} />
+        <input type="hidden" name="answer" />
+        <Button look="plain" icon="key">
+          {language.say('login.passkey')}
+        </Button>
+        <div class="field">
+          <span class="problem" role="alert" hidden>
+            {language.say('login.passkey.none')}
+          </span>
+        </div>
+      </form>
+    </Island>
+  );
+}

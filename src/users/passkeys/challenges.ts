@@ -1,0 +1,56 @@
+/**
+ * The challenges that passkeys sign (W3C Web Authentication 13.4.3): each works once, within five minutes, for one purpose and one
+ * browser. A challenge is signed with a key of this process and not stored, so that strangers who ask for many push out none.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+
+/** How long a person has to answer, in milliseconds. */
+export const ANSWER_MS = 5 * 60_000;
+const NONCE_BYTES = 16;
+const UNTIL_BYTES = 6;
+const MAC_BYTES = 32;
+/** The used challenges remembered. When there are more, which takes as many attempts within five minutes, none is accepted. */
+const MOST_USED = 10_000;
+
+export type PasskeyPurpose = 'registration' | 'sign-in';
+
+/** Makes and accepts the challenges of this process. A restart ends all of them. */
+export class PasskeyChallenges {
+  readonly #clock: Clock;
+  readonly #key = randomBytes(MAC_BYTES);
+  /** Until when each used challenge has to be remembered, in the order of use. */
+  readonly #used = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A new challenge in base64url; `browser` is what only the browser that asked can show again, such as its session. */
+  make(purpose: PasskeyPurpose, browser: string): string {
+    const signed = Buffer.alloc(NONCE_BYTES + UNTIL_BYTES);
+    randomBytes(NONCE_BYTES).copy(signed);
+    signed.writeUIntBE(Math.ceil(this.#clock.monotonic()) + ANSWER_MS, NONCE_BYTES, UNTIL_BYTES);
+    return Buffer.concat([signed, this.#mac(signed, purpose, browser)]).toString('base64url');
+  }
+
+  /** Whether a challenge was made for this purpose and browser, not too long ago, and not used before. It is used up by that. */
+  use(challenge: string, purpose: PasskeyPurpose, browser: string): boolean {
+    const bytes = Buffer.from(challenge, 'base64url');
+    // Only in the spelling in which it was made, so that it cannot be used again in another.
+    if (bytes.length !== NONCE_BYTES + UNTIL_BYTES + MAC_BYTES || bytes.toString('base64url') !== challenge)
+      return false;
+    const signed = bytes.subarray(0, NONCE_BYTES + UNTIL_BYTES);
+    if (!timingSafeEqual(bytes.subarray(signed.length), this.#mac(signed, purpose, browser))) return false;
+    const now = this.#clock.monotonic();
+    const until = signed.readUIntBE(NONCE_BYTES, UNTIL_BYTES);
+    for (const [used, ends] of this.#used) if (ends <= now) this.#used.delete(used);
+    if (until <= now || this.#used.has(challenge) || this.#used.size >= MOST_USED) return false;
+    this.#used.set(challenge, until);
+    return true;
+  }
+
+  #mac(signed: Buffer, purpose: PasskeyPurpose, browser: string): Buffer {
+    return createHmac('sha256', this.#key).update(signed).update(`${purpose} ${browser}`).digest();
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Checks what a passkey signed, in a thread of its own for each check: the packages that read keys and certificates take a third of a
+ * second to load, which other requests must not wait for, and their memory is free again afterwards.
+ */
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { Failure } from '../../failure.ts';
+import { threadFile } from '../../thread-files.ts';
+import type { NewPasskey } from './passkeys.ts';
+import type { PasskeyAnswer, RelyingParty } from './requests.ts';
+
+/** What is checked, as the thread's data: a new passkey, or a signature against a known one. */
+export interface PasskeyTask {
+  answer: PasskeyAnswer;
+  party: RelyingParty;
+  known?: { publicKey: Uint8Array; counter: number };
+}
+
+/** The thread's reply. A refusal says why, for the log of whoever looks for the cause. */
+export type PasskeyVerdict = { added: NewPasskey } | { counter: number } | { refused: string };
+
+const TIME_LIMIT_MS = 10_000;
+const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 6 };
+const TOO_MANY = 503;
+const MOST_WAITING = 20;
+
+let last: Promise<unknown> = Promise.resolve();
+let waiting = 0;
+
+/** The new passkey in a browser's answer, or null when the answer is not right. The caller has used up the challenge. */
+export async function checkNewPasskey(answer: PasskeyAnswer, party: RelyingParty): Promise<NewPasskey | null> {
+  const verdict = await inTurn({ answer, party });
+  return 'added' in verdict ? verdict.added : null;
+}
+
+/** The counter that a known passkey gave with a right signature, or null. The caller has used up the challenge. */
+export async function checkSignature(
+  answer: PasskeyAnswer,
+  party: RelyingParty,
+  known: { publicKey: Uint8Array; counter: number },
+): Promise<number | null> {
+  const verdict = await inTurn({ answer, party, known });
+  return 'counter' in verdict ? verdict.counter : null;
+}
+
+/** One check at a time. Throws 503 when too many wait. */
+async function inTurn(task: PasskeyTask): Promise<PasskeyVerdict> {
+  if (waiting >= MOST_WAITING) throw new Failure(TOO_MANY, 'Too many people are signing in at the moment');
+  waiting++;
+  const result = last.then(() => check(task)).finally(() => waiting--);
+  last = result.catch(() => undefined);
+  return result;
+}
+
+async function check(task: PasskeyTask): Promise<PasskeyVerdict> {
+  const thread = new Worker(threadFile('passkey-thread'), { workerData: task, resourceLimits: LIMITS });
+  const ended = new AbortController();
+  const { signal } = ended;
+  try {
+    const [verdict]: PasskeyVerdict[] = await Promise.race([
+      once(thread, 'message', { signal }),
+      once(thread, 'exit', { signal }).then(() => []),
+      setTimeout(TIME_LIMIT_MS, [], { signal }),
+    ]);
+    if (verdict === undefined) throw new Error('A passkey could not be checked: the thread for it gave no answer');
+    return verdict;
+  } finally {
+    ended.abort();
+    await thread.terminate();
+  }
+}

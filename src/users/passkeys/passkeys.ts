@@ -1,0 +1,71 @@
+/** The passkeys of users: keys that a device keeps and uses only for a person it has recognized, so that one counts as both factors. */
+import { and, eq, lt, or } from 'drizzle-orm';
+import { isoTimestamp } from '../../clock.ts';
+import type { Db } from '../../database/open.ts';
+import { passkeys, users } from '../../database/schema/index.ts';
+import { type Actor, audit } from '../audit.ts';
+import type { User } from '../users.ts';
+
+/** The most passkeys of one user. */
+const MOST_PASSKEYS = 20;
+
+export type Passkey = typeof passkeys.$inferSelect;
+
+/** What is stored of a new passkey. */
+export interface NewPasskey {
+  credentialId: string;
+  publicKey: Uint8Array;
+  counter: number;
+  transports: string[];
+}
+
+/** The passkeys of a user, in the order in which they were added. */
+export function passkeysOf(db: Db, userId: number): Passkey[] {
+  return db.select().from(passkeys).where(eq(passkeys.user_id, userId)).orderBy(passkeys.id).all();
+}
+
+/** The passkey with this identifier and its user, or undefined. */
+export function findPasskey(db: Db, credentialId: string): { passkey: Passkey; user: User } | undefined {
+  return db
+    .select({ passkey: passkeys, user: users })
+    .from(passkeys)
+    .innerJoin(users, eq(users.id, passkeys.user_id))
+    .where(eq(passkeys.credential_id, credentialId))
+    .get();
+}
+
+/** Adds a passkey to a user. False when the user has too many, or somebody has this one. */
+export function addPasskey(db: Db, user: User, name: string, added: NewPasskey, actor: Actor, now: Date): boolean {
+  return db.transaction(
+    (tx) => {
+      const isKnown = findPasskey(db, added.credentialId) !== undefined;
+      if (isKnown || passkeysOf(db, user.id).length >= MOST_PASSKEYS) return false;
+      tx.insert(passkeys)
+        .values({
+          user_id: user.id,
+          credential_id: added.credentialId,
+          public_key: Buffer.from(added.publicKey),
+          counter: added.counter,
+          transports: added.transports,
+          name,
+          created_at: isoTimestamp(now),
+        })
+        .run();
+      audit(db, { accountId: user.account_id, actor, action: 'passkey_added', subject: name }, now);
+      return true;
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** Records that a passkey was used. False when its counter is not above the last one, as after it was copied, or it is gone. */
+export function recordUse(db: Db, { id }: Passkey, counter: number, now: Date): boolean {
+  // Passkeys that are kept on several devices have no counter, and always give 0 (W3C Web Authentication 6.1.1).
+  const isAbove = or(lt(passkeys.counter, counter), counter === 0 ? eq(passkeys.counter, 0) : undefined);
+  const { changes } = db
+    .update(passkeys)
+    .set({ counter, last_used_at: isoTimestamp(now) })
+    .where(and(eq(passkeys.id, id), isAbove))
+    .run();
+  return changes > 0;
+}
