@@ -21,7 +21,7 @@ import { MAX_FORM_BYTES } from './http/forms.ts';
 import { installLineEnd } from './http/line-end.ts';
 import { installLockWaits } from './http/lock-waits.ts';
 import { installOpenapi } from './http/openapi/openapi.ts';
-import { installSessions } from './http/sessions.ts';
+import { installSessions } from './http/session-cookie.ts';
 import { installWriteAnnouncements } from './http/write-announcements.ts';
 import { pages } from './pages/index.ts';
 

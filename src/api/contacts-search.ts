@@ -165,7 +165,7 @@ export const contactSearchRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         next = step.next;
         if (next === null || contacts.length === limit || performance.now() > until) break;
       }
-      const total = after ? null : (keptTotal(db, filter) ?? countOn(finder, pace, contacts.length, next));
+      const total = after ? null : (findStoredTotal(db, filter) ?? countOn(finder, pace, contacts.length, next));
       return {
         status: 'success' as const,
         message: {
@@ -214,7 +214,7 @@ interface Total {
 }
 
 /** The stored number of contacts, which exists for the account and for each contact type. Null for any other filter. */
-function keptTotal(db: Db, filter: ContactFilter): Total | null {
+function findStoredTotal(db: Db, filter: ContactFilter): Total | null {
   if (filter.search || filter.segmentId !== undefined || filter.state || filter.rule) return null;
   const count = db.$client
     .prepare<unknown[], number>(

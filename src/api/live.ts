@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
 import { identifier } from '../http/schemas.ts';
 import { requireSingleSend } from '../single-sends/actions.ts';
-import { type Progress, readProgress } from '../single-sends/progress.ts';
+import { findProgress, type Progress } from '../single-sends/progress.ts';
 
 const INTERVAL_MS = 1000;
 /** A comment that keeps proxies from closing a connection on which nothing changes. */
@@ -61,7 +61,7 @@ export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
       let last = '';
       let silent = 0;
       const tell = () => {
-        const progress = readProgress(db.$client, send.id);
+        const progress = findProgress(db.$client, send.id);
         if (progress === null) return close(stream);
         samples.push({ at: clock.monotonic(), finished: progress.finished });
         if (samples.length > RATE_SECONDS) samples.shift();

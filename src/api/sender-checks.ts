@@ -4,30 +4,17 @@ import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy } from '../database/ownership.ts';
-import { HELD_CODES, senders } from '../database/schema/index.ts';
+import { senders } from '../database/schema/index.ts';
 import { stateName } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';
-import {
-  choice,
-  DeliveryState,
-  integer,
-  isoTimestampSchema,
-  nullable,
-  successWith,
-  zeroOrOne,
-} from '../http/schemas.ts';
+import { integer, isoTimestampSchema, nullable, successWith } from '../http/schemas.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { listLastVerifications, resendAllowedAt } from '../senders/senders.ts';
+import { Verification } from './senders.ts';
 
-const Verification = Type.Object({
+const SenderVerification = Type.Object({
   sender_id: integer({ description: 'Id of the sender.' }),
-  is_verified: zeroOrOne(),
-  sent_at: nullable(isoTimestampSchema()),
-  state: nullable(DeliveryState),
-  attempts: integer(),
-  reply: nullable(Type.String()),
-  held_code: nullable(choice(...HELD_CODES)),
-  held_reason: nullable(Type.String()),
+  ...Verification.properties,
   resend_at: {
     ...nullable(isoTimestampSchema()),
     description: 'When another verification mail may be sent, UTC; null when it may be sent now.',
@@ -54,7 +41,7 @@ export const senderCheckRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
         summary: 'Read the verification mails of all senders and the DKIM keys of their domains (addition)',
         description: 'The DNS is not asked: sendlark doctor says whether the keys are published.',
         response: successWith({
-          verifications: Type.Array(Verification, { description: 'The last verification mail of each sender.' }),
+          verifications: Type.Array(SenderVerification, { description: 'The last verification mail of each sender.' }),
           domains: Type.Array(SenderDomain, { description: 'The domains of the senders.' }),
         }),
       },

@@ -57,7 +57,7 @@ const Sender = Type.Object({
 });
 
 /** Addition: the state of the verification mail, which the contract's record of a sender does not have. */
-const Verification = Type.Object({
+export const Verification = Type.Object({
   is_verified: zeroOrOne(),
   sent_at: nullable(isoTimestampSchema()),
   state: nullable(DeliveryState),

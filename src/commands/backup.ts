@@ -8,7 +8,7 @@ import { makePrivateFile } from '../database/private-file.ts';
 import { markAsCopy } from '../delivery/links/copies.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { checkIntegrity, withDatabase } from './database.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './progress-bar.ts';
 import { assertWritable, writeWhole } from './target-file.ts';
 
 const PAGES_AT_ONCE = 1000;

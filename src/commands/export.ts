@@ -7,7 +7,7 @@ import type { Db } from '../database/open.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { requireContactType, typeOption } from './contact-type.ts';
 import { withDatabase } from './database.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './progress-bar.ts';
 import { assertWritable, writeWhole } from './target-file.ts';
 
 export const exportFile: Command = {

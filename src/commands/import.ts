@@ -6,7 +6,7 @@ import { systemClock } from '../clock.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { requireContactType, typeOption } from './contact-type.ts';
 import { withDatabase } from './database.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './progress-bar.ts';
 
 const ERRORS_SHOWN = 20;
 

@@ -5,7 +5,7 @@ import { purge as purgeDeleted } from '../database/purge.ts';
 import { freeBytes, isShrinkable, makeShrinkable, shrink } from '../database/shrink.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './progress-bar.ts';
 
 /** Less free space than this is not mentioned. */
 const LEAST_TOLD = 1e6;

@@ -7,7 +7,7 @@ import { DELIVERY_STATE } from '../database/schema/index.ts';
 import { continueFromCopy, lastIds } from '../delivery/links/copies.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { checkIntegrity, settings } from './database.ts';
-import { startProgress } from './progress.ts';
+import { startProgress } from './progress-bar.ts';
 import { isSame, realPath, writeWhole } from './target-file.ts';
 
 const PAGES_AT_ONCE = 1000;

@@ -5,7 +5,7 @@ import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
 import type { Values } from '../delivery/content/merge.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
-import { findContactValues } from '../delivery/queue/recipients.ts';
+import { findContactValues } from '../delivery/queue/recipient-values.ts';
 import { conflict, Failure } from '../failure.ts';
 import { type Design, LINK_MS } from './designs.ts';
 

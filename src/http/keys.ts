@@ -9,7 +9,7 @@ import { Failure, type FieldErrors, messages } from '../failure.ts';
 import type { Actor } from '../users/audit.ts';
 import { findSession, type Session } from '../users/sessions.ts';
 import { isSameOrigin } from './same-origin.ts';
-import { sessionSecret } from './sessions.ts';
+import { sessionSecret } from './session-cookie.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

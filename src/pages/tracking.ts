@@ -5,7 +5,7 @@ import { mergeUrl } from '../delivery/content/merge.ts';
 import { isBotAgent } from '../delivery/feedback/bots.ts';
 import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
-import { deliveryValues } from '../delivery/queue/recipients.ts';
+import { deliveryValues } from '../delivery/queue/recipient-values.ts';
 import type { Deps } from '../deps.ts';
 import { READ, unknownLink } from '../http/page-layout.ts';
 

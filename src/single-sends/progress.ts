@@ -13,7 +13,7 @@ export interface Progress {
 }
 
 /** Reads the counters of a single send by its id; null when it does not exist. */
-export function readProgress(client: Database, sendId: number): Progress | null {
+export function findProgress(client: Database, sendId: number): Progress | null {
   const progress = client
     .prepare<[number], Progress>(`
       SELECT ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason, ifnull(m.recipients, 0) AS recipients,

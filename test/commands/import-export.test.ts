@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { progressBar } from '../../src/commands/progress.ts';
+import { progressBar } from '../../src/commands/progress-bar.ts';
 import { skipWithout, toolPath } from '../support/tools.ts';
 import { prepared } from './prepared.ts';
 

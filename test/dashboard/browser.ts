@@ -4,20 +4,8 @@ import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, type CDPSession, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { toolPath } from '../support/tools.ts';
+import { DESK, FLAGS, OUTPUT } from '../support/walked-pages.ts';
 
-export const PHONE = { width: 375, height: 760 };
-export const DESK = { width: 1280, height: 860 };
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-const OUTPUT = new URL('../output/', import.meta.url);
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** Starts Chromium for a test. */

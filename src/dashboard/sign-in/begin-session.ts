@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
-import { setSessionCookie } from '../../http/sessions.ts';
+import { setSessionCookie } from '../../http/session-cookie.ts';
 import { endSession } from '../../users/sessions.ts';
 
 /** Puts a new session into the cookie and opens `next`. Whoever was signed in with this browser before is signed out. */

@@ -1,7 +1,7 @@
 /** Signing in with a password, the second step with a code, and signing out; passkeys are beside it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../deps.ts';
-import { clearSessionCookie, isSafeWay } from '../../http/sessions.ts';
+import { clearSessionCookie, isSafeWay } from '../../http/session-cookie.ts';
 import { audit } from '../../users/audit.ts';
 import { relyingParty } from '../../users/passkeys/requests.ts';
 import { endSession } from '../../users/sessions.ts';

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import type { Deps } from '../../deps.ts';
-import { isSafeWay } from '../../http/sessions.ts';
+import { isSafeWay } from '../../http/session-cookie.ts';
 import { findLoginLink, type LoginLink, useLoginLink } from '../../users/login-links.ts';
 import { hashPassword } from '../../users/passwords.ts';
 import type { SignIns } from '../../users/sign-in.ts';

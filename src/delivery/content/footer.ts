@@ -1,12 +1,11 @@
 /** The footer for a mail whose template has none, in the template's background colour and with legible text. */
-
+import { contrast, hexDigits } from './contrast.ts';
 import type { Region } from './html-regions.ts';
 import { PREFERENCES } from './merge.ts';
 
-const WHITE = '#ffffff';
+const WHITE = 'ffffff';
 /** Text colours from low to high contrast; one of the last two is legible on any background. */
-const TEXT_COLOURS = ['#595959', '#c8ccd1', '#000000', WHITE];
-const HEX = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
+const TEXT_COLOURS = ['595959', 'c8ccd1', '000000', WHITE];
 
 /**
  * The footer with postal address and preference link for a document with these regions. It sets its own background, so that
@@ -14,14 +13,14 @@ const HEX = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
  */
 export function footerFor(regions: readonly Region[]): string {
   const background = bodyBackground(regions);
-  const color = TEXT_COLOURS.find((text) => contrast(text, background) >= 4.5) ?? '#000000';
+  const color = TEXT_COLOURS.find((text) => contrast(text, background) >= 4.5) ?? '000000';
   return (
-    `<div style="padding:16px;text-align:center;font:12px/18px Arial,Helvetica,sans-serif;background-color:${background};color:${color}">` +
-    `((sender_address))<br><a href="((${PREFERENCES}))" style="color:${color}">Unsubscribe or change preferences</a></div>`
+    `<div style="padding:16px;text-align:center;font:12px/18px Arial,Helvetica,sans-serif;background-color:#${background};color:#${color}">` +
+    `((sender_address))<br><a href="((${PREFERENCES}))" style="color:#${color}">Unsubscribe or change preferences</a></div>`
   );
 }
 
-/** The background of the body if it is given as a hexadecimal colour, otherwise white. */
+/** The background of the body in six digits if it is given as a hexadecimal colour, otherwise white. */
 function bodyBackground(regions: readonly Region[]): string {
   const given = (attribute: string) =>
     regions.find((region) => region.tag === 'body' && region.attribute === attribute)?.value ?? '';
@@ -29,20 +28,5 @@ function bodyBackground(regions: readonly Region[]): string {
     /(?:^|;)[ \t]{0,8}background(?:-color)?[ \t]{0,8}:[ \t]{0,8}(#[0-9a-f]{3,6})/gi,
   );
   const colours = [given('bgcolor').trim(), ...[...declared].map(([, colour = '']) => colour)];
-  return colours.findLast((colour) => HEX.test(colour)) ?? WHITE;
-}
-
-/** The contrast ratio of WCAG 2.2, 1 to 21. */
-function contrast(one: string, other: string): number {
-  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
-  return (light + 0.05) / (dark + 0.05);
-}
-
-function luminance(hex: string): number {
-  const digits = hex.length === 4 ? hex.slice(1).replace(/./g, '$&$&') : hex.slice(1);
-  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
-    const value = Number.parseInt(digits.slice(at, at + 2), 16) / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  return colours.map(hexDigits).findLast((digits) => digits !== null) ?? WHITE;
 }

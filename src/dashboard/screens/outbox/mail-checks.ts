@@ -1,5 +1,6 @@
 /** What may keep people from reading a mail: missing texts, weak contrast, size. */
 import { Parser } from 'htmlparser2';
+import { contrast, hexDigits } from '../../../delivery/content/contrast.ts';
 import type { MailParts } from './mail.ts';
 
 /** A link in the mail and its words. `text` is empty for a link on nothing, or on an image without alternative text. */
@@ -45,7 +46,7 @@ function readHtml(html: string) {
       if (!VOID.has(name)) {
         stack.push({
           colour: styleColour(style, 'color') ?? above.colour,
-          ground: styleColour(style, 'background(?:-color)?') ?? hexColour(attributes.bgcolor ?? '') ?? above.ground,
+          ground: styleColour(style, 'background(?:-color)?') ?? hexDigits(attributes.bgcolor ?? '') ?? above.ground,
           isHidden,
         });
       }
@@ -100,26 +101,5 @@ export function checkMail({ html, text, headers }: MailParts): { links: MailLink
 
 /** The colour that a style attribute gives to a property, as six hexadecimal digits; null for any other notation. */
 function styleColour(style: string, property: string): string | null {
-  return hexColour(new RegExp(`(?:^|;)\\s*${property}\\s*:\\s*([^;\\s]+)`, 'i').exec(style)?.[1] ?? '');
-}
-
-function hexColour(text: string): string | null {
-  const digits = /^#([\da-f]{3}|[\da-f]{6})$/i.exec(text)?.[1];
-  if (digits === undefined) return null;
-  return digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&');
-}
-
-/** The contrast of two colours, 1 to 21 (WCAG 2.2, definition of contrast ratio). */
-function contrast(one: string, other: string): number {
-  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
-  return (light + 0.05) / (dark + 0.05);
-}
-
-/** The relative luminance of a colour, 0 to 1 (WCAG 2.2, definition of relative luminance). */
-function luminance(hex: string): number {
-  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
-    const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  return hexDigits(new RegExp(`(?:^|;)\\s*${property}\\s*:\\s*([^;\\s]+)`, 'i').exec(style)?.[1] ?? '');
 }

@@ -1,7 +1,7 @@
 /** A person's own account: language, colours and shortcuts, password, second factor and passkeys. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
-import { setSessionCookie } from '../../../http/sessions.ts';
+import { setSessionCookie } from '../../../http/session-cookie.ts';
 import { changePassword } from '../../../users/own-password.ts';
 import { relyingParty } from '../../../users/passkeys/requests.ts';
 import { actorOf, type SignIns } from '../../../users/sign-in.ts';

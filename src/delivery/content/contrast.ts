@@ -1,0 +1,23 @@
+/** The contrast of two colours (WCAG 2.2, definitions of contrast ratio and relative luminance). */
+
+/** A hexadecimal colour such as `#fff` as six digits without the sign; null for any other notation. */
+export function hexDigits(colour: string): string | null {
+  const digits = /^#([\da-f]{3}|[\da-f]{6})$/i.exec(colour)?.[1];
+  if (digits === undefined) return null;
+  return digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&');
+}
+
+/** The contrast ratio of two colours, each as six hexadecimal digits: 1 to 21. */
+export function contrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/** The relative luminance of a colour, 0 to 1. */
+function luminance(digits: string): number {
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
+    const value = Number.parseInt(digits.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
