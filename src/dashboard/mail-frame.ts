@@ -19,11 +19,12 @@ export function sendMailFrame(reply: FastifyReply, html: string): FastifyReply {
 
 /**
  * Takes the addresses from pictures that are not in the mail itself, so that their alternative text shows instead of a broken picture,
- * and takes links out of the reach of mouse and keyboard.
+ * and takes links out of the reach of mouse and keyboard. The mail as a whole can be reached, so that the keyboard scrolls it.
  */
 function atRest(html: string): string {
   const still = html
     .replaceAll(/(<img\b[^>]*?\s)src=(?!["']?data:)/gi, '$1data-src=')
-    .replaceAll(/<(a|area)(?=\s)/gi, '<$1 tabindex="-1"');
+    .replaceAll(/<(a|area)(?=\s)/gi, '<$1 tabindex="-1"')
+    .replace(/<body(?=[\s>])/i, '<body tabindex="0"');
   return /<head\b[^>]*>/i.test(still) ? still.replace(/<head\b[^>]*>/i, `$&${RESTING}`) : RESTING + still;
 }

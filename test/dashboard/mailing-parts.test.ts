@@ -39,6 +39,7 @@ t.test('links are listed by clicks of people, apart from programs, and lead to t
   const found = (await open(href)).text;
   t.match(found, 'anna@example.org');
   t.match(found, 'bea@example.org');
+  t.match(found, /Clicked: <bdi>https:\/\/shop\.example\/old<\/bdi>/);
   t.notMatch((await open(`${path}/recipients?link=0`)).text, '@example.org');
 });
 

@@ -98,7 +98,9 @@ function Followed({ utr, children }: { utr: string; children: ComponentChildren 
 }
 
 /** Whether something may change while somebody looks. */
-function isUnderWay({ state, starts_at: startsAt }: Summary, now: Date): boolean {
+function isUnderWay({ state, starts_at: startsAt, recipients }: Summary, now: Date): boolean {
+  // What was held before it started waits for somebody to change it.
+  if (state === 'held') return recipients > 0;
   if (state === 'scheduled') return (recordTime(startsAt)?.getTime() ?? 0) < now.getTime() + SOON_MS;
   return state !== 'draft' && state !== 'cancelled' && state !== 'done';
 }

@@ -12,7 +12,7 @@ import { Pager, Table } from '../../components/table.tsx';
 import { recordTime } from '../../record-time.ts';
 import { useLanguage } from '../../words/index.ts';
 import { sendPart } from './head.tsx';
-import { readSummary } from './records.ts';
+import { type Report, readSummary } from './records.ts';
 
 const TONES: Readonly<Record<DeliveryState, Tone>> = {
   queued: 'plain',
@@ -58,9 +58,13 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
         ...filter,
         ...(after && { after }),
       });
+      const links = filter.link === undefined ? [] : await readLinks(api, utr);
+      const link = links.find(({ number }) => String(number) === filter.link)?.url ?? filter.link;
       const now = clock.now();
       const action = summary.recipients > 0 && <ExportLink href={listAddress(utr, filter, '/recipients.csv')} />;
-      const content = <Recipients {...found} utr={utr} filter={filter} isLater={Boolean(after)} now={now} />;
+      const content = (
+        <Recipients {...found} utr={utr} filter={filter} link={link} isLater={Boolean(after)} now={now} />
+      );
       return sendPart(request, reply, { summary, now, current: 'recipients' }, content, action);
     },
   });
@@ -73,6 +77,10 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
       return reply.headers({ ...headers, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }).send(body);
     },
   );
+}
+
+async function readLinks(api: ApiClient, utr: string): Promise<Report['links']> {
+  return (await api.get<{ report: Report }>('/single-send/report', { utr })).report.links;
 }
 
 /** The filter in the address of a page, without empty and unknown parameters. */
@@ -105,11 +113,13 @@ interface RecipientsProps {
   next: string | null;
   utr: string;
   filter: Filter;
+  /** The address of the link in the filter. */
+  link: string | undefined;
   isLater: boolean;
   now: Date;
 }
 
-function Recipients({ recipients, next, utr, filter, isLater, now }: RecipientsProps) {
+function Recipients({ recipients, next, utr, filter, link, isLater, now }: RecipientsProps) {
   const language = useLanguage();
   const href = (after?: string) => listAddress(utr, { ...filter, ...(after !== undefined && { after }) });
   return (
@@ -138,7 +148,11 @@ function Recipients({ recipients, next, utr, filter, isLater, now }: RecipientsP
               {language.say('mailings.reason')}: <bdi>{filter.reason}</bdi>{' '}
             </>
           )}
-          {filter.link && language.say('recipients.ofLink', { number: Number(filter.link) + 1 })}{' '}
+          {link && (
+            <>
+              {language.say('recipients.ofLink')}: <bdi>{link}</bdi>{' '}
+            </>
+          )}
           <a href={`/mailings/${utr}/recipients`}>{language.say('recipients.all')}</a>
         </p>
       )}

@@ -92,7 +92,7 @@ export const mailings: Translation<typeof english> = {
   'recipients.email': 'Adresse',
   'recipients.why': 'Warum',
   'recipients.when': 'Letzter Versuch',
-  'recipients.ofLink': 'Hat Link {number} geklickt',
+  'recipients.ofLink': 'Geklickt',
   'recipients.export': 'CSV exportieren',
   'recipients.all': 'Alle Empfänger zeigen',
   'recipients.none': 'Kein Empfänger passt dazu.',

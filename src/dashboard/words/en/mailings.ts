@@ -85,7 +85,7 @@ export const mailings = {
   'recipients.email': 'Address',
   'recipients.why': 'Why',
   'recipients.when': 'Last try',
-  'recipients.ofLink': 'Clicked link {number}',
+  'recipients.ofLink': 'Clicked',
   'recipients.export': 'Export CSV',
   'recipients.all': 'Show all recipients',
   'recipients.none': 'No recipient matches.',
