@@ -23,8 +23,8 @@ export function sendMailFrame(reply: FastifyReply, html: string): FastifyReply {
  */
 function atRest(html: string): string {
   const still = html
-    .replaceAll(/(<img\b[^>]*?\s)src=(?!["']?data:)/gi, '$1data-src=')
+    .replaceAll(/(<img\b[^<>]*?\s)src=(?!["']?data:)/gi, '$1data-src=')
     .replaceAll(/<(a|area)(?=\s)/gi, '<$1 tabindex="-1"')
     .replace(/<body(?=[\s>])/i, '<body tabindex="0"');
-  return /<head\b[^>]*>/i.test(still) ? still.replace(/<head\b[^>]*>/i, `$&${RESTING}`) : RESTING + still;
+  return /<head\b[^<>]*>/i.test(still) ? still.replace(/<head\b[^<>]*>/i, `$&${RESTING}`) : RESTING + still;
 }
