@@ -13,6 +13,7 @@ import { parseAddress } from './audience/contacts/addresses.ts';
 import type { Config } from './config.ts';
 import { designPage } from './dashboard/design/design-page.ts';
 import { dashboard } from './dashboard/index.ts';
+import { answerUnknown } from './dashboard/signed-in.ts';
 import type { Deps } from './deps.ts';
 import { installBodyLimits } from './http/bodies.ts';
 import { installConnectionLimits, isAnswering, REQUEST_TIMES } from './http/connections.ts';
@@ -110,6 +111,7 @@ export async function buildApp(
   await app.register(async (scope) => {
     installSessions(scope, deps);
     await pages(scope, deps);
+    scope.setNotFoundHandler(answerUnknown);
     await scope.register(dashboard, deps);
     await scope.register(designPage, deps);
   });

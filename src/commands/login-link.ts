@@ -16,7 +16,7 @@ export const loginLink: Command = {
   about: 'Make a link to sign in to the dashboard.',
   help: `Whoever opens the link within 30 minutes chooses a name and a password; it works once. Without --user it makes the first owner of
 account 1 (or of --account N), or is for the one user there is. For a user it sets a new password and ends their sessions; a second factor
-stays, unless --without-second-factor switches it off for somebody who has lost it. A new link ends the earlier ones for the same person.`,
+and passkeys stay, unless --without-second-factor takes them off for somebody who has lost them. A new link ends the earlier ones for the same person.`,
   options: {
     user: { type: 'string' },
     account: { type: 'string' },

@@ -1,13 +1,15 @@
 /** The checks that every page of the dashboard makes first: changes come from our own pages, and all pages but those for signing in need a session. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
+import { unknownPage } from '../http/page-layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
 import type { Session } from '../users/sessions.ts';
-import { answerError } from './error-pages.tsx';
+import { answerError, sendErrorPage } from './error-pages.tsx';
 import { loginPath } from './sign-in/next-page.ts';
 import type { Viewer } from './viewer.ts';
 
 const FORBIDDEN = 403;
+const NOT_FOUND = 404;
 
 /** Refuses every change that a page of another site asks for, and answers errors with pages. For the routes registered after this call. */
 export function guardPages(app: FastifyInstance): void {
@@ -27,6 +29,12 @@ export function requireSignIn(app: FastifyInstance): void {
     if (request.session !== null) next();
     else reply.redirect(request.method === 'POST' ? '/login' : loginPath(request.url), 303);
   });
+}
+
+/** Answers an address at which there is nothing: in the frame for a signed-in user, otherwise with a page that recipients understand too. */
+export function answerUnknown(request: FastifyRequest, reply: FastifyReply) {
+  const viewer = findViewer(request);
+  return viewer === null ? unknownPage(reply) : sendErrorPage(request, reply, viewer, NOT_FOUND);
 }
 
 /** The session of a request to a page behind `requireSignIn`. */

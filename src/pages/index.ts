@@ -7,7 +7,7 @@ import { parseUrlencoded } from '../http/form-fields.ts';
 import { healthPages } from '../http/health.ts';
 import { metricsPage } from '../http/metrics.ts';
 import { referencePage } from '../http/openapi/reference-page.ts';
-import { messagePage, unknownPage } from '../http/page-layout.ts';
+import { messagePage } from '../http/page-layout.ts';
 import { POLICY } from '../http/page-style.ts';
 import { countriesPage } from './countries.ts';
 import { trackingPages } from './tracking.ts';
@@ -51,7 +51,6 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
     request.log.error({ err: error, route: request.routeOptions.url }, 'page failed');
     return messagePage(reply.code(500), 'failed');
   });
-  app.setNotFoundHandler((_request, reply) => unknownPage(reply));
   await app.register(unsubscribePage, deps);
   await app.register(verifyPage, deps);
   await app.register(trackingPages, deps);

@@ -54,6 +54,17 @@ t.test('owners see all pages in their language, others their own sign-in alone',
   t.notMatch((await editor.get('/settings/sessions')).text, '/settings/users"');
 });
 
+t.test('an address at which there is nothing says so in the frame to whoever is signed in', async (t) => {
+  const { app, get } = await signedIn(t, 'viewer');
+  for (const path of ['/nothing', '/settings/nothing', '/people/nothing/there']) {
+    const { status, text, headers } = await get(path);
+    t.equal(status, 404, path);
+    t.match(text, /<nav class="sidebar".*<h1>Page not found<\/h1>/, path);
+    t.match(headers['content-security-policy'], "script-src 'self'");
+    t.notMatch((await app.page('GET', path)).text, 'sidebar');
+  }
+});
+
 t.test('a user is invited by a link that is shown once, changed and removed; hostile names stay text', async (t) => {
   const { app, post, get } = await signedIn(t);
   const hostile = '<script>alert(1)</script>';

@@ -1,4 +1,5 @@
 /** Which passwords are accepted, how they are stored, and that hashing many at once stays bounded. */
+import { createHook } from 'node:async_hooks';
 import t from 'tap';
 import { passwordFault } from '../../src/users/password-rules.ts';
 import { hashPassword, isWeaklyHashed, verifyPassword } from '../../src/users/passwords.ts';
@@ -58,9 +59,22 @@ t.test('letters that look the same are the same, however the keyboard composes t
   t.equal(await verifyPassword('cafe\u0301 am Morgen hell', stored, 'last'), true);
 });
 
-t.test('without a stored password no password is right', async (t) => {
+t.test('without a stored password no password is right, after the same work as with one', async (t) => {
+  const stored = await hashPassword('correct horse battery');
+  const known = await workOf(() => verifyPassword('wrong horse battery', stored, 'last'));
+  t.strictSame(await workOf(() => verifyPassword('wrong horse battery', null, 'last')), known);
+  t.strictSame(known, ['SCRYPTREQUEST'], 'one hash is made');
   t.equal(await verifyPassword('', null, 'last'), false);
 });
+
+/** What Node's worker threads are asked to do meanwhile. */
+async function workOf(act: () => Promise<unknown>): Promise<string[]> {
+  const begun: string[] = [];
+  const hook = createHook({ init: (_id, type) => void (type.endsWith('REQUEST') && begun.push(type)) }).enable();
+  await act();
+  hook.disable();
+  return begun;
+}
 
 t.test('only so many hashes wait: strangers beyond that are refused, people we know go first', async (t) => {
   const order: string[] = [];
