@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, logOptions } from './app.ts';
 import type { ImportJob, ImportReport } from './audience/import/import.ts';
+import { Turns } from './audience/import/turns.ts';
 import { removeAbandonedUploads } from './audience/import/uploads.ts';
 import { systemClock } from './clock.ts';
 import { type Config, localOrigin } from './config.ts';
@@ -186,10 +187,10 @@ function listenFault(
   return new Error(`${names.host}: ${where} cannot be listened on: ${error instanceof Error ? error.message : error}`);
 }
 
-/** Runs imports one after the other in a thread that starts with the first one. */
+/** Runs imports, one at a time, in a thread that starts with the first one. */
 function importThread() {
   let thread: Worker | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = new Turns();
   const runNow = async (job: ImportJob): Promise<ImportReport> => {
     thread ??= new Worker(threadFile('import-thread'), {
       resourceLimits: LIMITS,
@@ -213,11 +214,7 @@ function importThread() {
     }
   };
   return {
-    run(job: ImportJob): Promise<ImportReport> {
-      const result = last.then(() => runNow(job));
-      last = result.catch(() => undefined);
-      return result;
-    },
+    run: (job: ImportJob) => turns.run(job.accountId, () => runNow(job)),
     async close(): Promise<void> {
       await thread?.terminate();
     },

@@ -171,3 +171,39 @@ t.test('an action needs its target, contacts of the account, and says so', async
   await app.background();
   t.strictSame(counts(app), [PEOPLE - 1, 0]);
 });
+
+t.test('an account has twenty actions under way, and those of another take turns with them', async (t) => {
+  const app = await withContacts(t);
+  for (let at = 0; at < 20; at++) await start(app, { action: 'unsubscribe', everything: 1 });
+  const more = await app.one.call('POST', '/contacts/jobs/start', { form: { action: 'delete', strIds: [1] } });
+  t.equal(more.status, 429, more.text);
+  await app.two.call('POST', '/contacts-type/add', { form: { name: 'Others' } });
+  const { body } = await app.two.call('POST', '/contacts/jobs/start', { form: { action: 'delete', everything: 1 } });
+  const states = 'SELECT state FROM contact_jobs WHERE id = ?';
+  for (let steps = 0; steps < 3; steps++) await app.step();
+  t.equal(app.db.prepare(states).pluck().get(body.message.job.id), 'done');
+  t.not(app.db.prepare(states).pluck().get(20), 'done');
+  await app.background();
+  t.equal(
+    (await app.one.call('POST', '/contacts/jobs/start', { form: { action: 'delete', strIds: [1] } })).status,
+    200,
+  );
+});
+
+t.test('ten thousand chosen contacts are written down by the background, each once', async (t) => {
+  const app = await withContacts(t);
+  const rows = Array.from({ length: 9_550 }, (_, at) => `q${at}@example.com`);
+  await app.one.call('POST', '/contacts/upload-csv', {
+    multipart: [
+      ['contact_type_id', '1'],
+      ['file', { filename: 'more.csv', content: `email\n${rows.join('\n')}\n` }],
+    ],
+  });
+  const strIds = Array.from({ length: 10_000 }, (_, at) => at + 1);
+  const { id, whole } = await start(app, { action: 'move', strIds, to_contact_type_id: 2 });
+  t.equal(whole, 10_000);
+  t.equal(app.db.prepare('SELECT count(*) FROM contact_job_items').pluck().get(), 0);
+  await app.background();
+  t.match(await job(app, id), { state: 'done', whole: 10_000, done: 10_000, skipped: 0 });
+  t.strictSame(counts(app), [0, 10_000]);
+});

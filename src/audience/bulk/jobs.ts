@@ -1,6 +1,6 @@
 /** Actions on many contacts: starting, cancelling, undoing and reading them. The background thread does the work (work.ts). */
 import type { Db } from '../../database/open.ts';
-import { conflict, notFound } from '../../failure.ts';
+import { conflict, Failure, notFound } from '../../failure.ts';
 import type { ContactFilter } from '../search/contact-filter.ts';
 
 export const JOB_ACTIONS = ['unsubscribe', 'move', 'segment', 'delete'] as const;
@@ -10,6 +10,9 @@ export const JOB_STATES = ['selecting', 'running', 'done', 'cancelled', 'undoing
 /** How long an action can be undone after it ended. */
 export const UNDO_MS = 3_600_000;
 const UNDOABLE: readonly JobAction[] = ['move', 'delete'];
+/** The most actions of an account that have not ended. */
+const MOST_UNFINISHED = 20;
+const TOO_MANY_REQUESTS = 429;
 
 export interface Job {
   id: number;
@@ -37,32 +40,32 @@ export interface NewJob {
   now: string;
 }
 
-/** Stores an action for the background thread; gives its id. */
+/** Stores an action for the background thread; gives its id. Throws 429 while too many of the account have not ended. */
 export function startJob(db: Db, { accountId, action, targetId, contacts, now }: NewJob): number {
-  const given = Array.isArray(contacts) ? JSON.stringify(contacts) : null;
   return db.transaction(
     () => {
+      requireRoom(db, accountId);
       const id = db.$client
         .prepare<unknown[], number>(`
-          INSERT INTO contact_jobs (user_id, action, target_id, state, filter, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`)
+          INSERT INTO contact_jobs (user_id, action, target_id, state, filter, whole, created_at)
+          VALUES (?, ?, ?, 'selecting', ?, ?, ?) RETURNING id`)
         .pluck()
-        .get(
-          accountId,
-          action,
-          targetId,
-          given === null ? 'selecting' : 'running',
-          given === null ? JSON.stringify(contacts) : null,
-          now,
-        );
-      if (given !== null) {
-        const items = 'INSERT INTO contact_job_items (job_id, contact_id) SELECT ?, value FROM json_each(?)';
-        const { changes } = db.$client.prepare(items).run(id, given);
-        db.$client.prepare('UPDATE contact_jobs SET whole = ? WHERE id = ?').run(changes, id);
-      }
+        .get(accountId, action, targetId, JSON.stringify(contacts), 'length' in contacts ? contacts.length : 0, now);
       return Number(id);
     },
     { behavior: 'immediate' },
   );
+}
+
+function requireRoom(db: Db, accountId: number): void {
+  const unfinished = db.$client
+    .prepare<[number], number>(
+      "SELECT count(*) FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') AND user_id = ?",
+    )
+    .pluck()
+    .get(accountId);
+  if ((unfinished ?? 0) >= MOST_UNFINISHED)
+    throw new Failure(TOO_MANY_REQUESTS, 'Too many actions are under way, try again when one of them has ended');
 }
 
 /** The job of the account with this id. Throws 404. */

@@ -16,11 +16,14 @@ import { type Job, UNDO_MS } from './jobs.ts';
 const BACKGROUND_MS = 30;
 /** Contacts of one transaction: applying an action to them takes a few milliseconds. */
 const CHUNK = 100;
-/** Contacts of a job forgotten in one transaction. */
-const FORGOTTEN = 1000;
+/** Contacts given by id that are written down in one transaction, and contacts of a job that are forgotten in one. */
+const WRITTEN = 1000;
+
+/** The account whose job was worked on last. The next turn goes to the one after it, so that no account waits for all jobs of another. */
+let lastAccount = 0;
 
 /**
- * Goes on with the oldest job for a short time; gives whether there is more to do. A job that fails is reported to `onFailure` and ends.
+ * Goes on with the oldest job of an account for a short time; gives whether there is more to do. A job that fails is reported to `onFailure` and ends.
  * Throws when the disk fails.
  */
 export async function continueJobs(
@@ -28,16 +31,17 @@ export async function continueJobs(
   clock: Clock,
   onFailure: (id: number, error: unknown) => void,
 ): Promise<boolean> {
-  const oldest = db.$client.prepare<[], Job>(
-    "SELECT * FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') ORDER BY id LIMIT 1",
-  );
-  if (oldest.get() === undefined) return forgetOld(db, clock);
+  const oldest = db.$client.prepare<[number], Job>(`
+    SELECT * FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') ORDER BY user_id < ?, user_id, id LIMIT 1`);
+  const account = oldest.get(lastAccount + 1)?.user_id;
+  if (account === undefined) return forgetOld(db, clock);
+  lastAccount = account;
   const until = performance.now() + BACKGROUND_MS;
   const pace = new Pace();
   await inChunks(db.$client, () => {
     // Read anew in each transaction: a request may have cancelled it.
-    const job = oldest.get();
-    if (job === undefined) return false;
+    const job = oldest.get(account);
+    if (job?.user_id !== account) return false;
     try {
       db.$client.transaction(() => stepOf(db, job, clock, pace))();
     } catch (error) {
@@ -47,7 +51,7 @@ export async function continueJobs(
     }
     return performance.now() < until;
   });
-  return oldest.get() !== undefined;
+  return oldest.get(account) !== undefined;
 }
 
 /** Removes some contacts of jobs that cannot be undone any more; gives whether there are more. */
@@ -55,14 +59,13 @@ function forgetOld(db: Db, clock: Clock): boolean {
   const before = isoTimestamp(new Date(clock.now().getTime() - UNDO_MS));
   const old = db.$client
     .prepare<[string], number>(`
-      SELECT j.id FROM contact_jobs j WHERE j.finished_at < ?
-        AND EXISTS (SELECT 1 FROM contact_job_items i WHERE i.job_id = j.id) LIMIT 1`)
+      SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND finished_at < ?`)
     .pluck()
     .get(before);
   if (old === undefined) return false;
   db.$client
     .prepare(
-      `DELETE FROM contact_job_items WHERE rowid IN (SELECT rowid FROM contact_job_items WHERE job_id = ? LIMIT ${FORGOTTEN})`,
+      `DELETE FROM contact_job_items WHERE rowid IN (SELECT rowid FROM contact_job_items WHERE job_id = ? LIMIT ${WRITTEN})`,
     )
     .run(old);
   return true;
@@ -75,7 +78,11 @@ function stepOf(db: Db, job: Job, clock: Clock, pace: Pace): void {
 }
 
 function collect(db: Db, job: Job, clock: Clock, pace: Pace): void {
-  const filter: ContactFilter = JSON.parse(job.filter ?? '');
+  const filter: ContactFilter | number[] = JSON.parse(job.filter ?? '');
+  if (Array.isArray(filter)) {
+    writeDown(db, job, filter);
+    return;
+  }
   const finder = new ContactFinder(db, filter, 'oldest', isoTimestamp(clock.now()));
   // Until the index of the search is complete, contacts would be missed.
   if (finder.isIndexing) return;
@@ -86,6 +93,18 @@ function collect(db: Db, job: Job, clock: Clock, pace: Pace): void {
   db.$client
     .prepare('UPDATE contact_jobs SET whole = whole + ?, place = ?, state = ? WHERE id = ?')
     .run(changes, next, next === null ? 'running' : 'selecting', job.id);
+}
+
+/** Writes the next contacts down that were given by id. */
+function writeDown(db: Db, job: Job, ids: readonly number[]): void {
+  const from = Number(job.place ?? 0);
+  const next = from + WRITTEN;
+  db.$client
+    .prepare('INSERT OR IGNORE INTO contact_job_items (job_id, contact_id) SELECT ?, value FROM json_each(?)')
+    .run(job.id, JSON.stringify(ids.slice(from, next)));
+  db.$client
+    .prepare('UPDATE contact_jobs SET place = ?, state = ? WHERE id = ?')
+    .run(String(next), next < ids.length ? 'selecting' : 'running', job.id);
 }
 
 function apply(db: Db, job: Job, clock: Clock): void {

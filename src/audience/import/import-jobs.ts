@@ -1,6 +1,7 @@
 /** Uploaded CSV files that an owner looks at before importing them, and the progress of their imports. They are forgotten at a restart. */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { Failure } from '../../failure.ts';
 import type { ImportJob, ImportReport } from './import.ts';
 import type { CsvLook } from './look.ts';
 
@@ -8,6 +9,9 @@ import type { CsvLook } from './look.ts';
 const KEPT_MS = 3_600_000;
 /** The most files of an account. With more, the oldest that is not being imported is removed. */
 const MAX_OF_ACCOUNT = 5;
+/** The most imports of an account that run or wait for their turn: until then, their files take space on disk. */
+const MAX_RUNNING = 5;
+const TOO_MANY_REQUESTS = 429;
 
 export interface UploadedFile extends CsvLook {
   id: string;
@@ -62,13 +66,21 @@ export class ImportJobs {
     return file?.accountId === accountId ? file : undefined;
   }
 
-  /** Imports a file in the import thread. An error that is not the fault of the file goes to `onFailure`. */
+  /**
+   * Imports a file in the import thread. An error that is not the fault of the file goes to `onFailure`. Throws 429 while too many of the
+   * account have not ended.
+   */
   start(
     file: UploadedFile,
     job: Pick<ImportJob, 'databasePath' | 'typeId' | 'mapping'>,
     onFailure: (error: unknown) => void,
   ) {
     const { accountId, path, fileName, progress } = file;
+    const running = [...this.#files.values()].filter(
+      (other) => other.accountId === accountId && other.state === 'running',
+    );
+    if (running.length >= MAX_RUNNING)
+      throw new Failure(TOO_MANY_REQUESTS, 'Too many imports are under way, try again when one of them has ended');
     file.state = 'running';
     void this.#importContacts({ ...job, accountId, path, fileName, progress })
       .then((report) => {

@@ -258,9 +258,9 @@ export const contactJobs = sqliteTable(
     target_id: integer(),
     /** selecting (the contacts are collected) → running → done; cancelled stays as far as it came; undoing → undone. */
     state: text({ enum: ['selecting', 'running', 'done', 'cancelled', 'undoing', 'undone', 'failed'] }).notNull(),
-    /** Which contacts, as JSON (`ContactFilter`); null when they were given by id. */
+    /** Which contacts, as JSON: a `ContactFilter`, or their ids. Null when the action has ended. */
     filter: text(),
-    /** Where collecting goes on, as text; null at the beginning. */
+    /** Where collecting goes on, as text: after this contact, or after so many ids. Null at the beginning. */
     place: text(),
     /** The last contact that was worked on. */
     after_id: count(),
