@@ -2,12 +2,16 @@
  * Given to Node with --import: makes the sources run as they are, and start sooner. Node removes types by itself, but does not read
  * JSX. Every test file is a process of its own, so what it takes to load the sources is most of what a short test costs.
  */
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, enableCompileCache, registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { threadId } from 'node:worker_threads';
 
 const require = createRequire(import.meta.url);
+
+const CACHE = join(import.meta.dirname, '../node_modules/.cache/jsx');
 
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'));
 
@@ -22,13 +26,26 @@ registerHooks({
   load(url, context, next) {
     if (!url.endsWith('.tsx')) return next(url, context);
     const file = fileURLToPath(url);
-    const { code } = require('esbuild').transformSync(readFileSync(file, 'utf8'), {
-      loader: 'tsx',
-      jsx: 'automatic',
-      jsxImportSource: 'preact',
-      sourcemap: 'inline',
-      sourcefile: file,
-    });
+    const code = compiledOnce(file, readFileSync(file, 'utf8'));
     return { format: 'module', source: code, shortCircuit: true };
   },
 });
+
+/** A file with JSX as JavaScript, kept on disk by its path and content: starting esbuild in each process takes a quarter of a second. */
+function compiledOnce(file, source) {
+  const kept = join(CACHE, `${createHash('sha256').update(`${file}\n${source}`).digest('hex')}.js`);
+  if (existsSync(kept)) return readFileSync(kept, 'utf8');
+  const { code } = require('esbuild').transformSync(source, {
+    loader: 'tsx',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    sourcemap: 'inline',
+    sourcefile: file,
+  });
+  mkdirSync(CACHE, { recursive: true });
+  // Renamed when complete, since other processes may read it at the same moment.
+  const unfinished = `${kept}.${process.pid}.${threadId}`;
+  writeFileSync(unfinished, code);
+  renameSync(unfinished, kept);
+  return code;
+}
