@@ -11,6 +11,8 @@ const WORD_START = MARK + MARK;
 const TRIGRAM = 3;
 /** More trigrams of a search make the index slower and hardly choose better: every contact found is compared with the whole text. */
 const MAX_TRIGRAMS = 4;
+const MIN_LOCAL_PART = 3;
+const TWO_DIGITS = /\p{Nd}{2}/u;
 /** Scripts that put no spaces between words: each of their characters counts as a word, so that any one of them can be searched for. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 const SEPARATORS = /[\s\p{Cc}]+/gu;
@@ -46,13 +48,26 @@ export function searchWords(search: string): string[] {
   return [...new Set(words)];
 }
 
-/** The query of the index (FTS5) for these words: a few trigrams from all over them. */
+/** The query of the index (FTS5) for these words: a few trigrams of them. */
 export function indexQuery(words: readonly string[], accountId: number | null): string {
-  const all = [...new Set(words.flatMap(trigrams))];
-  const step = Math.max(1, all.length / MAX_TRIGRAMS);
-  const chosen = all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
+  const all = [...new Set(words.map(localPart).flatMap(trigrams))];
+  const numbers = all.filter((trigram) => TWO_DIGITS.test(trigram));
+  // Fewer contacts share digits than letters.
+  const chosen = [...new Set([...spread(numbers), ...spread(all)])].slice(0, MAX_TRIGRAMS);
   if (accountId !== null) chosen.push(accountToken(accountId));
   return chosen.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(' AND ');
+}
+
+/** The part of an address that few contacts share: what is before the @, where that is long enough. Other words stay whole. */
+function localPart(word: string): string {
+  const at = word.indexOf('@');
+  return at >= MIN_LOCAL_PART ? word.slice(0, at + 1) : word;
+}
+
+/** So many trigrams from all over these. */
+function spread(all: readonly string[]): string[] {
+  const step = Math.max(1, all.length / MAX_TRIGRAMS);
+  return all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
 }
 
 function trigrams(word: string): string[] {
