@@ -10,6 +10,8 @@ export const PREFETCH_RULES = '/prefetch-rules.json';
 const PAGES = ['/', '/mailings*', '/automations*', '/people*', '/left*', '/outbox*', '/settings*'];
 /** Files to save, parts of pages, and pages that are costly or say something new each time. */
 const NO_PAGES = [
+  '/mailings/*/recipients.csv',
+  '/mailings/*/*/mail',
   '/people/*/export',
   '/people/import/*',
   '/people/actions/*',

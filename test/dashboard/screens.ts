@@ -3,54 +3,66 @@
 export interface Screen {
   /** What the screenshot is called. */
   name: string;
-  /** The path; of the first mailing where it says :utr, of others where it says :opened, :sending or :held. */
+  /** The path; a word after a colon stands for a record that the filled account has (`walked-service.ts`). */
   path: string;
   /** Whether it loads the chart's script too, which has a budget of its own. */
   hasChart?: boolean;
   /** Whether it keeps a connection open for what changes. */
   isLive?: boolean;
-  /** The account: one in which much has happened, or an empty one. The first unless it is said. */
-  account?: 'filled' | 'empty';
+  /** The account: one in which much has happened, an empty one, or none for who has not signed in. The first unless it is said. */
+  account?: 'filled' | 'empty' | 'none';
+  /** Whether it is among the pictures in docs/screenshots: in the light colours, or in both. */
+  picture?: 'light' | 'both';
 }
 
 export const SCREENS: readonly Screen[] = [
   { name: 'gallery', path: '/gallery', hasChart: true },
   { name: 'gallery-bare', path: '/gallery/bare' },
-  { name: 'home', path: '/', hasChart: true },
-  { name: 'home-empty', path: '/', hasChart: true, account: 'empty' },
-  { name: 'mailings', path: '/mailings' },
+  { name: 'home', path: '/', hasChart: true, picture: 'both' },
+  { name: 'home-empty', path: '/', hasChart: true, account: 'empty', picture: 'light' },
+  { name: 'mailings', path: '/mailings', picture: 'light' },
   { name: 'mailings-none', path: '/mailings?search=nothing' },
   { name: 'mailings-empty', path: '/mailings', account: 'empty' },
   { name: 'mailing', path: '/mailings/:utr', hasChart: true },
-  { name: 'mailing-recipients', path: '/mailings/:utr/recipients' },
-  { name: 'mailing-opened', path: '/mailings/:opened', hasChart: true },
-  { name: 'mailing-links', path: '/mailings/:opened/links' },
-  { name: 'mailing-preview', path: '/mailings/:opened/preview' },
+  { name: 'mailing-recipients', path: '/mailings/:utr/recipients', picture: 'light' },
+  { name: 'mailing-opened', path: '/mailings/:opened', hasChart: true, picture: 'both' },
+  { name: 'mailing-links', path: '/mailings/:opened/links', picture: 'light' },
+  { name: 'mailing-preview', path: '/mailings/:opened/preview', picture: 'light' },
   { name: 'mailing-clicked', path: '/mailings/:opened/recipients?link=0' },
-  { name: 'mailing-sending', path: '/mailings/:sending', isLive: true },
+  { name: 'mailing-sending', path: '/mailings/:sending', isLive: true, picture: 'light' },
   { name: 'mailing-held', path: '/mailings/:held' },
   { name: 'mailing-draft-links', path: '/mailings/:held/links' },
-  { name: 'people', path: '/people' },
+  { name: 'people', path: '/people', picture: 'both' },
   { name: 'people-empty', path: '/people', account: 'empty' },
-  { name: 'person', path: '/people/13' },
-  { name: 'people-import', path: '/people/import' },
+  { name: 'person', path: '/people/13', picture: 'light' },
+  { name: 'people-import', path: '/people/import', picture: 'light' },
+  { name: 'people-map', path: '/people/import/:upload', picture: 'light' },
+  { name: 'people-action', path: '/people/actions/:job', picture: 'light' },
+  { name: 'person-erase', path: '/people/13/erase' },
+  { name: 'automations', path: '/automations', picture: 'light' },
+  { name: 'automation', path: '/automations/:automation', picture: 'both' },
+  { name: 'automation-person', path: '/automations/:automation?email=d20p1@example.org' },
   { name: 'automations-empty', path: '/automations', account: 'empty' },
-  { name: 'left', path: '/left' },
+  { name: 'left', path: '/left', picture: 'light' },
   { name: 'left-empty', path: '/left', account: 'empty' },
-  { name: 'left-groups', path: '/left/groups' },
+  { name: 'left-groups', path: '/left/groups', picture: 'light' },
+  { name: 'left-group', path: '/left/groups/1' },
   { name: 'left-blocked', path: '/left/blocked' },
-  { name: 'left-lift', path: '/left/lift?list=all&email=d4p0@example.org' },
-  { name: 'outbox', path: '/outbox' },
-  { name: 'outbox-mail', path: '/outbox/3' },
+  { name: 'left-lift', path: '/left/lift?list=all&email=d4p0@example.org', picture: 'light' },
+  { name: 'outbox', path: '/outbox', picture: 'light' },
+  { name: 'outbox-mail', path: '/outbox/3', picture: 'light' },
   { name: 'outbox-headers', path: '/outbox/3?view=headers' },
   { name: 'outbox-source', path: '/outbox/3?view=source' },
   { name: 'outbox-links', path: '/outbox/3?view=links' },
-  { name: 'outbox-check', path: '/outbox/3?view=check' },
-  { name: 'settings-senders', path: '/settings/senders' },
-  { name: 'settings-health', path: '/settings/health' },
-  { name: 'settings-users', path: '/settings/users' },
-  { name: 'settings-keys', path: '/settings/keys' },
-  { name: 'settings-audit', path: '/settings/audit' },
+  { name: 'outbox-check', path: '/outbox/3?view=check', picture: 'light' },
+  { name: 'settings-senders', path: '/settings/senders', picture: 'light' },
+  { name: 'settings-health', path: '/settings/health', picture: 'light' },
+  { name: 'settings-users', path: '/settings/users', picture: 'light' },
+  { name: 'settings-keys', path: '/settings/keys', picture: 'light' },
+  { name: 'settings-sessions', path: '/settings/sessions', picture: 'light' },
   { name: 'settings-account', path: '/settings/account' },
-  { name: 'settings-sessions', path: '/settings/sessions' },
+  { name: 'settings-second-factor', path: '/settings/second-factor' },
+  { name: 'settings-audit', path: '/settings/audit', picture: 'light' },
+  { name: 'login', path: '/login', account: 'none', picture: 'both' },
+  { name: 'welcome', path: '/welcome', account: 'none' },
 ];

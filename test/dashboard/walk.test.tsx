@@ -1,62 +1,58 @@
 /** Every screen of the dashboard in a real browser: light and dark, on a phone and on a desk. Pictures are left in test/output. */
-import type { AddressInfo } from 'node:net';
-import t, { type Test } from 'tap';
-import { startApp } from '../support/app.ts';
-import { addPerson, cookieOf } from '../support/people.ts';
+import t from 'tap';
 import { skipWithout } from '../support/tools.ts';
 import { DESK, PHONE } from '../support/walked-pages.ts';
 import { excessWidth, findBarriers, launch, openTab, picture, smallTargets } from './browser.ts';
-import { fillAccount } from './filled-account.ts';
-import { fillMailings } from './filled-mailings.ts';
-import { gallery } from './gallery.tsx';
+import { HOSTILE_NAMES } from './filled-account.ts';
 import { SCREENS } from './screens.ts';
+import { startWalked } from './walked-service.ts';
 
 const KILOBYTE = 1000;
 /** What a first visit may load, compressed. */
 const BUDGET = { plain: 60 * KILOBYTE, withChart: 100 * KILOBYTE };
 
-/** A service with a filled and an empty account, the cookies of their owners, and the components' gallery. */
-async function start(t: Test) {
-  const app = await startApp(t);
-  await app.fastify.register(gallery);
-  const utrs = { utr: await fillAccount(t, app), ...(await fillMailings(t, app)) };
-  const cookies = {
-    filled: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' })),
-    empty: cookieOf(app, addPerson(app, 'owner', { name: 'Grace', accountId: 2 })),
-  };
-  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.fastify.server.address() as AddressInfo;
-  return { utrs, cookies, origin: `http://127.0.0.1:${port}` };
-}
+/** The narrowest window in which nothing may need scrolling sideways (WCAG 2.2, 1.4.10), and a wide screen. */
+const NARROWEST = { width: 320, height: 640 };
+const WIDEST = { width: 3840, height: 2160 };
 
 t.test('the dashboard in the browser', { skip: skipWithout('chromium') }, async (t) => {
   const browser = await launch(t);
-  const { origin, cookies, utrs } = await start(t);
+  const { origin, cookies, addressOf } = await startWalked(t, HOSTILE_NAMES);
 
-  for (const { name, path, hasChart = false, isLive = false, account = 'filled' } of SCREENS) {
+  for (const screen of SCREENS) {
+    const { name, hasChart = false, isLive = false, account = 'filled' } = screen;
     t.test(`${name} is accessible, fits, and stays within its budget, in each size and colour scheme`, async (t) => {
-      for (const [size, viewport] of [
-        ['phone', PHONE],
-        ['desk', DESK],
+      for (const [size, viewport, farther] of [
+        ['phone', PHONE, NARROWEST],
+        ['desk', DESK, WIDEST],
       ] as const) {
+        const { page, outside, complaints, received } = await openTab(t, browser, origin, {
+          viewport,
+          ...(account !== 'none' && { cookie: cookies[account] }),
+        });
+        await page.goto(addressOf(screen), { waitUntil: isLive ? 'load' : 'networkidle' });
+        const budget = hasChart ? BUDGET.withChart : BUDGET.plain;
+        t.ok(received() <= budget, `${name} ${size}: ${received()} bytes of at most ${budget}`);
         for (const colorScheme of ['light', 'dark'] as const) {
-          const { page, outside, complaints, received } = await openTab(t, browser, origin, {
-            viewport,
-            colorScheme,
-            cookie: cookies[account],
-          });
-          const address = path.replace(/:(utr|opened|sending|held)/, (_, which: keyof typeof utrs) => utrs[which]);
-          await page.goto(origin + address, { waitUntil: isLive ? 'load' : 'networkidle' });
           const what = `${name} ${size} ${colorScheme}`;
+          await page.emulateMedia({ colorScheme });
           await picture(page, `${name}-${size}-${colorScheme}`);
-          const budget = hasChart ? BUDGET.withChart : BUDGET.plain;
-          t.ok(received() <= budget, `${what}: ${received()} bytes of at most ${budget}`);
           t.strictSame(await findBarriers(page), [], `${what}: axe finds nothing`);
-          t.ok((await excessWidth(page)) <= 0, `${what}: nothing sticks out`);
-          t.strictSame(await smallTargets(page), [], `${what}: every control is at least 24 pixels wide and high`);
-          t.strictSame([outside, complaints], [[], []], `${what}: nothing from elsewhere, nothing on the console`);
-          await page.context().close();
         }
+        t.ok((await excessWidth(page)) <= 0, `${name} ${size}: nothing sticks out`);
+        t.strictSame(
+          await smallTargets(page),
+          [],
+          `${name} ${size}: every control is at least 24 pixels wide and high`,
+        );
+        await page.setViewportSize(farther);
+        t.ok((await excessWidth(page)) <= 0, `${name} at ${farther.width} pixels: nothing sticks out`);
+        t.strictSame(
+          [outside, complaints],
+          [[], []],
+          `${name} ${size}: nothing from elsewhere, nothing on the console`,
+        );
+        await page.context().close();
       }
     });
   }

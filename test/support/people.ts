@@ -13,16 +13,16 @@ export const FROM_PAGE = { 'x-sendlark': 'dashboard', 'sec-fetch-site': 'same-or
 const PASSWORD_HASH = 'scrypt$4$8$1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 
 /** Adds a user with a password nobody knows. */
-export function addPerson(app: TestApp, role: Role = 'owner', { name = '', accountId = 1 } = {}): User {
-  const address = parseAddress(`${(name || role).toLowerCase()}@example.org`);
+export function addPerson(app: TestApp, role: Role = 'owner', { name = '', email = '', accountId = 1 } = {}): User {
+  const address = parseAddress(email || `${(name || role).toLowerCase()}@example.org`);
   if (address === null) throw new Error(`no address for ${name || role}`);
   const given = { accountId, address, name: name || role, role, passwordHash: PASSWORD_HASH };
   return addUser(app.drizzle, given, COMMAND_LINE, app.clock.now());
 }
 
 /** The Cookie header of a new session. */
-export function cookieOf(app: TestApp, user: User): string {
-  return `sendlark=${createSession(app.drizzle, user.id, { address: '127.0.0.1', userAgent: 'Test' }, app.clock.now())}`;
+export function cookieOf(app: TestApp, user: User, userAgent = 'Test'): string {
+  return `sendlark=${createSession(app.drizzle, user.id, { address: '127.0.0.1', userAgent }, app.clock.now())}`;
 }
 
 /** Calls the API as a page of the dashboard does for this user. */

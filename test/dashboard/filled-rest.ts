@@ -1,0 +1,110 @@
+/** What an account has beside people and mailings: an automation with people in it, a segment, groups, senders, an upload, users. */
+import type { Test } from 'tap';
+import { releaseSending } from '../../src/delivery/queue/hold.ts';
+import type { TestApp } from '../support/app.ts';
+import { mustSucceed } from '../support/campaign.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+import type { Naming } from './filled-account.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Adds them to an account that `fillAccount` has filled. Gives what the paths of their screens name. */
+export async function fillRest(
+  t: Test,
+  app: TestApp,
+  naming: Naming,
+): Promise<Record<'automation' | 'job' | 'upload', string>> {
+  const must = mustSucceed(t, app.one);
+  // A month without the background is taken for a clock that went wrong, until somebody says that it is right.
+  releaseSending(app.db, app.clock.now().getTime());
+  await must('/unsubscribes-groups/save', {
+    group_name: naming('Events'),
+    description: naming('Readings and talks'),
+    is_display: 1,
+  });
+  await must('/contacts-type/add', { name: naming('Customers') });
+  await must('/sender/save', {
+    from_name: naming('Lark Books Events'),
+    from_email: 'events@example.com',
+    reply_to_email: 'events@example.com',
+    country_id: 84,
+    company_address: naming('1 Harbour St'),
+    nickname: naming('Events'),
+  });
+  await must('/segment/store', {
+    segment_name: naming('Called reader'),
+    contact_type_id: 1,
+    select_field: ['first_name'],
+    select_operator: ['contains'],
+    value: ['Reader'],
+  });
+  const colleague = addPerson(app, 'editor', { name: naming('Bo Lindqvist'), email: 'bo@example.org' });
+  cookieOf(app, colleague, naming('Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'));
+  addPerson(app, 'viewer', { name: 'Chi', email: 'chi@example.org' });
+  return {
+    automation: await welcomeSeries(t, app, naming),
+    job: await action(t, app),
+    upload: await upload(app, naming),
+  };
+}
+
+/** A series of three mails: one reader has left it, some wait for the second mail and some for the third. */
+async function welcomeSeries(t: Test, app: TestApp, naming: Naming): Promise<string> {
+  const must = mustSucceed(t, app.one);
+  const { utr } = (await must('/automations/create', {
+    type: 'welcome',
+    automation_for: 'contacts_1',
+    automation_name: naming('Welcome to Lark Books'),
+    unsubscribe_group_id: 1,
+    exit_criteria: 0,
+  })) as { utr: string };
+  for (const [subject, waiting_type, waiting_period] of [
+    ['Good that you are here', 'instantly', 1],
+    ['Three books to begin with', 'days', 2],
+    ['How was the first one?', 'days', 7],
+  ] as const)
+    await must('/automations/schedule/create', {
+      ...{ utr, subject: naming(subject), waiting_type, waiting_period },
+      sender_id: 1,
+      template_id: 1,
+      preview_img: 'blank.png',
+      template_html: '<p>Hello ((first_name))</p>',
+    });
+  const live = await app.one.call('GET', '/automations/set-live', { query: { utr } });
+  if (live.status !== 200) throw new Error(live.text);
+  for (const [day, names] of [['Ada', 'Grace', 'Edsger'], ['Barbara', 'Alan'], ['Margaret']].entries()) {
+    for (const name of names)
+      await must('/contacts/add', {
+        ...{ contact_type_id: 1, country: 1, first_name: name },
+        email: `${name.toLowerCase()}@example.net`,
+      });
+    if (day === 1) await must('/global-unsubscribes/save', { email_address: 'edsger@example.net' });
+    await app.background();
+    app.clock.advance(1.5 * DAY_MS);
+    await app.background();
+  }
+  return utr;
+}
+
+/** An action on many people that is done. */
+async function action(t: Test, app: TestApp): Promise<string> {
+  const { job } = (await mustSucceed(t, app.one)('/contacts/jobs/start', {
+    action: 'segment',
+    to_segment_id: 1,
+    everything: 1,
+    search: 'reader',
+  })) as { job: { id: number } };
+  await app.background();
+  return String(job.id);
+}
+
+/** A file of which the columns are to be named. */
+async function upload(app: TestApp, naming: Naming): Promise<string> {
+  const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  const rows = ['Zoë', 'Łukasz', 'Ngọc'].map((name) => [`${name.length}@example.net`, name, naming('Köln')].map(cell));
+  const content = [['email', 'first_name', naming('city')].map(cell), ...rows].join('\n');
+  const file = { filename: 'readers.csv', content: `${content}\n` };
+  const { status, text, body } = await app.one.call('POST', '/contacts/imports/look', { multipart: [['file', file]] });
+  if (status !== 200) throw new Error(text);
+  return body.message.upload.id;
+}

@@ -1,0 +1,47 @@
+/** The list of screens that the walk opens and the pictures show has every page of the dashboard. */
+import { subscribe } from 'node:diagnostics_channel';
+import type { FastifyInstance } from 'fastify';
+import t from 'tap';
+import { startApp } from '../support/app.ts';
+import { SCREENS } from './screens.ts';
+
+/** What is not a page of the dashboard: what recipients and programs ask for, and files. */
+const NO_PAGES = /^\/(api|u|o|c|w|verify|design|docs|assets|images|healthz|readyz|metrics|prefetch-rules\.json)(\/|$)/;
+/** Answers that are no screens of their own. */
+const NO_SCREENS = new Map([
+  ['/settings', 'leads to the first of the settings'],
+  ['/people/:id/export', 'a file to save'],
+  ['/people/import/:id/errors', 'a file to save'],
+  ['/mailings/:utr/recipients.csv', 'a file to save'],
+  ['/mailings/:utr/preview/mail', 'a frame within its screen'],
+  ['/mailings/:utr/links/mail', 'a frame within its screen'],
+  ['/outbox/:id/html', 'a frame within its screen'],
+]);
+
+t.test('every page of the dashboard is among the screens that the walk opens', async (t) => {
+  const routes = new Set<string>();
+  subscribe('fastify.initialization', (message) => {
+    const { fastify } = message as { fastify: FastifyInstance };
+    fastify.addHook('onRoute', ({ method, url }) => {
+      if ([method].flat().includes('GET') && !NO_PAGES.test(url)) routes.add(url);
+    });
+  });
+  await startApp(t);
+  t.ok(routes.has('/people/:id'), 'routes are seen');
+  const shown = new Set(SCREENS.map(({ path }) => routeOf([...routes], path.replace(/\?.*/, ''))));
+  t.strictSame(
+    [...routes].filter((route) => !shown.has(route) && !NO_SCREENS.has(route)),
+    [],
+  );
+  t.strictSame(
+    [...NO_SCREENS.keys()].filter((route) => !routes.has(route)),
+    [],
+  );
+});
+
+/** The route that answers a path: the one with the fewest parameters. */
+function routeOf(routes: readonly string[], path: string): string | undefined {
+  return routes
+    .filter((route) => new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(path))
+    .sort((one, other) => one.split(':').length - other.split(':').length)[0];
+}

@@ -1,0 +1,44 @@
+/** A listening service with a filled and an empty account, for walks through every screen in a browser. */
+import type { AddressInfo } from 'node:net';
+import type { Test } from 'tap';
+import { startApp, type TestApp } from '../support/app.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+import { fillAccount, type Naming } from './filled-account.ts';
+import { fillMailings } from './filled-mailings.ts';
+import { fillRest } from './filled-rest.ts';
+import { gallery } from './gallery.tsx';
+import type { Screen } from './screens.ts';
+
+export interface WalkedService {
+  app: TestApp;
+  origin: string;
+  /** The cookies of the accounts' owners. */
+  cookies: { filled: string; empty: string };
+  /** The address of a screen. */
+  addressOf(screen: Pick<Screen, 'path'>): string;
+}
+
+/** Starts it; `naming` says what the records are called. */
+export async function startWalked(t: Test, naming: Naming): Promise<WalkedService> {
+  const app = await startApp(t);
+  await app.fastify.register(gallery);
+  const records: Record<string, string> = {
+    utr: await fillAccount(t, app, naming),
+    ...(await fillRest(t, app, naming)),
+    // Last, because the background would end the mailing that is shown while it is under way.
+    ...(await fillMailings(t, app)),
+  };
+  const cookies = {
+    filled: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' }), 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'),
+    empty: cookieOf(app, addPerson(app, 'owner', { name: 'Grace', accountId: 2 })),
+  };
+  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.fastify.server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    app,
+    origin,
+    cookies,
+    addressOf: ({ path }) => origin + path.replace(/(?<=\/):(\w+)/, (_, name: string) => records[name] ?? name),
+  };
+}
