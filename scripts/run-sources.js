@@ -31,7 +31,7 @@ registerHooks({
   },
 });
 
-/** A file with JSX as JavaScript, kept on disk by its path and content: starting esbuild in each process takes a quarter of a second. */
+/** A file with JSX as JavaScript, kept on disk by its path and content. Compiling all anew is a quarter of the CPU time of loading the application. */
 function compiledOnce(file, source) {
   const kept = join(CACHE, `${createHash('sha256').update(`${file}\n${source}`).digest('hex')}.js`);
   if (existsSync(kept)) return readFileSync(kept, 'utf8');
