@@ -72,7 +72,17 @@ export const liveRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
         last = text;
         if (['cancelled', 'done', 'draft'].includes(progress.state)) close(stream);
       };
-      open.set(stream, { accountId, timer: setInterval(tell, INTERVAL_MS) });
+      const tick = () => {
+        try {
+          request.requireCaller();
+          tell();
+        } catch (error) {
+          // The keys or the session have ended, or the disk failed: thrown from a timer, it would end the process.
+          request.log.debug({ err: error }, 'a progress is followed no longer');
+          close(stream);
+        }
+      };
+      open.set(stream, { accountId, timer: setInterval(tick, INTERVAL_MS) });
       stream.on('close', () => close(stream));
       tell();
     },

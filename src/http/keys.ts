@@ -21,6 +21,8 @@ declare module 'fastify' {
     role: Role;
     /** The session by which a person calls; null for a pair of keys. */
     sessionId: number | null;
+    /** Throws 401 or 403 when the caller's keys or session have ended since, for answers that take long. */
+    requireCaller(): void;
   }
   interface FastifyContextConfig {
     /** The least role that a person needs for this endpoint. By default a GET needs viewer, everything else editor. */
@@ -106,6 +108,9 @@ export function installKeys(
   app.decorateRequest('role', 'viewer');
   app.decorateRequest('actor');
   app.decorateRequest('sessionId', null);
+  app.decorateRequest('requireCaller', function () {
+    requireCaller(this);
+  });
   for (const hook of ['onRequest', 'preHandler'] as const) {
     app.addHook(hook, (request: FastifyRequest, _reply: FastifyReply, next: () => void) => {
       Object.assign(request, requireCaller(request));

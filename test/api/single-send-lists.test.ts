@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { type Caller, startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
+import { addPerson, callerOf } from '../support/people.ts';
 
 const NAMES = ['anna', 'bea', 'cleo', 'dora'];
 const PEOPLE = NAMES.map((name) => ({ email: `${name}@example.org`, first_name: name }));
@@ -232,3 +233,16 @@ t.test(
     }
   },
 );
+
+t.test('progress is no longer told once the session has ended, or when it cannot be read', async (t) => {
+  const { app, utr } = await sent(t);
+  app.db.exec("UPDATE mailings SET state = 'paused', finished_at = NULL WHERE owner_kind = 'single'");
+  const person = callerOf(app, addPerson(app, 'viewer'));
+  const streams = [person, app.one].map((caller) => caller.call('GET', '/live', { query: { utr } }));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  app.db.exec('DELETE FROM sessions');
+  t.match((await streams[0])?.text, /^data: [^\n]*\n\n$/);
+  app.db.exec('ALTER TABLE mailings RENAME TO elsewhere');
+  t.match((await streams[1])?.text, /^data: [^\n]*\n\n$/);
+  app.db.exec('ALTER TABLE elsewhere RENAME TO mailings');
+});
