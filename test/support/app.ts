@@ -1,5 +1,5 @@
 /** Builds the application as production does, on a fresh database with two accounts, a fake clock and the outbox. */
-import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,9 +98,13 @@ export interface TestApp {
 const KEYS = { PUBLIC_KEY: '', SECRET_KEY: '' };
 const PUBLIC_URL = 'http://mail.example.com';
 
-/** A database of this release with its seed, made once per run of the suite and copied from then on. */
+/**
+ * A database of this release with its seed, made once per run of the suite and copied from then on. Its name holds the number of
+ * migrations, because a run of an earlier state of the sources may have had the same process id.
+ */
 function seededCopy(path: string): void {
-  const template = join(tmpdir(), `sendlark-test-${process.ppid}.db`);
+  const migrations = readdirSync(new URL('../../drizzle/', import.meta.url)).length;
+  const template = join(tmpdir(), `sendlark-test-${process.ppid}-${migrations}.db`);
   if (!existsSync(template)) {
     const building = `${template}-${process.pid}`;
     const db = connect(building);
