@@ -66,7 +66,11 @@ async function visit(app: TestApp): Promise<void> {
   }
   await untilFlushed(app);
   await app.background();
-  app.db.exec(`UPDATE deliveries SET state = 3, reply = '550 5.1.1 No such user here' WHERE id IN (SELECT id FROM deliveries ORDER BY id DESC LIMIT 1);
-    UPDATE deliveries SET state = 4, reply = '451 4.7.1 Greylisted, please try again later' WHERE id IN (SELECT id - 1 FROM deliveries ORDER BY id DESC LIMIT 1);
-    UPDATE mailings SET delivered = delivered - 2, bounces = bounces + 1, failed = failed + 1 WHERE id = (SELECT max(mailing_id) FROM deliveries)`);
+  const mailing = "(SELECT max(id) FROM mailings WHERE owner_kind = 'single')";
+  const fromLast = (at: number) =>
+    `(SELECT id FROM deliveries WHERE mailing_id = ${mailing} ORDER BY id DESC LIMIT 1 OFFSET ${at})`;
+  app.db.exec(`
+    UPDATE deliveries SET state = 3, reply = '550 5.1.1 No such user here' WHERE id = ${fromLast(0)};
+    UPDATE deliveries SET state = 4, reply = '451 4.7.1 Greylisted, please try again later' WHERE id = ${fromLast(1)};
+    UPDATE mailings SET delivered = delivered - 2, bounces = bounces + 1, failed = failed + 1 WHERE id = ${mailing}`);
 }

@@ -58,7 +58,8 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
   const grid = { stroke: colour('line'), width: 1 };
   const font = `12px ${getComputedStyle(canvas).fontFamily}`;
   const bars = uPlot.paths.bars?.({ size: [0.72, 28], radius: 0.2 });
-  const line = uPlot.paths.spline?.();
+  // Straight from one value to the next: a smooth curve would show values that nobody measured.
+  const line = uPlot.paths.linear?.();
   const values = series.flatMap((each) => each.values);
   const isFlat = values.every((value) => value === 0);
   const options: uPlot.Options = {
