@@ -2,8 +2,8 @@
 import Type from 'typebox';
 import { type Address, parseAddressList } from '../audience/contacts/addresses.ts';
 import { messages } from '../failure.ts';
-import { MAX_ARRAY_ITEMS } from '../http/schemas.ts';
-import type { FieldErrorCollector } from '../http/validation.ts';
+import { MAX_ARRAY_ITEMS } from '../http/requests/schemas.ts';
+import type { FieldErrorCollector } from '../http/requests/validation.ts';
 
 export const AddressList = Type.String({ description: 'One address, or several separated by commas.' });
 

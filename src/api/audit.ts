@@ -6,7 +6,14 @@ import { recordObject } from '../database/record-json.ts';
 import { auditLog } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { sendList } from '../http/list-response.ts';
-import { choice, eitherOrderQuery, integer, isoTimestampSchema, nullable, successWith } from '../http/schemas.ts';
+import {
+  choice,
+  eitherOrderQuery,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  successWith,
+} from '../http/requests/schemas.ts';
 import { AUDIT_ACTIONS } from '../users/audit.ts';
 
 const Entry = Type.Object({

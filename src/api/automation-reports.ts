@@ -15,7 +15,7 @@ import {
   nullable,
   successWith,
   zeroOrOne,
-} from '../http/schemas.ts';
+} from '../http/requests/schemas.ts';
 
 const tags = ['Automations'];
 

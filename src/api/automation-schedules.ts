@@ -27,8 +27,8 @@ import {
   successWith,
   text,
   trackingFlag,
-} from '../http/schemas.ts';
-import { check } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check } from '../http/requests/validation.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
 
 const tags = ['Automations'];

@@ -32,8 +32,8 @@ import {
   nullable,
   softStamps,
   successWith,
-} from '../http/schemas.ts';
-import { check } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check } from '../http/requests/validation.ts';
 
 const tags = ['Automations'];
 

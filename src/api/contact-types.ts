@@ -10,7 +10,16 @@ import { contactTypes } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
-import { done, doneInErrors, identifier, integer, line, listQuery, softStamps, successWith } from '../http/schemas.ts';
+import {
+  done,
+  doneInErrors,
+  identifier,
+  integer,
+  line,
+  listQuery,
+  softStamps,
+  successWith,
+} from '../http/requests/schemas.ts';
 import { holdCampaignsUsingTarget } from '../senders/hold-campaigns.ts';
 
 const tags = ['Contact types'];

@@ -16,7 +16,15 @@ import type { Deps } from '../deps.ts';
 import { Failure, messages, notFound } from '../failure.ts';
 import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
-import { csvFile, done, identifier, integer, isoTimestampSchema, listQuery, successWith } from '../http/schemas.ts';
+import {
+  csvFile,
+  done,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  listQuery,
+  successWith,
+} from '../http/requests/schemas.ts';
 import { readCsvUpload } from './csv-upload.ts';
 
 const tags = ['Contacts'];

@@ -30,8 +30,8 @@ import {
   optionalReference,
   successWith,
   zeroOrOne,
-} from '../http/schemas.ts';
-import { check } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check } from '../http/requests/validation.ts';
 import { checkContactFilter, contactFilter, contactFilterProperties } from './contacts-search.ts';
 
 const tags = ['Contacts'];

@@ -16,8 +16,17 @@ import { ownedRecord } from '../database/ownership.ts';
 import { contactImports } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, messages, notFound } from '../failure.ts';
-import { choice, csvFile, identifier, integer, nullable, reference, stringList, successWith } from '../http/schemas.ts';
-import { check } from '../http/validation.ts';
+import {
+  choice,
+  csvFile,
+  identifier,
+  integer,
+  nullable,
+  reference,
+  stringList,
+  successWith,
+} from '../http/requests/schemas.ts';
+import { check } from '../http/requests/validation.ts';
 import { readCsvUpload } from './csv-upload.ts';
 
 const tags = ['Contacts'];

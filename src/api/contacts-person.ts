@@ -20,7 +20,7 @@ import {
   successWith,
   text,
   zeroOrOne,
-} from '../http/schemas.ts';
+} from '../http/requests/schemas.ts';
 import { erasePerson } from '../people/erase.ts';
 import { personLists } from '../people/lists.ts';
 import { MOMENTS, type Moment as PersonMoment, personTimeline } from '../people/timeline.ts';

@@ -25,8 +25,8 @@ import {
   successWith,
   text,
   zeroOrOne,
-} from '../http/schemas.ts';
-import { check, type FieldErrorCollector } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check, type FieldErrorCollector } from '../http/requests/validation.ts';
 
 const tags = ['Contacts'];
 

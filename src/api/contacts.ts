@@ -36,8 +36,8 @@ import {
   reference,
   softStamps,
   successWith,
-} from '../http/schemas.ts';
-import { check, type FieldErrorCollector } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check, type FieldErrorCollector } from '../http/requests/validation.ts';
 import { ContactType } from './contact-types.ts';
 
 const tags = ['Contacts'];

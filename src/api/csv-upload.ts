@@ -3,9 +3,9 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
 import { Failure, messages } from '../failure.ts';
-import { assembleFields } from '../http/form-fields.ts';
-import { asFailure, fieldText, readParts } from '../http/forms.ts';
-import { FieldErrorCollector } from '../http/validation.ts';
+import { assembleFields } from '../http/requests/form-fields.ts';
+import { asFailure, fieldText, readParts } from '../http/requests/forms.ts';
+import { FieldErrorCollector } from '../http/requests/validation.ts';
 
 /** A file on disk with the other fields of its form, and what is wrong with the file. */
 interface CsvUpload {

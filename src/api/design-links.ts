@@ -5,7 +5,7 @@ import { recordUtr } from '../database/ownership.ts';
 import type { Deps } from '../deps.ts';
 import { revokeDesignLinks } from '../designs/designs.ts';
 import { notFound } from '../failure.ts';
-import { done, identifier } from '../http/schemas.ts';
+import { done, identifier } from '../http/requests/schemas.ts';
 
 const tags = ['Design pages'];
 

@@ -22,8 +22,8 @@ import {
   nullable,
   successWith,
   zeroOrOne,
-} from '../http/schemas.ts';
-import { check } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check } from '../http/requests/validation.ts';
 import { holdCampaignsUsingSegments } from '../senders/hold-campaigns.ts';
 
 const tags = ['Fields'];

@@ -11,8 +11,8 @@ import { unsubscribers } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
-import { addressListQuery, done, identifier, identifiers, successWith } from '../http/schemas.ts';
-import { check } from '../http/validation.ts';
+import { addressListQuery, done, identifier, identifiers, successWith } from '../http/requests/schemas.ts';
+import { check } from '../http/requests/validation.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
 import { Unsubscriber } from './unsubscribe-groups.ts';
 

@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { filesCheck } from '../doctor/files.ts';
 import { localChecks } from '../doctor/local.ts';
 import { serviceChecks } from '../doctor/service.ts';
-import { choice, integer, isoTimestampSchema, nullable, successWith } from '../http/schemas.ts';
+import { choice, integer, isoTimestampSchema, nullable, successWith } from '../http/requests/schemas.ts';
 import { VERSION } from '../version.ts';
 
 const Finding = Type.Object({

@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { installErrors } from '../http/errors.ts';
-import { installForms } from '../http/forms.ts';
 import { installKeys } from '../http/keys.ts';
-import { installValidation } from '../http/validation.ts';
+import { installForms } from '../http/requests/forms.ts';
+import { installValidation } from '../http/requests/validation.ts';
 import { auditRoutes } from './audit.ts';
 import { automationReportRoutes } from './automation-reports.ts';
 import { automationScheduleRoutes } from './automation-schedules.ts';

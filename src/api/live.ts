@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import type { Deps } from '../deps.ts';
 import { Failure } from '../failure.ts';
-import { identifier } from '../http/schemas.ts';
+import { identifier } from '../http/requests/schemas.ts';
 import { requireSingleSend } from '../single-sends/actions.ts';
 import { findProgress, type Progress } from '../single-sends/progress.ts';
 

@@ -7,9 +7,9 @@ import { readRecord, recordObject } from '../database/record-json.ts';
 import { COLOUR_SCHEMES, users } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
-import { LANGUAGE_CODES } from '../http/languages.ts';
 import { sendRecord } from '../http/list-response.ts';
-import { choice, done, flag, integer, line, successWith, zeroOrOne } from '../http/schemas.ts';
+import { LANGUAGE_CODES } from '../http/pages/languages.ts';
+import { choice, done, flag, integer, line, successWith, zeroOrOne } from '../http/requests/schemas.ts';
 import { changeOwnSettings } from '../users/own-settings.ts';
 import { findUser, type User } from '../users/users.ts';
 

@@ -21,7 +21,7 @@ import {
   line,
   nullable,
   successWith,
-} from '../http/schemas.ts';
+} from '../http/requests/schemas.ts';
 
 const tags = ['Outbox'];
 

@@ -10,7 +10,7 @@ import { lastBackupAt } from '../database/backups.ts';
 import { AUTOMATION_STATUS, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/hold.ts';
 import type { Deps } from '../deps.ts';
-import { choice, integer, nullable, successWith, zeroOrOne } from '../http/schemas.ts';
+import { choice, integer, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
 import { senderDomain } from '../senders/domains.ts';
 import { FINISHED, isHeld, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
 import { VERSION } from '../version.ts';

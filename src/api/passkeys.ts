@@ -9,7 +9,15 @@ import { passkeys, users } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendList } from '../http/list-response.ts';
-import { done, identifier, integer, isoTimestampSchema, listQuery, nullable, successWith } from '../http/schemas.ts';
+import {
+  done,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  listQuery,
+  nullable,
+  successWith,
+} from '../http/requests/schemas.ts';
 import { audit } from '../users/audit.ts';
 
 const PasskeyRecord = Type.Object({

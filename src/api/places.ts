@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { chooseEncoding } from '../http/content-encoding.ts';
-import { integer, nullable, successWith } from '../http/schemas.ts';
+import { integer, nullable, successWith } from '../http/requests/schemas.ts';
 import { placesBody, placesEtag } from './places-body.ts';
 
 const tags = ['Places'];

@@ -31,8 +31,8 @@ import {
   stamps,
   stringList,
   successWith,
-} from '../http/schemas.ts';
-import { check, type FieldErrorCollector } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check, type FieldErrorCollector } from '../http/requests/validation.ts';
 import { holdCampaignsUsingTarget } from '../senders/hold-campaigns.ts';
 
 const tags = ['Segments'];

@@ -7,7 +7,7 @@ import { ownedBy } from '../database/ownership.ts';
 import { senders } from '../database/schema/index.ts';
 import { stateName } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';
-import { integer, isoTimestampSchema, nullable, successWith } from '../http/schemas.ts';
+import { integer, isoTimestampSchema, nullable, successWith } from '../http/requests/schemas.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { listLastVerifications, resendAllowedAt } from '../senders/senders.ts';
 import { Verification } from './senders.ts';

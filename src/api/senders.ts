@@ -30,8 +30,8 @@ import {
   softStamps,
   successWith,
   zeroOrOne,
-} from '../http/schemas.ts';
-import { check } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check } from '../http/requests/validation.ts';
 import { findLastVerification, holdCampaignsUsingSender, sendVerification } from '../senders/senders.ts';
 import { type AuditAction, audit } from '../users/audit.ts';
 

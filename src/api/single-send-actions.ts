@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import type { Deps } from '../deps.ts';
-import { done, identifier, identifiers, integer, successWith } from '../http/schemas.ts';
+import { done, identifier, identifiers, integer, successWith } from '../http/requests/schemas.ts';
 import {
   cancelSingleSend,
   deleteSingleSends,

@@ -17,7 +17,7 @@ import {
   nullable,
   successWith,
   text,
-} from '../http/schemas.ts';
+} from '../http/requests/schemas.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { showMail } from '../single-sends/shown-mail.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';

@@ -24,8 +24,8 @@ import {
   nullable,
   successWith,
   zeroOrOne,
-} from '../http/schemas.ts';
-import { check } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check } from '../http/requests/validation.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { sendTestMail } from '../single-sends/test-mail.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';

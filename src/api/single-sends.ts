@@ -24,8 +24,8 @@ import {
   successWith,
   text,
   trackingFlag,
-} from '../http/schemas.ts';
-import { check } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check } from '../http/requests/validation.ts';
 import { previewSingleSend } from '../single-sends/preview.ts';
 import {
   createSingleSend,

@@ -24,7 +24,7 @@ import {
   isoTimestampSchema,
   successWith,
   text,
-} from '../http/schemas.ts';
+} from '../http/requests/schemas.ts';
 
 const tags = ['Bounces and suppressions'];
 

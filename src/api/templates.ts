@@ -6,7 +6,7 @@ import { recordObject } from '../database/record-json.ts';
 import { designTemplates } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { sendList } from '../http/list-response.ts';
-import { integer, isoTimestampSchema, listQuery, nullable, successWith, zeroOrOne } from '../http/schemas.ts';
+import { integer, isoTimestampSchema, listQuery, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
 
 const tags = ['Templates'];
 

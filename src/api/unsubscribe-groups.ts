@@ -27,8 +27,8 @@ import {
   successWith,
   text,
   zeroOrOne,
-} from '../http/schemas.ts';
-import { check } from '../http/validation.ts';
+} from '../http/requests/schemas.ts';
+import { check } from '../http/requests/validation.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
 
 const tags = ['Unsubscribe groups'];

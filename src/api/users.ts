@@ -22,7 +22,7 @@ import {
   stamps,
   successWith,
   zeroOrOne,
-} from '../http/schemas.ts';
+} from '../http/requests/schemas.ts';
 import { createLoginLink, loginLinkPath } from '../users/login-links.ts';
 import { addUser, changeUser, findUser, findUserByEmail, removeUser, type User } from '../users/users.ts';
 

@@ -1,7 +1,7 @@
 /** The checks that every page of the dashboard makes first: changes come from our own pages, and all pages but those for signing in need a session. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
-import { unknownPage } from '../http/page-layout.ts';
+import { unknownPage } from '../http/pages/layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
 import type { Session } from '../users/sessions.ts';
 import { answerError, sendErrorPage } from './error-pages.tsx';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Db } from '../database/open.ts';
 import { isBusy, type WriteLock } from '../database/write-lock.ts';
 import { unavailable } from '../failure.ts';
-import { throwFieldErrors } from './validation.ts';
+import { throwFieldErrors } from './requests/validation.ts';
 
 /** Together with the request's own work, the answer comes within two seconds. */
 const LOCK_WAIT_MS = 1500;

@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { countries } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { html } from '../http/html.ts';
-import { page } from '../http/page-layout.ts';
+import { html } from '../http/pages/html.ts';
+import { page } from '../http/pages/layout.ts';
 
 export async function countriesPage(app: FastifyInstance, { db }: Deps): Promise<void> {
   app.get('/docs/countries', (_request, reply) => {

@@ -7,7 +7,7 @@ import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 import { deliveryValues } from '../delivery/queue/recipient-values.ts';
 import type { Deps } from '../deps.ts';
-import { READ, unknownLink } from '../http/page-layout.ts';
+import { READ, unknownLink } from '../http/pages/layout.ts';
 
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const FLUSH_MS = 100;

@@ -4,10 +4,10 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 import type { Deps } from '../deps.ts';
 import { Failure, unavailable } from '../failure.ts';
-import { type FormBody, MALFORMED, textList } from '../http/form-fields.ts';
-import { html } from '../http/html.ts';
-import { messagePage, page, READ, unknownLink } from '../http/page-layout.ts';
-import { chooseWords, type PageWords } from '../http/page-words/index.ts';
+import { html } from '../http/pages/html.ts';
+import { messagePage, page, READ, unknownLink } from '../http/pages/layout.ts';
+import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
+import { type FormBody, MALFORMED, textList } from '../http/requests/form-fields.ts';
 import { PreferenceStore, type Preferences } from './preferences.ts';
 
 interface Link {

@@ -8,7 +8,7 @@ import { untracked } from '../delivery/content/web-copy.ts';
 import type { FrozenContent } from '../delivery/queue/mailings.ts';
 import { deliveryValues } from '../delivery/queue/recipient-values.ts';
 import type { Deps } from '../deps.ts';
-import { READ, unknownLink } from '../http/page-layout.ts';
+import { READ, unknownLink } from '../http/pages/layout.ts';
 
 /** No scripts and no forms, in an opaque origin. Pictures and styles load from wherever the mail has them, and links work. */
 const POLICY = [

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
-import { assembleFields, MALFORMED } from '../../src/http/form-fields.ts';
+import { assembleFields, MALFORMED } from '../../src/http/requests/form-fields.ts';
 import { type CallOptions, type FilePart, startApp } from '../support/app.ts';
 
 const isEnvelope = (body: unknown): boolean => {

@@ -1,9 +1,9 @@
 /** The pages that recipients open are in the language of their browser where we write it, and in English for everybody else. */
 import PostalMime from 'postal-mime';
 import t from 'tap';
-import { Html } from '../../src/http/html.ts';
-import { de } from '../../src/http/page-words/de.ts';
-import { en } from '../../src/http/page-words/en.ts';
+import { Html } from '../../src/http/pages/html.ts';
+import { de } from '../../src/http/pages/words/de.ts';
+import { en } from '../../src/http/pages/words/en.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 

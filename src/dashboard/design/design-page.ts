@@ -15,9 +15,9 @@ import { type Design, findDesign, saveDesign, senderValues, type TemplateCode } 
 import { conflict, Failure, notFound } from '../../failure.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { withRetryAfter } from '../../http/errors.ts';
-import { MAX_FORM_BYTES } from '../../http/forms.ts';
-import { html } from '../../http/html.ts';
-import { page, READ, unknownLink } from '../../http/page-layout.ts';
+import { html } from '../../http/pages/html.ts';
+import { page, READ, unknownLink } from '../../http/pages/layout.ts';
+import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import { builtUrls } from '../../http/static-files.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
 

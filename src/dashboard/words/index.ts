@@ -1,7 +1,7 @@
 /** The language of a page: its texts, and how it writes numbers and dates. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { LanguageCode } from '../../http/languages.ts';
+import type { LanguageCode } from '../../http/pages/languages.ts';
 import { de } from './de/index.ts';
 import { en } from './en/index.ts';
 import type { Entry, Translation, ValuesOf } from './translation.ts';

@@ -1,7 +1,7 @@
 /** The documentation of the API: the OpenAPI document, and a page on which it can be read and tried out. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../deps.ts';
-import { html } from '../html.ts';
+import { html } from '../pages/html.ts';
 import { builtUrls } from '../static-files.ts';
 
 /** The page sends requests to this server only. Scalar writes its style sheet and positions into the page by script. */

@@ -1,7 +1,7 @@
 /** One automation: its mails in their order with the people at each, who is in it, and what one person would get and when. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient, ApiFailure } from '../../api-client.ts';
 import { Stats } from '../../components/figures.tsx';
 import { Badge, Card, Notice } from '../../components/surface.tsx';

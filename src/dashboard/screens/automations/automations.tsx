@@ -1,7 +1,7 @@
 /** The automations of the account, with their figures. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Badge, Empty } from '../../components/surface.tsx';
 import { Pager, Table } from '../../components/table.tsx';

@@ -1,7 +1,7 @@
 /** Home: what to do next, what is under way, how it went, and whether all is well. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { languageOf, sendPage } from '../../page.tsx';

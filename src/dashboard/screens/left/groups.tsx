@@ -1,6 +1,6 @@
 /** The unsubscribe groups, each with how many people have left it. */
 import type { FastifyInstance } from 'fastify';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Empty } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { Deps } from '../../../deps.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Time } from '../../components/figures.tsx';
 import { SearchForm } from '../../components/search.tsx';

@@ -1,7 +1,7 @@
 /** Takes an address off a list, after a page that says what this means for the person. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notFound } from '../../../failure.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Card } from '../../components/surface.tsx';

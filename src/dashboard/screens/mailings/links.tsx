@@ -1,7 +1,7 @@
 /** The links of a mailing by their clicks: as a table that leads to who clicked, and beside each link in the mail. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Card, Empty } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';

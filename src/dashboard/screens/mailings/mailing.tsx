@@ -1,7 +1,7 @@
 /** One mailing: its state and progress, what it achieved, why people were left out, and what can be done with it. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { viewerOf } from '../../signed-in.ts';
 import { Actions, mailingActions } from './actions.tsx';

@@ -1,7 +1,7 @@
 /** Mailings: the single sends, newest first, found by their state, name or subject. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { SHOWN_STATES } from '../../../single-sends/shown-state.ts';
 import { ApiClient } from '../../api-client.ts';
 import { StateBadge } from '../../components/campaign-state.tsx';

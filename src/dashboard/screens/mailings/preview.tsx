@@ -1,7 +1,7 @@
 /** The mail of a mailing as somebody of its audience sees it: on a desk, on a phone, and as plain text. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { MailFrames } from '../../components/mail-frames.tsx';
 import { Card, Notice } from '../../components/surface.tsx';

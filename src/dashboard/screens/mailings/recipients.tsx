@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
 import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../../database/schema/index.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { Time } from '../../components/figures.tsx';

@@ -1,6 +1,6 @@
 /** One mail of the outbox: as it looks, its text, headers and source, its links, and what may keep people from reading it. */
 import type { FastifyInstance } from 'fastify';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Time } from '../../components/figures.tsx';
 import { MailFrames } from '../../components/mail-frames.tsx';

@@ -1,7 +1,7 @@
 /** The outbox: the mails that are kept here because no relay is configured, newest first. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../../deps.ts';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Time } from '../../components/figures.tsx';
 import { SearchForm } from '../../components/search.tsx';

@@ -1,6 +1,6 @@
 /** Actions on many people: the page that says what will happen to how many, and the page that shows how far it is. */
 import type { FastifyInstance } from 'fastify';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Meter, Stats } from '../../components/figures.tsx';

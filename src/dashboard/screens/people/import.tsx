@@ -1,6 +1,6 @@
 /** Importing people in three steps: choose a file, say what its columns are, watch it. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';

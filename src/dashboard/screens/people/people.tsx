@@ -1,6 +1,6 @@
 /** People: the list with its search, filters and columns, and the choice of an action on many of them. */
 import type { FastifyInstance } from 'fastify';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient, ApiFailure } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { Island } from '../../components/island.tsx';

@@ -1,6 +1,6 @@
 /** One person: facts, groups and segments, the timeline, the export, and erasing them. */
 import type { FastifyInstance } from 'fastify';
-import { READ } from '../../../http/page-layout.ts';
+import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Badge, Card, Notice } from '../../components/surface.tsx';

@@ -2,8 +2,8 @@
 import formbody from '@fastify/formbody';
 import multipart, { type FastifyMultipartOptions, type Multipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { hasMoreParts, isDeeper } from '../delivery/content/json-size.ts';
-import { Failure, payloadTooLarge } from '../failure.ts';
+import { hasMoreParts, isDeeper } from '../../delivery/content/json-size.ts';
+import { Failure, payloadTooLarge } from '../../failure.ts';
 import { assembleFields, type FormBody, MALFORMED, parseUrlencoded } from './form-fields.ts';
 import { normalize } from './normalize.ts';
 

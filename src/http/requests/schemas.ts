@@ -1,6 +1,6 @@
 /** Schemas for the kinds of parameters and fields in the API, which routes combine. app.ts registers their keywords with Ajv. */
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
-import { DELIVERY_STATE_NAMES } from '../database/schema/index.ts';
+import { DELIVERY_STATE_NAMES } from '../../database/schema/index.ts';
 
 const MAX_LINE_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 65_535;

@@ -2,8 +2,8 @@
 import type { FastifyReply } from 'fastify';
 import { Html, html } from './html.ts';
 import type { LanguageCode } from './languages.ts';
-import { STYLE } from './page-style.ts';
-import { chooseWords, type PageWords } from './page-words/index.ts';
+import { STYLE } from './style.ts';
+import { chooseWords, type PageWords } from './words/index.ts';
 
 /** The methods that show a page. Handlers make sure that a HEAD changes and counts nothing. */
 export const READ: ['GET', 'HEAD'] = ['GET', 'HEAD'];
