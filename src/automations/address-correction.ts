@@ -5,8 +5,8 @@
 import type { Database } from 'better-sqlite3';
 import { type ContactInput, type Readdressed, updateContact } from '../audience/contacts/contacts.ts';
 import type { Db } from '../database/open.ts';
+import { isMember } from '../delivery/queue/automation-members.ts';
 import { addReaddressed, type Enrolment, joinEnrolments } from '../delivery/queue/enrolment-state.ts';
-import { isMember } from '../delivery/queue/series.ts';
 
 /** Changes a contact like `updateContact`, and moves its person's enrolments in the same transaction. */
 export function updateContactKeepingPlaces(

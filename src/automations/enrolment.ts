@@ -8,6 +8,8 @@ import { ineligibilityReason, isLiveContact } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
 import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
+import { isMember } from '../delivery/queue/automation-members.ts';
+import { NEXT_SCHEDULE, SCHEDULE_WAIT } from '../delivery/queue/automation-waits.ts';
 import {
   enrolmentEnd,
   enrolmentMoves,
@@ -15,7 +17,6 @@ import {
   finishDueEnrolments,
 } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
-import { isMember, NEXT_SCHEDULE, SCHEDULE_WAIT } from '../delivery/queue/series.ts';
 import { type AutomationDeps, freezeSchedule, listSchedules } from './automations.ts';
 import { createScheduleMailing, findScheduleMailing } from './schedule-mailings.ts';
 import { holdAutomations } from './status.ts';

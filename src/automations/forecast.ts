@@ -5,9 +5,9 @@ import { ineligibilityReason } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE } from '../database/schema/index.ts';
+import { waitMs } from '../delivery/queue/automation-waits.ts';
 import { type Automation, listSchedules, type Schedule } from './automations.ts';
 import { OBSTACLE, PERSON } from './enrolment.ts';
-import { waitMs } from './waits.ts';
 
 const NOT_LIVE = 'the automation is not live';
 

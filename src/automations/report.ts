@@ -2,9 +2,9 @@
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS } from '../database/schema/index.ts';
+import { waitMs } from '../delivery/queue/automation-waits.ts';
 import { type ReportedHold, reportedHold } from '../delivery/queue/held.ts';
 import type { Automation, Schedule } from './automations.ts';
-import { waitMs } from './waits.ts';
 
 /** The hold is why Sendlark moved it back to draft, or why one of its mails or all sending is held. */
 export type AutomationReport = ReportedHold & {

@@ -5,7 +5,7 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { ineligibilityReason, isInTargets, isLiveContact } from '../../audience/eligibility.ts';
-import { LEFT_AUTOMATION, READDRESSED } from './series.ts';
+import { LEFT_AUTOMATION, READDRESSED } from './automation-members.ts';
 
 /**
  * The joins from a delivery `d` to its person: `c`, their contact, if it is not deleted and still has the delivery's address; and

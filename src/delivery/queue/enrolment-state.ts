@@ -4,7 +4,8 @@
  */
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
-import { NEXT_SCHEDULE, READDRESSED, SCHEDULE_WAIT } from './series.ts';
+import { READDRESSED } from './automation-members.ts';
+import { NEXT_SCHEDULE, SCHEDULE_WAIT } from './automation-waits.ts';
 
 /** The address id of a change: that of the contact now, since its address may have been corrected after the change. */
 const CURRENT_ADDRESS =

@@ -1,12 +1,4 @@
-/** What the queue needs to know about automations, as SQL: who is still in the target, which mail is next and when. */
-
-/** The wait before a schedule (`s`), in milliseconds, as SQL. */
-export const SCHEDULE_WAIT =
-  "CASE s.waiting_type WHEN 'hours' THEN s.waiting_period * 3600000 WHEN 'days' THEN s.waiting_period * 86400000 ELSE 0 END";
-
-/** The schedule an enrolment `e` waits for, as SQL: the first after the last one sent to them; null at the end. */
-export const NEXT_SCHEDULE =
-  '(SELECT min(id) FROM automation_schedules s WHERE s.automation_id = e.automation_id AND s.id > e.schedule_id)';
+/** Who is still in an automation, as SQL: in its target, and not left. */
 
 /** Whether the person of the row `row` is in the target of their automation (`au`) now, as SQL. */
 export function isMember(row: string): string {
