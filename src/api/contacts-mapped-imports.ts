@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
+import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import { hasContactType } from '../audience/contacts/contacts.ts';
-import { listCustomFields } from '../audience/contacts/custom-fields.ts';
 import { CsvError } from '../audience/import/csv-parse.ts';
 import { csvWriter } from '../audience/import/csv-write.ts';
+import { guessColumns, MAX_MAPPED_COLUMNS } from '../audience/import/guess-columns.ts';
 import { ImportJobs, type UploadedFile } from '../audience/import/import-jobs.ts';
 import { parseHeader } from '../audience/import/import-rows.ts';
-import { lookAtCsv, MAX_COLUMNS } from '../audience/import/look.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { contactImports } from '../database/schema/index.ts';
@@ -54,7 +54,10 @@ const UploadState = Type.Object({
 const StartBody = Type.Object({
   upload_id: identifier('The uploaded file.'),
   contact_type_id: reference(),
-  mapping: stringList({ maxItems: MAX_COLUMNS, description: 'The field of each column, in order; empty: none.' }),
+  mapping: stringList({
+    maxItems: MAX_MAPPED_COLUMNS,
+    description: 'The field of each column, in order; empty: none.',
+  }),
 });
 
 export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async (
@@ -84,7 +87,7 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
         const path = join(folder, 'contacts.csv');
         const { fileName, errors } = await readCsvUpload(request, path, config.MAX_UPLOAD_BYTES);
         errors.throwIfAny();
-        const look = await lookAtCsv(path, listCustomFields(db, request.accountId));
+        const look = await guessColumns(path, listCustomFields(db, request.accountId));
         const file = { accountId: request.accountId, folder, path, fileName, ...look };
         return answer(await jobs.add(file, clock.now().getTime()));
       } catch (error) {

@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
+import { customFieldRecord, listCustomFields } from '../audience/contacts/contact-fields.ts';
 import { ownedContacts } from '../audience/contacts/contacts.ts';
-import { customFieldRecord, listCustomFields } from '../audience/contacts/custom-fields.ts';
 import { isoTimestamp } from '../clock.ts';
 import { recordId } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';

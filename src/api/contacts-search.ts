@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
-import { type CustomField, listCustomFields } from '../audience/contacts/custom-fields.ts';
+import { type CustomField, listCustomFields } from '../audience/contacts/contact-fields.ts';
 import { CONTACT_STATE, CONTACT_STATES, type ContactFilter } from '../audience/search/contact-filter.ts';
 import { CONTACT_ORDERS, ContactFinder } from '../audience/search/find-contacts.ts';
 import { Pace } from '../audience/search/pace.ts';

@@ -3,6 +3,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import {
+  customFieldRecord,
+  installFieldTitle,
+  listCustomFields,
+  storedFieldRecord,
+} from '../audience/contacts/contact-fields.ts';
+import {
   addContact,
   type ContactInput,
   contactErrors,
@@ -10,12 +16,6 @@ import {
   hasEmail,
   ownedContacts,
 } from '../audience/contacts/contacts.ts';
-import {
-  customFieldRecord,
-  installFieldTitle,
-  listCustomFields,
-  storedFieldRecord,
-} from '../audience/contacts/custom-fields.ts';
 import { updateContactKeepingPlaces } from '../automations/address-correction.ts';
 import { isoTimestamp } from '../clock.ts';
 import { recordId, requireOwnedIds } from '../database/ownership.ts';

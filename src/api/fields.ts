@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { isReservedName, listCustomFields, RESERVED_FIELDS } from '../audience/contacts/custom-fields.ts';
+import { isReservedName, listCustomFields, RESERVED_FIELDS } from '../audience/contacts/contact-fields.ts';
 import { reviveSegments, segmentsWithField } from '../audience/segments/broken-rules.ts';
 import { markForRecompute, recomputeSoon } from '../audience/segments/recompute.ts';
 import { isoTimestamp } from '../clock.ts';

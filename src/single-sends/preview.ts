@@ -1,6 +1,6 @@
 /** Previews a single send that is not stored yet: who would get it, who would not and why, and the mail as one contact would see it. */
 import { eq } from 'drizzle-orm';
-import { listCustomFields } from '../audience/contacts/custom-fields.ts';
+import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { recomputeAndWait } from '../audience/segments/recompute.ts';
 import { checkedTargets } from '../audience/segments/targets.ts';

@@ -1,6 +1,6 @@
 /** The mail of a single send as its owner looks at it: merged for one person, its links marked with their numbers. */
 import { eq } from 'drizzle-orm';
-import { listCustomFields } from '../audience/contacts/custom-fields.ts';
+import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { mailings, senders, type singleSends } from '../database/schema/index.ts';

@@ -7,7 +7,7 @@ import { invalid, messages, notFound } from '../../failure.ts';
 import { readdressRecipients, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { addressId } from './address-rows.ts';
 import { type Address, parseAddress } from './addresses.ts';
-import { type CustomField, isValidValue, listCustomFields, TEXT_COLUMNS } from './custom-fields.ts';
+import { type CustomField, isValidValue, listCustomFields, TEXT_COLUMNS } from './contact-fields.ts';
 import { isErased } from './erased.ts';
 
 /** The fields of a contact in a request. A field that is absent stays as it is. */

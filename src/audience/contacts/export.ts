@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/open.ts';
 import { type CsvValue, csvWriter } from '../import/csv-write.ts';
-import { listCustomFields, RESERVED_FIELDS } from './custom-fields.ts';
+import { listCustomFields, RESERVED_FIELDS } from './contact-fields.ts';
 
 /** Cells read by one query, a few milliseconds of work. */
 const PAGE_CELLS = 5500;

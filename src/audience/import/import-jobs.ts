@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { Failure } from '../../failure.ts';
+import type { GuessedColumns } from './guess-columns.ts';
 import type { ImportJob, ImportReport } from './import.ts';
-import type { CsvLook } from './look.ts';
 
 /** A file that is kept longer than this without being imported is removed. */
 const KEPT_MS = 3_600_000;
@@ -13,7 +13,7 @@ const MAX_OF_ACCOUNT = 5;
 const MAX_RUNNING = 5;
 const TOO_MANY_REQUESTS = 429;
 
-export interface UploadedFile extends CsvLook {
+export interface UploadedFile extends GuessedColumns {
   id: string;
   accountId: number;
   folder: string;
@@ -37,7 +37,10 @@ export class ImportJobs {
   }
 
   /** Keeps a file that was looked at. Files of the account that were kept too long or are too many are removed. */
-  async add(file: Pick<UploadedFile, 'accountId' | 'folder' | 'path' | 'fileName' | keyof CsvLook>, now: number) {
+  async add(
+    file: Pick<UploadedFile, 'accountId' | 'folder' | 'path' | 'fileName' | keyof GuessedColumns>,
+    now: number,
+  ) {
     const kept: UploadedFile = {
       ...file,
       id: randomUUID(),

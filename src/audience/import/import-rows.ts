@@ -1,8 +1,8 @@
 /** Checks the rows of a CSV file and turns them into contact values. */
 import { fieldLabel, messages } from '../../failure.ts';
 import { parseAddress } from '../contacts/addresses.ts';
+import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';
-import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/custom-fields.ts';
 
 /** An error in a row of the file. `field` is '' when it concerns the whole row. */
 export interface RowError {

@@ -11,7 +11,7 @@ import { isoTimestamp, systemClock } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { contactImports } from '../../database/schema/index.ts';
-import { listCustomFields } from '../contacts/custom-fields.ts';
+import { listCustomFields } from '../contacts/contact-fields.ts';
 import { erasedTest } from '../contacts/erased.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { readCsv } from './csv.ts';

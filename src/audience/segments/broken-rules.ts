@@ -5,7 +5,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { type SegmentRule, segments, type Target } from '../../database/schema/index.ts';
-import { type CustomField, listCustomFields } from '../contacts/custom-fields.ts';
+import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
 import { parseRules } from './rules.ts';
 
 /** The first rule whose custom field is not one of `liveFields`, or null. */

@@ -6,7 +6,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS, segments, type Target } from '../../database/schema/index.ts';
-import { listCustomFields } from '../contacts/custom-fields.ts';
+import { listCustomFields } from '../contacts/contact-fields.ts';
 import { findBrokenRule } from './broken-rules.ts';
 import { type Condition, ruleCondition } from './rule-sql.ts';
 

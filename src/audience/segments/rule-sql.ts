@@ -4,7 +4,7 @@
  */
 import { fold } from '../../database/fold.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
-import { customValuePath } from '../contacts/custom-fields.ts';
+import { customValuePath } from '../contacts/contact-fields.ts';
 
 const DAY_MS = 86_400_000;
 

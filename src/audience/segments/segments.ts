@@ -8,7 +8,7 @@ import { type SegmentRule, segmentRecipients, segments } from '../../database/sc
 import { notFound } from '../../failure.ts';
 import { addressId } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
-import { listCustomFields } from '../contacts/custom-fields.ts';
+import { listCustomFields } from '../contacts/contact-fields.ts';
 import { recordMembershipChange, syncMembers } from './membership.ts';
 import { nextCheck, recomputeSoon } from './recompute.ts';
 import { dependsOnTime, parseRules } from './rules.ts';

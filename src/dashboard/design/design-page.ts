@@ -1,7 +1,7 @@
 /** The design page: whoever has a mail's signed link can edit, preview and test the mail there. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
-import { listCustomFields } from '../../audience/contacts/custom-fields.ts';
+import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
 import type { Db } from '../../database/open.ts';
 import { dynamicContents } from '../../database/schema/index.ts';
 import { compileContent, editTemplate, viewTemplate } from '../../delivery/content/compile.ts';

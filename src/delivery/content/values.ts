@@ -1,6 +1,6 @@
 /** The values of placeholders for a contact: reserved fields first, then the account's custom fields. */
 import type { Database } from 'better-sqlite3';
-import { RESERVED_FIELDS } from '../../audience/contacts/custom-fields.ts';
+import { RESERVED_FIELDS } from '../../audience/contacts/contact-fields.ts';
 
 const PERSON_FIELDS = [...RESERVED_FIELDS, 'custom_values'] as const;
 

@@ -1,7 +1,7 @@
 /** Prepares mailings for sending: the frozen content is parsed once, so that each recipient costs only a few string joins. */
 
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
-import { listCustomFields } from '../../audience/contacts/custom-fields.ts';
+import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import type { Content } from '../content/compiled-content.ts';

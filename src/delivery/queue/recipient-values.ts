@@ -1,5 +1,5 @@
 /** The current values of a recipient, for links that are followed after the mail was sent. */
-import { listCustomFields } from '../../audience/contacts/custom-fields.ts';
+import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
 import type { Db } from '../../database/open.ts';
 import type { Values } from '../content/merge.ts';
 import { findPerson, mergeValues } from '../content/values.ts';

@@ -1,7 +1,7 @@
 /** The SQL of segment rules beside an evaluation in TypeScript. */
 import fc from 'fast-check';
 import t from 'tap';
-import { listCustomFields } from '../../../src/audience/contacts/custom-fields.ts';
+import { listCustomFields } from '../../../src/audience/contacts/contact-fields.ts';
 import { OPERATORS, parseRules } from '../../../src/audience/segments/rules.ts';
 import type { SegmentRule } from '../../../src/database/schema/index.ts';
 import { appWithFields, type Fields, insertPeople, matching, NOW } from './contacts-with-fields.ts';

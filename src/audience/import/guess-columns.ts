@@ -1,10 +1,10 @@
-/** Looks at a CSV file before it is imported: its columns, the fields they seem to be, and the first rows. */
+/** What is known of a CSV file before it is imported: its columns, the fields they seem to be, and the first rows. */
 import { createReadStream } from 'node:fs';
-import type { CustomField } from '../contacts/custom-fields.ts';
+import type { CustomField } from '../contacts/contact-fields.ts';
 import { readCsv } from './csv.ts';
 import { parseHeader } from './import-rows.ts';
 
-interface LookedColumn {
+interface GuessedColumn {
   /** The column's name in the header row. */
   name: string;
   /** The field of this name; null when there is none. */
@@ -13,15 +13,15 @@ interface LookedColumn {
   samples: string[];
 }
 
-export interface CsvLook {
-  columns: LookedColumn[];
+export interface GuessedColumns {
+  columns: GuessedColumn[];
   notes: string[];
 }
 
 const SAMPLES = 3;
 const SAMPLE_CHARACTERS = 100;
 /** Columns beyond these are left out: no table of contacts has so many. */
-export const MAX_COLUMNS = 500;
+export const MAX_MAPPED_COLUMNS = 500;
 /** Other common names of fields, as they are written without spaces and signs. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   mail: 'email',
@@ -48,15 +48,15 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   straße: 'address_line1',
 };
 
-/** Reads the beginning of a file. Throws a `CsvError` when it is no table. */
-export async function lookAtCsv(path: string, customFields: readonly CustomField[]): Promise<CsvLook> {
+/** Guesses the field of each column from its name and reads the first rows. Throws a `CsvError` when it is no table. */
+export async function guessColumns(path: string, customFields: readonly CustomField[]): Promise<GuessedColumns> {
   const csv = await readCsv(() => createReadStream(path));
   const rows: string[][] = [];
   for await (const batch of csv.batches()) {
     rows.push(...batch.rows.filter((cells) => cells.some((cell) => cell !== '')).slice(0, SAMPLES - rows.length));
     if (rows.length >= SAMPLES) break;
   }
-  const cells = csv.header.slice(0, MAX_COLUMNS);
+  const cells = csv.header.slice(0, MAX_MAPPED_COLUMNS);
   const guessed = parseHeader(cells.map(synonym), customFields).columns;
   const columns = cells.map((name, at) => ({
     name: name.trim().slice(0, SAMPLE_CHARACTERS),
