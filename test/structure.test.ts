@@ -13,7 +13,7 @@ const LAYERS = [
   ['audience'],
   ['delivery'],
   ['automations', 'single-sends'],
-  ['senders', 'designs', 'users', 'people', 'doctor'],
+  ['senders', 'designs', 'users', 'people', 'health-checks'],
   ['deps.ts', 'http'],
   ['api', 'pages', 'dashboard'],
   ['app.ts', 'threads'],

@@ -7,9 +7,9 @@ import { isoTimestamp } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { parseRelays, relayName } from '../delivery/transport/smtp/relay.ts';
 import type { Deps } from '../deps.ts';
-import { filesCheck } from '../doctor/files.ts';
-import { localChecks } from '../doctor/local.ts';
-import { serviceChecks } from '../doctor/service.ts';
+import { filesCheck } from '../health-checks/files.ts';
+import { localChecks } from '../health-checks/local.ts';
+import { serviceChecks } from '../health-checks/service.ts';
 import { choice, integer, isoTimestampSchema, nullable, successWith } from '../http/requests/schemas.ts';
 import { VERSION } from '../version.ts';
 

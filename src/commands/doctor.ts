@@ -1,8 +1,8 @@
 /** `sendlark doctor`: checks everything that sending depends on and says how to fix what is wrong. */
 import { Resolver } from 'node:dns/promises';
-import type { Check } from '../doctor/check.ts';
-import { filesCheck } from '../doctor/files.ts';
-import { localChecks } from '../doctor/local.ts';
+import { filesCheck } from '../health-checks/files.ts';
+import type { Finding } from '../health-checks/finding.ts';
+import { localChecks } from '../health-checks/local.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
@@ -46,7 +46,7 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
   },
 };
 
-function linesOf({ state, name, found, advice }: Check): string[] {
+function linesOf({ state, name, found, advice }: Finding): string[] {
   return [`${MARKS[state]}  ${name}: ${found}`, ...(advice ?? []).map((line) => `      ${line}`)];
 }
 

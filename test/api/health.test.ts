@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { recordBackup } from '../../src/database/backups.ts';
 import { holdSending } from '../../src/delivery/queue/hold.ts';
 import { recordRelayFailure } from '../../src/delivery/queue/relay-failures.ts';
-import type { Check } from '../../src/doctor/check.ts';
+import type { Finding } from '../../src/health-checks/finding.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 
@@ -16,7 +16,7 @@ async function examine(t: Test, app: TestApp) {
   const { status, text, body } = await app.one.call('GET', '/health');
   t.equal(status, 200, text);
   const { health } = body.message;
-  const findings = new Map<string, Check>(health.findings.map((finding: Check) => [finding.name, finding]));
+  const findings = new Map<string, Finding>(health.findings.map((finding: Finding) => [finding.name, finding]));
   return { health, findings, text };
 }
 
@@ -40,7 +40,7 @@ t.test('what is wrong comes first, with what was found and what to do', async (t
   holdSending(app.db, 'Restored from a backup');
   recordRelayFailure(app.db, { relay: 'relay.example:587', reply: '535 5.7.8 wrong password', at: now - 2 * 60_000 });
   const { health, findings } = await examine(t, app);
-  const states = health.findings.map(({ state }: Check) => state);
+  const states = health.findings.map(({ state }: Finding) => state);
   t.strictSame(
     states,
     [...states].sort((one, other) => 'fail warn ok'.indexOf(one) - 'fail warn ok'.indexOf(other)),

@@ -13,7 +13,7 @@ import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { holdSending } from '../../src/delivery/queue/hold.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
-import type { Check } from '../../src/doctor/check.ts';
+import type { Finding } from '../../src/health-checks/finding.ts';
 import { Service, startSink } from '../support/service.ts';
 import { startDns } from '../support/smtp/dns-server.ts';
 import { sendlark } from './command-line.ts';
@@ -22,12 +22,12 @@ interface Examined {
   code: number | null;
   err: string;
   /** The checks by name. */
-  checks: Map<string, Check>;
+  checks: Map<string, Finding>;
 }
 
 async function examine(settings: Record<string, string>, dns: string): Promise<Examined> {
   const { code, out, err } = await sendlark(settings, 'doctor', '--json', '--dns', dns);
-  const checks: Check[] = JSON.parse(out);
+  const checks: Finding[] = JSON.parse(out);
   return { code, err, checks: new Map(checks.map((check) => [check.name, check])) };
 }
 

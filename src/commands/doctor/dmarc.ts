@@ -1,5 +1,5 @@
 /** DMARC (RFC 7489): the policy of a sender's domain, and whether SPF or DKIM speaks for the domain that people see. */
-import type { Finding } from '../../doctor/check.ts';
+import type { CheckResult } from '../../health-checks/finding.ts';
 import type { SenderDomain } from '../../senders/domains.ts';
 import type { Lookup } from './lookup.ts';
 
@@ -10,7 +10,7 @@ interface Published {
 }
 
 /** Checks the policy of the domain itself, or else of the nearest domain above that has one, where sp= takes precedence over p=. */
-export async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<Finding> {
+export async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<CheckResult> {
   const [published] = await policiesOf(txt, domain);
   if (published === undefined) {
     const advice = [`_dmarc.${domain}. IN TXT "v=DMARC1; p=none; rua=mailto:postmaster@${domain}"`];
@@ -37,7 +37,7 @@ export async function alignmentCheck(
   txt: Lookup,
   { domain, returnPath, keys }: SenderDomain,
   passes: { spf: boolean; dkim: boolean },
-): Promise<Finding> {
+): Promise<CheckResult> {
   const policies = await policiesOf(txt, domain);
   const isStrict =
     parseTags(policies[0]?.records[0] ?? '')

@@ -1,9 +1,9 @@
 /** Whether the database is sound. Reads the whole file, which takes minutes where it is large. */
 import type { Db } from '../../database/open.ts';
-import type { Check } from '../../doctor/check.ts';
+import type { Finding } from '../../health-checks/finding.ts';
 import { checkIntegrity } from '../database.ts';
 
-export function databaseCheck(db: Db): Check {
+export function databaseCheck(db: Db): Finding {
   const integrity = checkIntegrity(db);
   const version = String(db.$client.prepare('SELECT sqlite_version()').pluck().get());
   if (integrity === 'ok') {

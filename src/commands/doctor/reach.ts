@@ -1,11 +1,11 @@
 /** Whether the links in mails lead back to the service. */
 import type { Config } from '../../config.ts';
-import type { Check } from '../../doctor/check.ts';
+import type { Finding } from '../../health-checks/finding.ts';
 
 const PATIENCE_MS = 10_000;
 const NAME = 'Public address';
 
-export async function reachCheck({ PUBLIC_URL }: Config): Promise<Check> {
+export async function reachCheck({ PUBLIC_URL }: Config): Promise<Finding> {
   if (PUBLIC_URL === '') return { name: NAME, state: 'warn', found: 'PUBLIC_URL is not set' };
   const advice = ['Start the service, and check DNS, firewall, certificate and reverse proxy.'];
   try {

@@ -8,7 +8,7 @@ import { SmtpConnection } from '../../delivery/transport/smtp/connection.ts';
 import { handshake } from '../../delivery/transport/smtp/handshake.ts';
 import { parseRelays, type Relay, relayName } from '../../delivery/transport/smtp/relay.ts';
 import { RFC_TIMEOUTS } from '../../delivery/transport/smtp/timeouts.ts';
-import type { Check } from '../../doctor/check.ts';
+import type { CheckResult, Finding } from '../../health-checks/finding.ts';
 
 const PATIENCE_MS = 10_000;
 const NAME = 'Relay';
@@ -19,7 +19,7 @@ const TLS_ADVICE =
   'Mail crosses the network under TLS with a valid certificate only; ?tls=off behind the port is for a relay on your own network.';
 
 /** One finding for each relay of SMTP_URL; nothing is thrown. */
-export async function relayChecks({ SMTP_URL }: Config): Promise<Check[]> {
+export async function relayChecks({ SMTP_URL }: Config): Promise<Finding[]> {
   if (SMTP_URL === '') return [{ name: NAME, state: 'warn', found: 'none: mail stays in the built-in outbox' }];
   try {
     const relays = parseRelays(SMTP_URL);
@@ -39,7 +39,7 @@ export function configuredRelays({ SMTP_URL }: Config): Relay[] {
   }
 }
 
-async function relayCheck(relay: Relay): Promise<Omit<Check, 'name'>> {
+async function relayCheck(relay: Relay): Promise<CheckResult> {
   const name = relayName(relay);
   try {
     const offers = await ehlo(relay);

@@ -2,7 +2,7 @@
 import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Relay } from '../../delivery/transport/smtp/relay.ts';
-import type { Check, Finding } from '../../doctor/check.ts';
+import type { CheckResult, Finding } from '../../health-checks/finding.ts';
 import type { SenderDomain } from '../../senders/domains.ts';
 import { alignmentCheck, dmarcCheck, parseTags } from './dmarc.ts';
 import type { Lookup } from './lookup.ts';
@@ -20,7 +20,11 @@ const MECHANISMS = new Map([
  * The checks of one sender domain; `spf` is the check of its return path. A lookup that fails gives a warning, since it says nothing
  * about the record.
  */
-export async function checkDomain(resolver: Resolver, sender: SenderDomain, spf: Check | undefined): Promise<Check[]> {
+export async function checkDomain(
+  resolver: Resolver,
+  sender: SenderDomain,
+  spf: Finding | undefined,
+): Promise<Finding[]> {
   const txt = (name: string) => textsAt(resolver, name);
   const [dkim, dmarc] = await Promise.all([
     guarded(`DKIM of ${sender.domain}`, () => dkimCheck(txt, sender)),
@@ -31,11 +35,11 @@ export async function checkDomain(resolver: Resolver, sender: SenderDomain, spf:
 }
 
 /** Checks the SPF record of a return path's domain, and suggests one that allows these relays. */
-export async function checkReturnPath(resolver: Resolver, domain: string, relays: Relay[]): Promise<Check> {
+export async function checkReturnPath(resolver: Resolver, domain: string, relays: Relay[]): Promise<Finding> {
   return guarded(`SPF of ${domain}`, () => spfCheck((name) => textsAt(resolver, name), domain, relays));
 }
 
-async function guarded(name: string, check: () => Promise<Finding>): Promise<Check> {
+async function guarded(name: string, check: () => Promise<CheckResult>): Promise<Finding> {
   try {
     return { name, ...(await check()) };
   } catch (error) {
@@ -57,7 +61,7 @@ async function textsAt(resolver: Resolver, name: string): Promise<string[]> {
   }
 }
 
-async function spfCheck(txt: Lookup, domain: string, relays: Relay[]): Promise<Finding> {
+async function spfCheck(txt: Lookup, domain: string, relays: Relay[]): Promise<CheckResult> {
   const records = (await txt(domain)).filter((record) => /^v=spf1( |$)/i.test(record));
   const [record] = records;
   if (record === undefined) {
@@ -88,7 +92,7 @@ function mechanismsOf(relays: Relay[]): string {
   return [...new Set(mechanisms.length > 0 ? mechanisms : ['mx'])].join(' ');
 }
 
-async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<Finding> {
+async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<CheckResult> {
   if (keys.length === 0) {
     const advice = [`Unless your relay signs: sendlark dkim create ${domain}`];
     return { state: 'warn', found: 'no key: Sendlark does not sign this mail', advice };

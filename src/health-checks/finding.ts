@@ -1,5 +1,5 @@
-/** One finding of the doctor. */
-export interface Check {
+/** What a check found, and what to do about it. */
+export interface Finding {
   name: string;
   /** `warn`: mail leaves, but something is weak; `fail`: mail or the service is in danger. */
   state: 'ok' | 'warn' | 'fail';
@@ -8,4 +8,5 @@ export interface Check {
   advice?: string[];
 }
 
-export type Finding = Omit<Check, 'name'>;
+/** A finding whose name its caller knows. */
+export type CheckResult = Omit<Finding, 'name'>;

@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../clock.ts';
 import { type Config, linksFault } from '../config.ts';
 import { latestBeatAt, sendingHeldReason } from '../delivery/queue/hold.ts';
-import type { Check } from './check.ts';
+import type { Finding } from './finding.ts';
 
 const GIB = 2 ** 30;
 /** Less than this fails; less than four times as much is a warning. */
@@ -13,11 +13,11 @@ const LEAST_BYTES = GIB / 4;
 const DAY = 24 * 60 * 60 * 1000;
 
 /** What settings, disk, clock and holds say at `now`, epoch milliseconds. */
-export function localChecks(client: Database, config: Config, now: number): Check[] {
+export function localChecks(client: Database, config: Config, now: number): Finding[] {
   return [settingsCheck(config), diskCheck(config), clockCheck(client, now), heldCheck(client)];
 }
 
-function settingsCheck(config: Config): Check {
+function settingsCheck(config: Config): Finding {
   const fault = linksFault(config);
   if (fault !== null) {
     const advice = [
@@ -39,7 +39,7 @@ function settingsCheck(config: Config): Check {
     : { name: 'Settings', state: 'warn', found: 'valid, with remarks', advice };
 }
 
-function diskCheck(config: Config): Check {
+function diskCheck(config: Config): Finding {
   const { bavail, bsize } = statfsSync(dirname(resolve(config.DATABASE_PATH)));
   const free = bavail * bsize;
   const found = `${(free / GIB).toFixed(1)} GiB free beside the database`;
@@ -48,7 +48,7 @@ function diskCheck(config: Config): Check {
   return { name: 'Disk', state: free < LEAST_BYTES ? 'fail' : 'warn', found, advice };
 }
 
-function clockCheck(client: Database, now: number): Check {
+function clockCheck(client: Database, now: number): Finding {
   const found = new Date(now).toISOString();
   const advice = ['Set the clock and keep it right, with systemd-timesyncd or chrony.'];
   if (now < RELEASED) return { name: 'Clock', state: 'fail', found: `${found}, before this release was made`, advice };
@@ -58,7 +58,7 @@ function clockCheck(client: Database, now: number): Check {
   return { name: 'Clock', state: 'ok', found };
 }
 
-function heldCheck(client: Database): Check {
+function heldCheck(client: Database): Finding {
   const reason = sendingHeldReason(client);
   if (reason === null) return { name: 'Sending', state: 'ok', found: 'not held' };
   return { name: 'Sending', state: 'warn', found: `held. ${reason}`, advice: ['To let it go on: sendlark release'] };

@@ -1,10 +1,10 @@
-/** Checks that only a running service can make: its background, its relay and its backups. */
+/** Checks of what the running service has left in the database: the background, the last failure of a relay, the last backup. */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { lastBeatAt, STALLED_AFTER_MS } from '../delivery/queue/hold.ts';
 import { findRelayFailure } from '../delivery/queue/relay-failures.ts';
-import type { Check } from './check.ts';
+import type { Finding } from './finding.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -14,18 +14,18 @@ const RECENT_MS = 10 * MINUTE_MS;
 const BACKUP_DAYS = 7;
 
 /** What background, relay and backups say at `now`, epoch milliseconds. */
-export function serviceChecks(client: Database, config: Config, now: number): Check[] {
+export function serviceChecks(client: Database, config: Config, now: number): Finding[] {
   return [backgroundCheck(client, now), relayCheck(client, config, now), backupCheck(client, now)];
 }
 
-function backgroundCheck(client: Database, now: number): Check {
+function backgroundCheck(client: Database, now: number): Finding {
   const name = 'Background';
   if (Math.abs(now - lastBeatAt(client)) < STALLED_AFTER_MS) return { name, state: 'ok', found: 'running' };
   const advice = ['Read the log, then restart the service. Nothing is lost: what is due is in the database.'];
   return { name, state: 'fail', found: 'stalled: nothing is sent, and segments are not brought up to date', advice };
 }
 
-function relayCheck(client: Database, { SMTP_URL }: Config, now: number): Check {
+function relayCheck(client: Database, { SMTP_URL }: Config, now: number): Finding {
   const name = 'Relay';
   if (SMTP_URL === '') {
     const advice = ['Set SMTP_URL to the relay that mail is to be handed to.'];
@@ -40,7 +40,7 @@ function relayCheck(client: Database, { SMTP_URL }: Config, now: number): Check 
   return { name, state: 'warn', found: `failed ${when}: ${failure.reply}`, advice };
 }
 
-function backupCheck(client: Database, now: number): Check {
+function backupCheck(client: Database, now: number): Finding {
   const name = 'Backup';
   const last = lastBackupAt(client);
   const advice = ['Make one each day, onto another disk: sendlark backup FILE'];

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
-import type { Check } from './check.ts';
+import type { Finding } from './finding.ts';
 
 /** Permissions of a file's group and of everybody else. */
 const OTHERS = 0o077;
@@ -11,7 +11,7 @@ const OTHERS = 0o077;
  * Looks at the database and at every file beside it whose name begins with the database's: write-ahead log, lock, unfinished copies
  * and backups kept there. Earlier releases made them with the umask's mode, and a file keeps the mode it was made with.
  */
-export function filesCheck(config: Config): Check {
+export function filesCheck(config: Config): Finding {
   const path = resolve(config.DATABASE_PATH);
   const files = readdirSync(dirname(path))
     .filter((name) => name.startsWith(basename(path)))
