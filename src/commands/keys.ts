@@ -23,9 +23,14 @@ async function create(call: Call): Promise<void> {
   const pair = await withDatabase((db) => {
     const owner = db.select().from(accounts).where(eq(accounts.id, account)).get();
     if (owner === undefined) throw new Error(`There is no account ${account}; see: sendlark account list`);
-    const made = createKeys(db, systemClock, account);
-    record(db, account, 'key_made', made.publicKey);
-    return made;
+    return db.transaction(
+      () => {
+        const made = createKeys(db, systemClock, account);
+        record(db, account, 'key_made', made.publicKey);
+        return made;
+      },
+      { behavior: 'immediate' },
+    );
   });
   call.answer({ account, ...pair }, [`PublicKey: ${pair.publicKey}`, `SecretKey: ${pair.secretKey}`]);
 }
@@ -56,12 +61,17 @@ async function list(call: Call): Promise<void> {
 
 async function revoke(call: Call): Promise<void> {
   const [publicKey = ''] = requireWords(call, 'PUBLICKEY');
-  const done = await withDatabase((db) => {
-    const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, publicKey)).get();
-    const isRevoked = revokeKeys(db, systemClock, publicKey);
-    if (isRevoked && row !== undefined) record(db, row.user_id, 'key_revoked', publicKey);
-    return isRevoked;
-  });
+  const done = await withDatabase((db) =>
+    db.transaction(
+      () => {
+        const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, publicKey)).get();
+        const isRevoked = revokeKeys(db, systemClock, publicKey);
+        if (isRevoked && row !== undefined) record(db, row.user_id, 'key_revoked', publicKey);
+        return isRevoked;
+      },
+      { behavior: 'immediate' },
+    ),
+  );
   if (!done) throw new Error('No valid key pair has this public key; see: sendlark keys list');
   call.answer({ revoked: publicKey }, [`Revoked: ${publicKey}`]);
 }

@@ -37,7 +37,7 @@ export async function verifyPage(app: FastifyInstance, { config, db, clock, toke
     const sender = find(request.params.token);
     if (sender === null) return messagePage(reply.code(404), 'outdatedLink');
     if (sender.is_verified === 0) {
-      verifySender(db, sender, clock.now(), config.SCHEDULE_GRACE_MINUTES);
+      verifySender(db, sender, request.ip, clock.now(), config.SCHEDULE_GRACE_MINUTES);
       wake();
     }
     return confirmed(reply, sender.from_email);

@@ -11,6 +11,7 @@ import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing, holdMailingsOfSender, releaseMailingsOfSenders } from '../delivery/queue/mailing-state.ts';
 import { holdQueuedSends, releaseSendsOfSenders } from '../single-sends/status.ts';
+import { audit } from '../users/audit.ts';
 import { verificationContent } from './verification-mail.ts';
 
 type Sender = typeof senders.$inferSelect;
@@ -124,9 +125,9 @@ export function findSenderByLink(db: Db, tokens: Tokens, token: string, now: Dat
 /**
  * Marks a sender as verified, and with it the account's other senders with the same address, since they share the verification mail.
  * Then releases the single sends and mailings that waited for them. A scheduled single send that missed its time by more than
- * `graceMinutes` stays held, with that as the reason. One transaction.
+ * `graceMinutes` stays held, with that as the reason. One transaction. `address` is the network address of whoever opened the link.
  */
-export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: number): void {
+export function verifySender(db: Db, sender: Sender, address: string, now: Date, graceMinutes: number): void {
   const stamp = isoTimestamp(now);
   const normalized = parseAddress(sender.from_email)?.normalized;
   db.transaction(
@@ -139,6 +140,8 @@ export function verifySender(db: Db, sender: Sender, now: Date, graceMinutes: nu
         .filter(({ from_email }) => parseAddress(from_email)?.normalized === normalized)
         .map(({ id }) => id);
       tx.update(senders).set({ is_verified: 1, updated_at: stamp }).where(inArray(senders.id, verified)).run();
+      const actor = { userId: null, name: '', address };
+      audit(db, { accountId: sender.user_id, actor, action: 'sender_verified', subject: sender.from_email }, now);
       releaseSendsOfSenders(db, verified, now, graceMinutes);
       releaseMailingsOfSenders(db.$client, verified);
     },

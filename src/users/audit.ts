@@ -27,8 +27,10 @@ export const AUDIT_ACTIONS = [
   'sender_added',
   'sender_changed',
   'sender_removed',
+  'sender_verified',
   'settings_changed',
   'person_erased',
+  'backup_restored',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

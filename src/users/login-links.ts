@@ -5,6 +5,7 @@ import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { loginLinks, passkeys, users } from '../database/schema/index.ts';
 import { type Actor, audit } from './audit.ts';
+import { switchOffSecondFactor } from './second-factor.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 import { endSessionsOf } from './sessions.ts';
 import { addUser, hasOwner, type User } from './users.ts';
@@ -115,15 +116,10 @@ export function useLoginLink(db: Db, secret: string, choice: Choice, address: st
         return user;
       }
       endSessionsOf(db, link.user.id);
-      if (resetsSecondFactor) tx.delete(passkeys).where(eq(passkeys.user_id, link.user.id)).run();
+      if (resetsSecondFactor) takeOffSecondFactor(db, link.user, actor(link.user), now);
       const user = tx
         .update(users)
-        .set({
-          name: choice.name,
-          password_hash: choice.passwordHash,
-          ...(resetsSecondFactor && { totp_secret: null, recovery_hashes: [] }),
-          updated_at: stamp,
-        })
+        .set({ name: choice.name, password_hash: choice.passwordHash, updated_at: stamp })
         .where(eq(users.id, link.user.id))
         .returning()
         .get();
@@ -132,4 +128,13 @@ export function useLoginLink(db: Db, secret: string, choice: Choice, address: st
     },
     { behavior: 'immediate' },
   );
+}
+
+/** Switches the second factor of a user off and removes their passkeys. To be called within a transaction. */
+function takeOffSecondFactor(db: Db, user: User, actor: Actor, now: Date): void {
+  const accountId = user.account_id;
+  if (user.totp_secret !== null) switchOffSecondFactor(db, user, actor, now);
+  const removed = db.delete(passkeys).where(eq(passkeys.user_id, user.id)).returning({ name: passkeys.name }).all();
+  for (const { name } of removed)
+    audit(db, { accountId, actor, action: 'passkey_removed', subject: `${user.email}: ${name}` }, now);
 }

@@ -77,6 +77,12 @@ t.test('confirming an address confirms every sender of the account that has it',
   await app.background();
   t.equal((await app.page('POST', linkOf(app))).status, 200);
   t.strictSame(app.db.prepare('SELECT is_verified FROM senders ORDER BY id').pluck().all(), [1, 1, 0, 0]);
+  await app.page('POST', linkOf(app));
+  const logged = app.db
+    .prepare("SELECT account_id, actor, subject, address FROM audit_log WHERE action = 'sender_verified'")
+    .all();
+  const entry = { account_id: 1, actor: '', subject: 'hello@example.com', address: '127.0.0.1' };
+  t.strictSame(logged, [entry], 'the log says so, once');
 });
 
 t.test('no verification mail goes to an unsubscribed or suppressed address, and the report says why', async (t) => {

@@ -1,17 +1,23 @@
 /** What is sent, linked and counted after a backup is restored. */
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import nodemailer from 'nodemailer';
 import PostalMime from 'postal-mime';
 import t from 'tap';
+import { parseAddress } from '../../src/audience/contacts/addresses.ts';
 import { systemClock } from '../../src/clock.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { startBounceIntake } from '../../src/delivery/feedback/bounces/intake.ts';
+import { COMMAND_LINE } from '../../src/users/audit.ts';
+import { createLoginLink, findLoginLink } from '../../src/users/login-links.ts';
+import { createSession, findSession } from '../../src/users/sessions.ts';
+import { addUser } from '../../src/users/users.ts';
 import { Service, startSink } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
 import { sendlark } from './command-line.ts';
+import { prepared } from './prepared.ts';
 
 /** Puts an earlier file in the place of a service's database, in one of the ways owners do. */
 const WAYS_BACK = {
@@ -175,6 +181,33 @@ t.test('ids continue beyond those of the lost time, also when one backup is rest
   rmSync(path);
   await run('restore', copy);
   t.ok(add('alone').type > lost.type + 1000, 'and where the file it replaces is lost');
+});
+
+t.test('after a restore everybody signs in anew, no link to sign in works, and the log says why', async (t) => {
+  const { db, path, run } = prepared(t);
+  const now = systemClock.now();
+  const drizzle = connect(path);
+  const address = parseAddress('ann@example.org');
+  if (address === null) throw new Error('no address');
+  const given = { accountId: 1, address, name: 'Ann', role: 'owner' as const, passwordHash: 'scrypt$4$8$1$AA$AA' };
+  const user = addUser(drizzle, given, COMMAND_LINE, now);
+  const session = createSession(drizzle, user.id, { address: '192.0.2.1', userAgent: 'Test' }, now);
+  const link = createLoginLink(drizzle, { accountId: 1, user }, COMMAND_LINE, now).secret;
+  t.ok(findSession(drizzle, session, now) && findLoginLink(drizzle, link, now));
+  drizzle.$client.close();
+  db.close();
+  const copy = join(dirname(path), 'copy.db');
+  t.equal((await run('backup', copy)).code, 0);
+  t.equal((await run('restore', copy, '--force')).code, 0);
+  const restored = connect(path);
+  t.teardown(() => restored.$client.close());
+  t.equal(findSession(restored, session, now), null);
+  t.equal(findLoginLink(restored, link, now), null);
+  const rows = (sql: string) => restored.$client.prepare(sql).all();
+  t.match(rows('SELECT email FROM users'), [{ email: 'ann@example.org' }], 'the person stays');
+  t.match(rows('SELECT account_id, actor, action FROM audit_log ORDER BY id DESC LIMIT 1'), [
+    { account_id: 1, actor: 'command line', action: 'backup_restored' },
+  ]);
 });
 
 function failureOf(promise: Promise<unknown>): Promise<unknown> {

@@ -1,21 +1,24 @@
 /** The settings in a browser: users, keys, log, and a person's own sessions, password and second factor. */
 import t, { type Test } from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
+import { COMMAND_LINE } from '../../src/users/audit.ts';
+import { addPasskey } from '../../src/users/passkeys/passkeys.ts';
 import { hashPassword } from '../../src/users/passwords.ts';
 import { totpCode } from '../../src/users/totp.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
+import { SoftPasskey } from '../support/soft-passkey.ts';
 
 const PASSWORD = 'correct horse battery';
 
-async function signedIn(t: Test, role: Role = 'owner') {
-  const app = await startApp(t);
+async function signedIn(t: Test, role: Role = 'owner', settings: Record<string, string> = {}) {
+  const app = await startApp(t, settings);
   const person = addPerson(app, role);
   const cookie = cookieOf(app, person);
   const get = (path: string, headers: Record<string, string> = {}) =>
     app.page('GET', path, { headers: { cookie, ...headers } });
-  const post = (path: string, form: Record<string, string> = {}) =>
-    app.page('POST', path, { form, headers: { cookie, 'sec-fetch-site': 'same-origin' } });
+  const post = (path: string, form: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+    app.page('POST', path, { form, headers: { cookie, 'sec-fetch-site': 'same-origin', ...headers } });
   return { app, person, cookie, get, post };
 }
 
@@ -195,4 +198,69 @@ t.test('sessions are listed and ended; nobody ends those of others but an owner'
   });
   t.equal(theirs.headers.location, '/settings/sessions?done=ended');
   t.match((await get('/settings/sessions')).headers.location, /^\/login/);
+});
+
+t.test('where passkeys cannot be added the page says what helps: another address, or another PUBLIC_URL', async (t) => {
+  for (const [PUBLIC_URL, host, helps] of [
+    ['https://mail.example.com', 'localhost:3000', 'work at https://mail.example.com only. Open the dashboard there'],
+    ['http://mail.example.com', 'localhost:3000', 'PUBLIC_URL is http://mail.example.com: set it to such an address'],
+    ['http://127.0.0.1:3000', '127.0.0.1:3000', 'PUBLIC_URL is http://127.0.0.1:3000: set it to such an address'],
+  ] as const) {
+    const { get } = await signedIn(t, 'viewer', { PUBLIC_URL });
+    const { text } = await get('/settings/account', { host });
+    t.match(text, helps);
+    t.notMatch(text, '/settings/passkeys/new');
+  }
+  const { get } = await signedIn(t, 'viewer', { PUBLIC_URL: 'http://localhost:3000' });
+  t.match((await get('/settings/account', { host: 'localhost:3000' })).text, 'action="/settings/passkeys/new"');
+});
+
+t.test('everybody has their own account and passkeys there alone, an owner those of others neither', async (t) => {
+  const { app, person, get, post } = await signedIn(t, 'viewer');
+  const owner = addPerson(app, 'owner');
+  for (const [user, name] of [
+    [person, 'phone of the viewer'],
+    [owner, 'phone of the owner'],
+  ] as const) {
+    const added = { credentialId: name, publicKey: new Uint8Array([1]), counter: 0, transports: [] };
+    addPasskey(app.drizzle, user, name, added, COMMAND_LINE, app.clock.now());
+  }
+  const mine = (await get('/settings/account')).text;
+  t.match(mine, 'phone of the viewer');
+  t.notMatch(mine, /phone of the owner|owner@example\.org/);
+  const cookie = cookieOf(app, owner);
+  const theirs = (await app.page('GET', '/settings/account', { headers: { cookie } })).text;
+  t.match(theirs, 'phone of the owner');
+  t.notMatch(theirs, /phone of the viewer|viewer@example\.org/);
+  t.equal((await post('/settings/passkeys/2/remove')).status, 404);
+  t.equal((await post('/settings/passkeys/1/remove')).headers.location, '/settings/account?done=passkey-removed');
+  t.strictSame(app.db.prepare('SELECT name FROM passkeys').pluck().all(), ['phone of the owner']);
+});
+
+t.test('nobody adds a passkey without the password, or with a challenge of another session', async (t) => {
+  const origin = 'http://localhost:3000';
+  const host = 'localhost:3000';
+  const { app, person, post } = await signedIn(t, 'viewer', { PUBLIC_URL: origin });
+  app.db.prepare('UPDATE users SET password_hash = ?').run(await hashPassword(PASSWORD));
+  const ask = (password: string) =>
+    post('/settings/passkeys/new', { passkey: 'Phone', 'passkey-password': password }, { host });
+  const wrong = await ask('wrong horse battery');
+  t.equal(wrong.status, 422);
+  t.match(wrong.text, 'This is not your password.');
+  t.notMatch(wrong.text, 'challenge');
+  const challengeIn = (text: string) => /&quot;challenge&quot;:&quot;([\w-]+)/.exec(text)?.[1] ?? 'none';
+  const add = async (cookie: Record<string, string>) => {
+    const challenge = challengeIn((await ask(PASSWORD)).text);
+    const form = { name: 'Phone', answer: new SoftPasskey(origin).register(challenge) };
+    return post('/settings/passkeys', form, { host, ...cookie });
+  };
+  const passkeys = () => app.db.prepare('SELECT user_id, name FROM passkeys').all();
+  for (const user of [addPerson(app, 'owner'), person]) {
+    const answer = await add({ cookie: cookieOf(app, user) });
+    t.equal(answer.status, 422, `from another session, of the ${user.role}`);
+    t.match(answer.text, 'The passkey could not be added');
+  }
+  t.strictSame(passkeys(), []);
+  t.equal((await add({})).headers.location, '/settings/account?done=passkey-added');
+  t.strictSame(passkeys(), [{ user_id: person.id, name: 'Phone' }]);
 });

@@ -158,6 +158,8 @@ t.test('a login link that takes the second factor off removes the passkeys, any 
   t.equal(await signIn(), 'signed-in');
   follow(true);
   t.equal(await signIn(), 'refused');
+  const removed = app.db.prepare("SELECT count(*) FROM audit_log WHERE action = 'passkey_removed'").pluck().get();
+  t.equal(removed, 1, 'the log says that the link removed it');
 });
 
 t.test('passkeys are for the host of PUBLIC_URL, by its name, over https or on this machine', async (t) => {

@@ -161,5 +161,7 @@ t.test(
     t.match(follow(false), { email: 'owner@example.org', name: 'New name', totp_secret: totp });
     t.equal(findSession(app.drizzle, signedIn.secret, app.clock.now()), null);
     t.match(follow(true), { totp_secret: null, recovery_hashes: [] });
+    const logged = app.db.prepare("SELECT actor FROM audit_log WHERE action = 'second_factor_off'").pluck().all();
+    t.strictSame(logged, ['owner@example.org'], 'the log says that the link took it off');
   },
 );

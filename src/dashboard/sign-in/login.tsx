@@ -62,9 +62,14 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
     const { session } = request;
     if (session !== null) {
       const { id, accountId, email } = session.user;
-      endSession(db, session.id);
       const actor = { userId: id, name: email, address: request.ip };
-      audit(db, { accountId, actor, action: 'signed_out' }, clock.now());
+      db.transaction(
+        () => {
+          endSession(db, session.id);
+          audit(db, { accountId, actor, action: 'signed_out' }, clock.now());
+        },
+        { behavior: 'immediate' },
+      );
     }
     clearSessionCookie(reply, config);
     return reply.redirect('/login', 303);

@@ -4,6 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import { isoTimestamp, systemClock } from '../../clock.ts';
 import { holdSending } from '../queue/hold.ts';
 
 /**
@@ -51,6 +52,13 @@ export function continueFromCopy(client: Database, replaced: ReadonlyMap<string,
       // Those that were ended after the copy was made must not work again. A copy of an earlier release has none.
       const tables = lastIds(client);
       for (const table of ['sessions', 'login_links']) if (tables.has(table)) client.exec(`DELETE FROM ${table}`);
+      // Owners read there why everybody has to sign in again.
+      if (tables.has('audit_log'))
+        client
+          .prepare(`
+            INSERT INTO audit_log (account_id, actor, action, created_at)
+            SELECT id, 'command line', 'backup_restored', ? FROM accounts`)
+          .run(isoTimestamp(systemClock.now()));
       holdSending(client, 'Restored from a backup, which does not know who was mailed after it was made');
     })
     .immediate();

@@ -23,9 +23,14 @@ export const ALGORITHMS = [-7, -8, -257];
  */
 export function relyingParty(publicUrl: string, host: string): RelyingParty | null {
   const url = new URL(publicUrl);
-  const isAddress = /^\[|^[\d.]+$/.test(url.hostname);
-  const isSecure = url.protocol === 'https:' || url.hostname === 'localhost';
-  return isSecure && !isAddress && url.host === host ? { id: url.hostname, origin: url.origin } : null;
+  return allowsPasskeys(publicUrl) && url.host === host ? { id: url.hostname, origin: url.origin } : null;
+}
+
+/** Whether browsers offer passkeys at `publicUrl`: over https or on this machine, by a name. */
+export function allowsPasskeys(publicUrl: string): boolean {
+  const { protocol, hostname } = new URL(publicUrl);
+  const isAddress = /^\[|^[\d.]+$/.test(hostname);
+  return (protocol === 'https:' || hostname === 'localhost') && !isAddress;
 }
 
 /** What a passkey stores of its user: no address, since it can be read without the person (14.6.1). */

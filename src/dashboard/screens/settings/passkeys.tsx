@@ -3,7 +3,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../deps.ts';
 import { checkNewPasskey } from '../../../users/passkeys/check.ts';
 import { addPasskey, passkeysOf } from '../../../users/passkeys/passkeys.ts';
-import { readPasskeyAnswer, registrationRequest, relyingParty } from '../../../users/passkeys/requests.ts';
+import {
+  allowsPasskeys,
+  readPasskeyAnswer,
+  registrationRequest,
+  relyingParty,
+} from '../../../users/passkeys/requests.ts';
 import { actorOf, type SignIns } from '../../../users/sign-in.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
@@ -112,7 +117,7 @@ export function Passkeys({
 }: {
   passkeys: readonly PasskeyRow[];
   email: string;
-  /** The address at which passkeys cannot be used; null where they can. */
+  /** PUBLIC_URL where passkeys cannot be added at the address that the browser opened; null where they can. */
   address: string | null;
   now: Date;
   problems: Problems | undefined;
@@ -158,7 +163,7 @@ export function Passkeys({
           </Button>
         </form>
       ) : (
-        <p>{language.say('passkeys.impossible', { address })}</p>
+        <p>{language.say(allowsPasskeys(address) ? 'passkeys.elsewhere' : 'passkeys.impossible', { address })}</p>
       )}
     </Card>
   );

@@ -83,8 +83,10 @@ export const settings: Translation<typeof english> = {
   'audit.sender_added': 'Absender hinzugefügt',
   'audit.sender_changed': 'Absender geändert',
   'audit.sender_removed': 'Absender entfernt',
+  'audit.sender_verified': 'Absender über den Link in seiner Mail bestätigt',
   'audit.settings_changed': 'Eigene Einstellungen geändert',
   'audit.person_erased': 'Person gelöscht',
+  'audit.backup_restored': 'Sicherung zurückgespielt, was alle Sitzungen beendet hat',
   'sessions.browser': 'Browser',
   'sessions.current': 'Dieser',
   'sessions.lastSeen': 'Zuletzt gesehen',
@@ -138,8 +140,10 @@ export const settings: Translation<typeof english> = {
   'passkeys.remove': 'Entfernen …',
   'passkeys.remove.title': 'Passkey „{name}“ entfernen?',
   'passkeys.remove.text': 'Damit kann sich dann niemand mehr anmelden.',
+  'passkeys.elsewhere':
+    'Passkeys dieser Installation funktionieren nur unter {address}. Öffnen Sie das Dashboard dort, um einen hinzuzufügen.',
   'passkeys.impossible':
-    'Passkeys gehören zu einem Hostnamen und brauchen https oder localhost. Hier gilt die Adresse in PUBLIC_URL: {address}. Öffnen Sie das Dashboard dort, oder setzen Sie PUBLIC_URL auf eine solche Adresse.',
+    'Passkeys brauchen eine Adresse mit https und einem Hostnamen, oder localhost. PUBLIC_URL ist {address}: Setzen Sie es auf eine solche Adresse, starten Sie den Dienst neu, und öffnen Sie das Dashboard dort.',
   'passkeys.refused':
     'Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es innerhalb von fünf Minuten noch einmal.',
   'passkeys.make.title': 'Passkey hinzufügen',

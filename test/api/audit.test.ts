@@ -1,0 +1,81 @@
+/** The audit log: every change that only owners may make, or people to their own sign-in, and every erasing, leaves an entry. */
+import t from 'tap';
+import { COMMAND_LINE } from '../../src/users/audit.ts';
+import { addPasskey } from '../../src/users/passkeys/passkeys.ts';
+import { type CallOptions, startApp } from '../support/app.ts';
+import { operationsOf, readDocument } from '../support/openapi-operations.ts';
+import { addPerson, callerOf, cookieOf } from '../support/people.ts';
+
+const SENDER = {
+  from_name: 'Shop',
+  from_email: 'shop@example.com',
+  reply_to_email: 'shop@example.com',
+  country_id: 84,
+  company_address: '1 Harbour St',
+  nickname: 'Shop',
+};
+
+/** A request for each change, in an order that works, and the action that it leaves in the log. */
+const CHANGES: Record<string, { action: string } & CallOptions> = {
+  'POST /users/invite': { form: { email: 'ann@example.org', role: 'viewer' }, action: 'login_link_made' },
+  'POST /users/update': { form: { id: 2, role: 'editor' }, action: 'user_changed' },
+  'POST /users/link': { form: { id: 2 }, action: 'login_link_made' },
+  'DELETE /users/delete': { query: { id: 2 }, action: 'user_removed' },
+  'POST /me/update': { form: { language: 'de' }, action: 'settings_changed' },
+  'DELETE /passkeys/delete': { query: { id: 1 }, action: 'passkey_removed' },
+  'POST /keys/create': { action: 'key_made' },
+  'DELETE /keys/delete': { query: { id: 1 }, action: 'key_revoked' },
+  'POST /sender/save': { form: SENDER, action: 'sender_added' },
+  'POST /sender/update': { form: { ...SENDER, sender_id: 1, nickname: 'Store' }, action: 'sender_changed' },
+  'DELETE /sender/delete': { query: { sender_id: 1 }, action: 'sender_removed' },
+  'POST /contacts/person/erase': { form: { contact_id: 1 }, action: 'person_erased' },
+  'DELETE /sessions/delete': { query: { id: 4 }, action: 'session_ended' },
+};
+
+/** What needs no entry, with the reason. */
+const WITHOUT_ENTRY: Record<string, string> = {
+  'POST /senders': 'lists the senders, as its GET does',
+  'GET /sender/resend-mail': 'sends the verification mail once more, and changes no sender',
+};
+
+t.test('every change of users, keys, sessions, settings and senders, and every erasing, is in the log', async (t) => {
+  const app = await startApp(t);
+  const [owner, editor, viewer, other] = [
+    callerOf(app, addPerson(app)),
+    callerOf(app, addPerson(app, 'editor')),
+    callerOf(app, addPerson(app, 'viewer')),
+    addPerson(app, 'owner', { name: 'Other' }),
+  ];
+  const changes: string[] = [];
+  for (const { method, path } of operationsOf(await readDocument(app))) {
+    const inApi = path.slice('/api'.length);
+    if (method === 'GET' && !inApi.endsWith('/resend-mail')) continue;
+    const isOwners = (await editor.call(method, inApi)).status === 403;
+    const isEverybodys = (await viewer.call(method, inApi)).status !== 403;
+    if (isOwners || isEverybodys || inApi.endsWith('/erase')) changes.push(`${method} ${inApi}`);
+  }
+  t.strictSame(
+    changes.sort(),
+    [...Object.keys(CHANGES), ...Object.keys(WITHOUT_ENTRY)].sort(),
+    'each is tried below or named with the reason why not',
+  );
+
+  cookieOf(app, other);
+  const passkey = { credentialId: 'x', publicKey: new Uint8Array([1]), counter: 0, transports: [] };
+  addPasskey(app.drizzle, other, 'phone', passkey, COMMAND_LINE, app.clock.now());
+  await owner.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  await owner.call('POST', '/contacts/upload-csv', {
+    multipart: [
+      ['contact_type_id', '1'],
+      ['file', { filename: 'readers.csv', content: 'email\nzoe@example.org\n' }],
+    ],
+  });
+  const entries = () => app.db.prepare('SELECT actor, action FROM audit_log ORDER BY id').all();
+  for (const [change, { action, ...given }] of Object.entries(CHANGES)) {
+    const [method = '', path = ''] = change.split(' ');
+    const before = entries().length;
+    const { status, text } = await owner.call(method, path, given);
+    t.equal(status, 200, `${change}: ${text}`);
+    t.match(entries().slice(before).at(-1), { actor: 'owner@example.org', action }, change);
+  }
+});
