@@ -39,6 +39,25 @@ t.test('purge removes what was deleted and nothing that consent or sent mails de
   t.match((await run('purge')).out, /^Nothing was deleted/);
 });
 
+t.test('purge removes sessions that have ended and links to sign in that no longer work', async (t) => {
+  const { db, run } = prepared(t);
+  db.exec(`
+    INSERT INTO users (id, account_id, email, normalized_email, role, created_at, updated_at)
+      VALUES (1, 1, 'ann@example.org', 'ann@example.org', 'owner', '', '');
+    INSERT INTO sessions (user_id, token_hash, created_at, last_seen_at) VALUES (1, 'ended', ${day(-40)}, ${day(-31)}), (1, 'alive', ${day(-40)}, ${day(0)});
+    INSERT INTO login_links (account_id, user_id, token_hash, created_at, expires_at, used_at)
+      VALUES (1, 1, 'used', '', ${day(1)}, ${day(0)}), (1, 1, 'old', '', ${day(-31)}, NULL), (1, 1, 'usable', '', ${day(1)}, NULL);
+  `);
+  t.match(JSON.parse((await run('purge', '--json')).out), { sessions: 1, login_links: 2 });
+  const left = (table: string) => db.prepare(`SELECT token_hash FROM ${table}`).pluck().all();
+  t.strictSame([left('sessions'), left('login_links')], [['alive'], ['usable']]);
+});
+
+/** SQL for a moment some days from now, as records have it. */
+function day(days: number): string {
+  return `strftime('%Y-%m-%dT%H:%M:%S.000000Z', 'now', '${days} days')`;
+}
+
 /** Deleted contacts that fill some 4 MB. */
 const DELETED_PEOPLE = `
   INSERT OR IGNORE INTO contact_types (id, user_id, name, created_at, updated_at) VALUES (1, 1, 'Kept', '', '');

@@ -1,6 +1,6 @@
 /** Sessions in place of keys: when the API takes one, for how long, and what each role may do with it. */
 import t from 'tap';
-import { type Caller, startApp, type TestApp } from '../support/app.ts';
+import { type Caller, type CallOptions, startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
@@ -12,6 +12,9 @@ const OWNERS_ONLY =
   /^\/api\/(users|keys|audit)\/|^\/api\/(health|senders\/checks)$|^\/api\/sender\/(save|update|delete|resend-mail)$/;
 /** Everybody may look at and end their own sessions and passkeys and change their own settings; a POST may list the senders. */
 const EVERYBODYS = /^\/api\/((sessions|passkeys)\/(list|delete)|me\/update|senders)$/;
+
+/** What a page of another site would send if it could set the header that only our own pages can. */
+const FOREIGN_FRAME = { ...FROM_PAGE, 'sec-fetch-site': 'cross-site' };
 
 async function everyOperation(app: TestApp): Promise<Operation[]> {
   return operationsOf(await readDocument(app));
@@ -51,6 +54,30 @@ t.test('the API takes a session only with its own header and from a page of the 
     t.equal(answer.status, 401, JSON.stringify(Object.keys(headers)));
     t.equal(answer.text, refused);
   }
+});
+
+t.test('a form of another site changes nothing at the API with the cookie of somebody who is signed in', async (t) => {
+  const app = await startApp(t);
+  const cookie = cookieOf(app, addPerson(app));
+  const bodies: CallOptions[] = [
+    { form: { name: 'Planted' } },
+    { multipart: [['name', 'Planted']] },
+    // What a form can send as text/plain looks like JSON to a server that does not mind the type.
+    { json: { name: 'Planted' }, headers: { 'content-type': 'text/plain' } },
+  ];
+  let refused = 0;
+  for (const { method, path } of await everyOperation(app)) {
+    if (method === 'GET' && !CHANGING_GETS.test(path)) continue;
+    for (const from of [{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, FOREIGN_FRAME]) {
+      for (const { headers, ...body } of method === 'POST' ? bodies : [{ headers: {} }]) {
+        const sent = { ...body, headers: { cookie, ...from, ...headers } };
+        t.equal((await app.anonymous.call(method, path.slice('/api'.length), sent)).status, 401, `${method} ${path}`);
+        refused++;
+      }
+    }
+  }
+  t.ok(refused > 300, `${refused} refusals`);
+  t.equal(app.db.prepare('SELECT count(*) FROM contact_types').pluck().get(), 0);
 });
 
 t.test('over https only the cookie that browsers keep to this host is read', async (t) => {
