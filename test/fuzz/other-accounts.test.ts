@@ -18,6 +18,8 @@ t.test('every operation treats a record of another account as one that does not 
   const app = await startApp(t, SETTINGS);
   const own = await newAccount(app, 'Own');
   const other = await newAccount(app, 'Other');
+  // Writes down that the session was used, so that later requests do not.
+  await own.person.call('GET', '/me/details');
   const writes = () => app.db.prepare('SELECT total_changes()').pluck().get();
   const ask = async (operation: Operation, at: number, value: unknown) => {
     const changes = [{ at, how: 'value' as const, value, key: '' }];

@@ -1,7 +1,7 @@
 /** From a plan to the bytes of a request, by hand, so that nothing on the way repairs it. */
 import type { InjectOptions } from 'fastify';
 import type { Operation } from '../support/openapi-operations.ts';
-import { type Account, goodValue } from './world.ts';
+import { type Account, FOR_PEOPLE, goodValue } from './world.ts';
 
 export interface Change {
   /** Which parameter, counted round; beyond the last one: which key is added. */
@@ -44,7 +44,11 @@ const TYPES = {
 };
 const BOUNDARY = '----fuzz';
 
-export function requestOf(operation: Operation, plan: Omit<Plan, 'operation'>, { caller, records }: Account): Request {
+export function requestOf(
+  operation: Operation,
+  plan: Omit<Plan, 'operation'>,
+  { caller, person, records }: Account,
+): Request {
   const query = valuesOf(
     operation.parameters.filter(({ required }) => required).map(({ name, example }) => [name, example]),
   );
@@ -63,7 +67,8 @@ export function requestOf(operation: Operation, plan: Omit<Plan, 'operation'>, {
   }
   const url = `${operation.path}?${urlencoded([...query].flatMap(pairsOf))}${plan.query}`;
   const method = (plan.method ?? operation.method) as 'GET';
-  const headers: Record<string, string> = { 'accept-encoding': 'gzip', ...caller.headers };
+  const { headers: own } = FOR_PEOPLE.test(operation.path) ? person : caller;
+  const headers: Record<string, string> = { 'accept-encoding': 'gzip', ...own };
   if (body === undefined || plan.body === 'none') return { method, url, headers: { ...headers, ...plan.headers } };
   const isMultipart = body.encoding.startsWith('multipart');
   headers['content-type'] = isMultipart ? `${body.encoding}; boundary=${BOUNDARY}` : body.encoding;
@@ -82,7 +87,7 @@ export function namesOf({ parameters, bodies }: Operation): string[] {
 
 /** A request as a person can repeat it. */
 export function printed({ method, url, headers, payload }: Request): string {
-  const { PublicKey, SecretKey, ...rest } = headers;
+  const { PublicKey, SecretKey, cookie, ...rest } = headers;
   const body = JSON.stringify(payload?.toString('utf8') ?? '');
   const cut = (text: string) => (text.length > 1500 ? `${text.slice(0, 1500)}… (${text.length} characters)` : text);
   return `${method} ${cut(url)}\n${cut(JSON.stringify(rest))}\n${cut(body)}`;

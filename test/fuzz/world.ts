@@ -1,16 +1,22 @@
 /** An account with records in every state an operation asks for, and the value each parameter needs to find them. */
+import { randomUUID } from 'node:crypto';
+import { NO_TIME } from '../../src/clock.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
-import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
+import { DELIVERY_STATE, passkeys } from '../../src/database/schema/index.ts';
 import { createSession } from '../../src/users/sessions.ts';
+import type { User } from '../../src/users/users.ts';
 import { buildWorld } from '../support/account-records.ts';
 import { type Caller, callerWith, type TestApp } from '../support/app.ts';
 import type { Operation } from '../support/openapi-operations.ts';
+import { addPerson, callerOf } from '../support/people.ts';
 
 /** Ids and utrs by what they identify. */
 export type Records = Record<string, readonly string[]>;
 
 export interface Account {
   caller: Caller;
+  /** An owner of the account who is signed in: some operations are for people, not for keys. */
+  person: Caller;
   records: Records;
 }
 
@@ -92,12 +98,15 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const { sessions } = await ask('GET', '/sessions/list');
   await ask('POST', '/keys/create');
   const { keys } = await ask('GET', '/keys/list');
+  const owner = addPerson(app, 'owner', { accountId: world.user, email: `owner${invitations++}@example.org` });
   const waitingJob = await startJob(world.contactTypes[0]);
   const { user: _user, ...pairs } = world;
   const idsOf = (list: { id: number }[]) => list.map(({ id }) => String(id));
   return {
     caller,
+    person: callerOf(app, owner),
     records: {
+      passkeys: [addPasskey(app, owner), addPasskey(app, owner)],
       ...pairs,
       contacts: idsOf(contacts),
       imports: idsOf(imports),
@@ -118,6 +127,18 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       failed: [failed],
     },
   };
+}
+
+/** A passkey that nobody has; gives its id. */
+function addPasskey(app: TestApp, { id: user_id }: User): string {
+  const credential = {
+    user_id,
+    credential_id: randomUUID(),
+    public_key: Buffer.alloc(1),
+    name: 'Laptop',
+    created_at: NO_TIME,
+  };
+  return String(app.drizzle.insert(passkeys).values(credential).returning().get().id);
 }
 
 /** Makes the recipients of a completed single send look as if the relay had refused all of them. */
@@ -157,6 +178,7 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/outbox/, 'mails'],
   [/\/users/, 'users'],
   [/\/sessions/, 'sessions'],
+  [/\/passkeys/, 'passkeys'],
   [/\/keys/, 'keys'],
 ];
 
@@ -174,6 +196,9 @@ const NAMED: Record<string, string> = {
 
 const UNIQUE = new Set(['email', 'field_name']);
 let unique = 0;
+
+/** Operations on who calls: a pair of keys is nobody. */
+export const FOR_PEOPLE = /^\/api\/(me|passkeys)\//;
 
 /** A value with which the operation can succeed: a record of the account (another one for DELETE), or the document's example. */
 export function goodValue({ method, path }: Operation, name: string, example: unknown, records: Records): unknown {
