@@ -15,7 +15,7 @@ import { connect, type Db, lockForServer, migrateAndSeed } from './database/open
 import { WriteLock } from './database/write-lock.ts';
 import { continueFromCopy, isCopy } from './delivery/links/copies.ts';
 import { openTokens } from './delivery/links/tokens.ts';
-import { parseRelays } from './delivery/transport/smtp/relay.ts';
+import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
 import { closeWithin } from './http/connections.ts';
 import { threadFile } from './thread-files.ts';
 import { COMMAND_LINE } from './users/audit.ts';

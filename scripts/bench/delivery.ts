@@ -14,7 +14,7 @@ import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { MailData } from '../../src/delivery/mime/mail-data.ts';
 import type * as poolModule from '../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { inFolder, machine, ranApart, row, served, startedSink, type Taken, taken, takenBy } from './measure.ts';
 
 const CONNECTIONS = 20;

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import nodemailer from 'nodemailer';
 import { MailData } from '../../src/delivery/mime/mail-data.ts';
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 
 const [messages = 100_000, connections = 20, bytes = 37_000] = process.argv.slice(2).map(Number);
 

@@ -5,7 +5,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { isoTimestamp } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
-import { parseRelays, relayName } from '../delivery/transport/smtp/relay.ts';
+import { parseRelays, relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import type { Deps } from '../deps.ts';
 import { filesCheck } from '../health-checks/files.ts';
 import { localChecks } from '../health-checks/local.ts';

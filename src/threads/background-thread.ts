@@ -11,7 +11,7 @@ import type { Outcome } from '../delivery/transport/courier.ts';
 import { OutboxCourier } from '../delivery/transport/outbox.ts';
 import { heloName } from '../delivery/transport/smtp/helo.ts';
 import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../delivery/transport/smtp/relay-urls.ts';
 import { Background } from './background.ts';
 
 const IDLE_MS = 500;

@@ -11,7 +11,7 @@ import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { Ledger } from '../../src/delivery/queue/ledger/ledger.ts';
 import { SmtpConnection } from '../../src/delivery/transport/smtp/connection.ts';
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { Background } from '../../src/threads/background.ts';
 
 const [step = '', times = '1', path = '', url = ''] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import type { TestApp } from '../support/app.ts';
 import { createSend, outboxOf, RECALL, readyToSend, sendDetails, sendReport } from '../support/single-sends.ts';
 import { startSink } from '../support/smtp/scripted-relay.ts';

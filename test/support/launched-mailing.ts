@@ -10,7 +10,7 @@ import { connect } from '../../src/database/open.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
 import type { Courier, Handoff, Outcome } from '../../src/delivery/transport/courier.ts';
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import { Background } from '../../src/threads/background.ts';
 import { FakeClock } from './app.ts';
 import { type Script, startSink } from './smtp/scripted-relay.ts';

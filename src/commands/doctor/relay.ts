@@ -6,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import type { Config } from '../../config.ts';
 import { SmtpConnection } from '../../delivery/transport/smtp/connection.ts';
 import { handshake } from '../../delivery/transport/smtp/handshake.ts';
-import { parseRelays, type Relay, relayName } from '../../delivery/transport/smtp/relay.ts';
+import { parseRelays, type Relay, relayName } from '../../delivery/transport/smtp/relay-urls.ts';
 import { RFC_TIMEOUTS } from '../../delivery/transport/smtp/timeouts.ts';
 import type { CheckResult, Finding } from '../../health-checks/finding.ts';
 

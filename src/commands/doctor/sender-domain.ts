@@ -1,7 +1,7 @@
 /** SPF (RFC 7208) and DKIM (RFC 6376) of what senders write from, DMARC beside them, with the records to paste. */
 import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { Relay } from '../../delivery/transport/smtp/relay.ts';
+import type { Relay } from '../../delivery/transport/smtp/relay-urls.ts';
 import type { CheckResult, Finding } from '../../health-checks/finding.ts';
 import type { SenderDomain } from '../../senders/domains.ts';
 import { alignmentCheck, dmarcCheck, parseTags } from './dmarc.ts';

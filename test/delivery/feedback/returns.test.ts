@@ -6,7 +6,7 @@ import { startBounceIntake } from '../../../src/delivery/feedback/bounces/intake
 import { LAST_ACCEPTED } from '../../../src/delivery/feedback/bounces/record.ts';
 import type { Courier } from '../../../src/delivery/transport/courier.ts';
 import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../../src/delivery/transport/smtp/relay-urls.ts';
 import { startApp } from '../../support/app.ts';
 import { DROP, type Script, startSink } from '../../support/smtp/scripted-relay.ts';
 

@@ -11,7 +11,7 @@ import { MailForm } from '../../../src/delivery/mime/mail-form.ts';
 import { isMailText } from '../../../src/delivery/mime/mail-text.ts';
 import { prepare, type Recipient, render } from '../../../src/delivery/mime/message.ts';
 import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../../src/delivery/transport/smtp/relay-urls.ts';
 import { startApp } from '../../support/app.ts';
 import { mustSucceed } from '../../support/campaign.ts';
 import { type Sink, startSink } from '../../support/smtp/scripted-relay.ts';

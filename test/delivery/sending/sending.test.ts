@@ -9,7 +9,7 @@ import { enqueueRecipients } from '../../../src/delivery/queue/enqueue-recipient
 import { holdSending, releaseSending } from '../../../src/delivery/queue/hold.ts';
 import { commandMailing } from '../../../src/delivery/queue/mailing-state.ts';
 import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../../src/delivery/transport/smtp/relay-urls.ts';
 import { HOUR } from '../../support/automations.ts';
 import { ACCEPTED, launch, Relay } from '../../support/launched-mailing.ts';
 import { type Script, startSink } from '../../support/smtp/scripted-relay.ts';

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { MailData } from '../../../src/delivery/mime/mail-data.ts';
 import type { Outcome } from '../../../src/delivery/transport/smtp/outcome.ts';
 import { type PoolOptions, SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../../src/delivery/transport/smtp/relay-urls.ts';
 import type { Sink } from './scripted-relay.ts';
 
 export const MESSAGE = MailData.of('Subject: x\r\n\r\nHello\r\n');

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { SmtpConnection } from './connection.ts';
 import { Dialogue } from './dialogue.ts';
 import { type Outcome, replyOutcome, type Stage, withoutReply } from './outcome.ts';
-import { type Relay, relayName } from './relay.ts';
+import { type Relay, relayName } from './relay-urls.ts';
 import type { Reply } from './reply.ts';
 import type { Timeouts } from './timeouts.ts';
 

@@ -1,7 +1,7 @@
 /** Hand-offs inside the SMTP client, and the queue in which they wait for a connection, first in, first out. */
 import type { Handoff } from '../courier.ts';
 import type { Outcome } from './outcome.ts';
-import type { Relay } from './relay.ts';
+import type { Relay } from './relay-urls.ts';
 
 /** A hand-off whose outcome is not known yet: what the worker gave, how to tell it the outcome, and what happened so far. */
 export type PendingHandoff = {

@@ -1,14 +1,14 @@
-/** The SMTP client: takes hand-offs, gives them to connections that are free, and opens as many as are worth it. */
+/** The SMTP client: takes hand-offs, gives them to connections that are free, and opens more when mails wait. */
 
 import type { Courier, Handoff } from '../courier.ts';
 import type { Outcome } from './outcome.ts';
 import type { PendingHandoff } from './pending-handoffs.ts';
 import { Queues } from './queues.ts';
-import { Throughput } from './rate.ts';
-import type { Relay } from './relay.ts';
-import { type Route, Routes } from './route.ts';
+import { type RelayState, RelayStates } from './relay-state.ts';
+import type { Relay } from './relay-urls.ts';
 import type { Session } from './session/session.ts';
 import { Sessions } from './sessions.ts';
+import { Throughput } from './throughput.ts';
 import { RFC_TIMEOUTS, type Timeouts } from './timeouts.ts';
 
 export type PoolOptions = {
@@ -26,7 +26,7 @@ export type PoolOptions = {
 
 export class SmtpPool implements Courier {
   readonly #maxConnections: number;
-  readonly #routes: Routes;
+  readonly #relayStates: RelayStates;
   readonly #queues: Queues;
   readonly #sessions: Sessions;
   readonly #throughput: Throughput;
@@ -37,8 +37,8 @@ export class SmtpPool implements Courier {
     const { connections = 20, name = '', monotonic = () => performance.now(), onRelayFailure = () => {} } = options;
     const timeouts = { ...RFC_TIMEOUTS, ...options.timeouts };
     this.#maxConnections = connections;
-    this.#routes = new Routes(relays, connections, timeouts, monotonic);
-    this.#queues = new Queues(this.#routes);
+    this.#relayStates = new RelayStates(relays, connections, timeouts, monotonic);
+    this.#queues = new Queues(this.#relayStates);
     this.#throughput = new Throughput(monotonic);
     const hasOtherRelay = relays.length > 1;
     this.#sessions = new Sessions(
@@ -46,9 +46,9 @@ export class SmtpPool implements Courier {
       {
         ready: (session) => this.#feed(session),
         changed: () => this.#pump(),
-        finished: (session, pending, outcome) => this.#finish(session.route, pending, outcome),
+        finished: (session, pending, outcome) => this.#finish(session.relayState, pending, outcome),
         endingData: (session) => {
-          if (this.#mayPipeline(session)) this.#give(session.route, (pending) => session.pipelineNext(pending));
+          if (this.#mayPipeline(session)) this.#give(session.relayState, (pending) => session.pipelineNext(pending));
         },
         completed: (session, outcome) => {
           this.#throughput.add();
@@ -74,9 +74,11 @@ export class SmtpPool implements Courier {
 
   /**
    * Sends one message to one recipient and returns the outcome, or 'withdrawn' if the message was not sent because
-   * `start` returned null, `maySend` returned false or the pool was closed before. The outcome is held if every relay refuses
-   * the sender. If no relay is available, its stage is connect, tls or auth, and `start` was not called. Rejects only
-   * with what `start` throws.
+   * `start` returned null, `maySend` returned false or the pool was closed before.
+   * - Every relay refuses the sender: the outcome is `held`.
+   * - No relay is available: its stage is connect, tls or auth, and `start` was not called.
+   *
+   * Rejects only with what `start` throws.
    */
   send(handoff: Handoff): Promise<Outcome | 'withdrawn'> {
     return new Promise((resolve, reject) => {
@@ -88,8 +90,8 @@ export class SmtpPool implements Courier {
   /** How many more mails would start at once or within 100 ms; 0 while no relay is available. */
   room(): number {
     if (this.#isClosing) return 0;
-    const { best } = this.#routes;
-    const least = best !== null ? best.slots : this.#routes.pause === 0 ? 1 : 0;
+    const { best } = this.#relayStates;
+    const least = best !== null ? best.slots : this.#relayStates.pause === 0 ? 1 : 0;
     const slots = Math.max(least, this.#sessions.responsive);
     const busy = this.active + this.pending - this.#sessions.stalledLoad;
     return Math.max(0, slots + Math.floor(this.#throughput.perSecond / 10) - busy);
@@ -115,56 +117,61 @@ export class SmtpPool implements Courier {
   /** Gives waiting hand-offs to idle sessions and opens more connections if needed. */
   #pump(): void {
     if (this.pending === 0) return;
-    const hasWork = (route: Route) => this.#queues.hasWorkFor(route);
+    const hasWork = (relayState: RelayState) => this.#queues.hasWorkFor(relayState);
     for (let idle = this.#sessions.takeIdle(hasWork); idle !== undefined; idle = this.#sessions.takeIdle(hasWork))
       this.#feed(idle);
     let waiting = this.#queues.common;
-    for (const route of this.#routes.all) {
-      while (route.queue.length + waiting > route.connecting && route.hasRoom()) void this.#sessions.connect(route);
-      // Relays after a healthy one get only what it refused. A failed relay before it is probed at the same time.
-      if (route.isHealthy) waiting = 0;
+    for (const relayState of this.#relayStates.all) {
+      while (relayState.queue.length + waiting > relayState.connecting && relayState.hasRoom())
+        void this.#sessions.connect(relayState);
+      // New mail goes to the first healthy relay; later ones get only mail an earlier one refused. Failed relays before it are probed
+      // meanwhile.
+      if (relayState.isHealthy) waiting = 0;
     }
     this.#queues.failUnreachable();
   }
 
   /** Whether a free session should be closed. */
-  #isDone({ route, completed }: Session): boolean {
-    if (this.#isClosing || route.pause > 0 || route.isSpent(completed)) return true;
-    return route.queue.length === 0 && this.#routes.betterThan(route)?.hasRoom() === true;
+  #isDone({ relayState, completed }: Session): boolean {
+    if (this.#isClosing || relayState.pause > 0 || relayState.isSpent(completed)) return true;
+    return relayState.queue.length === 0 && this.#relayStates.betterThan(relayState)?.hasRoom() === true;
   }
 
-  /** Whether to pipeline the next envelope after the current message: only if no connection can be opened for it and it was never requeued. */
-  #mayPipeline({ route, completed }: Session): boolean {
-    const first = this.#queues.first(route);
-    if (this.#isClosing || first === null || first.requeues > 0 || route.connecting > 0) return false;
-    if (!route.mayPipeline || route.isSpent(completed + 1) || route.pause > 0) return false;
-    const isFull = route.sockets >= this.#maxConnections || !route.hasRoom();
-    return isFull && this.#routes.betterThan(route)?.hasRoom() !== true;
+  /**
+   * Whether to pipeline the next envelope after the current message: only if that envelope was never requeued and no connection can be
+   * opened for it.
+   */
+  #mayPipeline({ relayState, completed }: Session): boolean {
+    const first = this.#queues.first(relayState);
+    if (this.#isClosing || first === null || first.requeues > 0 || relayState.connecting > 0) return false;
+    if (!relayState.mayPipeline || relayState.isSpent(completed + 1) || relayState.pause > 0) return false;
+    const isFull = relayState.sockets >= this.#maxConnections || !relayState.hasRoom();
+    return isFull && this.#relayStates.betterThan(relayState)?.hasRoom() !== true;
   }
 
   /** Starts the next hand-off on a free session, or makes the session idle. */
   #feed(session: Session): void {
-    if (this.#give(session.route, (pending) => session.begin(pending))) return;
+    if (this.#give(session.relayState, (pending) => session.begin(pending))) return;
     if (this.#isClosing) session.quit();
     else this.#sessions.rest(session);
   }
 
   /** Passes a relay's waiting hand-offs to `start` until one is started; false if none was. The others got an outcome at once. */
-  #give(route: Route, start: (pending: PendingHandoff) => Outcome | 'withdrawn' | null): boolean {
+  #give(relayState: RelayState, start: (pending: PendingHandoff) => Outcome | 'withdrawn' | null): boolean {
     for (;;) {
-      const pending = this.#queues.shift(route);
+      const pending = this.#queues.shift(relayState);
       if (pending === null) return false;
       try {
         const outcome = start(pending);
         if (outcome === null) return true;
-        this.#finish(route, pending, outcome);
+        this.#finish(relayState, pending, outcome);
       } catch (error) {
         pending.reject(error);
       }
     }
   }
 
-  #finish(route: Route, pending: PendingHandoff, outcome: Outcome | 'withdrawn'): void {
-    if (this.#queues.finish(route, pending, outcome)) this.#pump();
+  #finish(relayState: RelayState, pending: PendingHandoff, outcome: Outcome | 'withdrawn'): void {
+    if (this.#queues.finish(relayState, pending, outcome)) this.#pump();
   }
 }

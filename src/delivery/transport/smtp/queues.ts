@@ -5,21 +5,21 @@
 
 import type { Outcome } from './outcome.ts';
 import { type PendingHandoff, PendingHandoffs } from './pending-handoffs.ts';
-import type { Route, Routes } from './route.ts';
+import type { RelayState, RelayStates } from './relay-state.ts';
 
 export class Queues {
-  readonly #routes: Routes;
+  readonly #relayStates: RelayStates;
   /** Hand-offs that no relay has refused. */
   readonly #common = new PendingHandoffs();
   #isClosed = false;
 
-  constructor(routes: Routes) {
-    this.#routes = routes;
+  constructor(relayStates: RelayStates) {
+    this.#relayStates = relayStates;
   }
 
   /** The number of hand-offs that wait. */
   get length(): number {
-    return this.#routes.all.reduce((sum, { queue }) => sum + queue.length, this.#common.length);
+    return this.#relayStates.all.reduce((sum, { queue }) => sum + queue.length, this.#common.length);
   }
 
   /** The number of those that any relay may get. */
@@ -41,34 +41,34 @@ export class Queues {
   }
 
   /** The hand-off that waits longest for this relay. */
-  first(route: Route): PendingHandoff | null {
-    return route.queue.first ?? this.#common.first;
+  first(relayState: RelayState): PendingHandoff | null {
+    return relayState.queue.first ?? this.#common.first;
   }
 
   /** Takes the next hand-off for a relay out of its queue, or null if there is none for it. */
-  shift(route: Route): PendingHandoff | null {
-    return route.queue.shift() ?? (this.#getsCommon(route) ? this.#common.shift() : null);
+  shift(relayState: RelayState): PendingHandoff | null {
+    return relayState.queue.shift() ?? (this.#getsCommon(relayState) ? this.#common.shift() : null);
   }
 
   /** Whether a hand-off waits that this relay should get. */
-  hasWorkFor(route: Route): boolean {
-    return route.queue.length > 0 || (this.#common.length > 0 && this.#getsCommon(route));
+  hasWorkFor(relayState: RelayState): boolean {
+    return relayState.queue.length > 0 || (this.#common.length > 0 && this.#getsCommon(relayState));
   }
 
   /**
    * Resolves a hand-off with its outcome. If the relay refused its sender, the hand-off is queued for the next relay
    * instead, and the function returns true.
    */
-  finish(route: Route, pending: PendingHandoff, outcome: Outcome | 'withdrawn'): boolean {
-    if (outcome === 'withdrawn' || !route.shouldTryNextRelay(outcome)) {
+  finish(relayState: RelayState, pending: PendingHandoff, outcome: Outcome | 'withdrawn'): boolean {
+    if (outcome === 'withdrawn' || !relayState.shouldTryNextRelay(outcome)) {
       pending.resolve(outcome);
       return false;
     }
-    if (outcome.code > 0) route.refusedSender(outcome);
+    if (outcome.code > 0) relayState.refusedSender(outcome);
     // One 4xx outweighs any number of 5xx, because the mail then gets another try.
     if (pending.refusal === null || (pending.refusal.kind === 'held' && outcome.kind === 'deferred'))
       pending.refusal = outcome;
-    pending.refusedBy = [...pending.refusedBy, route.relay];
+    pending.refusedBy = [...pending.refusedBy, relayState.relay];
     const queue = this.#queueFor(pending);
     if (queue === null || this.#isClosed) {
       pending.resolve(pending.refusal);
@@ -80,32 +80,32 @@ export class Queues {
 
   /** Resolves the hand-offs that wait for failed relays with the failure, unless an open connection can still send them. */
   failUnreachable(): void {
-    const { best, failure } = this.#routes;
-    for (const route of this.#routes.all) {
-      const { failure: own } = route;
-      if (own === null || !route.isUnreachable) continue;
-      route.queue.resolveAll(({ refusal }) => (own.kind === 'held' ? (refusal ?? own) : own));
+    const { best, failure } = this.#relayStates;
+    for (const relayState of this.#relayStates.all) {
+      const { failure: own } = relayState;
+      if (own === null || !relayState.isUnreachable) continue;
+      relayState.queue.resolveAll(({ refusal }) => (own.kind === 'held' ? (refusal ?? own) : own));
     }
     if (best !== null || failure === null) return;
-    if (this.#routes.all.every((route) => route.isUnreachable)) this.#common.resolveAll(() => failure);
+    if (this.#relayStates.all.every((relayState) => relayState.isUnreachable)) this.#common.resolveAll(() => failure);
   }
 
   /** Resolves every hand-off that waits, and from now on each new one, with 'withdrawn'. */
   close(): void {
     this.#isClosed = true;
-    for (const queue of [this.#common, ...this.#routes.all.map((route) => route.queue)])
+    for (const queue of [this.#common, ...this.#relayStates.all.map((relayState) => relayState.queue)])
       queue.resolveAll(() => 'withdrawn');
   }
 
   /** Whether a relay gets hand-offs from the common queue: only while no better relay has all its connections open. */
-  #getsCommon(route: Route): boolean {
-    const better = this.#routes.betterThan(route);
+  #getsCommon(relayState: RelayState): boolean {
+    const better = this.#relayStates.betterThan(relayState);
     return better === null || better.open < better.slots;
   }
 
   /** The queue for a hand-off: the common one, or that of the first relay that has not refused it; null if all have. */
   #queueFor({ refusedBy }: PendingHandoff): PendingHandoffs | null {
     if (refusedBy.length === 0) return this.#common;
-    return this.#routes.all.find(({ relay }) => !refusedBy.includes(relay))?.queue ?? null;
+    return this.#relayStates.all.find(({ relay }) => !refusedBy.includes(relay))?.queue ?? null;
   }
 }

@@ -4,8 +4,8 @@ import { SmtpConnection } from './connection.ts';
 import { handshake } from './handshake.ts';
 import { type Outcome, withoutReply } from './outcome.ts';
 import type { PendingHandoff } from './pending-handoffs.ts';
-import { relayName } from './relay.ts';
-import type { Route } from './route.ts';
+import type { RelayState } from './relay-state.ts';
+import { relayName } from './relay-urls.ts';
 import { Session, type SessionOwner } from './session/session.ts';
 import type { Timeouts } from './timeouts.ts';
 
@@ -35,7 +35,7 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #owner: SessionsOwner;
   /** Every connection, from connecting to closed. */
-  readonly #sockets = new Map<SmtpConnection, Route>();
+  readonly #sockets = new Map<SmtpConnection, RelayState>();
   readonly #open = new Set<Session>();
   readonly #idle: Session[] = [];
   /** Sessions whose relay has not replied for a long time, while another relay is available. */
@@ -72,30 +72,30 @@ export class Sessions {
   }
 
   /** Takes out the idle session that was used last and for whose relay `isWanted` is true. */
-  takeIdle(isWanted: (route: Route) => boolean): Session | undefined {
-    const at = this.#idle.findLastIndex((session) => isWanted(session.route));
+  takeIdle(isWanted: (relayState: RelayState) => boolean): Session | undefined {
+    const at = this.#idle.findLastIndex((session) => isWanted(session.relayState));
     return at === -1 ? undefined : this.#idle.splice(at, 1)[0];
   }
 
   /** Opens one more connection to a relay. */
-  async connect(route: Route): Promise<void> {
+  async connect(relayState: RelayState): Promise<void> {
     const { name, monotonic, timeouts } = this.#options;
-    const connection = new SmtpConnection(route.relay, monotonic, (closed) => this.#forget(closed));
-    this.#sockets.set(connection, route);
-    route.sockets++;
-    route.opening.add(connection);
+    const connection = new SmtpConnection(relayState.relay, monotonic, (closed) => this.#forget(closed));
+    this.#sockets.set(connection, relayState);
+    relayState.sockets++;
+    relayState.opening.add(connection);
     const shortest = Math.min(...Object.values(timeouts));
     this.#timer ??= setInterval(() => this.#check(), Math.min(MAX_CHECK_MS, shortest / 4));
 
-    const { handshakeMs } = route;
-    const result = await handshake(connection, route.relay, name, timeouts, handshakeMs);
-    route.opening.delete(connection);
+    const { handshakeMs } = relayState;
+    const result = await handshake(connection, relayState.relay, name, timeouts, handshakeMs);
+    relayState.opening.delete(connection);
     if ('kind' in result) {
-      if (!this.#isClosing) this.#fail(route, result, connection.startedAt, connection.age >= handshakeMs);
+      if (!this.#isClosing) this.#fail(relayState, result, connection.startedAt, connection.age >= handshakeMs);
     } else {
-      const session = new Session(connection, result, route, timeouts, this.#owner);
+      const session = new Session(connection, result, relayState, timeouts, this.#owner);
       this.#open.add(session);
-      route.opened(connection.age);
+      relayState.opened(connection.age);
       this.#owner.ready(session);
     }
     this.#owner.changed();
@@ -103,20 +103,20 @@ export class Sessions {
 
   /** To be called for a transaction that is complete: its relay replies, and if it did not refuse the sender, it works. */
   completed(session: Session, outcome: Outcome): void {
-    const { route } = session;
-    if (this.#stalled.delete(session)) route.setStalled(false);
-    if (!route.shouldTryNextRelay(outcome)) route.worked();
+    const { relayState } = session;
+    if (this.#stalled.delete(session)) relayState.setStalled(false);
+    if (!relayState.shouldTryNextRelay(outcome)) relayState.worked();
   }
 
   /** To be called when a session takes no more mail, also more than once; `failure` as in `SessionOwner.ended`. */
   ended(session: Session, failure: Outcome | null): void {
     if (!this.#open.delete(session)) return;
-    const { route } = session;
+    const { relayState } = session;
     const at = this.#idle.indexOf(session);
     if (at !== -1) this.#idle.splice(at, 1);
-    if (this.#stalled.delete(session)) route.setStalled(false);
-    route.open--;
-    if (failure !== null) this.#fail(route, failure, session.startedAt);
+    if (this.#stalled.delete(session)) relayState.setStalled(false);
+    relayState.open--;
+    if (failure !== null) this.#fail(relayState, failure, session.startedAt);
   }
 
   /** Sends QUIT on idle sessions and gives up those being opened; resolves once every connection is closed, at most after `graceMs`. */
@@ -137,9 +137,9 @@ export class Sessions {
     clearTimeout(grace);
   }
 
-  #fail(route: Route, failure: Outcome, startedAt: number, isSilent = false): void {
-    route.failed(failure, startedAt, isSilent);
-    this.#options.onRelayFailure(relayName(route.relay), failure);
+  #fail(relayState: RelayState, failure: Outcome, startedAt: number, isSilent = false): void {
+    relayState.failed(failure, startedAt, isSilent);
+    this.#options.onRelayFailure(relayName(relayState.relay), failure);
   }
 
   #check(): void {
@@ -156,12 +156,12 @@ export class Sessions {
   #checkStalled(session: Session): void {
     const { timeouts, monotonic } = this.#options;
     if (session.waited < timeouts.handshake || this.#stalled.has(session)) return;
-    const { route } = session;
+    const { relayState } = session;
     this.#stalled.add(session);
-    route.setStalled(true);
-    if (route.open > 0) return;
-    const why = `${relayName(route.relay)}: no reply within ${timeouts.handshake / 1000} s`;
-    this.#fail(route, withoutReply('deferred', 'connect', why), monotonic());
+    relayState.setStalled(true);
+    if (relayState.open > 0) return;
+    const why = `${relayName(relayState.relay)}: no reply within ${timeouts.handshake / 1000} s`;
+    this.#fail(relayState, withoutReply('deferred', 'connect', why), monotonic());
   }
 
   /** Takes back a hand-off that was already pipelined after the same message at the last check: a slow reply must not delay it. */
@@ -172,11 +172,11 @@ export class Sessions {
   }
 
   #forget(connection: SmtpConnection): void {
-    const route = this.#sockets.get(connection);
-    if (route !== undefined) route.sockets--;
+    const relayState = this.#sockets.get(connection);
+    if (relayState !== undefined) relayState.sockets--;
     this.#sockets.delete(connection);
     // If it closed during the handshake, `connect` first records what that means for the relay.
-    if (route?.opening.has(connection) !== true) this.#owner.changed();
+    if (relayState?.opening.has(connection) !== true) this.#owner.changed();
     if (this.#sockets.size > 0) return;
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { replyOutcome, withoutReply } from '../../../../src/delivery/transport/smtp/outcome.ts';
-import { parseRelays, relayName } from '../../../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays, relayName } from '../../../../src/delivery/transport/smtp/relay-urls.ts';
 import { type Reply, ReplyReader } from '../../../../src/delivery/transport/smtp/reply.ts';
 import { stuffDots } from '../../../../src/delivery/transport/smtp/session/dot-stuffing.ts';
 import { RFC_TIMEOUTS } from '../../../../src/delivery/transport/smtp/timeouts.ts';

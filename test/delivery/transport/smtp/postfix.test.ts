@@ -14,7 +14,7 @@ import { openTokens } from '../../../../src/delivery/links/tokens.ts';
 import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
 import type { Outcome } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { SmtpPool } from '../../../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../../../src/delivery/transport/smtp/relay-urls.ts';
 import { Background } from '../../../../src/threads/background.ts';
 import { FakeClock } from '../../../support/app.ts';
 import { type Sink, startSink } from '../../../support/smtp/scripted-relay.ts';

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
 import type { Outcome } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { SmtpPool } from '../../../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../../../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays } from '../../../../src/delivery/transport/smtp/relay-urls.ts';
 import { socketEnds } from '../../../support/smtp/pools.ts';
 import { type Sink, startSink } from '../../../support/smtp/scripted-relay.ts';
 

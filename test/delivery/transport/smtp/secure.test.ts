@@ -11,7 +11,7 @@ import t, { type Test } from 'tap';
 import { MailData } from '../../../../src/delivery/mime/mail-data.ts';
 import type { Outcome } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { SmtpPool } from '../../../../src/delivery/transport/smtp/pool.ts';
-import { parseRelays, type Relay } from '../../../../src/delivery/transport/smtp/relay.ts';
+import { parseRelays, type Relay } from '../../../../src/delivery/transport/smtp/relay-urls.ts';
 import { localhostCertificate } from '../../../support/smtp/certificate.ts';
 import { startSink } from '../../../support/smtp/scripted-relay.ts';
 

@@ -4,9 +4,9 @@ import type { ConnectionListener, SmtpConnection } from '../connection.ts';
 import type { Extensions } from '../handshake.ts';
 import type { Outcome } from '../outcome.ts';
 import type { PendingHandoff } from '../pending-handoffs.ts';
-import { relayName } from '../relay.ts';
+import type { RelayState } from '../relay-state.ts';
+import { relayName } from '../relay-urls.ts';
 import type { Reply } from '../reply.ts';
-import type { Route } from '../route.ts';
 import type { Timeouts } from '../timeouts.ts';
 import type { Aborted, Action, Completed } from './actions.ts';
 import { type Envelope, envelopeProblem } from './envelope.ts';
@@ -54,7 +54,7 @@ interface Mail extends Envelope {
 }
 
 export class Session implements ConnectionListener {
-  readonly route: Route;
+  readonly relayState: RelayState;
   readonly #connection: SmtpConnection;
   readonly #offers: Extensions;
   readonly #timeouts: Timeouts;
@@ -63,14 +63,20 @@ export class Session implements ConnectionListener {
   readonly #writer: MessageWriter;
   #isQuitting = false;
 
-  /** Takes over a connection to the relay of `route` after its handshake. */
-  constructor(connection: SmtpConnection, offers: Extensions, route: Route, timeouts: Timeouts, owner: SessionOwner) {
-    this.route = route;
+  /** Takes over a connection to a relay, whose state is given, after its handshake. */
+  constructor(
+    connection: SmtpConnection,
+    offers: Extensions,
+    relayState: RelayState,
+    timeouts: Timeouts,
+    owner: SessionOwner,
+  ) {
+    this.relayState = relayState;
     this.#connection = connection;
     this.#offers = offers;
     this.#timeouts = timeouts;
     this.#owner = owner;
-    this.#transactions = new Transactions(offers, relayName(route.relay));
+    this.#transactions = new Transactions(offers, relayName(relayState.relay));
     this.#writer = new MessageWriter(connection, timeouts.block, {
       endingData: () => {
         if (offers.pipelining) owner.endingData(this);
@@ -228,8 +234,8 @@ export class Session implements ConnectionListener {
   }
 
   #abort({ mail, outcome, canRepeat, pipelined, isSessionEnd, isPipeliningRejected }: Aborted<Mail>): void {
-    if (isPipeliningRejected) this.route.rejectedPipelining();
-    if (isSessionEnd) this.route.endedSession(this.completed);
+    if (isPipeliningRejected) this.relayState.rejectedPipelining();
+    if (isSessionEnd) this.relayState.endedSession(this.completed);
     this.#writer.stop();
     this.#connection.fail(new Error(outcome.reply));
     this.#owner.ended(this, this.completed === 0 && outcome.kind === 'deferred' ? outcome : null);

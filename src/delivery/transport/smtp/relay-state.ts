@@ -3,7 +3,7 @@
 import type { SmtpConnection } from './connection.ts';
 import type { Outcome } from './outcome.ts';
 import { PendingHandoffs } from './pending-handoffs.ts';
-import type { Relay } from './relay.ts';
+import type { Relay } from './relay-urls.ts';
 import type { Timeouts } from './timeouts.ts';
 
 /** The pause after a first failure; it doubles with each further one, up to the maximum. */
@@ -20,7 +20,7 @@ const NO_PIPELINING_MS = 600_000;
 /** After this many refused senders in a row a relay counts as failed, if there is another one. */
 const MAX_REFUSALS = 3;
 
-export class Route {
+export class RelayState {
   readonly relay: Relay;
   /** Hand-offs whose sender another relay refused. */
   readonly queue = new PendingHandoffs();
@@ -198,34 +198,34 @@ export class Route {
 }
 
 /** The relays of SMTP_URL, in order of preference. */
-export class Routes {
-  readonly all: readonly Route[];
+export class RelayStates {
+  readonly all: readonly RelayState[];
 
   /** `most`: the maximum number of connections to each relay. `monotonic`: a monotonic clock, in milliseconds. */
   constructor(relays: readonly Relay[], most: number, timeouts: Timeouts, monotonic: () => number) {
     const isAlone = relays.length === 1;
-    this.all = relays.map((relay) => new Route(relay, isAlone, most, timeouts, monotonic));
+    this.all = relays.map((relay) => new RelayState(relay, isAlone, most, timeouts, monotonic));
   }
 
   /** The first relay that works, or null. */
-  get best(): Route | null {
-    return this.all.find((route) => route.isHealthy) ?? null;
+  get best(): RelayState | null {
+    return this.all.find((relayState) => relayState.isHealthy) ?? null;
   }
 
   /** The best relay if it is listed before this one, or null. */
-  betterThan(route: Route): Route | null {
+  betterThan(relayState: RelayState): RelayState | null {
     const { best } = this;
-    return best !== null && this.all.indexOf(best) < this.all.indexOf(route) ? best : null;
+    return best !== null && this.all.indexOf(best) < this.all.indexOf(relayState) ? best : null;
   }
 
   /** Milliseconds until some relay may be tried; 0 if one may be tried now. */
   get pause(): number {
-    return Math.min(...this.all.map((route) => route.pause));
+    return Math.min(...this.all.map((relayState) => relayState.pause));
   }
 
   /** Why no relay is available: a temporary failure if there is one, otherwise the first relay's failure. */
   get failure(): Outcome | null {
-    const failures = this.all.flatMap((route) => route.failure ?? []);
+    const failures = this.all.flatMap((relayState) => relayState.failure ?? []);
     return failures.find(({ kind }) => kind === 'deferred') ?? failures[0] ?? null;
   }
 }
