@@ -144,17 +144,17 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
  * The joins that find the person of enrolment `e`: `c` is the contact they entered as, in whichever contact type it is now; `k` is
  * their contact in the targeted contact type, for example after another import; `r` is their row in the targeted segment.
  */
-export const PERSON = `
+export const ENROLLED_PERSON = `
   LEFT JOIN contacts c ON c.id = e.contact_id AND c.address_id = e.address_id AND ${isLiveContact('c')}
   LEFT JOIN contacts k ON au.automation_for_table = 'contacts' AND k.contact_type_id = au.automation_for
     AND k.address_id = e.address_id AND ${isLiveContact('k')}
   LEFT JOIN segment_recipients r ON au.automation_for_table = 'segments' AND r.segment_id = au.automation_for
     AND r.address_id = e.address_id AND r.is_removed = 0`;
 
-/** The contact whose values the mail gets, after the joins of `PERSON`; null for a person who is no contact. */
+/** The contact whose values the mail gets, after the joins of `ENROLLED_PERSON`; null for a person who is no contact. */
 const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
 
-/** Why the person would not get the next mail, not counting that they left the target; null if they would. Needs `PERSON`. */
+/** Why the person would not get the next mail, not counting that they left the target; null if they would. Needs `ENROLLED_PERSON`. */
 export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, 'contact was deleted', NULL))`;
 
 /** Enqueues the mail for a page of people who are due, and ends the enrolments of those who may not get it, in one transaction. */
@@ -189,7 +189,7 @@ function enqueueScheduleMail(
           SELECT e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id,
             iif(au.exit_criteria = 1 AND NOT (${isMember('e')}), 'left the target', ${OBSTACLE}) AS reason
           FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
-            JOIN mailings m ON m.id = @mailing ${PERSON}
+            JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}
           WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
             AND ${NEXT_SCHEDULE} = @schedule
           ORDER BY e.due_at, e.id LIMIT ${PAGE_ROWS}`)

@@ -7,7 +7,7 @@ import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE } from '../database/schema/index.ts';
 import { waitMs } from '../delivery/queue/automation-waits.ts';
 import { type Automation, listSchedules, type Schedule } from './automations.ts';
-import { OBSTACLE, PERSON } from './enrolment.ts';
+import { ENROLLED_PERSON, OBSTACLE } from './enrolment.ts';
 
 const NOT_LIVE = 'the automation is not live';
 
@@ -149,7 +149,7 @@ function findObstacle(
     .prepare<Record<string, number | null>, string | null>(`
       SELECT ${enrolment === undefined ? ineligibilityReason('e', 'm.unsubscribe_group_id') : OBSTACLE} FROM automations au
         CROSS JOIN (SELECT @address AS address_id, @contact AS contact_id) e
-        CROSS JOIN (SELECT @group AS unsubscribe_group_id) m ${PERSON}
+        CROSS JOIN (SELECT @group AS unsubscribe_group_id) m ${ENROLLED_PERSON}
       WHERE au.id = @automation`)
     .pluck()
     .get({

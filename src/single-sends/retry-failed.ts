@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../clock.ts';
 import { inChunks } from '../database/bulk.ts';
-import { requeueFailed } from '../delivery/queue/ledger/retry.ts';
+import { requeueFailed } from '../delivery/queue/ledger/requeue-failed.ts';
 import { reopenMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { conflict } from '../failure.ts';
 import { findSingleSendMailing, requireSingleSend, type SingleSendActionDeps } from './actions.ts';

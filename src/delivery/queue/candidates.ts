@@ -2,7 +2,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { Person } from '../content/values.ts';
-import { CLAIM_REASON, NEEDS_LOOKUP, PERSON, RecipientLookup } from './eligibility.ts';
+import { CLAIM_REASON, DELIVERY_PERSON, NEEDS_LOOKUP, RecipientLookup } from './claim-eligibility.ts';
 
 /** How many recipients go over to a newer revision in one transaction. */
 const MOVED_ROWS = 500;
@@ -83,7 +83,7 @@ export class Candidates {
       FROM deliveries d INDEXED BY deliveries_queue
         CROSS JOIN mailings m ON m.id = d.mailing_id
         CROSS JOIN addresses a ON a.id = d.address_id
-        ${PERSON}
+        ${DELIVERY_PERSON}
         LEFT JOIN countries co ON co.id = c.country_id
       WHERE d.mailing_id = ? AND d.state = ${DELIVERY_STATE.queued} AND d.due_at <= ? AND m.state = 'sending'
       ORDER BY d.due_at, d.id LIMIT ?`);

@@ -11,7 +11,7 @@ import { LEFT_AUTOMATION, READDRESSED } from './automation-members.ts';
  * The joins from a delivery `d` to its person: `c`, their contact, if it is not deleted and still has the delivery's address; and
  * `r`, their row in the segment they were enqueued from.
  */
-export const PERSON = `
+export const DELIVERY_PERSON = `
   LEFT JOIN contacts c ON c.id = d.contact_id AND c.address_id = d.address_id AND ${isLiveContact('c')}
   LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id AND r.address_id = d.address_id`;
 
