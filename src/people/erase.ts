@@ -15,7 +15,9 @@ const REMOVED = [
   'DELETE FROM enrolments WHERE id IN (SELECT e.id FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address WHERE a.user_id = @account)',
   'DELETE FROM membership_changes WHERE address_id = @address',
   'DELETE FROM segment_recipients WHERE id IN (SELECT r.id FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address WHERE s.user_id = @account)',
-  'DELETE FROM outbox WHERE user_id = @account AND (instr(lower(envelope_to), @email) > 0 OR instr(fold("to"), @email) > 0)',
+  // The To field is the address alone, or in angle brackets after a name.
+  `DELETE FROM outbox WHERE user_id = @account
+     AND (lower(envelope_to) = @email OR fold("to") = @email OR instr(fold("to"), '<' || @email || '>') > 0)`,
   `UPDATE deliveries SET contact_id = NULL, segment_recipient_id = NULL, reply = NULL
    WHERE id IN (SELECT d.id FROM mailings m CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = @address WHERE m.user_id = @account)`,
   'DELETE FROM contact_job_items WHERE contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',

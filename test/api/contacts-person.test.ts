@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
-import { sendCampaign } from '../support/campaign.ts';
+import { readOutbox, sendCampaign } from '../support/campaign.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
 
 type Moments = { kind: string; name: string | null; state: string | null; url: string | null }[];
@@ -115,6 +115,24 @@ t.test('a person who is erased is nowhere in the database file, while the counts
   t.strictSame(app.db.pragma('foreign_key_check'), []);
   t.equal((await app.one.call('GET', '/contacts/details', { query: { contact_id: contact } })).status, 404);
 });
+
+t.test(
+  'erasing a person removes the stored mails to them, but not those to longer addresses with theirs in it',
+  async (t) => {
+    const app = await startApp(t);
+    const emails = ['anna@example.org', 'joanna@example.org', 'anna@example.org.au'];
+    const { mails } = await sendCampaign(t, app, { people: emails.map((email) => ({ email })) });
+    t.strictSame(
+      mails.map(({ to }) => to),
+      emails,
+    );
+    await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: 1 } });
+    t.strictSame(
+      (await readOutbox(app)).map(({ to }) => to),
+      emails.slice(1),
+    );
+  },
+);
 
 t.test('a person who was erased is refused wherever they are added again, and gets no mail', async (t) => {
   const { app, contact, email } = await withHistory(t);
