@@ -12,7 +12,7 @@ import { recordObject, totalBytes } from '../database/record-json.ts';
 import { automationSchedules, designTemplates, senders } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
-import { changesNothing } from '../http/keys.ts';
+import { changesNothing } from '../http/callers.ts';
 import { sendList } from '../http/list-response.ts';
 import {
   choice,

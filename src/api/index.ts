@@ -1,8 +1,8 @@
 /** Registers the API: first what applies to every endpoint, then one file per resource. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
+import { installCallers } from '../http/callers.ts';
 import { installErrors } from '../http/errors.ts';
-import { installKeys } from '../http/keys.ts';
 import { installForms } from '../http/requests/forms.ts';
 import { installValidation } from '../http/requests/validation.ts';
 import { auditRoutes } from './audit.ts';
@@ -52,7 +52,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   });
   installErrors(app, deps);
   await installForms(app);
-  installKeys(app, deps);
+  installCallers(app, deps);
   installValidation(app);
 
   await app.register(overviewRoutes, deps);

@@ -11,7 +11,7 @@ import { addresses, deliveries, mailings, outbox } from '../database/schema/inde
 import { HIDDEN, withoutTokens } from '../delivery/links/hidden-links.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
-import { changesNothing } from '../http/keys.ts';
+import { changesNothing } from '../http/callers.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   eitherOrderQuery,

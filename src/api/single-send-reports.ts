@@ -11,7 +11,7 @@ import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
 import { messages } from '../failure.ts';
-import { changesNothing } from '../http/keys.ts';
+import { changesNothing } from '../http/callers.ts';
 import { sendList } from '../http/list-response.ts';
 import {
   choice,

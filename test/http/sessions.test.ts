@@ -155,7 +155,10 @@ t.test('a viewer may only read; an editor may not change keys, users and senders
       if (may) t.notMatch(String(answer.status), /^40[13]$/, title);
       else {
         t.equal(answer.status, 403, title);
-        t.match(answer.body, { status: 'failed', errors: /^As (viewer|editor) you may not do this$/ });
+        t.match(answer.body, {
+          status: 'failed',
+          errors: /^Your role, (viewer|editor), may not do this; it takes (editor|owner)$/,
+        });
         refused++;
       }
     }
@@ -170,7 +173,7 @@ t.test('a role that is too low learns nothing about fields, and its body is not 
   const viewer = callerOf(app, addPerson(app, 'viewer'));
   const { status, text } = await viewer.call('POST', '/contacts/add', { headers: { 'content-type': 'text/strange' } });
   t.equal(status, 403);
-  t.equal(text, '{"status":"failed","errors":"As viewer you may not do this"}\n');
+  t.equal(text, '{"status":"failed","errors":"Your role, viewer, may not do this; it takes editor"}\n');
 });
 
 t.test('a viewer gets no link to a design page, which would let them change the mail', async (t) => {

@@ -21,7 +21,7 @@ declare module 'fastify' {
     role: Role;
     /** The session by which a person calls; null for a pair of keys. */
     sessionId: number | null;
-    /** Throws 401 or 403 when the caller's keys or session have ended since, for answers that take long. */
+    /** Checks the caller again, for long answers: throws 401 or 403 if the keys or session are no longer valid. */
     requireCaller(): void;
   }
   interface FastifyContextConfig {
@@ -47,7 +47,7 @@ interface Caller {
  * read, so that a caller without keys costs only the headers, and again before the handler, because a pair may be revoked or a session
  * ended while a long body arrives.
  */
-export function installKeys(
+export function installCallers(
   app: FastifyInstance,
   { db, config, clock }: { db: Db; config: Config; clock: Clock },
 ): void {
@@ -55,8 +55,8 @@ export function installKeys(
   const cached = new Map<string, { accountId: number; until: number }>();
 
   /**
-   * The account of a pair, or null. Only correct pairs are cached. The time of a lookup in the map reveals nothing about a key: texts
-   * are compared only when their hashes are equal, and each process seeds the hashes anew.
+   * The account of a pair, or null. Only correct pairs are cached. A Map lookup does not leak key characters by timing: it compares texts
+   * only after a randomly seeded hash matches.
    */
   function findAccountByPair(publicKey: string, secretKey: string): number | null {
     const pair = `${publicKey}\n${secretKey}`;
@@ -96,11 +96,12 @@ export function installKeys(
   function requireCaller(request: FastifyRequest): Caller {
     const session = findApiSession(request);
     if (session === null) return callerWithKeys(request);
-    // Set before the role is checked, because a refusal is also answered as to a person.
+    // Set before the role is checked, so that the 403 keeps its status for the dashboard (see `installErrors`).
     request.sessionId = session.id;
     const { id, accountId, email, role } = session.user;
-    if (ROLES.indexOf(role) < ROLES.indexOf(requiredRole(request)))
-      throw new Failure(FORBIDDEN, `As ${role} you may not do this`);
+    const required = requiredRole(request);
+    if (ROLES.indexOf(role) < ROLES.indexOf(required))
+      throw new Failure(FORBIDDEN, `Your role, ${role}, may not do this; it takes ${required}`);
     return { accountId, actor: { userId: id, name: email, address: request.ip }, role, sessionId: session.id };
   }
 
