@@ -2,6 +2,8 @@
 
 export const LANGUAGE_CODES = ['en', 'de'] as const;
 export type LanguageCode = (typeof LANGUAGE_CODES)[number];
+/** Each language by its own name, for whoever cannot read the present one. */
+export const LANGUAGE_NAMES: Readonly<Record<LanguageCode, string>> = { en: 'English', de: 'Deutsch' };
 
 /** The longest Accept-Language header that is read. */
 const MAX_HEADER = 200;

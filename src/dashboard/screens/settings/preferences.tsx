@@ -1,4 +1,5 @@
 /** What a person sets for themselves: name, language, colours, shortcuts. */
+import { LANGUAGE_CODES, LANGUAGE_NAMES, type LanguageCode } from '../../../http/pages/languages.ts';
 import { Button } from '../../components/button.tsx';
 import { CheckField, type Problems, SelectField, TextField } from '../../components/field.tsx';
 import { Card } from '../../components/surface.tsx';
@@ -8,7 +9,7 @@ import { useLanguage } from '../../words/index.ts';
 /** The person as the API gives them. */
 export interface Me {
   name: string;
-  language: 'browser' | 'en' | 'de';
+  language: 'browser' | LanguageCode;
   colour_scheme: ColourScheme;
   shortcuts: 0 | 1;
 }
@@ -30,9 +31,7 @@ export function Preferences({ me, problems }: { me: Me; problems: Problems | und
           label={language.say('own.language')}
           options={[
             { value: 'browser', label: language.say('own.language.browser') },
-            // Each by its own name, for whoever cannot read the present one.
-            { value: 'en', label: 'English' },
-            { value: 'de', label: 'Deutsch' },
+            ...LANGUAGE_CODES.map((code) => ({ value: code, label: LANGUAGE_NAMES[code] })),
           ]}
           value={me.language}
           problems={problems}
