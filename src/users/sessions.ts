@@ -99,9 +99,9 @@ export function findSession(db: Db, secret: string, now: Date): Session | null {
   };
 }
 
-/** Ends a session, at once. */
-export function endSession(db: Db, id: number): void {
-  db.delete(sessions).where(eq(sessions.id, id)).run();
+/** Ends a session, at once. False when it had ended already. */
+export function endSession(db: Db, id: number): boolean {
+  return db.delete(sessions).where(eq(sessions.id, id)).run().changes > 0;
 }
 
 /** Ends all sessions of a user. */

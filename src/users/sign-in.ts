@@ -16,7 +16,7 @@ import { type RelyingParty, readPasskeyAnswer, userHandle } from './passkeys/req
 import { hashPassword, isWeaklyHashed, verifyPassword } from './passwords.ts';
 import { useCode } from './second-factor.ts';
 import { hashSecret } from './secrets.ts';
-import { type Caller, createSession } from './sessions.ts';
+import { type Caller, createSession, endSession, type Session } from './sessions.ts';
 import { type Attempt, Throttle } from './throttle.ts';
 import { findUserByEmail, type User } from './users.ts';
 
@@ -146,6 +146,17 @@ export class SignIns {
     auditFailedSignIn(this.#db, failed ?? null, address, this.#clock.now());
     return { outcome: 'refused' };
   }
+}
+
+/** Ends the session of a browser that signs out, or in as somebody else, and records it. */
+export function signOut(db: Db, { id, user }: Session, address: string, now: Date): void {
+  const actor: Actor = { userId: user.id, name: user.email, address };
+  db.transaction(
+    () => {
+      if (endSession(db, id)) audit(db, { accountId: user.accountId, actor, action: 'signed_out' }, now);
+    },
+    { behavior: 'immediate' },
+  );
 }
 
 /** A user as the one who acts, for the audit log. */

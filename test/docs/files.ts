@@ -58,6 +58,7 @@ export function checkNginx(t: Test, text: string): void {
   for (const header of ['Host $host', 'X-Forwarded-For $remote_addr', 'X-Forwarded-Proto $scheme']) {
     t.ok(text.includes(`proxy_set_header ${header};`), header);
   }
+  t.ok(text.includes('proxy_set_header X-Forwarded-Host "";'), 'a host that the caller makes up is not passed on');
   const [, megabytes] = /client_max_body_size (\d+)m;/.exec(text) ?? [];
   t.ok(Number(megabytes) * 2 ** 20 > Number(SETTINGS.MAX_UPLOAD_BYTES.fallback), 'an upload passes');
   t.match(text, /location ~ \^\/\(metrics\|readyz\)\$ \{ return 403; \}/);

@@ -2,10 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { clearSessionCookie, isSafeWay } from '../../http/session-cookie.ts';
-import { audit } from '../../users/audit.ts';
 import { relyingParty } from '../../users/passkeys/requests.ts';
-import { endSession } from '../../users/sessions.ts';
-import type { SignInResult, SignIns } from '../../users/sign-in.ts';
+import { type SignInResult, type SignIns, signOut } from '../../users/sign-in.ts';
 import { Button } from '../components/button.tsx';
 import { TextField } from '../components/field.tsx';
 import { languageOf, sendBarePage } from '../page.tsx';
@@ -60,17 +58,7 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
 
   app.post('/logout', (request, reply) => {
     const { session } = request;
-    if (session !== null) {
-      const { id, accountId, email } = session.user;
-      const actor = { userId: id, name: email, address: request.ip };
-      db.transaction(
-        () => {
-          endSession(db, session.id);
-          audit(db, { accountId, actor, action: 'signed_out' }, clock.now());
-        },
-        { behavior: 'immediate' },
-      );
-    }
+    if (session !== null) signOut(db, session, request.ip, clock.now());
     clearSessionCookie(reply, config);
     return reply.redirect('/login', 303);
   });
