@@ -114,9 +114,18 @@ export class ApiFailure extends Error {
   readonly status: number;
 
   constructor({ status, errors }: ApiAnswer<unknown>) {
-    super(typeof errors === 'string' ? errors : 'The API refused the request of a page');
+    super(refusalText({ errors }) || 'The API refused the request of a page');
     this.status = status;
   }
+}
+
+/** What a refused answer says: its text, or the texts of all its fields. Empty where it was not refused. */
+export function refusalText({ errors }: { errors?: ApiAnswer<unknown>['errors'] | undefined }): string {
+  return typeof errors === 'string'
+    ? errors
+    : Object.values(errors ?? {})
+        .flat()
+        .join(' ');
 }
 
 function queryText(query: Readonly<Record<string, string>>): string {

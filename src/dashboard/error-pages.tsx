@@ -15,13 +15,13 @@ const KINDS = new Map<number, Kind>([
   [503, 'busy'],
 ]);
 
-/** Sends the page for a status; `detail` is a sentence that says more, such as the API's own words. */
+/** Sends the page for a status; `reason` is why the request was refused, where the status alone does not say it. */
 export function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
   viewer: Viewer | null,
   status: number,
-  detail?: string,
+  reason?: string,
 ) {
   const kind = KINDS.get(status) ?? (status < 500 ? 'request' : 'failed');
   const language = languageOf(request, viewer);
@@ -29,8 +29,7 @@ export function sendErrorPage(
   const content = (
     <div class="error-page">
       {viewer === null && <h1>{title}</h1>}
-      <p>{language.say(`error.${kind}.text`)}</p>
-      {detail && <p class="quiet-text">{detail}</p>}
+      <p>{(kind === 'request' && reason) || language.say(`error.${kind}.text`)}</p>
       <p>
         <LinkButton href="/" look="plain">
           {language.say('error.home')}
@@ -57,5 +56,5 @@ export function answerError(
   if (status >= 500 && status !== 503) {
     request.log.error({ err: error, route: request.routeOptions.url }, 'page failed');
   }
-  return sendErrorPage(request, reply, viewer, status);
+  return sendErrorPage(request, reply, viewer, status, isOurs ? error.message : undefined);
 }

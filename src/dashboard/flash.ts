@@ -1,5 +1,6 @@
 /** A sentence that the next page shows about what was just done, kept in a cookie for one page. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hasEncryptedSession } from '../http/session-cookie.ts';
 import type { Tone } from './components/surface.tsx';
 import { isPrefetch } from './prefetch.ts';
 import { isWordKey, type Values, type WordKey } from './words/index.ts';
@@ -27,7 +28,7 @@ export function setFlash<Key extends WordKey>(
     typeof value === 'string' ? value.slice(0, MAX_VALUE) : value,
   ]);
   const text = JSON.stringify({ tone, key, values: Object.fromEntries(short) } satisfies Flash);
-  reply.header('set-cookie', cookie(Buffer.from(text).toString('base64url'), SECONDS));
+  writeCookie(reply, Buffer.from(text).toString('base64url'), SECONDS);
 }
 
 /** Takes the sentence that was left for this page, if there is one. A page that is only fetched ahead may never be seen, so it takes none. */
@@ -35,12 +36,13 @@ export function takeFlash(request: FastifyRequest, reply: FastifyReply): Flash |
   if (isPrefetch(request)) return null;
   const value = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)`).exec(request.headers.cookie ?? '')?.[1];
   if (value === undefined) return null;
-  reply.header('set-cookie', cookie('', 0));
+  writeCookie(reply, '', 0);
   return readFlash(Buffer.from(value, 'base64url').toString());
 }
 
-function cookie(value: string, seconds: number): string {
-  return `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}`;
+function writeCookie(reply: FastifyReply, value: string, seconds: number): void {
+  const secure = hasEncryptedSession(reply.request) ? '; Secure' : '';
+  reply.header('set-cookie', `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`);
 }
 
 /** A cookie can be anything, so only a known text with plain values is taken from it. */

@@ -75,6 +75,11 @@ export function beginVisit(reply: FastifyReply, config: Config): string {
   return secret;
 }
 
+/** Whether a request brings the cookie that browsers send over https only. */
+export function hasEncryptedSession({ headers }: FastifyRequest): boolean {
+  return headers.cookie !== undefined && readCookie(headers.cookie, ENCRYPTED_PREFIX + SESSION) !== null;
+}
+
 function writeCookie(reply: FastifyReply, { PUBLIC_URL }: Config, name: string, value: string, maxAge: number): void {
   const [prefix, secure] = isEncrypted(reply.request, PUBLIC_URL) ? [ENCRYPTED_PREFIX, '; Secure'] : ['', ''];
   reply.header('set-cookie', `${prefix}${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`);

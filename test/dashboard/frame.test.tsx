@@ -72,6 +72,9 @@ t.test('what was done is said on the next page, once, and nothing else can be pu
   const { headers } = await app.inject({ method: 'POST', url: '/gallery' });
   const flash = String(headers['set-cookie']);
   t.match(flash, /^sendlark_flash=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=60$/);
+  const encrypted = { cookie: `__Host-sendlark=${'s'.repeat(43)}` };
+  const overHttps = await app.inject({ method: 'POST', url: '/gallery', headers: encrypted });
+  t.match(overHttps.headers['set-cookie'], /; Max-Age=60; Secure$/, 'over https, for https only');
   const open = (cookie: string) => app.inject({ url: '/gallery', headers: { cookie } });
   const next = await open(`other=1; ${flash.split(';')[0]}`);
   t.match(next.payload, /role="status">.*?1,200 people are here\./);
@@ -100,6 +103,14 @@ t.test('what the API refuses to a page becomes the page of its status', async (t
   t.equal(statusCode, 403);
   t.match(payload, '<h1>Not allowed</h1>');
   t.match(denied, [{ cookie: 'one=1', 'x-sendlark': 'dashboard', 'sec-fetch-site': 'same-origin' }]);
+});
+
+t.test('a refusal says on the page why, whether of the whole request or of its fields', async (t) => {
+  const app = await start();
+  app.get('/api/denied', (_request, reply) => reply.code(409).send({ status: 'failed', errors: 'It is in use' }));
+  app.get('/api/invalid', (_request, reply) => reply.code(422).send({ status: 'failed', errors: { a: ['A <b>.'] } }));
+  t.match((await app.inject('/gallery/api/denied')).payload, /<h1>That did not work<\/h1>.*<p>It is in use<\/p>/s);
+  t.match((await app.inject('/gallery/api/invalid')).payload, '<p>A &lt;b>.</p>');
 });
 
 t.test('the language is the user’s, else the first the browser asks for that there is', async (t) => {

@@ -44,7 +44,7 @@ t.test('a verification mail can be sent again when its time has come, and not be
   app.clock.advance(5 * 60_000);
   t.match((await get('/settings/senders')).text, 'action="/settings/senders/1/resend"');
   const { status, headers } = await post('/settings/senders/1/resend');
-  t.strictSame([status, headers.location], [303, '/settings/senders?done=resent']);
+  t.strictSame([status, headers.location], [303, '/settings/senders']);
   await app.background();
   t.equal(app.db.prepare('SELECT count(*) FROM outbox').pluck().get(), 2);
   t.equal((await post('/settings/senders/9/resend')).status, 404);

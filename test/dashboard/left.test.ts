@@ -42,6 +42,7 @@ t.test('each list shows who is on it and why, and finds an address', async (t) =
 t.test('an address is taken off a list only after a page has said what follows', async (t) => {
   const app = await fill(t);
   const open = visitor(app, 'editor');
+  const session = cookieOf(app, addPerson(app, 'editor', { name: 'another' }));
   for (const [list, email, back] of [
     ['all', 'gone@example.org', '/left'],
     ['group', 'no.news@example.org&group=1', '/left/groups/1'],
@@ -51,9 +52,18 @@ t.test('an address is taken off a list only after a page has said what follows',
     t.match((await open('GET', path)).text, email?.split('&')[0]);
     t.match((await open('GET', back ?? '')).text, email?.split('&')[0], 'opening the page changes nothing');
     const { status, headers } = await open('POST', path);
-    t.match([status, headers.location], [303, back]);
+    t.strictSame([status, headers.location], [303, back]);
+    const cookie = `${session}; ${String(headers['set-cookie']).split(';')[0]}`;
+    const next = await app.page('GET', back ?? '', { headers: { ...FROM_PAGE, cookie } });
+    t.match(next.text, `${email?.split('&')[0]} can get mail again`);
     t.equal((await open('GET', path)).status, 404, 'the address is no longer on the list');
   }
+});
+
+t.test('no address of a page makes it say that something was done', async (t) => {
+  const open = visitor(await startApp(t));
+  for (const path of ['/left?lifted=Anything', '/settings/users?done=changed'])
+    t.notMatch((await open('GET', path)).text, /role="status"|Anything|Saved/);
 });
 
 t.test('a viewer, another site and another account take nobody off a list', async (t) => {

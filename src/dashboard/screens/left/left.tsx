@@ -6,7 +6,7 @@ import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Time } from '../../components/figures.tsx';
 import { SearchForm } from '../../components/search.tsx';
-import { Badge, Empty, Notice } from '../../components/surface.tsx';
+import { Badge, Empty } from '../../components/surface.tsx';
 import { type Column, Pager, Table } from '../../components/table.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
@@ -21,7 +21,6 @@ const ROWS = 50;
 interface LeftQuery {
   email?: string;
   before?: string;
-  lifted?: string;
 }
 type LeftRequest = FastifyRequest<{ Querystring: LeftQuery; Params: { id?: string } }>;
 
@@ -46,12 +45,12 @@ export async function leftScreens(app: FastifyInstance, { clock }: Deps): Promis
 
   async function readList(request: LeftRequest, name: ListName): Promise<{ title: string | null; content: VNode }> {
     const api = new ApiClient(app, request);
-    const { email = '', before, lifted } = request.query;
+    const { email = '', before } = request.query;
     const { id: groupId } = request.params;
     const entries = await readEntries(api, name, { limit: ROWS + 1, email, before, groupId });
     const groups = name === 'group' ? await readGroups(api) : [];
     const title = groups.find(({ id }) => String(id) === groupId)?.group_name ?? null;
-    const props = { name, entries, email, lifted, groupId, isLater: before !== undefined, now: clock.now() };
+    const props = { name, entries, email, groupId, isLater: before !== undefined, now: clock.now() };
     return { title, content: <List {...props} canLift={viewerOf(request).role !== 'viewer'} /> };
   }
 }
@@ -61,14 +60,13 @@ interface ListProps {
   /** One more than a page shows where there is a further page. */
   entries: Entry[];
   email: string;
-  lifted: string | undefined;
   groupId: string | undefined;
   isLater: boolean;
   canLift: boolean;
   now: Date;
 }
 
-function List({ name, entries, email, lifted, groupId, isLater, canLift, now }: ListProps) {
+function List({ name, entries, email, groupId, isLater, canLift, now }: ListProps) {
   const language = useLanguage();
   const shown = entries.slice(0, ROWS);
   const path = name === 'group' ? `/left/groups/${groupId}` : name === 'blocked' ? '/left/blocked' : '/left';
@@ -83,11 +81,6 @@ function List({ name, entries, email, lifted, groupId, isLater, canLift, now }: 
   return (
     <>
       <LeftTabs current={name} />
-      {lifted !== undefined && (
-        <Notice tone="good" isNews>
-          {language.say('left.lifted', { email: lifted })}
-        </Notice>
-      )}
       {isEmpty ? (
         <Empty icon="leave" title={language.say(`left.${name}.empty.title`)}>
           {language.say(`left.${name}.empty.text`)}

@@ -2,9 +2,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notFound } from '../../../failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
+import { ApiClient, ApiFailure } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Card } from '../../components/surface.tsx';
+import { setFlash } from '../../flash.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
@@ -33,8 +34,10 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
 
   app.post<{ Querystring: LiftQuery }>('/left/lift', async (request, reply) => {
     const { api, name, entry, back } = await findEntry(request);
-    await removeEntry(api, name, entry.id);
-    return reply.redirect(`${back}?${new URLSearchParams({ lifted: entry.email_address })}`, 303);
+    const answer = await removeEntry(api, name, entry.id);
+    if (answer.message === undefined) throw new ApiFailure(answer);
+    setFlash(reply, 'good', 'left.lifted', { email: entry.email_address });
+    return reply.redirect(back, 303);
   });
 
   /** The entry that a request is about, and the list to go back to. Throws a 404 where there is none. */

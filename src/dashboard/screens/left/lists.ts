@@ -1,5 +1,5 @@
 /** The lists of addresses that get no mail, and how the API names them. */
-import type { ApiClient } from '../../api-client.ts';
+import type { ApiAnswer, ApiClient } from '../../api-client.ts';
 
 /** An address on one of the lists. `reason` says why it is blocked, if it is. */
 export interface Entry {
@@ -60,9 +60,9 @@ export async function readEntries(api: ApiClient, name: ListName, part: Part): P
   return message[records] ?? [];
 }
 
-/** Takes an address off a list. */
-export async function removeEntry(api: ApiClient, name: ListName, id: number): Promise<void> {
-  await api.send('DELETE', `${LISTS[name].removal}?id=${id}`);
+/** Takes an address off a list, unless the API refuses it. */
+export function removeEntry(api: ApiClient, name: ListName, id: number): Promise<ApiAnswer<string>> {
+  return api.send('DELETE', `${LISTS[name].removal}?id=${id}`);
 }
 
 /** The unsubscribe groups. */

@@ -1,7 +1,7 @@
 /** What can be done with a mailing: pausing, resuming, cancelling, copying, and sending again to those for whom it failed. */
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../../../failure.ts';
-import { ApiClient } from '../../api-client.ts';
+import { ApiClient, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { setFlash } from '../../flash.ts';
@@ -19,9 +19,10 @@ export async function mailingActions(app: FastifyInstance): Promise<void> {
     const api = new ApiClient(app, request);
     const { single_send_name: name, state } = await readSummary(api, utr);
     const path = `/single/send/${action}?${new URLSearchParams({ utr })}`;
-    const { message, errors } = await api.send<string | { queued: number }>('POST', path);
+    const answer = await api.send<string | { queued: number }>('POST', path);
+    const { message } = answer;
     if (message === undefined) {
-      setFlash(reply, 'bad', 'mailings.refused', { reason: typeof errors === 'string' ? errors : '' });
+      setFlash(reply, 'bad', 'mailings.refused', { reason: refusalText(answer) });
     } else if (typeof message === 'object') {
       setFlash(reply, 'good', 'mailings.retried', { count: message.queued });
     } else if (action === 'duplicate') {

@@ -1,7 +1,7 @@
 /** Actions on many people: the page that says what will happen to how many, and the page that shows how far it is. */
 import type { FastifyInstance } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Meter, Stats } from '../../components/figures.tsx';
 import { Island } from '../../components/island.tsx';
@@ -61,7 +61,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     });
     if (answer.message) return reply.redirect(`/people/actions/${answer.message.job.id}`, SEE_OTHER);
     reply.code(answer.status);
-    return sendPage(request, reply, viewer, frame(language), <Refused errors={answer.errors} />);
+    return sendPage(request, reply, viewer, frame(language), <Refused answer={answer} />);
   });
 
   app.route<{ Params: { id: string } }>({
@@ -83,7 +83,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       const answer = await new ApiClient(app, request).send('POST', `/contacts/jobs/${change}`, { id });
       if (answer.message) return reply.redirect(`/people/actions/${encodeURIComponent(id)}`, SEE_OTHER);
       reply.code(answer.status);
-      return sendPage(request, reply, viewer, frame(languageOf(request, viewer)), <Refused errors={answer.errors} />);
+      return sendPage(request, reply, viewer, frame(languageOf(request, viewer)), <Refused answer={answer} />);
     });
   }
 }
@@ -98,16 +98,10 @@ function readRequest(body: unknown): Request {
   return { filter: readFilter(body), ids: texts(values.ids), isEverything, action, target };
 }
 
-function Refused({ errors }: { errors: ApiAnswer<unknown>['errors'] }) {
-  const text =
-    typeof errors === 'string'
-      ? errors
-      : Object.values(errors ?? {})
-          .flat()
-          .join(' ');
+function Refused({ answer }: { answer: ApiAnswer<unknown> }) {
   return (
     <Notice tone="bad" isNews>
-      {text}
+      {refusalText(answer)}
     </Notice>
   );
 }

@@ -1,10 +1,11 @@
 /** One person: facts, groups and segments, the timeline, the export, and erasing them. */
 import type { FastifyInstance } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
+import { ApiClient, refusalText } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Badge, Card, Notice } from '../../components/surface.tsx';
 import { Pager } from '../../components/table.tsx';
+import { setFlash } from '../../flash.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
@@ -97,9 +98,12 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     const language = languageOf(request, viewer);
     const contact_id = request.params.id;
     const answer = await new ApiClient(app, request).send('POST', '/contacts/person/erase', { contact_id });
-    if (answer.message) return reply.redirect('/people', SEE_OTHER);
+    if (answer.message) {
+      setFlash(reply, 'good', 'person.erased');
+      return reply.redirect('/people', SEE_OTHER);
+    }
     reply.code(answer.status);
-    const content = <Notice tone="bad">{String(answer.errors)}</Notice>;
+    const content = <Notice tone="bad">{refusalText(answer)}</Notice>;
     return sendPage(request, reply, viewer, { title: language.say('person.erase'), section: 'people' }, content);
   });
 }

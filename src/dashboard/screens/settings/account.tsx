@@ -5,7 +5,7 @@ import { setSessionCookie } from '../../../http/session-cookie.ts';
 import { changePassword } from '../../../users/own-password.ts';
 import { relyingParty } from '../../../users/passkeys/requests.ts';
 import { actorOf, type SignIns } from '../../../users/sign-in.ts';
-import { type ApiAnswer, ApiClient } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import type { Problems } from '../../components/field.tsx';
 import { Card } from '../../components/surface.tsx';
@@ -14,7 +14,7 @@ import { callerOf, field } from '../../sign-in/fields.ts';
 import { NewPasswordField, passwordProblem } from '../../sign-in/new-password.tsx';
 import { sessionOf, viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
-import { backTo, refusal, sendSettings } from './frame.tsx';
+import { backTo, sendSettings } from './frame.tsx';
 import { CurrentPassword, type OwnForms, ownForms } from './own-forms.tsx';
 import { type PasskeyRow, Passkeys, passkeyScreen } from './passkeys.tsx';
 import { type Me, Preferences } from './preferences.tsx';
@@ -60,9 +60,13 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
       shortcuts: field(request, 'shortcuts') === '1' ? 1 : 0,
     };
     const answer: ApiAnswer<string> = await new ApiClient(app, request).send('POST', '/me/update', fields);
-    if (answer.message !== undefined) return backTo(reply, 'account', 'changed');
-    const problems = typeof answer.errors === 'object' ? answer.errors : {};
-    return own.show(request, reply.code(answer.status), { problems, problem: refusal(answer) });
+    if (answer.message !== undefined) return backTo(reply, 'account', 'settings.done.changed');
+    const { errors } = answer;
+    return own.show(
+      request,
+      reply.code(answer.status),
+      typeof errors === 'object' ? { problems: errors } : { problem: refusalText(answer) },
+    );
   });
 
   app.post('/settings/account/password', async (request, reply) => {
@@ -76,7 +80,7 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
     await changePassword(db, me, password, actorOf(me, caller), clock.now());
     // All sessions have ended, this one too; the browser goes on with a new one.
     setSessionCookie(reply, config, signIns.signIn(me, caller).secret);
-    return backTo(reply, 'account', 'password');
+    return backTo(reply, 'account', 'settings.done.password');
   });
 
   await app.register(secondFactorScreen, { ...deps, own });

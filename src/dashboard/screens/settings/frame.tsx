@@ -1,7 +1,8 @@
-/** What the pages of the settings have in common: the links between them, and the sentence on what was just done. */
+/** What the pages of the settings have in common: the links between them, and a sentence on what was just done or did not work. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { Notice, Tabs } from '../../components/surface.tsx';
+import { setFlash } from '../../flash.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import type { PlainKey } from '../../words/index.ts';
@@ -11,22 +12,13 @@ type Tab = (typeof TABS)[number];
 /** The pages that are not for owners only. */
 const FOR_EVERYBODY: readonly Tab[] = ['account', 'sessions'];
 
-/** The sentences about what was done, by the value of the parameter `done` in the address of the page that says so. */
-const DONE = {
-  changed: 'settings.done.changed',
-  removed: 'settings.done.removed',
-  revoked: 'settings.done.revoked',
-  ended: 'settings.done.ended',
-  password: 'settings.done.password',
-  'second-factor-off': 'settings.done.secondFactorOff',
-  'passkey-added': 'settings.done.passkeyAdded',
-  'passkey-removed': 'settings.done.passkeyRemoved',
-  resent: 'settings.done.resent',
-} as const satisfies Record<string, PlainKey>;
+/** A sentence about what was done in the settings. */
+type Done = Extract<PlainKey, `settings.done.${string}`>;
 
 /** Redirects to a page of the settings, which then says what was done. */
-export function backTo(reply: FastifyReply, tab: Tab, done: keyof typeof DONE) {
-  return reply.redirect(`/settings/${tab}?done=${done}`, 303);
+export function backTo(reply: FastifyReply, tab: Tab, done: Done) {
+  setFlash(reply, 'good', done);
+  return reply.redirect(`/settings/${tab}`, 303);
 }
 
 /** Sends a page of the settings; `problem` is a sentence on what did not work. */
@@ -40,7 +32,6 @@ export function sendSettings(
   const viewer = viewerOf(request);
   const language = languageOf(request, viewer);
   const tabs = TABS.filter((one) => viewer.role === 'owner' || FOR_EVERYBODY.includes(one));
-  const done = doneIn(request);
   return sendPage(
     request,
     reply,
@@ -55,11 +46,6 @@ export function sendSettings(
           isCurrent: one === tab,
         }))}
       />
-      {done && (
-        <Notice tone="good" isNews>
-          {language.say(done)}
-        </Notice>
-      )}
       {problem && (
         <Notice tone="bad" isNews>
           {problem}
@@ -68,15 +54,4 @@ export function sendSettings(
       {content}
     </>,
   );
-}
-
-function doneIn({ query }: FastifyRequest): PlainKey | null {
-  const given: unknown = Reflect.get(Object(query), 'done');
-  const known = Object.entries(DONE).find(([name]) => name === given);
-  return known?.[1] ?? null;
-}
-
-/** The words of an answer that is a refusal as a whole, such as a 409; empty where single fields are wrong. */
-export function refusal({ errors }: { errors?: unknown }): string {
-  return typeof errors === 'string' ? errors : '';
 }

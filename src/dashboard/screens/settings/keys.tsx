@@ -1,12 +1,12 @@
 /** The key pairs by which programs call the API: make, see once, revoke. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ApiAnswer, ApiClient } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { Time } from '../../components/figures.tsx';
 import { Badge, Card, Empty, Notice } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { useLanguage } from '../../words/index.ts';
-import { backTo, refusal, sendSettings } from './frame.tsx';
+import { backTo, sendSettings } from './frame.tsx';
 
 interface KeyRow {
   id: number;
@@ -30,14 +30,14 @@ export async function keyScreen(app: FastifyInstance): Promise<void> {
 
   app.post('/settings/keys', async (request, reply) => {
     const answer: ApiAnswer<{ key: NewKey }> = await new ApiClient(app, request).send('POST', '/keys/create');
-    return show(request, reply.code(answer.status), answer.message?.key, refusal(answer));
+    return show(request, reply.code(answer.status), answer.message?.key, refusalText(answer));
   });
 
   app.post<{ Params: { id: string } }>('/settings/keys/:id/revoke', async (request, reply) => {
     const path = `/keys/delete?${new URLSearchParams({ id: request.params.id })}`;
     const answer = await new ApiClient(app, request).send('DELETE', path);
-    if (answer.message !== undefined) return backTo(reply, 'keys', 'revoked');
-    return show(request, reply.code(answer.status), null, refusal(answer));
+    if (answer.message !== undefined) return backTo(reply, 'keys', 'settings.done.revoked');
+    return show(request, reply.code(answer.status), null, refusalText(answer));
   });
 }
 

@@ -10,7 +10,7 @@ import {
   relyingParty,
 } from '../../../users/passkeys/requests.ts';
 import { actorOf, type SignIns } from '../../../users/sign-in.ts';
-import { ApiClient } from '../../api-client.ts';
+import { ApiClient, refusalText } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
@@ -64,15 +64,17 @@ export async function passkeyScreen(
     const added = party !== null && isOurs ? await checkNewPasskey(answer, party) : null;
     const me = own.requireMe(request);
     if (added !== null && addPasskey(db, me, name, added, actorOf(me, callerOf(request)), clock.now()))
-      return backTo(reply, 'account', 'passkey-added');
+      return backTo(reply, 'account', 'settings.done.passkeyAdded');
     const problem = languageOf(request, viewerOf(request)).say('passkeys.refused');
     return own.show(request, reply.code(UNPROCESSABLE), { problem });
   });
 
   app.post<{ Params: { id: string } }>('/settings/passkeys/:id/remove', async (request, reply) => {
     const path = `/passkeys/delete?${new URLSearchParams({ id: request.params.id })}`;
-    await new ApiClient(app, request).send('DELETE', path);
-    return backTo(reply, 'account', 'passkey-removed');
+    const answer = await new ApiClient(app, request).send('DELETE', path);
+    if (answer.message === undefined)
+      return own.show(request, reply.code(answer.status), { problem: refusalText(answer) });
+    return backTo(reply, 'account', 'settings.done.passkeyRemoved');
   });
 }
 

@@ -46,7 +46,7 @@ export async function secondFactorScreen(
     if (Object.keys(problems).length > 0) return own.show(request, reply.code(UNPROCESSABLE), { problems });
     const me = own.requireMe(request);
     switchOffSecondFactor(db, me, actorOf(me, callerOf(request)), clock.now());
-    return backTo(reply, 'account', 'second-factor-off');
+    return backTo(reply, 'account', 'settings.done.secondFactorOff');
   });
 
   app.post('/settings/second-factor/codes', async (request, reply) => {

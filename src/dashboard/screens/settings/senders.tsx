@@ -1,13 +1,13 @@
 /** The senders with the state of their verification, and the DNS records of their domains. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../deps.ts';
-import { ApiClient } from '../../api-client.ts';
+import { ApiClient, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { Badge, Card, Empty } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { recordTime } from '../../record-time.ts';
 import { useLanguage } from '../../words/index.ts';
-import { backTo, refusal, sendSettings } from './frame.tsx';
+import { backTo, sendSettings } from './frame.tsx';
 
 interface Sender {
   id: number;
@@ -65,8 +65,8 @@ export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promi
   app.post<{ Params: { id: string } }>('/settings/senders/:id/resend', async (request, reply) => {
     const path = `/sender/resend-mail?${new URLSearchParams({ sender_id: request.params.id })}`;
     const answer = await new ApiClient(app, request).send('GET', path);
-    if (answer.message !== undefined) return backTo(reply, 'senders', 'resent');
-    return show(request, reply.code(answer.status), refusal(answer));
+    if (answer.message !== undefined) return backTo(reply, 'senders', 'settings.done.resent');
+    return show(request, reply.code(answer.status), refusalText(answer));
   });
 }
 

@@ -1,13 +1,13 @@
 /** Where people are signed in. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../deps.ts';
-import { ApiClient } from '../../api-client.ts';
+import { ApiClient, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { Time } from '../../components/figures.tsx';
 import { Badge } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { useLanguage } from '../../words/index.ts';
-import { backTo, refusal, sendSettings } from './frame.tsx';
+import { backTo, sendSettings } from './frame.tsx';
 
 interface SessionRow {
   id: number;
@@ -29,8 +29,8 @@ export async function sessionScreen(app: FastifyInstance, { clock }: Deps): Prom
   app.post<{ Params: { id: string } }>('/settings/sessions/:id/end', async (request, reply) => {
     const path = `/sessions/delete?${new URLSearchParams({ id: request.params.id })}`;
     const answer = await new ApiClient(app, request).send('DELETE', path);
-    if (answer.message !== undefined) return backTo(reply, 'sessions', 'ended');
-    return show(request, reply.code(answer.status), refusal(answer));
+    if (answer.message !== undefined) return backTo(reply, 'sessions', 'settings.done.ended');
+    return show(request, reply.code(answer.status), refusalText(answer));
   });
 }
 

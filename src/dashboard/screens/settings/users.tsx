@@ -1,18 +1,17 @@
 /** The users of the account: invite, change role, make a new link, remove. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../deps.ts';
-import { type ApiAnswer, ApiClient } from '../../api-client.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
 import { Time } from '../../components/figures.tsx';
 import { Badge, Card, Notice } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
-import { languageOf } from '../../page.tsx';
 import { field } from '../../sign-in/fields.ts';
-import { sessionOf, viewerOf } from '../../signed-in.ts';
+import { sessionOf } from '../../signed-in.ts';
 import type { Role } from '../../viewer.ts';
 import { useLanguage } from '../../words/index.ts';
-import { backTo, refusal, sendSettings } from './frame.tsx';
+import { backTo, sendSettings } from './frame.tsx';
 
 interface UserRow {
   id: number;
@@ -48,8 +47,8 @@ export async function userScreen(app: FastifyInstance, { clock }: Deps): Promise
       role,
     });
     if (answer.message !== undefined) return show(request, reply, { link: { email, url: answer.message.link } });
-    const problems = typeof answer.errors === 'object' ? answer.errors : {};
-    return show(request, reply.code(answer.status), { form: { email, name, problems }, problem: refusal(answer) });
+    const [problems, problem] = typeof answer.errors === 'object' ? [answer.errors, ''] : [{}, refusalText(answer)];
+    return show(request, reply.code(answer.status), { form: { email, name, problems }, problem });
   });
 
   app.post<{ Params: { id: string } }>('/settings/users/:id/role', async (request, reply) => {
@@ -61,7 +60,7 @@ export async function userScreen(app: FastifyInstance, { clock }: Deps): Promise
   app.post<{ Params: { id: string } }>('/settings/users/:id/link', async (request, reply) => {
     const fields = { id: request.params.id };
     const answer: ApiAnswer<{ link: string }> = await new ApiClient(app, request).send('POST', '/users/link', fields);
-    if (answer.message === undefined) return show(request, reply.code(answer.status), { problem: refusal(answer) });
+    if (answer.message === undefined) return show(request, reply.code(answer.status), { problem: refusalText(answer) });
     return show(request, reply, { link: { email: field(request, 'email'), url: answer.message.link } });
   });
 
@@ -71,9 +70,8 @@ export async function userScreen(app: FastifyInstance, { clock }: Deps): Promise
   });
 
   function after(request: FastifyRequest, reply: FastifyReply, answer: ApiAnswer<string>, done: 'changed' | 'removed') {
-    if (answer.message !== undefined) return backTo(reply, 'users', done);
-    const problem = refusal(answer) || languageOf(request, viewerOf(request)).say('error.request.text');
-    return show(request, reply.code(answer.status), { problem });
+    if (answer.message !== undefined) return backTo(reply, 'users', `settings.done.${done}`);
+    return show(request, reply.code(answer.status), { problem: refusalText(answer) });
   }
 }
 

@@ -106,13 +106,14 @@ export const people: Translation<typeof english> = {
   'person.moment.suppressed': 'Gesperrt',
   'person.erase.title': '{email} endgültig löschen?',
   'person.erase.what': {
-    one: '{count} Kontakt, alle seine Listen und Segmente und sein Verlauf werden endgültig entfernt.',
-    other: '{count} Kontakte, alle ihre Listen und Segmente und ihr Verlauf werden endgültig entfernt.',
+    one: '{count} Kontakt, alle seine Listen und Segmente und sein Verlauf werden endgültig gelöscht.',
+    other: '{count} Kontakte, alle ihre Listen und Segmente und ihr Verlauf werden endgültig gelöscht.',
   },
   'person.erase.keeps':
     'Nur ein aus der Adresse gebildeter Code bleibt, damit die Person nie wieder Post bekommt und ein Import sie abweist. Berichte behalten ihre Zahlen.',
   'person.erase.final': 'Das lässt sich nicht rückgängig machen. Frühere Sicherungen enthalten die Person noch.',
   'person.erase.yes': 'Endgültig löschen',
+  'person.erased': 'Die Person wurde endgültig gelöscht.',
   'import.file': 'CSV-Datei hierher ziehen oder auswählen',
   'import.file.hint':
     'Die erste Zeile nennt die Spalten. Jede Zeichenkodierung und jedes Trennzeichen einer Tabelle ist recht.',

@@ -111,6 +111,7 @@ export const people = {
     'Only a code made from the address stays, so that the person is never mailed again and an import refuses them. Reports keep their counts.',
   'person.erase.final': 'This cannot be undone. Backups made before still hold the person.',
   'person.erase.yes': 'Erase for good',
+  'person.erased': 'The person was erased.',
   'import.file': 'Drop a CSV file here, or choose one',
   'import.file.hint': 'The first row names the columns. Any encoding and delimiter of a spreadsheet will do.',
   'import.look': 'Look at the file',
