@@ -1,6 +1,6 @@
 /**
- * People in automations: entering, waiting, getting the next mail, and leaving. Each function handles one page of rows, found through
- * an index, in one short transaction, so that a hundred thousand people who enter at once do not delay anything else.
+ * People in automations: entering, waiting, getting the next mail, and leaving. Entering and sending handle one page of rows each, found
+ * through an index, in one short transaction, so that a hundred thousand people who enter at once do not delay anything else.
  */
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
@@ -63,7 +63,7 @@ interface DueSchedule {
   schedule_id: number | null;
 }
 
-/** The mail that the person who is due first in an automation waits for; null when there is none. */
+/** The next schedule of the first due person; `schedule_id` is null after the last mail. */
 export const FIRST_DUE = `
   SELECT e.automation_id, ${NEXT_SCHEDULE} AS schedule_id FROM enrolments e INDEXED BY enrolments_due
   WHERE e.automation_id = ? AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= ? ORDER BY e.due_at LIMIT 1`;
@@ -94,7 +94,7 @@ export async function enqueueDueMails(
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       log({ automation: id, err: String(error) }, 'an automation could not go on');
-      const held_reason = `It could not go on: ${error instanceof Error ? error.message : error}`;
+      const held_reason = `The automation stopped: ${error instanceof Error ? error.message : error}`;
       holdAutomations(db, sql`id = ${id}`, { held_code: 'internal_error', held_reason }, isoTimestamp(clock.now()));
     }
   }
@@ -126,7 +126,7 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
         holdAutomations(
           db,
           sql`id = ${automationId}`,
-          { held_code: result.code, held_reason: `The mail "${schedule.subject}" cannot go: ${result.problem}` },
+          { held_code: result.code, held_reason: `The mail "${schedule.subject}" cannot be sent: ${result.problem}` },
           now,
         );
         return null;
@@ -168,7 +168,7 @@ function enqueueScheduleMail(
   const bounds = { automation: automationId, schedule: scheduleId, mailing: mailingId, now };
   return client
     .transaction(() => {
-      // A newer revision may just have replaced this mailing. Once it is finished, deliveries added to it would never be sent.
+      // A newer revision may just have replaced this mailing. Deliveries added to a finished mailing would never be sent.
       const isLive = client
         .prepare(`
           SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL
@@ -231,8 +231,8 @@ function enqueueScheduleMail(
 }
 
 /**
- * Updates due times after a schedule was added: people who have had every other mail and have not finished wait for the new one,
- * counted from the mail before. Call inside the transaction of the change.
+ * Updates due times after a schedule was added: active people who had all earlier mails now wait for the new one, from the time of
+ * their last mail. Call inside the transaction of the change.
  */
 export function rescheduleAfterAddition(client: Database, automationId: number, scheduleId: number): void {
   updateDueTimes(client, automationId, `${NEXT_SCHEDULE} = @schedule`, scheduleId);

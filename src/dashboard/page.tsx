@@ -30,7 +30,7 @@ export function languageOf(request: FastifyRequest, viewer: Viewer | null): Lang
   return chooseLanguage(viewer?.language ?? null, request.headers['accept-language'], zone && decodeZone(zone));
 }
 
-/** A percent-encoded cookie value; anything that is not one is no zone. */
+/** Decodes %2F and %2B only; anything still escaped is rejected by `isZone`. */
 function decodeZone(value: string): string {
   return value.replaceAll(/%2F/gi, '/').replaceAll(/%2B/gi, '+');
 }
@@ -75,7 +75,7 @@ export function sendBarePage(request: FastifyRequest, reply: FastifyReply, title
   return sendDocument(reply, language, { title, look: 'bare', scheme: 'system' }, body);
 }
 
-/** The script that is on every page: shortcuts, the time zone, prefetching. */
+/** The script that is on every page: shortcuts and the time zone. */
 const EVERYWHERE = 'frame';
 
 function sendDocument(

@@ -6,7 +6,7 @@ const SHARED = 'sendlark turns';
 /** Indices in the shared memory: how many announced writes have not ended, and how many have. */
 const ANNOUNCED = 0;
 const ENDED = 1;
-/** A writer that finds the lock taken checks again after 1, 2 and 5 ms (SQLite's busy handler), so it is served within this time. */
+/** A writer that finds the lock taken checks again after 1, 2 and 5 ms (`POLL_DELAYS_MS` in write-lock.ts), so it is served within this time. */
 const MAX_YIELD_MS = 10;
 
 const counts = new Int32Array(sharedMemory());
@@ -56,8 +56,8 @@ export function endedWrites(): number {
 }
 
 /**
- * Waits until no other thread has an announced write; while requests keep coming, until one of them has ended and the lock was free
- * for `fairMs`. An announced write of a slow request delays the bulk writer by 10 ms at most.
+ * Waits until no other thread has an announced write. Returns early once one announced write has ended and `fairMs` have passed; after
+ * 10 ms in any case, so that a slow request does not stop the bulk writer.
  */
 export async function letOthersWrite(fairMs: number): Promise<void> {
   const started = performance.now();

@@ -1,4 +1,4 @@
-/** Sessions of people who signed in: 12 hours without a request end one, 30 days in any case. Only a hash of its secret is stored. */
+/** Sessions of people who signed in: one ends after 12 hours without a request, and after 30 days at the latest. Only a hash of its secret is stored. */
 import { and, eq, gt, lte, or } from 'drizzle-orm';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
@@ -10,9 +10,9 @@ const HOUR_MS = 3_600_000;
 const IDLE_MS = 12 * HOUR_MS;
 /** The longest that a session lasts, in milliseconds. */
 export const SESSION_MS = 30 * 24 * HOUR_MS;
-/** `last_seen_at` may be this old before a request writes it anew, since each write waits for the disk. */
+/** `last_seen_at` is rewritten only when older than this, since each write waits for the disk. */
 const SEEN_MS = 5 * 60_000;
-/** The most sessions of one user; with more, the oldest end. */
+/** The most sessions of one user; with more, those unused for longest end. */
 const MOST_SESSIONS = 50;
 const MAX_USER_AGENT = 255;
 
@@ -33,7 +33,7 @@ export interface Session {
   user: SignedInUser;
 }
 
-/** Where a request comes from: network address and the browser's name of itself. */
+/** Where a request comes from: network address and the browser's User-Agent. */
 export interface Caller {
   address: string;
   userAgent: string;
@@ -122,7 +122,7 @@ function before(now: Date, ms: number): string {
   return isoTimestamp(new Date(now.getTime() - ms));
 }
 
-/** Another process may hold the write lock; then a later request writes it. */
+/** Remembers that the session was used. Skipped while the lock is taken; a later request writes it. */
 function touch(db: Db, id: number, now: Date): void {
   try {
     db.update(sessions)

@@ -1,5 +1,5 @@
 /** Checks the rows of a CSV file and turns them into contact values. */
-import { fieldLabel, messages } from '../../failure.ts';
+import { messages } from '../../failure.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';
@@ -131,7 +131,7 @@ export class RowReader {
     if (field === 'alt_email') return parseAddress(value) === null ? messages.email(field) : null;
     if (field === 'country') return this.#countryId(value) === null ? messages.selected(field) : null;
     if (value.length > MAX_LENGTH) return messages.maximum(field, MAX_LENGTH);
-    return CONTROL.test(value) ? `The ${fieldLabel(field)} may not contain line breaks or control characters.` : null;
+    return CONTROL.test(value) ? messages.oneLine(field) : null;
   }
 
   #stored(field: string, value: string): string | number | null {

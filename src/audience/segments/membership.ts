@@ -37,8 +37,8 @@ export function syncAfterContactChange(db: Db, typeId: number, people: readonly 
 }
 
 /**
- * Moves a contact's rows in the segments of its type to its new address, removals by hand included: a person whose address was
- * corrected neither leaves nor joins. Where the new address is already in a segment, its row stays and the old one is deleted. Call
+ * Moves a contact's rows in the segments of its type to its new address. Rows removed by hand move too. A corrected address counts
+ * neither as leaving nor as joining. Where the new address is already in a segment, its row stays and the old one is deleted. Call
  * before `syncAfterContactChange`, inside the transaction of the change. `now` is an ISO timestamp.
  */
 export function readdressRecipients(
@@ -159,8 +159,8 @@ function lastRecipientId(db: Db): number {
 }
 
 /**
- * Which automations (`au`) a change is recorded for. A join: those that are live. A leave: those that end when a person leaves the
- * target, whether live or paused.
+ * Which automations (`au`) a change is recorded for. Joins: those that are live. Leaves: for automations with `exit_criteria = 1`, where
+ * leaving the target ends the enrolment, whether they are live or paused.
  */
 const CONCERNED = {
   joined: sql`au.status = ${AUTOMATION_STATUS.live} AND au.deleted_at IS NULL`,

@@ -19,7 +19,7 @@ export interface EnqueueProgress {
 }
 
 /**
- * The people of target @target after address @after, by the target's table, each with their contact and their row in the segment.
+ * One SELECT per kind of target: its people whose address id is above @after, each with their contact and their row in the segment.
  * Whether the contact still exists is checked when the mail is claimed.
  */
 const MEMBERS = {
@@ -46,9 +46,9 @@ export function mailingsToEnqueue(client: Database): { id: number; state: 'enque
 }
 
 /**
- * Adds ledger rows for the audience in short transactions while `goesOn` returns true; the next call continues from there, even after
- * a kill. Once everybody is enqueued, the mailing's state becomes `sending`; the worker cancels the rows of a cancelled one. Returns
- * whether there was anything to do.
+ * Adds ledger rows for the audience in short transactions until `goesOn` returns false. Progress is stored, so the next call continues,
+ * even after a crash. Once everybody is enqueued, the mailing's state becomes `sending`; the worker cancels the rows of a cancelled one.
+ * Returns whether there was anything to do.
  */
 export async function enqueueRecipients(
   client: Database,
@@ -147,8 +147,8 @@ export function hasAudience(client: Database, groupId: number, progress: Enqueue
 const SAMPLE_ROWS = 1000;
 
 /**
- * A contact of the audience who is not excluded: the one with this address, or any for null. Null when there is none among the
- * people examined.
+ * A contact of the audience who is not excluded. With an `addressId`, that person's contact, else any. Null if none of the first 1000
+ * people of each kind of target qualifies.
  */
 export function findAudienceContact(
   client: Database,
@@ -193,6 +193,7 @@ export async function countAudience(
   let recipients = 0;
   let contact_id: number | null = null;
   for (const [at, target] of progress.targets.entries()) {
+    // A reason of '': counted under an earlier target.
     const page = client.prepare<
       Record<string, unknown>,
       { address_id: number; contact_id: number | null; reason: string | null }

@@ -79,7 +79,7 @@ export class DeliveryWorker {
     for (const batch of batches) this.#handOff(batch);
     if (this.#handOffs.inFlight > 0) await this.#handOffs.waitForHalf(RECORD_MS);
     const cancelled = this.#cancelQueued();
-    // A new refusal is judged in the next round; one that waits for others is no work by itself.
+    // A new refusal calls for another round. One still waiting to be compared with others does not.
     const isJudging = this.#outcomes.noted !== noted;
     const waiting = this.#handOffs.inFlight + this.#results.length + (isJudging ? 1 : 0);
     return ended > 0 || batches.length > 0 || this.#claims.ineligible > 0 || cancelled > 0 || waiting > 0;
@@ -112,7 +112,7 @@ export class DeliveryWorker {
     this.#recordAndClaim(false);
   }
 
-  /** Writes results to disk. The worker's rounds do so too, but other work may come between them. */
+  /** Writes results to disk. Rounds do this too; call it when other work runs between two rounds. */
   record(): void {
     if (this.#results.length === 0) return;
     this.#ledger.together(() => this.#record(this.#states.openMailings(this.#steady())));
