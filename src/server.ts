@@ -8,6 +8,7 @@ import { buildApp, logOptions } from './app.ts';
 import type { ImportJob, ImportReport } from './audience/import/import.ts';
 import { Turns } from './audience/import/turns.ts';
 import { removeAbandonedUploads } from './audience/import/uploads.ts';
+import { finishLongLists } from './audience/long-lists.ts';
 import { systemClock } from './clock.ts';
 import { type Config, localOrigin } from './config.ts';
 import { firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
@@ -17,6 +18,7 @@ import { continueFromCopy, isCopy } from './delivery/links/copies.ts';
 import { openTokens } from './delivery/links/tokens.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
 import { closeWithin } from './http/connections.ts';
+import { finishErasures } from './people/erase.ts';
 import { threadFile } from './thread-files.ts';
 import { COMMAND_LINE } from './users/audit.ts';
 import { createLoginLink, loginLinkPath } from './users/login-links.ts';
@@ -65,6 +67,8 @@ export async function serve(config: Config): Promise<Server> {
     // The database was replaced by a backup without `sendlark restore`.
     if (isCopy(db.$client)) continueFromCopy(db.$client, new Map());
     removeAbandonedUploads(config.DATABASE_PATH);
+    await finishLongLists(db);
+    await finishErasures(db.$client);
     return await serveFrom(db, config, opened, closeAll);
   } catch (error) {
     await closeAll();

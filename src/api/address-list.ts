@@ -10,9 +10,9 @@ export const AddressList = Type.String({ description: 'One address, or several s
 const MAX_NAMED = 20;
 
 /** Adds a field error that names the invalid addresses of a list. Does nothing when there is no list. */
-export function checkAddressList(list: string | undefined, errors: FieldErrorCollector): void {
+export async function checkAddressList(list: string | undefined, errors: FieldErrorCollector): Promise<void> {
   if (list === undefined) return;
-  const parsed = parseAddressList(list, MAX_ARRAY_ITEMS);
+  const parsed = await parseAddressList(list, MAX_ARRAY_ITEMS);
   if (!('bad' in parsed)) return;
   if (parsed.tooMany) {
     errors.add('email_address', messages.items('email_address', MAX_ARRAY_ITEMS));
@@ -24,7 +24,7 @@ export function checkAddressList(list: string | undefined, errors: FieldErrorCol
 }
 
 /** The addresses of a list that has passed `checkAddressList`. */
-export function readAddressList(list: string): Address[] {
-  const parsed = parseAddressList(list, MAX_ARRAY_ITEMS);
+export async function readAddressList(list: string): Promise<Address[]> {
+  const parsed = await parseAddressList(list, MAX_ARRAY_ITEMS);
   return 'bad' in parsed ? [] : parsed.addresses;
 }

@@ -118,7 +118,7 @@ export const contactJobRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { d
         contacts:
           everything === 1
             ? contactFilter(db, accountId, body)
-            : requireOwnedIds(db, contacts, strIds, ownedContacts(accountId), notFound()),
+            : await requireOwnedIds(db, contacts, strIds, ownedContacts(accountId), notFound()),
         now: isoTimestamp(clock.now()),
       });
       wake();

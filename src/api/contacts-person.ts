@@ -23,11 +23,11 @@ import {
 } from '../http/requests/schemas.ts';
 import { erasePerson } from '../people/erase.ts';
 import { personLists } from '../people/lists.ts';
-import { MOMENTS, type Moment as PersonMoment, personTimeline } from '../people/timeline.ts';
+import { MAX_MOMENTS, MOMENTS, type Moment as PersonMoment, personTimeline } from '../people/timeline.ts';
 import { Contact } from './contacts.ts';
 
 const tags = ['Contacts'];
-const MAX_MOMENTS = 200;
+const MAX_PAGE = 200;
 const DEFAULT_MOMENTS = 50;
 
 const Moment = Type.Object({
@@ -59,11 +59,11 @@ const Person = Type.Object({
 const PersonQuery = Type.Object({ contact_id: identifier('A contact of the person.') });
 const TimelineQuery = Type.Object({
   ...PersonQuery.properties,
-  limit: Type.Optional(integer({ minimum: 1, maximum: MAX_MOMENTS, description: 'At most this many; 50 if absent.' })),
+  limit: Type.Optional(integer({ minimum: 1, maximum: MAX_PAGE, description: 'At most this many; 50 if absent.' })),
   after: Type.Optional(text({ maxLength: 100, description: '`next` of the page before.' })),
 });
 
-export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
   /** The address of a contact of the account. Throws 404. */
   function requirePerson(accountId: number, contactId: unknown): number {
     const found = db
@@ -125,10 +125,11 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
     async (request) => {
       const { contact_id, limit = DEFAULT_MOMENTS, after } = request.query;
       const address = requirePerson(request.accountId, contact_id);
-      const all = personTimeline(db.$client, request.accountId, address);
-      const left = after ? all.filter(({ key }) => key < after) : all;
-      const page = left.slice(0, limit);
-      const next = left.length > page.length ? (page.at(-1)?.key ?? null) : null;
+      // One more than is shown tells whether there is another page.
+      const bounds = { before: after || undefined, limit: limit + 1 };
+      const moments = await personTimeline(db.$client, request.accountId, address, bounds);
+      const page = moments.slice(0, limit);
+      const next = moments.length > limit ? (page.at(-1)?.key ?? null) : null;
       return { status: 'success' as const, message: { moments: page.map(momentRecord), next } };
     },
   );
@@ -145,7 +146,8 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
     },
     async (request, reply) => {
       const address = requirePerson(request.accountId, request.query.contact_id);
-      const moments = personTimeline(db.$client, request.accountId, address).map(momentRecord);
+      const bounds = { limit: MAX_MOMENTS };
+      const moments = (await personTimeline(db.$client, request.accountId, address, bounds)).map(momentRecord);
       reply.header('content-disposition', 'attachment; filename="person.json"');
       const person = readPerson(request.accountId, address);
       const exported_at = isoTimestamp(clock.now());
@@ -165,7 +167,8 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
     },
     async (request) => {
       const address = requirePerson(request.accountId, request.body.contact_id);
-      erasePerson(db, clock, request.accountId, address, request.actor);
+      await erasePerson(db, clock, request.accountId, address, request.actor);
+      wake();
       return { status: 'success' as const, message: 'Erased Successfully' };
     },
   );

@@ -12,10 +12,10 @@ import {
   addContact,
   type ContactInput,
   contactErrors,
-  deleteContacts,
   hasEmail,
   ownedContacts,
 } from '../audience/contacts/contacts.ts';
+import { deleteAllContacts } from '../audience/long-lists.ts';
 import { updateContactKeepingPlaces } from '../automations/address-correction.ts';
 import { isoTimestamp } from '../clock.ts';
 import { recordId, requireOwnedIds } from '../database/ownership.ts';
@@ -236,14 +236,14 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       },
     },
     async (request) => {
-      const ids = requireOwnedIds(
+      const ids = await requireOwnedIds(
         db,
         contacts,
         [request.query.contact_id],
         ownedContacts(request.accountId),
         notFound(),
       );
-      deleteContacts(db, ids, isoTimestamp(clock.now()));
+      await deleteAllContacts(db, ids, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );
@@ -260,8 +260,14 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       },
     },
     async (request) => {
-      const ids = requireOwnedIds(db, contacts, request.body.strIds, ownedContacts(request.accountId), notFound());
-      deleteContacts(db, ids, isoTimestamp(clock.now()));
+      const ids = await requireOwnedIds(
+        db,
+        contacts,
+        request.body.strIds,
+        ownedContacts(request.accountId),
+        notFound(),
+      );
+      await deleteAllContacts(db, ids, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

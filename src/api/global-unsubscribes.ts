@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, isNull, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { isAddress } from '../audience/contacts/address-rows.ts';
-import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
+import { resubscribeAll, unsubscribeAll } from '../audience/long-lists.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, requireOwnedIds } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';
@@ -63,7 +63,7 @@ export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
         source: 'api' as const,
         now: isoTimestamp(clock.now()),
       };
-      addUnsubscribers(db, change, readAddressList(request.body.email_address));
+      await unsubscribeAll(db, change, await readAddressList(request.body.email_address));
       return { status: 'success' as const, message: 'Added Successfully' };
     },
   );
@@ -79,8 +79,14 @@ export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
       },
     },
     async (request) => {
-      const ids = requireOwnedIds(db, unsubscribers, [request.query.id], inGlobalList(request.accountId), notFound());
-      removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
+      const ids = await requireOwnedIds(
+        db,
+        unsubscribers,
+        [request.query.id],
+        inGlobalList(request.accountId),
+        notFound(),
+      );
+      await resubscribeAll(db, ids, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );
@@ -96,8 +102,14 @@ export const globalUnsubscribeRoutes: FastifyPluginAsyncTypebox<Deps> = async (a
       },
     },
     async (request) => {
-      const ids = requireOwnedIds(db, unsubscribers, request.body.strIds, inGlobalList(request.accountId), notFound());
-      removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
+      const ids = await requireOwnedIds(
+        db,
+        unsubscribers,
+        request.body.strIds,
+        inGlobalList(request.accountId),
+        notFound(),
+      );
+      await resubscribeAll(db, ids, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

@@ -169,17 +169,17 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         response: done,
       },
       config: {
-        check: check(TestBody, ({ email_address }, errors) => {
-          checkAddressList(email_address, errors);
+        check: check(TestBody, async ({ email_address }, errors) => {
+          await checkAddressList(email_address, errors);
           if (email_address === undefined || errors.has('email_address')) return;
-          if (readAddressList(email_address).length > MAX_TEST_ADDRESSES)
+          if ((await readAddressList(email_address)).length > MAX_TEST_ADDRESSES)
             errors.add('email_address', messages.items('email_address', MAX_TEST_ADDRESSES));
         }),
       },
     },
     async (request) => {
       const { utr, email_address } = request.body;
-      await sendTestMail(deps, request.accountId, utr, readAddressList(email_address));
+      await sendTestMail(deps, request.accountId, utr, await readAddressList(email_address));
       return { status: 'success' as const, message: 'Test Mail Sent Successfully' };
     },
   );

@@ -111,7 +111,7 @@ export const suppressionRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       },
     },
     async (request) => {
-      const [id] = requireOwnedIds(
+      const [id] = await requireOwnedIds(
         db,
         suppressions,
         [request.query.id],

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, isNotNull, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { isAddress } from '../audience/contacts/address-rows.ts';
-import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
+import { resubscribeAll, unsubscribeAll } from '../audience/long-lists.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, requireOwnedIds } from '../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
@@ -149,8 +149,8 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         response: done,
       },
       config: {
-        check: check(ManualBody, (body, errors, { accountId }) => {
-          checkAddressList(body.email_address, errors);
+        check: check(ManualBody, async (body, errors, { accountId }) => {
+          await checkAddressList(body.email_address, errors);
           errors.reference('unsubscribe_groups_id', () => isOwnedGroup(body.unsubscribe_groups_id, accountId));
         }),
       },
@@ -158,7 +158,7 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     async (request) => {
       const { unsubscribe_groups_id: groupId, email_address } = request.body;
       const change = { accountId: request.accountId, groupId, source: 'api' as const, now: isoTimestamp(clock.now()) };
-      addUnsubscribers(db, change, readAddressList(email_address));
+      await unsubscribeAll(db, change, await readAddressList(email_address));
       return { status: 'success' as const, message: 'Added Successfully' };
     },
   );
@@ -204,8 +204,8 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       },
     },
     async (request) => {
-      const ids = requireOwnedIds(db, unsubscribers, [request.query.id], inGroup(request.accountId), notFound());
-      removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
+      const ids = await requireOwnedIds(db, unsubscribers, [request.query.id], inGroup(request.accountId), notFound());
+      await resubscribeAll(db, ids, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );
@@ -221,8 +221,8 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       },
     },
     async (request) => {
-      const ids = requireOwnedIds(db, unsubscribers, request.body.strIds, inGroup(request.accountId), notFound());
-      removeUnsubscribers(db, ids, 'api', isoTimestamp(clock.now()));
+      const ids = await requireOwnedIds(db, unsubscribers, request.body.strIds, inGroup(request.accountId), notFound());
+      await resubscribeAll(db, ids, isoTimestamp(clock.now()));
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );

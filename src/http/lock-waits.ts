@@ -51,7 +51,7 @@ export function installLockWaits(app: FastifyInstance, { db, lock }: { db: Db; l
     while (await lock.whenFree(until - performance.now())) {
       const before = changes.get();
       try {
-        throwFieldErrors(request);
+        await throwFieldErrors(request);
         const result = await run();
         return result ?? reply;
       } catch (error) {

@@ -1,7 +1,9 @@
 /** Erases a person: nothing that names them stays, except a keyed hash of their address, so that they are not added again. */
+import type { Database } from 'better-sqlite3';
 import { deleteContacts } from '../audience/contacts/contacts.ts';
 import { erasedForm } from '../audience/contacts/erased.ts';
 import { eraseSuppression } from '../audience/suppressions.ts';
+import { finishInSteps, forgetWrite, notedWrites, noteWrite } from '../audience/unfinished-writes.ts';
 import { eraseUnsubscriptions } from '../audience/unsubscribes/unsubscribes.ts';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
@@ -9,57 +11,145 @@ import type { Db } from '../database/open.ts';
 import { conflict } from '../failure.ts';
 import { type Actor, audit } from '../users/audit.ts';
 
-/** In this order, so that rows go before those they refer to. Deliveries and events stay, for the counts of their mailings. */
-const REMOVED = [
+/** What is removed at once, in this order, so that rows go before those they refer to. From then on the person gets no mail. */
+const REMOVED_FIRST = [
   'DELETE FROM steps WHERE enrolment_id IN (SELECT e.id FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address WHERE a.user_id = @account)',
   'DELETE FROM enrolments WHERE id IN (SELECT e.id FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address WHERE a.user_id = @account)',
   'DELETE FROM membership_changes WHERE address_id = @address',
   'DELETE FROM segment_recipients WHERE id IN (SELECT r.id FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address WHERE s.user_id = @account)',
-  // The To field is the address alone, or in angle brackets after a name.
-  `DELETE FROM outbox WHERE user_id = @account
-     AND (lower(envelope_to) = @email OR fold("to") = @email OR instr(fold("to"), '<' || @email || '>') > 0)`,
-  `UPDATE deliveries SET contact_id = NULL, segment_recipient_id = NULL, reply = NULL
-   WHERE id IN (SELECT d.id FROM mailings m CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = @address WHERE m.user_id = @account)`,
   'DELETE FROM contact_job_items WHERE contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM contacts WHERE address_id = @address',
   'UPDATE addresses SET normalized_email = @erased WHERE id = @address',
 ];
 
+/** What may be much and is removed in steps: rows `after` an id `to` another. Deliveries and events stay, for the counts of their mailings. */
+const REMOVED_IN_STEPS = [
+  // The To field is the address alone, or in angle brackets after a name.
+  {
+    table: 'outbox',
+    ids: 50,
+    statement: `DELETE FROM outbox WHERE id > @after AND id <= @to AND user_id = @account
+      AND (lower(envelope_to) = @email OR fold("to") = @email OR instr(fold("to"), '<' || @email || '>') > 0)`,
+  },
+  {
+    table: 'mailings',
+    ids: 250,
+    statement: `UPDATE deliveries SET contact_id = NULL, segment_recipient_id = NULL, reply = NULL
+      WHERE id IN (SELECT d.id FROM mailings m CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = @address
+        WHERE m.id > @after AND m.id <= @to AND m.user_id = @account)`,
+  },
+] as const;
+
+/** An erasure that has begun. */
+interface Erasure {
+  account: number;
+  address: number;
+  email: string;
+}
+
 /**
  * Erases the person with this address of the account: all their contacts, memberships, lists and mails. What is removed is overwritten
- * in the file. The audit log says that somebody was erased, not who. Throws 409 while a mail to them is being handed to a relay.
+ * in the file; afterwards the background empties the write-ahead log, which still has it. The audit log says that somebody was erased,
+ * not who. Throws 409 while a mail to them is being handed to a relay.
  */
-export function erasePerson(db: Db, clock: Clock, accountId: number, addressId: number, actor: Actor): void {
+export async function erasePerson(
+  db: Db,
+  clock: Clock,
+  accountId: number,
+  addressId: number,
+  actor: Actor,
+): Promise<void> {
+  const begun = overwriting(db.$client, () => begin(db, clock, accountId, addressId, actor));
+  if (begun !== null) await removeTheRest(db.$client, begun.id, begun.erasure);
+}
+
+/** Does what a kill left of erasures. Call it at the start. */
+export async function finishErasures(client: Database): Promise<void> {
+  for (const { id, given } of notedWrites(client, 'erase')) await removeTheRest(client, id, JSON.parse(given));
+}
+
+/**
+ * Empties the write-ahead log after an erasure, unless another connection is reading at this moment: then the next call does it. It is
+ * for the background thread, because it can take long.
+ */
+export function emptyLogAfterErasure(client: Database): void {
+  const noted = notedWrites(client, 'empty-log');
+  if (noted.length === 0) return;
+  const timeout = client.pragma('busy_timeout', { simple: true });
+  // While it waits for readers nobody could write.
+  client.pragma('busy_timeout = 0');
+  try {
+    const isInUse = client.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 1;
+    if (!isInUse) for (const { id } of noted) forgetWrite(client, id);
+  } finally {
+    client.pragma(`busy_timeout = ${timeout}`);
+  }
+}
+
+/** Makes the person unknown in one transaction, and notes what else is to be removed. Null when they are erased already. */
+function begin(
+  db: Db,
+  clock: Clock,
+  accountId: number,
+  addressId: number,
+  actor: Actor,
+): { id: number; erasure: Erasure } | null {
   const client = db.$client;
+  return db.transaction(
+    () => {
+      const email = client
+        .prepare<[number, number], string>('SELECT normalized_email FROM addresses WHERE id = ? AND user_id = ?')
+        .pluck()
+        .get(addressId, accountId);
+      if (email === undefined) return null;
+      const sending = client.prepare('SELECT 1 FROM deliveries WHERE state = 1 AND address_id = ?').get(addressId);
+      if (sending !== undefined) throw conflict('A mail to this person is just being sent: try again in a moment');
+      const contacts = client
+        .prepare<[number], number>('SELECT id FROM contacts WHERE address_id = ? AND deleted_at IS NULL')
+        .pluck()
+        .all(addressId);
+      // The contacts are first deleted in the usual way, so that queued mails to them are not sent and counts stay right.
+      deleteContacts(db, contacts, isoTimestamp(clock.now()));
+      eraseUnsubscriptions(client, addressId);
+      eraseSuppression(client, addressId);
+      const erased = erasedForm(client, accountId, email);
+      for (const statement of REMOVED_FIRST)
+        client.prepare(statement).run({ account: accountId, address: addressId, erased });
+      audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
+      const erasure = { account: accountId, address: addressId, email };
+      return { id: noteWrite(client, 'erase', erasure), erasure };
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+async function removeTheRest(client: Database, id: number, erasure: Erasure): Promise<void> {
+  const parts = REMOVED_IN_STEPS.map(({ table, ids, statement }) => ({
+    run: client.prepare(statement),
+    last: Number(client.prepare(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get()),
+    after: Number(client.prepare(`SELECT ifnull(min(id), 1) - 1 FROM ${table}`).pluck().get()),
+    ids,
+  }));
+  const step = () => {
+    const part = parts.find(({ after, last }) => after < last);
+    if (part === undefined) return false;
+    overwriting(client, () => part.run.run({ ...erasure, after: part.after, to: part.after + part.ids }));
+    part.after += part.ids;
+    return true;
+  };
+  await finishInSteps(client, id, step, () =>
+    overwriting(client, () => {
+      forgetWrite(client, id);
+      noteWrite(client, 'empty-log', null);
+    }),
+  );
+}
+
+/** Runs writes that overwrite in the file what they remove. */
+function overwriting<T>(client: Database, write: () => T): T {
   client.pragma('secure_delete = ON');
   try {
-    db.transaction(
-      () => {
-        const email = client
-          .prepare<[number, number], string>('SELECT normalized_email FROM addresses WHERE id = ? AND user_id = ?')
-          .pluck()
-          .get(addressId, accountId);
-        if (email === undefined) return;
-        const sending = client.prepare('SELECT 1 FROM deliveries WHERE state = 1 AND address_id = ?').get(addressId);
-        if (sending !== undefined) throw conflict('A mail to this person is just being sent: try again in a moment');
-        const contacts = client
-          .prepare<[number], number>('SELECT id FROM contacts WHERE address_id = ? AND deleted_at IS NULL')
-          .pluck()
-          .all(addressId);
-        // The contacts are first deleted in the usual way, so that queued mails to them are not sent and counts stay right.
-        deleteContacts(db, contacts, isoTimestamp(clock.now()));
-        eraseUnsubscriptions(client, addressId);
-        eraseSuppression(client, addressId);
-        const erased = erasedForm(client, accountId, email);
-        for (const statement of REMOVED) {
-          client.prepare(statement).run({ account: accountId, address: addressId, email, erased });
-        }
-        audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
-      },
-      { behavior: 'immediate' },
-    );
-    // The write-ahead log still has the old pages. This empties it, unless another connection is reading at this moment.
-    client.pragma('wal_checkpoint(TRUNCATE)');
+    return write();
   } finally {
     client.pragma('secure_delete = OFF');
   }

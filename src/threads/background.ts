@@ -14,6 +14,7 @@ import { Mailings } from '../delivery/queue/mailings.ts';
 import { Rates } from '../delivery/sending/rates.ts';
 import { DeliveryWorker } from '../delivery/sending/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
+import { emptyLogAfterErasure } from '../people/erase.ts';
 import { HoldLog } from '../senders/campaign-holds.ts';
 import { Launcher } from '../single-sends/launch.ts';
 import { completeFinishedSends } from '../single-sends/status.ts';
@@ -93,6 +94,10 @@ export class Background {
         this.#deps.log({ job, err: String(error) }, 'an action on many contacts failed'),
       ),
     );
+    await part('the log of those erased', async () => {
+      emptyLogAfterErasure(db.$client);
+      return false;
+    });
     await part('the index of the search', () => continueIndexing(db.$client));
     const isDelivering = await this.#worker.step(isHeld);
     completeFinishedSends(this.#deps);

@@ -1,6 +1,10 @@
 /** One person: their timeline, the export of all that is known, and erasing them. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { connect } from '../../src/database/open.ts';
+import { emptyLogAfterErasure, finishErasures } from '../../src/people/erase.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { readOutbox, sendCampaign } from '../support/campaign.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
@@ -47,6 +51,86 @@ t.test('the timeline tells what happened with a person, newest first, in pages',
     after = page.next;
   }
   t.strictSame(inPages, moments);
+});
+
+/** Copies the newest mailing with its delivery to the contact and their events, so many times. */
+function multiplyHistory({ db }: TestApp, contact: number, times: number): void {
+  const columns = (table: string) =>
+    (db.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name).filter((name) => name !== 'id');
+  const copy = (table: string, id: number, set: Record<string, number>) => {
+    const names = columns(table);
+    const values = names.map((name) => (name in set ? set[name] : `"${name}"`));
+    const text = `INSERT INTO ${table} ("${names.join('","')}") SELECT ${values} FROM ${table} WHERE id = ? RETURNING id`;
+    return db.prepare<[number], number>(text).pluck().get(id) ?? 0;
+  };
+  const find = 'SELECT id, mailing_id FROM deliveries WHERE contact_id = ? ORDER BY id DESC';
+  const delivery = db.prepare<[number], { id: number; mailing_id: number }>(find).get(contact);
+  if (delivery === undefined) throw new Error('the contact got no mail');
+  const events = db.prepare<[number], number>('SELECT id FROM events WHERE delivery_id = ?').pluck().all(delivery.id);
+  const multiply = db.transaction(() => {
+    for (let at = 1; at <= times; at++) {
+      const mailing_id = copy('mailings', delivery.mailing_id, { revision: 1000 + at });
+      const delivery_id = copy('deliveries', delivery.id, { mailing_id, updated_at: at });
+      for (const event of events) copy('events', event, { mailing_id, delivery_id, happened_at: at });
+    }
+  });
+  multiply();
+}
+
+/** How often the event loop turns until `work` is done: so often something else could be done meanwhile. */
+async function turnsOf(work: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  void work.finally(() => {
+    isOver = true;
+  });
+  let turns = 0;
+  for (; !isOver; turns++) await setImmediate();
+  return turns;
+}
+
+t.test('much history of a person is read a few mailings at a time, in the same order page by page', async (t) => {
+  const { app, contact } = await withHistory(t);
+  const few = await turnsOf(momentsOf(app, contact));
+  multiplyHistory(app, contact, 500);
+  const page = momentsOf(app, contact);
+  const turns = await turnsOf(page);
+  t.ok(turns >= few + 15, `${turns} turns of the event loop, ${few} with little history`);
+  t.equal((await page).moments.length, 50);
+  const inPages: unknown[] = [];
+  for (let after: string | null = ''; after !== null; ) {
+    const query = { limit: 200, ...(after && { after }) };
+    const part: { moments: unknown[]; next: string | null } = await momentsOf(app, contact, query);
+    inPages.push(...part.moments);
+    after = part.next;
+  }
+  const whole = await app.one.call('GET', '/contacts/person/export', { query: { contact_id: contact } });
+  t.ok(inPages.length > 1500, String(inPages.length));
+  t.strictSame(inPages, whole.body.message.moments);
+});
+
+t.test('an erasure that a kill cut off is finished by the next start', async (t) => {
+  const { app, contact, email } = await withHistory(t);
+  multiplyHistory(app, contact, 1500);
+  const named = 'SELECT count(*) FROM deliveries WHERE contact_id = ?';
+  const before = app.db.prepare(named).pluck().get(contact);
+  const erasing = app.one.call('POST', '/contacts/person/erase', { form: { contact_id: contact } });
+  while (app.db.prepare('SELECT 1 FROM contacts WHERE id = ?').get(contact) !== undefined) await setImmediate();
+  const path = join(t.testdir(), 'killed.db');
+  writeFileSync(path, app.db.serialize());
+  t.equal((await erasing).status, 200);
+  t.equal(app.db.prepare(named).pluck().get(contact), 0);
+
+  const { $client: copy } = connect(path);
+  t.equal(copy.prepare(named).pluck().get(contact), before, 'the mails still name the contact');
+  t.equal(copy.prepare('SELECT count(*) FROM addresses WHERE normalized_email = ?').pluck().get(email), 0);
+  t.equal(copy.prepare('SELECT count(*) FROM segment_recipients WHERE email = ?').pluck().get(email), 0);
+  await finishErasures(copy);
+  emptyLogAfterErasure(copy);
+  t.equal(copy.prepare(named).pluck().get(contact), 0);
+  t.equal(copy.prepare('SELECT count(*) FROM unfinished_writes').pluck().get(), 0);
+  copy.pragma('wal_checkpoint(TRUNCATE)');
+  t.notOk(readFileSync(path).includes(email));
+  copy.close();
 });
 
 t.test('an import that made or changed the contact is in the timeline, with its file', async (t) => {
@@ -109,8 +193,10 @@ t.test('a person who is erased is nowhere in the database file, while the counts
   await app.background();
   const entry = app.db.prepare("SELECT actor, subject FROM audit_log WHERE action = 'person_erased'").get();
   t.strictSame(entry, { actor: app.one.headers.PublicKey, subject: '' }, 'the log says that, not whom');
+  t.notOk(holds(`${app.path}-wal`), 'the background has emptied the write-ahead log');
+  t.equal(app.db.prepare('SELECT count(*) FROM unfinished_writes').pluck().get(), 0);
   app.db.pragma('wal_checkpoint(TRUNCATE)');
-  for (const file of [app.path, `${app.path}-wal`]) t.notOk(holds(file), file);
+  t.notOk(holds(app.path));
   t.strictSame(app.db.prepare(mailing).all(), before);
   t.strictSame(app.db.pragma('foreign_key_check'), []);
   t.equal((await app.one.call('GET', '/contacts/details', { query: { contact_id: contact } })).status, 404);

@@ -1,4 +1,5 @@
 /** E-mail addresses: which are accepted, and the normalized form that tells when two are the same. */
+import { setImmediate } from 'node:timers/promises';
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 export interface Address {
@@ -15,6 +16,8 @@ export type AddressList = { addresses: Address[] } | { bad: string[]; tooMany: b
 
 const MAX_ADDRESS_LENGTH = 254;
 const MAX_LOCAL_LENGTH = 64;
+/** So many addresses of a list are parsed in one or two milliseconds. */
+const PARTS_AT_ONCE = 500;
 const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 /** Two or more labels of letters, digits and inner hyphens. The last is not a number, since `a@1.2.3.4` would name an IPv4 address. */
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!(?:\d+|0x[\da-f]*)$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
@@ -57,14 +60,18 @@ export function asciiDomain(domain: string): string | null {
 /**
  * Parses a comma-separated text into addresses without repeats, in the order of their first mention. If any is invalid, gives the
  * invalid ones as written instead. White space around an address and empty parts (a trailing comma) are ignored; a text without any
- * address gives an empty `bad`. A text with more than `most` addresses gives `tooMany`.
+ * address gives an empty `bad`. A text with more than `most` addresses gives `tooMany`. Between some hundred addresses other requests
+ * are answered, because ten thousand take up to 40 ms.
  */
-export function parseAddressList(text: string, most: number): AddressList {
+export async function parseAddressList(text: string, most: number): Promise<AddressList> {
   const addresses = new Map<string, Address>();
   const bad: string[] = [];
   let parts = 0;
-  for (const part of text.split(',')) {
-    const given = part.trim();
+  for (let from = 0, end = 0, looked = 0; end < text.length; from = end + 1) {
+    const comma = text.indexOf(',', from);
+    end = comma === -1 ? text.length : comma;
+    if (++looked % PARTS_AT_ONCE === 0) await setImmediate();
+    const given = text.slice(from, end).trim();
     if (given === '') continue;
     if (++parts > most) return { bad: [], tooMany: true };
     const address = parseAddress(given);

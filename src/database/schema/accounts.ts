@@ -21,3 +21,14 @@ export const apiKeys = sqliteTable('api_keys', {
 
 /** What the installation remembers about itself by name: the secrets that sign links, why sending is held, when it last ran. */
 export const installation = sqliteTable('installation', { name: text().primaryKey(), value: text().notNull() });
+
+/**
+ * What a request that takes several transactions is to do, stored before the first of them and removed in the last one, so that the
+ * next start does what a kill left. It is changed by src/audience/unfinished-writes.ts alone.
+ */
+export const unfinishedWrites = sqliteTable('unfinished_writes', {
+  id: id(),
+  kind: text({ enum: ['unsubscribe', 'resubscribe', 'delete-contacts', 'erase', 'empty-log'] }).notNull(),
+  /** JSON, of another form for each kind. */
+  given: text().notNull(),
+});

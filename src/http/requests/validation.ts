@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-type Check = (request: FastifyRequest, errors: FieldErrorCollector) => void;
+type Check = (request: FastifyRequest, errors: FieldErrorCollector) => void | Promise<void>;
 
 interface SchemaError {
   keyword: string;
@@ -49,33 +49,39 @@ export class FieldErrorCollector {
 /** Makes a route's `check` that sees only the body's fields that are present and passed their schema. */
 export function check<T extends TObject>(
   schema: T,
-  rule: (body: Partial<Static<T>>, errors: FieldErrorCollector, request: FastifyRequest) => void,
+  rule: (body: Partial<Static<T>>, errors: FieldErrorCollector, request: FastifyRequest) => void | Promise<void>,
 ): Check {
   return (request, errors) => {
     const given: Record<string, unknown> = Object.assign({}, request.method === 'GET' ? request.query : request.body);
     const passed = Object.keys(schema.properties).filter((name) => name in given && !errors.has(name));
-    rule(Object.fromEntries(passed.map((name) => [name, given[name]])) as Partial<Static<T>>, errors, request);
+    return rule(Object.fromEntries(passed.map((name) => [name, given[name]])) as Partial<Static<T>>, errors, request);
   };
 }
 
 /** Installs the validation hook. Call it after the key check is installed: a caller without keys gets 401 before any field error. */
 export function installValidation(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, next) => {
-    throwFieldErrors(request);
-    next();
+    const checking = throwFieldErrors(request);
+    if (checking === undefined) next();
+    else checking.then(() => next(), next);
   });
 }
 
-/** Throws 422 with every field error of a request, including those that need the database. */
-export function throwFieldErrors(request: FastifyRequest): void {
+/**
+ * Throws 422 with every field error of a request, including those that need the database. Most checks are done when it returns; where
+ * one takes long it gives a promise, which rejects with the same errors.
+ */
+export function throwFieldErrors(request: FastifyRequest): Promise<void> | undefined {
   const collected = new FieldErrorCollector();
   for (const error of request.validationError?.validation ?? []) {
     const field = fieldName(error);
     collected.add(field, errorText(error, field));
   }
   for (const field of malformedFields(request.body)) collected.add(field, messages.selected(field));
-  request.routeOptions.config.check?.(request, collected);
+  const checking = request.routeOptions.config.check?.(request, collected);
+  if (checking instanceof Promise) return checking.then(() => collected.throwIfAny());
   collected.throwIfAny();
+  return undefined;
 }
 
 function malformedFields(body: unknown): Iterable<string> {
