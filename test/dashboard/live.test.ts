@@ -74,6 +74,32 @@ t.test('a mailing under way in the browser', { skip: skipWithout('chromium') }, 
     t.equal(asked, 3);
   });
 
+  t.test('shows the end that came while the page was loaded, even where it fails to load next', async (t) => {
+    const { app, change, origin, cookie, url } = await underWay(t);
+    const { page } = await openTab(t, browser, origin, { cookie });
+    const live = page.waitForResponse('**/api/live?*');
+    let looks = 0;
+    await page.route(url, async (route) => {
+      if (route.request().isNavigationRequest()) return route.continue();
+      looks++;
+      if (looks === 2) return route.abort();
+      const response = await route.fetch();
+      if (looks === 1) {
+        change("delivered = 1000, state = 'done', finished_at = 1");
+        app.db.exec('UPDATE single_sends SET status = 3');
+        // The events come once a second.
+        await page.waitForTimeout(2500);
+      }
+      return route.fulfill({ response });
+    });
+    await page.goto(url);
+    await live;
+    change("state = 'paused'");
+    await page.locator('.badge', { hasText: 'Sent' }).waitFor();
+    t.equal(looks, 3);
+    t.match(await page.locator('#mailing-results').innerText(), /Delivered\s+1,000/);
+  });
+
   t.test('does not close a dialog that somebody reads', async (t) => {
     const { change, origin, cookie, url } = await underWay(t);
     const { page } = await openTab(t, browser, origin, { cookie });

@@ -108,9 +108,9 @@ function show(settings: Settings, progress: Progress): void {
   const meter = document.querySelector<HTMLProgressElement>(`${NOW} progress`);
   const isChanged = document.querySelector<HTMLElement>(NOW)?.dataset.state !== state;
   if (isChanged || (meter === null && finished < recipients)) {
-    void refresh([ACTION, NOW, RESULTS], true);
+    refresh([ACTION, NOW, RESULTS], true);
   } else if (finished !== shownFinished && performance.now() - resultsAt >= RESULTS_MS) {
-    void refresh([RESULTS], false);
+    refresh([RESULTS], false);
   }
   shownFinished = finished;
   if (meter === null) return;
@@ -128,16 +128,41 @@ function show(settings: Settings, progress: Progress): void {
   if (!isChanged) announce([done, pace].filter(Boolean).join(', '));
 }
 
+/** The parts that are out of date, and whether their news is yet to be read aloud. */
+const stale = new Set<string>();
+let isNewsDue = false;
 let isRefreshing = false;
 
-/** Puts these parts of the page as it is now in place of those shown, except where somebody is; with `isNews` the new state is read aloud. */
-async function refresh(parts: readonly string[], isNews: boolean): Promise<void> {
-  if (isRefreshing) return;
+/** Has these parts of the page replaced by what they are now, except where somebody is; with `isNews` the new state is read aloud. */
+function refresh(parts: readonly string[], isNews: boolean): void {
+  for (const part of parts) stale.add(part);
+  isNewsDue ||= isNews;
+  if (!isRefreshing) void replaceStale();
+}
+
+/** Loads the page until nothing is out of date: again for what went out of date meanwhile, and after a wait where it failed. */
+async function replaceStale(): Promise<void> {
   isRefreshing = true;
-  resultsAt = performance.now();
-  const page = await readPage(location.href);
+  let wait = MIN_WAIT_MS;
+  while (stale.size > 0) {
+    const parts = [...stale];
+    stale.clear();
+    resultsAt = performance.now();
+    const page = await readPage(location.href);
+    // An error page has no such part.
+    if (page?.querySelector(NOW)) {
+      wait = MIN_WAIT_MS;
+      replaceParts(page, parts);
+    } else {
+      for (const part of parts) stale.add(part);
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      wait = Math.min(2 * wait, MAX_WAIT_MS);
+    }
+  }
   isRefreshing = false;
-  if (page === null) return;
+}
+
+function replaceParts(page: Document, parts: readonly string[]): void {
   const inUse: string[] = [];
   for (const part of parts) {
     const fresh = page.querySelector(part);
@@ -146,7 +171,8 @@ async function refresh(parts: readonly string[], isNews: boolean): Promise<void>
     if (isInUse(present)) inUse.push(part);
     else present.replaceWith(document.adoptNode(fresh));
   }
-  if (isNews) announce(document.querySelector(`${NOW} .badge`)?.textContent ?? '');
+  if (isNewsDue) announce(document.querySelector(`${NOW} .badge`)?.textContent ?? '');
+  isNewsDue = false;
   if (inUse.length > 0) setTimeout(() => refresh(inUse, false), IN_USE_MS);
 }
 
