@@ -31,6 +31,7 @@ const Report = Type.Object({
       triggered: integer(),
       delivered: integer(),
       unique_opens: integer(),
+      people_opens: integer(),
       total_opens: integer(),
       bounces: integer(),
       unsubscribes: integer(),

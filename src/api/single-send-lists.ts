@@ -44,6 +44,8 @@ const Summary = Type.Object({
   delivered: integer(),
   unique_opens: integer(),
   unique_clicks: integer(),
+  people_opens: integer(),
+  people_clicks: integer(),
   bounces: integer(),
   unsubscribes: integer(),
 });
@@ -103,7 +105,8 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
           SELECT s.id, s.utr, s.single_send_name, s.subject, ${SHOWN_STATE} AS state, ifnull(m.held_reason, s.held_reason) AS held_reason,
             strftime('%Y-%m-%dT%H:%M:%S.000000Z', s.starts_at / 1000, 'unixepoch') AS starts_at, s.created_at,
             ifnull(m.recipients, 0) AS recipients, ifnull(${FINISHED}, 0) AS finished, ifnull(m.delivered, 0) AS delivered,
-            ifnull(m.unique_opens, 0) AS unique_opens, ifnull(m.unique_clicks, 0) AS unique_clicks, ifnull(m.bounces, 0) AS bounces,
+            ifnull(m.unique_opens, 0) AS unique_opens, ifnull(m.unique_clicks, 0) AS unique_clicks,
+            ifnull(m.people_opens, 0) AS people_opens, ifnull(m.people_clicks, 0) AS people_clicks, ifnull(m.bounces, 0) AS bounces,
             ifnull(m.unsubscribes, 0) AS unsubscribes,
             (@search = '' OR instr(fold(s.single_send_name || char(10) || s.subject), @search) > 0)
               AND (@state IS NULL OR ${SHOWN_STATE} = @state) AS is_wanted

@@ -17,6 +17,7 @@ export type AutomationReport = ReportedHold & {
     triggered: number;
     delivered: number;
     unique_opens: number;
+    people_opens: number;
     total_opens: number;
     bounces: number;
     unsubscribes: number;
@@ -48,6 +49,7 @@ export function automationReport(db: Db, automation: Automation): AutomationRepo
           WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1)) AS subject,
         ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered,
         ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
+        ifnull(sum(people_opens), 0) AS people_opens,
         ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking, s.waiting_type, s.waiting_period
       FROM (SELECT id FROM automation_schedules WHERE automation_id = @id
           UNION SELECT owner_id FROM mailings WHERE automation_id = @id AND owner_kind = 'schedule') l

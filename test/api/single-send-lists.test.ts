@@ -149,6 +149,9 @@ t.test('the report tells people from machines, and lists every link with its cli
     failed: 1,
     suppressed: 1,
   });
+  const figures = { unique_opens: 2, people_opens: 1, unique_clicks: 2, people_clicks: 1 };
+  t.match((await read(t, app.one, '/single-send/summaries', { utr })).summaries, [figures]);
+  t.match((await read(t, app.one, '/overview')).overview.last_mailings, [figures]);
   t.match(report.links, [{ number: 0, clicks: 3, machine_clicks: 1 }]);
   t.match(report.hours, [{ opens: 2, machine_opens: 1, clicks: 3, machine_clicks: 1 }]);
   t.match(report.states, { queued: 0, accepted: 2, bounced: 1, failed: 1, suppressed: 1 });

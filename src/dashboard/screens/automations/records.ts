@@ -21,7 +21,7 @@ export interface ReportedMail {
   utr: string | null;
   subject: string;
   delivered: number;
-  unique_opens: number;
+  people_opens: number;
   bounces: number;
   unsubscribes: number;
   waiting: number;

@@ -27,7 +27,7 @@ export function Steps({ mails, now }: { mails: readonly ReportedMail[]; now: Dat
           </p>
           <dl class="inline-figures">
             <Figure label={language.say('automations.delivered')} value={language.number(mail.delivered)} />
-            <Figure label={language.say('automations.opened')} value={share(mail.unique_opens, mail.delivered)} />
+            <Figure label={language.say('automations.opened')} value={share(mail.people_opens, mail.delivered)} />
             <Figure label={language.say('automations.left')} value={language.number(mail.unsubscribes)} />
             <Figure label={language.say('automations.bounced')} value={language.number(mail.bounces)} />
           </dl>

@@ -101,7 +101,7 @@ export function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; 
             isNumber: true,
             cell: ({ delivered }) => language.number(delivered),
           },
-          { heading: language.say('home.last.opened'), isNumber: true, cell: (row) => share(row.unique_opens, row) },
+          { heading: language.say('home.last.opened'), isNumber: true, cell: (row) => share(row.people_opens, row) },
           { heading: language.say('home.last.left'), isNumber: true, cell: (row) => share(row.unsubscribes, row) },
           {
             heading: language.say('home.last.bounced'),

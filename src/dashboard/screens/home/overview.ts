@@ -22,7 +22,7 @@ export interface Mailing {
   state: CampaignState;
   sent_at: string;
   delivered: number;
-  unique_opens: number;
+  people_opens: number;
   bounces: number;
   unsubscribes: number;
 }

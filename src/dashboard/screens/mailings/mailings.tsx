@@ -132,8 +132,8 @@ function MailingTable({ summaries, now }: { summaries: readonly Summary[]; now: 
           isNumber: true,
           cell: ({ delivered }) => language.number(delivered),
         },
-        { heading: language.say('mailings.opened'), isNumber: true, cell: (row) => share(row.unique_opens, row) },
-        { heading: language.say('mailings.clicked'), isNumber: true, cell: (row) => share(row.unique_clicks, row) },
+        { heading: language.say('mailings.opened'), isNumber: true, cell: (row) => share(row.people_opens, row) },
+        { heading: language.say('mailings.clicked'), isNumber: true, cell: (row) => share(row.people_clicks, row) },
         { heading: language.say('mailings.left'), isNumber: true, cell: (row) => share(row.unsubscribes, row) },
       ]}
     />

@@ -16,8 +16,8 @@ export interface Summary {
   /** Those with a final state. */
   finished: number;
   delivered: number;
-  unique_opens: number;
-  unique_clicks: number;
+  people_opens: number;
+  people_clicks: number;
   bounces: number;
   unsubscribes: number;
 }
