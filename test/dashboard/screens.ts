@@ -66,3 +66,13 @@ export const SCREENS: readonly Screen[] = [
   { name: 'login', path: '/login', account: 'none', picture: 'both' },
   { name: 'welcome', path: '/welcome', account: 'none' },
 ];
+
+const screensNamed = (pattern: RegExp) => SCREENS.filter(({ name }) => pattern.test(name));
+
+/** All screens, in parts of which each has a test file of its own, so that none takes long. */
+export const WALKS = {
+  mailings: screensNamed(/^(home|mailing)/),
+  people: screensNamed(/^(people|person|automation)/),
+  lists: screensNamed(/^(left|outbox)/),
+  settings: screensNamed(/^(?!home|mailing|people|person|automation|left|outbox)/),
+};

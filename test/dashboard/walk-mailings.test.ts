@@ -1,0 +1,7 @@
+/** A walk through Home and mailings. */
+import t from 'tap';
+import { skipWithout } from '../support/tools.ts';
+import { WALKS } from './screens.ts';
+import { walkScreens } from './walk-screens.ts';
+
+t.test('Home and mailings in the browser', { skip: skipWithout('chromium') }, (t) => walkScreens(t, WALKS.mailings));
