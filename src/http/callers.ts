@@ -21,7 +21,7 @@ declare module 'fastify' {
     role: Role;
     /** The session by which a person calls; null for a pair of keys. */
     sessionId: number | null;
-    /** Checks the caller again, for long answers: throws 401 or 403 if the keys or session are no longer valid. */
+    /** Checks the caller again, for long answers: throws 401 or 403 if the keys or session are no longer valid. The session counts as idle meanwhile. */
     requireCaller(): void;
   }
   interface FastifyContextConfig {
@@ -86,15 +86,15 @@ export function installCallers(
    * The session by which a request may call the API, or null. A cookie alone is not enough, because browsers send it with requests that
    * other sites cause; the header X-Sendlark can be set by our own pages only. Whoever sends a key is judged by keys alone.
    */
-  function findApiSession(request: FastifyRequest): Session | null {
+  function findApiSession(request: FastifyRequest, isInUse: boolean): Session | null {
     const { publickey, secretkey, 'x-sendlark': ours } = request.headers;
     if (publickey !== undefined || secretkey !== undefined || ours === undefined || !isSameOrigin(request)) return null;
     const secret = sessionSecret(request);
-    return secret === null ? null : findSession(db, secret, clock.now());
+    return secret === null ? null : findSession(db, secret, clock.now(), isInUse);
   }
 
-  function requireCaller(request: FastifyRequest): Caller {
-    const session = findApiSession(request);
+  function requireCaller(request: FastifyRequest, isInUse = true): Caller {
+    const session = findApiSession(request, isInUse);
     if (session === null) return callerWithKeys(request);
     // Set before the role is checked, so that the 403 keeps its status for the dashboard (see `installErrors`).
     request.sessionId = session.id;
@@ -110,7 +110,7 @@ export function installCallers(
   app.decorateRequest('actor');
   app.decorateRequest('sessionId', null);
   app.decorateRequest('requireCaller', function () {
-    requireCaller(this);
+    requireCaller(this, false);
   });
   for (const hook of ['onRequest', 'preHandler'] as const) {
     app.addHook(hook, (request: FastifyRequest, _reply: FastifyReply, next: () => void) => {

@@ -72,8 +72,8 @@ export function createSession(db: Db, userId: number, { address, userAgent }: Ca
   return secret;
 }
 
-/** The session of a secret and its user, or null when it has ended or never was. Remembers that it was used. */
-export function findSession(db: Db, secret: string, now: Date): Session | null {
+/** The session of a secret and its user, or null when it has ended or never was. With `isInUse`, remembers that it was used. */
+export function findSession(db: Db, secret: string, now: Date, isInUse = true): Session | null {
   const row = db
     .select({ session: sessions, user: users })
     .from(sessions)
@@ -82,7 +82,7 @@ export function findSession(db: Db, secret: string, now: Date): Session | null {
     .get();
   if (row === undefined) return null;
   const { session, user } = row;
-  if (session.last_seen_at < before(now, SEEN_MS)) touch(db, session.id, now);
+  if (isInUse && session.last_seen_at < before(now, SEEN_MS)) touch(db, session.id, now);
   const { id, account_id, email, name, role, language, shortcuts, colour_scheme } = user;
   return {
     id: session.id,

@@ -237,6 +237,20 @@ t.test(
   },
 );
 
+t.test('whoever only follows a progress does not keep their session from ending', async (t) => {
+  const { app, utr } = await sent(t);
+  app.db.exec("UPDATE mailings SET state = 'paused', finished_at = NULL WHERE owner_kind = 'single'");
+  const stream = callerOf(app, addPerson(app, 'viewer')).call('GET', '/live', { query: { utr } });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const seen = app.db.prepare('SELECT last_seen_at FROM sessions').pluck();
+  const before = seen.get();
+  app.clock.advance(3_600_000);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  t.equal(seen.get(), before);
+  app.clock.advance(12 * 3_600_000);
+  t.match((await stream).text, /^data: /);
+});
+
 t.test('progress is no longer told once the session has ended, or when it cannot be read', async (t) => {
   const { app, utr } = await sent(t);
   app.db.exec("UPDATE mailings SET state = 'paused', finished_at = NULL WHERE owner_kind = 'single'");
