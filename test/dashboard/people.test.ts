@@ -2,13 +2,15 @@
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { mustSucceed } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { fillAccount, HOSTILE } from './filled-account.ts';
 
 /** Opens pages as a user of this role. */
 function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
   const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
-  return (method: 'GET' | 'POST', path: string) => app.page(method, path, { headers: { ...FROM_PAGE, cookie } });
+  return (method: 'GET' | 'POST', path: string, headers: Record<string, string> = {}) =>
+    app.page(method, path, { headers: { ...FROM_PAGE, ...headers, cookie } });
 }
 
 t.test('the list finds people by name and address and shows hostile names as text', async (t) => {
@@ -33,6 +35,19 @@ t.test('one person is shown with what happened, to their own account only', asyn
   t.match(text, 'reader0@example.org');
   t.match(text, 'Autumn reading list', 'the mails they got');
   t.equal((await visitor(app, 'owner', 2)('GET', '/people/1')).status, 404);
+});
+
+t.test('a German page of a person names fields, mails and reasons in German', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  const must = mustSucceed(t, app.one);
+  await must('/bounces', { address: 'reader0@example.org', kind: 'bounce', diagnostic: '550 no' });
+  await must('/global-unsubscribes/save', { email_address: 'reader0@example.org' });
+  const { text } = await visitor(app)('GET', '/people/1', { 'accept-language': 'de' });
+  t.match(text, '<dt>E-Mail</dt>');
+  t.match(text, 'Grund: Rücklauf einer Mail');
+  t.match(text, 'Wie: über die API oder im Dashboard');
+  t.match(text, /Autumn reading list[^<]* · (Zugestellt|Wartet|Unzustellbar)/);
 });
 
 t.test('a viewer sees people and is offered no changes', async (t) => {

@@ -62,7 +62,7 @@ export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: 
               value={chosen.field ?? ''}
               options={[
                 any,
-                ...choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(name) })),
+                ...choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) })),
               ]}
             />
             <TextField name="value" label={language.say('people.value')} value={chosen.value ?? ''} />
@@ -83,7 +83,7 @@ export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: 
                     key={name}
                     name="fields"
                     value={name}
-                    label={fieldLabel(name)}
+                    label={fieldLabel(language, name)}
                     checked={fields.includes(name)}
                   />
                 ))}

@@ -180,7 +180,7 @@ function Mapping({
   const language = useLanguage();
   const fields = [
     { value: '', label: language.say('import.skip') },
-    ...choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(name) })),
+    ...choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) })),
   ];
   return (
     <form method="post" action={`/people/import/${upload.id}`} class="stack">

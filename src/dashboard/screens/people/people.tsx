@@ -173,7 +173,7 @@ function PeopleTable({
       cell: (row) => <Badge tone={TONES[row.mail_state]}>{language.say(`people.state.${row.mail_state}`)}</Badge>,
     },
     ...filter.fields.map((name) => ({
-      heading: fieldLabel(name),
+      heading: fieldLabel(language, name),
       cell: (row: FoundContact) => row.fields[name] ?? '',
     })),
     { heading: language.say('people.added'), cell: (row) => language.date(new Date(row.created_at)) },

@@ -8,11 +8,11 @@ import { Pager } from '../../components/table.tsx';
 import { setFlash } from '../../flash.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
+import { type Language, useLanguage } from '../../words/index.ts';
 import { fieldLabel } from './field-label.ts';
 import { texts } from './filter.ts';
 import type { Moment, Person, PersonContact } from './records.ts';
-import { Timeline } from './timeline.tsx';
+import { knownWord, Timeline } from './timeline.tsx';
 
 const SEE_OTHER = 303;
 
@@ -145,10 +145,11 @@ function customValues({ custom_field }: PersonContact): [string, string | null][
 }
 
 function Fact({ label, value }: { label: string; value: unknown }) {
+  const language = useLanguage();
   if (typeof value !== 'string' || value === '') return null;
   return (
     <div>
-      <dt>{fieldLabel(label)}</dt>
+      <dt>{fieldLabel(language, label)}</dt>
       <dd>{value}</dd>
     </div>
   );
@@ -160,7 +161,9 @@ function Consent({ person }: { person: Person }) {
   return (
     <Card title={language.say('person.mail')}>
       {suppression !== null && (
-        <Notice tone="warn">{language.say('person.suppressed', { reason: suppression })}</Notice>
+        <Notice tone="warn">
+          {language.say('person.suppressed', { reason: whySuppressed(language, suppression) })}
+        </Notice>
       )}
       {unsubscribed.length === 0 && suppression === null && <p>{language.say('person.mailable')}</p>}
       {unsubscribed.length > 0 && (
@@ -184,6 +187,12 @@ function Consent({ person }: { person: Person }) {
       )}
     </Card>
   );
+}
+
+/** The reason in the reader's words, with what the mail server said: the API gives `bounce: 550 no such user`. */
+function whySuppressed(language: Language, suppression: string): string {
+  const [kind = ''] = suppression.split(':', 1);
+  return knownWord(language, 'suppression', kind) + suppression.slice(kind.length);
 }
 
 function Erase({ person, contact_id }: { person: Person; contact_id: string }) {

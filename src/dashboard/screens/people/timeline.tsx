@@ -1,7 +1,7 @@
 /** The timeline of a person: one line for each thing that happened. */
 import { Time } from '../../components/figures.tsx';
 import { Badge, type Tone } from '../../components/surface.tsx';
-import { type Language, useLanguage } from '../../words/index.ts';
+import { isWordKey, type Language, useLanguage } from '../../words/index.ts';
 import type { Moment } from './records.ts';
 
 const TONES: Partial<Record<Moment['kind'], Tone>> = {
@@ -47,13 +47,26 @@ export function Timeline({ moments }: { moments: readonly Moment[] }) {
 
 function about(language: Language, { kind, name, subject, url, state }: Moment): string {
   if (kind === 'clicked') return [url, name].filter(Boolean).join(' · ');
-  if (kind === 'mail') return [subject ?? name, state].filter(Boolean).join(' · ');
+  if (kind === 'mail')
+    return [subject ?? name, state && knownWord(language, 'delivery', state)].filter(Boolean).join(' · ');
   if (name === null && (kind === 'unsubscribed' || kind === 'resubscribed')) return language.say('person.allMail');
-  return [name, kind === 'automation_entered' ? state : null].filter(Boolean).join(' · ');
+  const progress = kind === 'automation_entered' && state ? knownWord(language, 'entered', state) : null;
+  return [name, progress].filter(Boolean).join(' · ');
 }
 
 function reason(language: Language, { kind, reason }: Moment): string {
+  const text = reason ?? '';
   return kind === 'unsubscribed' || kind === 'resubscribed'
-    ? language.say('person.source', { source: reason ?? '' })
-    : (reason ?? '');
+    ? language.say('person.source', { source: knownWord(language, 'source', text) })
+    : text;
+}
+
+/** The reader's word for a value of the API, or the value where there is none. */
+export function knownWord(
+  language: Language,
+  kind: 'delivery' | 'source' | 'suppression' | 'entered',
+  value: string,
+): string {
+  const key = `${kind}.${value}`;
+  return isWordKey(key) ? language.fill(key, {}) : value;
 }
