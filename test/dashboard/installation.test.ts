@@ -60,7 +60,7 @@ t.test('each finding shows with its state, why it matters and what to do', async
   const { get } = await signedIn(t);
   const { status, text } = await get('/settings/health');
   t.equal(status, 200);
-  t.match(text, /Backup <span class="badge warn">Weak<\/span>/);
+  t.match(text, /Backup <span class="badge warn">Needs attention<\/span>/);
   t.match(text, 'Everything is in one file');
   t.match(text, 'sendlark backup FILE');
   t.match((await get('/settings/health', { 'accept-language': 'de' })).text, '<h1>Zustand</h1>');

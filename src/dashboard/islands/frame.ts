@@ -39,5 +39,6 @@ function answer(event: KeyboardEvent): void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+  const fields = 'input:not([type="checkbox"], [type="radio"]), textarea, select';
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches(fields));
 }

@@ -88,7 +88,10 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
       ) : (
         machine_opens + machine_clicks > 0 && (
           <p class="small quiet-text">
-            {language.say('mailings.machines', { opens: machine_opens, clicks: machine_clicks })}
+            {language.say('mailings.machines', {
+              opens: language.say('mailings.machines.opens', { count: machine_opens }),
+              clicks: language.say('mailings.machines.clicks', { count: machine_clicks }),
+            })}
           </p>
         )
       )}

@@ -3,7 +3,6 @@ import type { frame as english } from '../en/frame.ts';
 import type { Translation } from '../translation.ts';
 
 export const frame: Translation<typeof english> = {
-  'app.name': 'Sendlark',
   'nav.label': 'Hauptmenü',
   'nav.home': 'Start',
   'nav.mailings': 'Mailings',
@@ -15,16 +14,16 @@ export const frame: Translation<typeof english> = {
   'nav.signOut': 'Abmelden',
   'nav.skip': 'Zum Inhalt',
   'nav.more': 'Mehr',
-  'role.viewer': 'Lesen',
-  'role.editor': 'Bearbeiten',
-  'role.owner': 'Verwalten',
+  'role.viewer': 'Leser',
+  'role.editor': 'Bearbeiter',
+  'role.owner': 'Inhaber',
   'pager.next': 'Nächste Seite',
   'pager.first': 'Erste Seite',
   'pager.label': 'Seiten',
   'error.notFound.title': 'Seite nicht gefunden',
   'error.notFound.text': 'Unter dieser Adresse gibt es keine Seite, oder der Eintrag wurde gelöscht.',
   'error.forbidden.title': 'Nicht erlaubt',
-  'error.forbidden.text': 'Ihre Rolle erlaubt das nicht. Wer das Konto verwaltet, kann Ihre Rolle ändern.',
+  'error.forbidden.text': 'Ihre Rolle erlaubt das nicht. Inhaber des Kontos können Ihre Rolle ändern.',
   'error.busy.title': 'Bitte gleich noch einmal versuchen',
   'error.busy.text': 'Der Dienst ist ausgelastet und konnte das noch nicht tun. Es wurde nichts geändert.',
   'error.request.title': 'Das hat nicht geklappt',
@@ -40,5 +39,5 @@ export const frame: Translation<typeof english> = {
   'keys.close': 'Schließen',
   'keys.search': 'Suchen',
   'keys.help': 'Diese Liste zeigen',
-  'keys.off': 'Die Kürzel lassen sich in den Einstellungen Ihrer Person abschalten.',
+  'keys.off': 'Die Kürzel lassen sich unter Einstellungen › Ihr Konto abschalten.',
 };

@@ -20,7 +20,7 @@ export const home: Translation<typeof english> = {
   'home.step.relay.title': 'Ein Relay verbinden',
   'home.step.relay.text':
     'Setzen Sie SMTP_URL auf den Mailserver, der für Sie sendet. Bis dahin bleibt Mail im Postausgang.',
-  'home.step.dns.title': 'Ihre Domain bürgen lassen',
+  'home.step.dns.title': 'Ihre Domain bestätigen',
   'home.step.dns.text':
     'Veröffentlichen Sie den DKIM-Eintrag jeder Absenderdomain, damit Maildienste Ihren Mails trauen.',
   'home.underWay.title': 'Unterwegs',
@@ -44,10 +44,6 @@ export const home: Translation<typeof english> = {
   'home.audience.joined': 'Zugänge',
   'home.audience.lost': 'Abgänge',
   'home.audience.day': 'Tag',
-  'home.audience.added': 'Hinzugefügt',
-  'home.audience.deleted': 'Gelöscht',
-  'home.audience.unsubscribed': 'Abgemeldet',
-  'home.audience.suppressed': 'Gesperrt',
   'home.health.title': 'Zustand',
   'home.health.more': 'Einzelheiten',
   'home.health.sending': 'Versand',

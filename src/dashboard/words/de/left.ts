@@ -26,7 +26,7 @@ export const left: Translation<typeof english> = {
   'left.diagnostic': 'Antwort des Mailservers',
   'left.since': 'Seit',
   'left.action': 'Aktion',
-  'left.kind.bounce': 'Zurückgekommen',
+  'left.kind.bounce': 'Unzustellbar',
   'left.kind.complaint': 'Beschwerde',
   'left.lifted': '{email} kann wieder Mails bekommen, soweit es diese Liste betrifft.',
   'left.lift': 'Wieder zulassen',

@@ -32,7 +32,9 @@ export const mailings: Translation<typeof english> = {
   'mailings.ofRecipients': '{share} der Empfänger',
   'mailings.ofDelivered': '{share} der Zugestellten',
   'mailings.machines':
-    'Geöffnet und Geklickt zählen Personen. Was Programme wie Link-Scanner taten, ist nicht dabei: Öffnungen {opens}, Klicks {clicks}.',
+    'Geöffnet und Geklickt zählen Personen. Nicht mitgezählt: {opens} und {clicks} durch Programme wie Link-Scanner.',
+  'mailings.machines.opens': { one: '{count} Öffnung', other: '{count} Öffnungen' },
+  'mailings.machines.clicks': { one: '{count} Klick', other: '{count} Klicks' },
   'mailings.untracked': 'In diesem Mailing werden Öffnungen und Klicks nicht erfasst.',
   'mailings.nothing.draft': 'Das ist ein Entwurf. Es wurde nichts gesendet.',
   'mailings.nothing.yet': 'Es wurde noch nichts gesendet. Die Ergebnisse erscheinen hier.',

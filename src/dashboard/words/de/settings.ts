@@ -20,7 +20,7 @@ export const settings: Translation<typeof english> = {
   'users.role': 'Rolle',
   'users.roleOf': 'Rolle von {email}',
   'users.roles':
-    'Lesen ändert nichts. Bearbeiten erstellt und versendet Mails. Verwalten ändert außerdem Absender, Benutzer und Schlüssel.',
+    'Leser ändern nichts. Bearbeiter erstellen und versenden E-Mails. Inhaber verwalten außerdem Absender, Benutzer und Schlüssel.',
   'users.state': 'Zuletzt gesehen',
   'users.invited': 'Eingeladen',
   'users.signedOut': 'Abgemeldet',
@@ -38,7 +38,7 @@ export const settings: Translation<typeof english> = {
   'users.invite.submit': 'Link erstellen',
   'keys.public': 'PublicKey',
   'keys.createdAt': 'Erstellt',
-  'keys.state': 'Zustand',
+  'keys.state': 'Status',
   'keys.made':
     'Kopieren Sie den geheimen Schlüssel jetzt. Gespeichert wird nur ein Hash, er kann nicht noch einmal gezeigt werden.',
   'keys.none.title': 'Noch keine Schlüssel',
@@ -46,7 +46,7 @@ export const settings: Translation<typeof english> = {
     'Programme rufen die API mit einem Schlüsselpaar auf. Erstellen Sie eines je Programm, damit Sie sie einzeln widerrufen können.',
   'keys.make.title': 'Schlüsselpaar erstellen',
   'keys.make.text':
-    'Wer das Paar hat, darf alles, was wer verwaltet darf. Bewahren Sie den geheimen Schlüssel so auf, dass nur das Programm ihn lesen kann.',
+    'Wer das Paar hat, darf alles, was Inhaber dürfen. Bewahren Sie den geheimen Schlüssel so auf, dass nur das Programm ihn lesen kann.',
   'keys.make.submit': 'Schlüsselpaar erstellen',
   'keys.revoke': 'Widerrufen …',
   'keys.revoke.text': 'Programme, die {key} benutzen, werden dann abgewiesen. Das lässt sich nicht rückgängig machen.',
@@ -106,7 +106,7 @@ export const settings: Translation<typeof english> = {
   'factor.on.qr': 'QR-Code mit dem Geheimnis, das darunter steht',
   'factor.on.type': 'Oder geben Sie dieses Geheimnis in die App ein:',
   'factor.on.hint': 'Die sechs Ziffern, die die App jetzt zeigt.',
-  'factor.on.wrong': 'Dieser Code stimmt nicht. Stellt sich die Uhr Ihres Telefons von selbst?',
+  'factor.on.wrong': 'Dieser Code stimmt nicht. Wird die Uhr Ihres Telefons automatisch gestellt?',
   'factor.on.submit': 'Einschalten',
   'factor.left': {
     one: 'Es ist noch {count} Wiederherstellungscode übrig.',
@@ -119,7 +119,7 @@ export const settings: Translation<typeof english> = {
   'factor.codes.done': 'Ich habe sie aufbewahrt',
   'settings.done.passkeyAdded': 'Der Passkey wurde hinzugefügt. Sie können sich ab jetzt damit anmelden.',
   'settings.done.passkeyRemoved': 'Der Passkey wurde entfernt. Entfernen Sie ihn auch von Ihrem Gerät.',
-  'own.title': 'Sie',
+  'own.title': 'Ihr Profil',
   'own.language': 'Sprache',
   'own.language.browser': 'Die des Browsers',
   'own.colours': 'Farben',

@@ -8,7 +8,7 @@ export const signIn: Translation<typeof english> = {
   'login.password': 'Passwort',
   'login.submit': 'Anmelden',
   'login.forgotten':
-    'Passwort vergessen? Wer das Konto verwaltet, macht Ihnen in den Einstellungen einen neuen Link; auf dem Server tut das „sendlark login-link --user“.',
+    'Passwort vergessen? Inhaber des Kontos machen Ihnen in den Einstellungen einen neuen Link; auf dem Server tut das „sendlark login-link --user“.',
   'login.wrong': 'Die E-Mail-Adresse oder das Passwort ist falsch.',
   'login.wait': {
     one: 'Zu viele Versuche. Bitte warten Sie eine Sekunde und versuchen Sie es noch einmal.',
@@ -37,7 +37,7 @@ export const signIn: Translation<typeof english> = {
   'welcome.submit': 'Speichern und anmelden',
   'welcome.expired.title': 'Dieser Link gilt nicht mehr',
   'welcome.expired.text':
-    'Ein Link gilt einmal, 30 Minuten lang, und nur der neueste. Wer das Konto verwaltet, macht in den Einstellungen einen neuen; auf dem Server tut das jederzeit „sendlark login-link“.',
+    'Ein Link gilt einmal, 30 Minuten lang, und nur der neueste. Inhaber des Kontos machen in den Einstellungen einen neuen; auf dem Server tut das jederzeit „sendlark login-link“.',
   'password.hint':
     'Mindestens 12 Zeichen. Vier Wörter, die nicht zusammengehören, sind leicht zu merken und schwer zu erraten.',
   'password.short': 'Bitte wählen Sie mindestens 12 Zeichen.',

@@ -1,7 +1,6 @@
 /** English: what is around every page. */
 
 export const frame = {
-  'app.name': 'Sendlark',
   'nav.label': 'Main',
   'nav.home': 'Home',
   'nav.mailings': 'Mailings',
@@ -37,5 +36,5 @@ export const frame = {
   'keys.close': 'Close',
   'keys.search': 'Search',
   'keys.help': 'Show this list',
-  'keys.off': 'Shortcuts can be switched off in the settings of your user.',
+  'keys.off': 'Shortcuts can be switched off under Settings › Your account.',
 } as const;

@@ -30,7 +30,9 @@ export const mailings = {
   'mailings.ofRecipients': '{share} of recipients',
   'mailings.ofDelivered': '{share} of delivered',
   'mailings.machines':
-    'Opened and Clicked count people. What programs such as link scanners did is left out: opens {opens}, clicks {clicks}.',
+    'Opened and Clicked count people. Not counted: {opens} and {clicks} by programs such as link scanners.',
+  'mailings.machines.opens': { one: '{count} open', other: '{count} opens' },
+  'mailings.machines.clicks': { one: '{count} click', other: '{count} clicks' },
   'mailings.untracked': 'Opens and clicks are not followed in this mailing.',
   'mailings.nothing.draft': 'This is a draft. Nothing has been sent.',
   'mailings.nothing.yet': 'Nothing has been sent yet. The results appear here.',
