@@ -38,7 +38,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'people-import', path: '/people/import', picture: 'light' },
   { name: 'people-map', path: '/people/import/:upload', picture: 'light' },
   { name: 'people-action', path: '/people/actions/:job', picture: 'light' },
-  { name: 'person-erase', path: '/people/13/erase' },
+  { name: 'person-erase', path: '/people/13/erase', picture: 'light' },
   { name: 'automations', path: '/automations', picture: 'light' },
   { name: 'automation', path: '/automations/:automation', picture: 'both' },
   { name: 'automation-person', path: '/automations/:automation?email=d20p1@example.org' },
@@ -47,7 +47,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'left-empty', path: '/left', account: 'empty' },
   { name: 'left-groups', path: '/left/groups', picture: 'light' },
   { name: 'left-group', path: '/left/groups/1' },
-  { name: 'left-blocked', path: '/left/blocked' },
+  { name: 'left-blocked', path: '/left/blocked', picture: 'light' },
   { name: 'left-lift', path: '/left/lift?list=all&email=d4p0@example.org', picture: 'light' },
   { name: 'outbox', path: '/outbox', picture: 'light' },
   { name: 'outbox-mail', path: '/outbox/3', picture: 'light' },
@@ -60,11 +60,11 @@ export const SCREENS: readonly Screen[] = [
   { name: 'settings-users', path: '/settings/users', picture: 'light' },
   { name: 'settings-keys', path: '/settings/keys', picture: 'light' },
   { name: 'settings-sessions', path: '/settings/sessions', picture: 'light' },
-  { name: 'settings-account', path: '/settings/account' },
-  { name: 'settings-second-factor', path: '/settings/second-factor' },
+  { name: 'settings-account', path: '/settings/account', picture: 'light' },
+  { name: 'settings-second-factor', path: '/settings/second-factor', picture: 'light' },
   { name: 'settings-audit', path: '/settings/audit', picture: 'light' },
   { name: 'login', path: '/login', account: 'none', picture: 'both' },
-  { name: 'welcome', path: '/welcome', account: 'none' },
+  { name: 'welcome', path: '/welcome', account: 'none', picture: 'light' },
 ];
 
 const screensNamed = (pattern: RegExp) => SCREENS.filter(({ name }) => pattern.test(name));
