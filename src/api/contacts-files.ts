@@ -19,10 +19,10 @@ import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   csvFile,
   done,
+  eitherOrderQuery,
   identifier,
   integer,
   isoTimestampSchema,
-  listQuery,
   successWith,
 } from '../http/requests/schemas.ts';
 import { readCsvUpload } from './csv-upload.ts';
@@ -160,7 +160,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       schema: {
         tags,
         summary: 'List the imports',
-        querystring: listQuery,
+        querystring: eitherOrderQuery,
         response: successWith({ imports: Type.Array(ContactImport) }),
       },
     },

@@ -13,6 +13,7 @@ import { peopleActions } from './screens/people/actions.tsx';
 import { importScreen } from './screens/people/import.tsx';
 import { peopleScreen } from './screens/people/people.tsx';
 import { personScreen } from './screens/people/person.tsx';
+import { recentScreen } from './screens/people/recent.tsx';
 import { settingsScreens } from './screens/settings/settings.tsx';
 import { loginPages } from './sign-in/login.tsx';
 import { welcomePages } from './sign-in/welcome.tsx';
@@ -37,6 +38,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(peopleActions);
     await screens.register(peopleScreen);
     await screens.register(personScreen);
+    await screens.register(recentScreen);
     await screens.register(settingsScreens, signing);
   });
 }

@@ -48,6 +48,11 @@ export function viewerOf(request: FastifyRequest): Viewer {
   return asViewer(sessionOf(request));
 }
 
+/** Refuses a page that is only for changing something to a user who may only look. */
+export function requireEditor(request: FastifyRequest): void {
+  if (sessionOf(request).user.role === 'viewer') throw new Failure(FORBIDDEN, 'Viewers change nothing');
+}
+
 /** The user for whom a page is made, or null where nobody is signed in. */
 function findViewer({ session }: FastifyRequest): Viewer | null {
   return session === null ? null : asViewer(session);

@@ -58,6 +58,7 @@ t.test('a viewer sees people and is offered no changes', async (t) => {
   t.match(text, 'd20p1@example.org');
   t.notMatch(text, 'type="checkbox" name="ids"');
   t.notMatch(text, 'href="/people/import"');
+  for (const path of ['/people/import', '/people/1/erase']) t.equal((await open('GET', path)).status, 403, path);
 });
 
 t.test('whoever has no contact type yet makes one with the first import', async (t) => {
@@ -79,8 +80,63 @@ t.test('whoever has no contact type yet makes one with the first import', async 
   const mapping = 'column0=email&column1=first_name&column2=country';
   const form = 'application/x-www-form-urlencoded';
   t.match((await post(path, `name=&${mapping}`, form)).payload, 'The name field is required.');
-  const { statusCode } = await post(path, `name=Readers&${mapping}`, form);
+  const types = async () => (await app.one.call('GET', '/contacts-type')).body.message.contactTypes;
+  t.match((await post(path, `name=Readers&${mapping.replace('email', '')}`, form)).payload, 'One column must be');
+  t.strictSame(await types(), [], 'no type is made for columns that are refused');
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Customers' } });
+  const both = await post(path, `contact_type_id=1&name=Readers&${mapping}`, form);
+  t.equal(both.statusCode, 422, 'a name for a new type beside one that exists');
+  t.match(both.payload, 'id="name-problem"');
+  const { statusCode } = await post(path, `contact_type_id=new&name=Readers&${mapping}`, form);
   t.equal(statusCode, 303);
-  const { body } = await app.one.call('GET', '/contacts-type');
-  t.match(body.message.contactTypes, [{ name: 'Readers' }]);
+  t.match(await types(), [{ name: 'Customers' }, { name: 'Readers' }]);
+});
+
+t.test(
+  'an action on all that match is refused for nobody, and a number that is only a part is not given as all',
+  async (t) => {
+    const app = await startApp(t);
+    await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+    const rows = Array.from({ length: 10_100 }, (_, at) => `reader${at}@example.org`);
+    await app.one.call('POST', '/contacts/upload-csv', {
+      multipart: [
+        ['contact_type_id', '1'],
+        ['file', { filename: 'readers.csv', content: `email\n${rows.join('\n')}\n` }],
+      ],
+    });
+    await app.background();
+    const cookie = cookieOf(app, addPerson(app));
+    const ask = (form: Record<string, string>) =>
+      app.page('POST', '/people/actions', {
+        headers: { ...FROM_PAGE, cookie },
+        form: { whom: 'everything', action: 'delete', ...form },
+      });
+    const nobody = await ask({ search: 'xyzxyz' });
+    t.equal(nobody.status, 422);
+    t.notMatch(nobody.text, '/people/actions/start');
+    t.match((await ask({})).text, 'Delete 10,100 people?');
+    t.match((await ask({ search: 'reader' })).text, /Delete all people that match( \(more than [\d,]+\))?\?/);
+  },
+);
+
+t.test('whoever left the page of an action finds it again', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  await app.one.call('POST', '/contacts/jobs/start', { form: { action: 'delete', strIds: [1] } });
+  await app.background();
+  for (const filename of ['spring.csv', 'summer.csv']) {
+    await app.one.call('POST', '/contacts/upload-csv', {
+      multipart: [
+        ['contact_type_id', '1'],
+        ['file', { filename, content: 'email\nzoe@example.com\n' }],
+      ],
+    });
+  }
+  const open = visitor(app);
+  t.match((await open('GET', '/people')).text, 'href="/people/recent"');
+  const { status, text } = await open('GET', '/people/recent');
+  t.equal(status, 200);
+  t.match(text, 'href="/people/actions/1"');
+  t.match(text, 'Can be undone');
+  t.match(text, /summer\.csv.*spring\.csv/s, 'the newest first');
 });

@@ -38,6 +38,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'people-import', path: '/people/import', picture: 'light' },
   { name: 'people-map', path: '/people/import/:upload', picture: 'light' },
   { name: 'people-action', path: '/people/actions/:job', picture: 'light' },
+  { name: 'people-recent', path: '/people/recent' },
   { name: 'person-erase', path: '/people/13/erase', picture: 'light' },
   { name: 'automations', path: '/automations', picture: 'light' },
   { name: 'automation', path: '/automations/:automation', picture: 'both' },

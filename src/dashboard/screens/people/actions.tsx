@@ -10,8 +10,8 @@ import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
 import { listAddress, type PeopleFilter, readFilter, texts } from './filter.ts';
-import { countText, FilterInputs, findPeople, readChoices } from './people.tsx';
-import type { Choices, Job } from './records.ts';
+import { FilterInputs, findPeople, readChoices } from './people.tsx';
+import type { Choices, Job, SearchResult } from './records.ts';
 
 const UNPROCESSABLE = 422;
 const SEE_OTHER = 303;
@@ -38,8 +38,13 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     const api = new ApiClient(app, request);
     const choices = await readChoices(api);
     const whom = asked.isEverything
-      ? countText(language, await findPeople(api, new URLSearchParams({ ...asked.filter.chosen, limit: '1' })))
+      ? everybodyText(language, await findPeople(api, new URLSearchParams({ ...asked.filter.chosen, limit: '1' })))
       : language.say('people.count', { count: asked.ids.length });
+    if (whom === null) {
+      const content = <Notice tone="warn">{language.say('people.action.nobodyMatches')}</Notice>;
+      reply.code(UNPROCESSABLE);
+      return sendPage(request, reply, viewer, frame(language), content);
+    }
     return sendPage(request, reply, viewer, frame(language), <Confirm {...{ asked, choices, whom }} />);
   });
 
@@ -96,6 +101,15 @@ function readRequest(body: unknown): Request {
   const action = (['move', 'delete', 'unsubscribe', 'segment'] as const).find((known) => known === kind) ?? null;
   const isEverything = texts(values.whom)[0] === 'everything';
   return { filter: readFilter(body), ids: texts(values.ids), isEverything, action, target };
+}
+
+/** Everybody who was found, in words; null for nobody. Where the search did not count to the end, the number is said to be a part. */
+function everybodyText(language: Language, found: SearchResult): string | null {
+  if (found.is_total_exact === 1 && found.is_indexing === 0)
+    return found.total ? language.say('people.count', { count: found.total }) : null;
+  return found.total
+    ? language.say('people.allMatching.moreThan', { count: found.total })
+    : language.say('people.allMatching');
 }
 
 function Refused({ answer }: { answer: ApiAnswer<unknown> }) {

@@ -4,36 +4,31 @@ import { READ } from '../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Meter, Stats } from '../../components/figures.tsx';
 import { Island } from '../../components/island.tsx';
 import { Card, Notice } from '../../components/surface.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
-import { viewerOf } from '../../signed-in.ts';
+import { requireEditor, viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import { fieldLabel } from './field-label.ts';
 import { texts } from './filter.ts';
+import { ImportProgress, type ImportReport } from './import-progress.tsx';
 import { readChoices } from './people.tsx';
-import type { Choices, Upload } from './records.ts';
+import type { Choices, ContactType, Upload } from './records.ts';
 
 const SEE_OTHER = 303;
+const UNPROCESSABLE = 422;
 
 interface WithId {
   Params: { id: string };
 }
-interface ImportReport {
-  rows: number;
-  created: number;
-  updated: number;
-  failed: number;
-  notes: string[];
-}
-
 /** The choice of a contact type that is made with the import. */
 const NEW_TYPE = 'new';
 
 export async function importScreen(app: FastifyInstance): Promise<void> {
   // The API reads the file; the page passes it on as it comes.
   app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
+
+  app.addHook('onRequest', async (request) => requireEditor(request));
 
   app.route({
     method: READ,
@@ -65,7 +60,7 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
           ? null
           : (await api.get<{ import: ImportReport }>('/contacts/imports/details', { id: String(upload.import_id) }))
               .import;
-      return send(request, reply, <Progress upload={upload} report={report} />);
+      return send(request, reply, <ImportProgress upload={upload} report={report} />);
     },
   });
 
@@ -77,7 +72,11 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
     const mapping = upload.columns.map((_, at) => texts(values[`column${at}`])[0] ?? '');
     const [chosen = NEW_TYPE] = texts(values.contact_type_id);
     const [newType = ''] = texts(values.name);
-    const made = chosen === NEW_TYPE ? await makeType(api, newType) : { id: chosen };
+    const language = languageOf(request, viewerOf(request));
+    const made =
+      chosen === NEW_TYPE
+        ? await makeType(api, newType, { upload_id, mapping })
+        : { id: chosen, ...(newType !== '' && { refusal: refused('name', language.say('import.type.both')) }) };
     const contact_type_id = made.id ?? chosen;
     const answer: ApiAnswer<string> =
       made.refusal ?? (await api.send('POST', '/contacts/imports/start', { upload_id, contact_type_id, mapping }));
@@ -92,7 +91,13 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
     return send(
       request,
       reply,
-      <Mapping upload={given} choices={choices} type={contact_type_id} newType={newType} problems={problems} />,
+      <Mapping
+        upload={given}
+        choices={choices}
+        type={contact_type_id}
+        newType={contact_type_id === chosen ? newType : ''}
+        problems={problems}
+      />,
     );
   });
 
@@ -103,14 +108,29 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Makes a contact type; gives its id, or why the API refused its name. */
-async function makeType(api: ApiClient, name: string): Promise<{ id?: string; refusal?: ApiAnswer<string> }> {
+/** Makes a contact type for an import; gives its id, or why the API refused the import's columns or the name. */
+async function makeType(
+  api: ApiClient,
+  name: string,
+  start: { upload_id: string; mapping: string[] },
+): Promise<{ id?: string; refusal?: ApiAnswer<string> }> {
+  // Without a contact type nothing starts; the answer says whether the columns are right, before a type is made for them.
+  const { status, errors } = await api.send('POST', '/contacts/imports/start', start);
+  if (typeof errors === 'object' && errors.mapping !== undefined) {
+    return { refusal: { status, errors: { mapping: errors.mapping } } };
+  }
+  const ids = async () =>
+    (await api.get<{ contactTypes: ContactType[] }>('/contacts-type')).contactTypes.map(({ id }) => id);
+  const before = new Set(await ids());
   const answer = await api.send('POST', '/contacts-type/add', { name });
   if (answer.message === undefined) return { refusal: answer };
-  const { types } = await readChoices(api);
-  const ids = types.filter((type) => type.name === name.trim()).map(({ id }) => id);
-  return { id: String(Math.max(...ids)) };
+  return { id: String((await ids()).find((id) => !before.has(id)) ?? NEW_TYPE) };
 }
+
+const refused = (field: string, text: string): ApiAnswer<string> => ({
+  status: UNPROCESSABLE,
+  errors: { [field]: [text] },
+});
 
 function send(request: FastifyRequest, reply: Parameters<typeof sendPage>[1], content: Parameters<typeof sendPage>[4]) {
   const viewer = viewerOf(request);
@@ -249,51 +269,5 @@ function Mapping({
         </LinkButton>
       </div>
     </form>
-  );
-}
-
-function Progress({ upload, report }: { upload: Upload; report: ImportReport | null }) {
-  const language = useLanguage();
-  const isRunning = upload.state === 'running';
-  const isReading = upload.whole === 0;
-  return (
-    <Island name="live" data={{ every: isRunning ? 1000 : 0, results: '#import-progress' }}>
-      <div id="import-progress" class="stack" data-active={isRunning ? 'yes' : 'no'}>
-        <Card title={upload.file_name}>
-          <p role="status">{language.say(`import.state.${isRunning && isReading ? 'reading' : upload.state}`)}</p>
-          {isRunning && (
-            <Meter
-              label={language.say('people.job.progress')}
-              value={isReading ? upload.bytes_read : upload.written}
-              max={isReading ? upload.bytes : upload.whole}
-            />
-          )}
-          {report !== null && (
-            <Stats
-              figures={[
-                { label: language.say('import.created'), value: language.number(report.created) },
-                { label: language.say('import.updated'), value: language.number(report.updated) },
-                { label: language.say('import.failed'), value: language.number(report.failed) },
-              ]}
-            />
-          )}
-          {!isRunning &&
-            [...new Set([...upload.notes, ...(report?.notes ?? [])])].map((note) => <Notice key={note}>{note}</Notice>)}
-          {!isRunning && (
-            <div class="buttons">
-              {report !== null && report.failed > 0 && (
-                <LinkButton look="plain" href={`/people/import/${upload.import_id}/errors`}>
-                  {language.say('import.errors')}
-                </LinkButton>
-              )}
-              <LinkButton look="plain" href="/people/import">
-                {language.say('import.other')}
-              </LinkButton>
-              <LinkButton href="/people">{language.say('people.back')}</LinkButton>
-            </div>
-          )}
-        </Card>
-      </div>
-    </Island>
   );
 }

@@ -45,7 +45,14 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
         }),
       } as const;
       const shown = { ...filter, fields: known };
-      const content = <People {...{ filter: shown, choices, canChange }} found={found} />;
+      const content = (
+        <>
+          <People {...{ filter: shown, choices, canChange }} found={found} />
+          <p>
+            <a href="/people/recent">{language.say('people.recent')}</a>
+          </p>
+        </>
+      );
       return sendPage(request, reply, viewer, frame, content);
     },
   });
@@ -75,7 +82,7 @@ export async function readChoices(api: ApiClient): Promise<Choices> {
 }
 
 /** How many were found, in words: the number, or that it is at least so many. */
-export function countText(language: Language, { total, is_total_exact }: SearchResult): string {
+function countText(language: Language, { total, is_total_exact }: SearchResult): string {
   const count = total ?? 0;
   return is_total_exact ? language.say('people.count', { count }) : language.say('people.countOver', { count });
 }

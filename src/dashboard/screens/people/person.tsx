@@ -7,7 +7,7 @@ import { Badge, Card, Notice } from '../../components/surface.tsx';
 import { Pager } from '../../components/table.tsx';
 import { setFlash } from '../../flash.ts';
 import { languageOf, sendPage } from '../../page.tsx';
-import { viewerOf } from '../../signed-in.ts';
+import { requireEditor, viewerOf } from '../../signed-in.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
 import { fieldLabel } from './field-label.ts';
 import { texts } from './filter.ts';
@@ -84,6 +84,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     method: READ,
     url: '/people/:id/erase',
     handler: async (request, reply) => {
+      requireEditor(request);
       const viewer = viewerOf(request);
       const contact_id = request.params.id;
       const api = new ApiClient(app, request);

@@ -41,6 +41,7 @@ export interface Job {
   done: number;
   skipped: number;
   is_undoable: 0 | 1;
+  created_at: string;
 }
 
 export interface Moment {

@@ -1,0 +1,132 @@
+/** The newest actions on people and the newest imports, so that whoever left the page of one finds it again. */
+import type { FastifyInstance } from 'fastify';
+import { READ } from '../../../http/pages/layout.ts';
+import { ApiClient } from '../../api-client.ts';
+import { LinkButton } from '../../components/button.tsx';
+import { Time } from '../../components/figures.tsx';
+import { Badge, Card } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { languageOf, sendPage } from '../../page.tsx';
+import { viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import type { Job } from './records.ts';
+
+const IMPORTS = '20';
+
+interface PastImport {
+  id: number;
+  file_name: string;
+  created: number;
+  updated: number;
+  failed: number;
+  created_at: string;
+}
+
+export async function recentScreen(app: FastifyInstance): Promise<void> {
+  app.route({
+    method: READ,
+    url: '/people/recent',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const api = new ApiClient(app, request);
+      const [{ jobs }, { imports }] = await Promise.all([
+        api.get<{ jobs: Job[] }>('/contacts/jobs'),
+        api.get<{ imports: PastImport[] }>('/contacts/imports', { order: 'newest', limit: IMPORTS }),
+      ]);
+      const title = languageOf(request, viewer).say('people.recent');
+      const content = (
+        <div class="stack">
+          <Actions jobs={jobs} />
+          <Imports imports={imports} canChange={viewer.role !== 'viewer'} />
+          <p>
+            <LinkButton look="quiet" href="/people">
+              {languageOf(request, viewer).say('people.back')}
+            </LinkButton>
+          </p>
+        </div>
+      );
+      return sendPage(request, reply, viewer, { title, section: 'people' }, content);
+    },
+  });
+}
+
+function Actions({ jobs }: { jobs: readonly Job[] }) {
+  const language = useLanguage();
+  const title = language.say('people.recent.actions');
+  return (
+    <Card title={title}>
+      {jobs.length === 0 ? (
+        <p class="quiet-text">{language.say('people.recent.none')}</p>
+      ) : (
+        <Table
+          caption={title}
+          rows={jobs}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              heading: language.say('people.action'),
+              cell: ({ id, action }) => <a href={`/people/actions/${id}`}>{language.say(`people.job.${action}`)}</a>,
+            },
+            { heading: language.say('people.recent.started'), cell: (job) => <Time at={new Date(job.created_at)} /> },
+            {
+              heading: language.say('people.job.finished'),
+              isNumber: true,
+              cell: ({ done }) => language.number(done),
+            },
+            {
+              heading: language.say('people.recent.state'),
+              cell: ({ state, is_undoable }) => (
+                <span class="badges">
+                  {language.say(`people.job.${state}`)}
+                  {is_undoable === 1 && <Badge>{language.say('people.recent.undoable')}</Badge>}
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Imports({ imports, canChange }: { imports: readonly PastImport[]; canChange: boolean }) {
+  const language = useLanguage();
+  const title = language.say('people.recent.imports');
+  return (
+    <Card title={title}>
+      {imports.length === 0 ? (
+        <p class="quiet-text">{language.say('people.recent.none')}</p>
+      ) : (
+        <Table
+          caption={title}
+          rows={imports}
+          keyOf={({ id }) => id}
+          columns={[
+            { heading: language.say('people.recent.file'), cell: ({ file_name }) => file_name },
+            { heading: language.say('people.recent.started'), cell: (one) => <Time at={new Date(one.created_at)} /> },
+            {
+              heading: language.say('import.created'),
+              isNumber: true,
+              cell: ({ created }) => language.number(created),
+            },
+            {
+              heading: language.say('import.updated'),
+              isNumber: true,
+              cell: ({ updated }) => language.number(updated),
+            },
+            {
+              heading: language.say('import.failed'),
+              isNumber: true,
+              cell: ({ id, failed }) =>
+                failed > 0 && canChange ? (
+                  <a href={`/people/import/${id}/errors`}>{language.number(failed)}</a>
+                ) : (
+                  language.number(failed)
+                ),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
