@@ -161,7 +161,7 @@ function Confirm({ asked, choices, whom }: { asked: Request; choices: Choices; w
         <input type="hidden" name="action" value={`${asked.action}:${asked.target}`} />
         <div class="buttons">
           <Button look={asked.action === 'delete' ? 'danger' : 'primary'}>
-            {language.say('people.confirm.yes', { people: whom })}
+            {language.say(`people.confirm.yes.${asked.action ?? 'delete'}`, { people: whom })}
           </Button>
           <LinkButton look="plain" href={listAddress(asked.filter)}>
             {language.say('people.confirm.no')}
