@@ -109,7 +109,7 @@ t.test('a certificate of an authority in NODE_EXTRA_CA_CERTS is valid for its ow
   const script = `
     const { MailData } = await import('${source}../../mime/mail-data.ts');
     const { SmtpPool } = await import('${source}pool.ts');
-    const { parseRelays } = await import('${source}relay.ts');
+    const { parseRelays } = await import('${source}relay-urls.ts');
     for (const host of ['localhost', '127.0.0.1', '127.0.0.2']) {
       const relays = parseRelays('smtp://' + host + ':${port}?tls=required').map((relay) => ({ ...relay }));
       const pool = new SmtpPool(relays);
