@@ -35,7 +35,7 @@ t.test('.env.example lists every setting with its default and what it is for, al
   }));
   const settings = Object.entries(SETTINGS).map(([name, { fallback, about }]) => ({ name, fallback, about }));
   t.strictSame(listed, settings);
-  t.strictSame(parseEnv(example), {}, 'copied as it is, it changes nothing');
+  t.strictSame(Object.keys(parseEnv(example)), [], 'copied as it is, it changes nothing');
 });
 
 t.test('Dockerfile and compose.yaml are those that the documents show', async (t) => {
