@@ -12,22 +12,9 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { writeToString } from 'fast-csv';
 import { FormData, fetch } from 'undici';
+import { FIRST_NAMES, LAST_NAMES } from '../fixtures/names.ts';
 import { type Api, call, post } from './api-client.ts';
 
-const FIRST = ['Zoë', 'Łukasz', 'José', 'Anna', 'Mehmet', 'Ngọc', 'Björn', 'Chloé', 'Siobhán', 'Ivo', 'Priya', 'Đorđe'];
-const LAST = [
-  'Müller',
-  'Nowak',
-  "O'Neill",
-  'García',
-  'Yılmaz',
-  'Trần',
-  'Åkesson',
-  'Lefèvre',
-  'Rossi',
-  'Šarić',
-  'Patel',
-];
 const COUNTRIES = [
   'Germany',
   'Poland',
@@ -146,8 +133,8 @@ async function importContacts(api: Api): Promise<{ created: number; failed: numb
   for (let at = 0; at < size; at++) {
     rows.push([
       addressOf(at),
-      FIRST[at % FIRST.length] ?? '',
-      LAST[at % LAST.length] ?? '',
+      FIRST_NAMES[at % FIRST_NAMES.length] ?? '',
+      LAST_NAMES[at % LAST_NAMES.length] ?? '',
       COUNTRIES[at % COUNTRIES.length] ?? '',
     ]);
     if (at % 100 === 99 || at + 1 === size) progress('Writing a list', at + 1, size);

@@ -17,7 +17,7 @@ import { openTokens, type RecipientIds, type Tokens } from '../src/delivery/link
 import { percentiles } from './bench/load.ts';
 import { inFolder, machine, madeDatabase, served } from './bench/measure.ts';
 import { Client, repeatedly } from './soak/client.ts';
-import { isSettled, wrongs } from './soak/reckoning.ts';
+import { isSettled, wrongs } from './soak/final-checks.ts';
 import { Watch } from './soak/watch.ts';
 
 const [givenMinutes = '10', givenContacts = '1000000'] = process.argv.slice(2);

@@ -18,5 +18,5 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   // Requests, rows and mails are short-lived: more room for them before they are collected takes memory (hundreds of MB on Node 24)
   // and saves no time. The main thread's room can no longer be limited once Node runs, but it can be kept from growing.
   setFlagsFromString('--semi-space-growth-factor=1');
-  await import('./command-line.ts');
+  await import('./commands/index.ts');
 }

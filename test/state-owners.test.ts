@@ -16,7 +16,7 @@ const OWNERS = [
     table: 'unsubscribers',
     variable: 'unsubscribers',
     column: 'unsubscribe_groups_id',
-    owner: 'audience/unsubscribes/unsubscribes.ts',
+    owner: 'audience/unsubscribes.ts',
   },
   { table: 'enrolments', variable: 'enrolments', column: 'state', owner: 'delivery/queue/enrolment-state.ts' },
 ];

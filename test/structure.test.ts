@@ -8,7 +8,7 @@ const SRC = join(ROOT, 'src');
 
 /** Layers from the ground up. A file may import from its own layer and from those below it. */
 const LAYERS = [
-  ['clock.ts', 'config.ts', 'failure.ts', 'thread-files.ts', 'version.ts'],
+  ['clock.ts', 'config.ts', 'failure.ts', 'field-errors.ts', 'thread-files.ts', 'version.ts'],
   ['database'],
   ['audience'],
   ['delivery'],
@@ -18,7 +18,7 @@ const LAYERS = [
   ['api', 'pages', 'dashboard'],
   ['app.ts', 'threads'],
   ['server.ts'],
-  ['commands', 'command-line.ts'],
+  ['commands'],
   ['cli.ts'],
 ];
 /** Folders below HTTP: they can be used by a thread or a command without a web server. */

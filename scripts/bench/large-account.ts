@@ -6,26 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { FIRST_NAMES, LAST_NAMES } from '../../fixtures/names.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { type Api, call, post } from '../api-client.ts';
 import { inFolder, KEYS, served } from './measure.ts';
 
-const FIRST = ['Zoë', 'Łukasz', 'José', 'Anna', 'Mehmet', 'Ngọc', 'Björn', 'Chloé', 'Siobhán', 'Ivo', 'Priya', 'Đorđe'];
-const LAST = [
-  'Müller',
-  'Nowak',
-  "O'Neill",
-  'García',
-  'Yılmaz',
-  'Trần',
-  'Åkesson',
-  'Lefèvre',
-  'Rossi',
-  'Šarić',
-  'Patel',
-];
 const CITIES = ['Köln', 'Berlin', 'Kraków', 'Lyon', 'Zürich', 'Graz', 'Hà Nội'];
 /** The people who joined last: in a contact type that an automation watches. */
 const JOINED = 20_000;
@@ -151,8 +138,8 @@ async function importPeople(database: string, file: string, type: number, from: 
   for (let number = from; number < from + count; number++) {
     const cells = [
       addressOf(number),
-      FIRST[number % FIRST.length],
-      `${LAST[number % LAST.length]} ${number % 9973}`,
+      FIRST_NAMES[number % FIRST_NAMES.length],
+      `${LAST_NAMES[number % LAST_NAMES.length]} ${number % 9973}`,
       'Germany',
       CITIES[number % CITIES.length],
       10_000 + (number % 90_000),

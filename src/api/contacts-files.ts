@@ -13,7 +13,8 @@ import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
 import { contactImports } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { Failure, messages, notFound } from '../failure.ts';
+import { Failure, notFound } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {

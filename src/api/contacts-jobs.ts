@@ -17,7 +17,8 @@ import { isoTimestamp } from '../clock.ts';
 import { recordId, requireOwnedIds } from '../database/ownership.ts';
 import { contacts } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { messages, notFound } from '../failure.ts';
+import { notFound } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import {
   choice,
   done,

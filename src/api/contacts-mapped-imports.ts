@@ -15,7 +15,8 @@ import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { contactImports } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, invalid, messages, notFound } from '../failure.ts';
+import { conflict, invalid, notFound } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import {
   choice,
   csvFile,

@@ -13,7 +13,7 @@ import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
 import type { SegmentRule } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { messages } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import {
   choice,
   identifier,

@@ -22,7 +22,8 @@ import { recordId, requireOwnedIds } from '../database/ownership.ts';
 import { recordObject, recordReader, totalBytes } from '../database/record-json.ts';
 import { contacts, contactTypes } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { messages, notFound } from '../failure.ts';
+import { notFound } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   done,

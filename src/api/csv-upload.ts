@@ -2,7 +2,8 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
-import { Failure, messages } from '../failure.ts';
+import { Failure } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import { assembleFields } from '../http/requests/form-fields.ts';
 import { asFailure, fieldText, readParts } from '../http/requests/forms.ts';
 import { FieldErrorCollector } from '../http/requests/validation.ts';

@@ -10,7 +10,8 @@ import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';
 import { customFields, dynamicContents } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { messages, notFound } from '../failure.ts';
+import { notFound } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import { sendList } from '../http/list-response.ts';
 import {
   choice,

@@ -8,7 +8,7 @@ import { AudienceGrowth } from '../audience/growth.ts';
 import { RELEASED } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { AUTOMATION_STATUS, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
-import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/hold.ts';
+import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import type { Deps } from '../deps.ts';
 import { choice, integer, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
 import { senderDomain } from '../senders/domains.ts';

@@ -15,7 +15,8 @@ import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { contacts, segmentRecipients, segments } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { invalid, notFound, messages as wording } from '../failure.ts';
+import { invalid, notFound } from '../failure.ts';
+import { messages as wording } from '../field-errors.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   done,
@@ -50,9 +51,7 @@ const Segment = Type.Object({
   segment_emails_count: integer(),
 });
 /** Why the recipients are not updated by the rules (an addition beside the record). */
-const Problem = nullable(
-  Type.String({ description: 'Why the recipients are not updated: a rule uses a custom field that was deleted.' }),
-);
+const Problem = nullable(Type.String({ description: 'Why the rules are not applied: one needs a deleted field.' }));
 const SegmentRecipient = Type.Object({
   id: integer(),
   user_id: integer(),

@@ -10,7 +10,7 @@ import { EventTally } from '../delivery/reporting/event-tally.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
-import { messages } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import { changesNothing } from '../http/callers.ts';
 import { sendList } from '../http/list-response.ts';
 import {

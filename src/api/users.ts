@@ -7,7 +7,8 @@ import { isoTimestamp } from '../clock.ts';
 import { recordObject } from '../database/record-json.ts';
 import { users } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { invalid, messages, notFound } from '../failure.ts';
+import { invalid, notFound } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import { sendList } from '../http/list-response.ts';
 import {
   choice,

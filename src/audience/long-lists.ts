@@ -3,7 +3,7 @@ import type { Db } from '../database/open.ts';
 import { type Address, parseAddress } from './contacts/addresses.ts';
 import { deleteContacts } from './contacts/contacts.ts';
 import { finishItems, notedWrites, writeItems } from './unfinished-writes.ts';
-import { addUnsubscribers, type ListChange, removeUnsubscribers } from './unsubscribes/unsubscribes.ts';
+import { addUnsubscribers, type ListChange, removeUnsubscribers } from './unsubscribes.ts';
 
 interface Given {
   unsubscribe: { change: ListChange; addresses: string[] };

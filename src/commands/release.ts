@@ -1,6 +1,6 @@
 /** `sendlark release`: ends the hold of all sending. */
 import { systemClock } from '../clock.ts';
-import { releaseSending, sendingHeldReason } from '../delivery/queue/hold.ts';
+import { releaseSending, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../clock.ts';
 import { type Config, linksFault } from '../config.ts';
-import { latestBeatAt, sendingHeldReason } from '../delivery/queue/hold.ts';
+import { latestBeatAt, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import type { Finding } from './finding.ts';
 
 const GIB = 2 ** 30;

@@ -2,8 +2,8 @@
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
 import { lastBackupAt } from '../database/backups.ts';
-import { lastBeatAt, STALLED_AFTER_MS } from '../delivery/queue/hold.ts';
 import { findRelayFailure } from '../delivery/queue/relay-failures.ts';
+import { lastBeatAt, STALLED_AFTER_MS } from '../delivery/queue/sending-hold.ts';
 import type { Finding } from './finding.ts';
 
 const MINUTE_MS = 60_000;

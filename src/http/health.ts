@@ -1,6 +1,6 @@
 /** For supervisors: `/healthz` says whether the process is alive, `/readyz` whether it can do its work. */
 import type { FastifyInstance } from 'fastify';
-import { lastBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/hold.ts';
+import { lastBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import type { Deps } from '../deps.ts';
 
 /** A readiness check writes to disk, so requests within this time share one. */

@@ -3,10 +3,10 @@ import { statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { sendingHeldReason } from '../delivery/queue/hold.ts';
+import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { readGauges } from '../delivery/reporting/gauges.ts';
 import type { Deps } from '../deps.ts';
-import { countHeld } from '../senders/campaign-holds.ts';
+import { countHeld } from '../senders/list-holds.ts';
 
 /** Counting a long queue takes milliseconds, so requests within this time share one count. */
 const FRESH_MS = 1000;

@@ -1,7 +1,7 @@
 /** Reads and changes what a recipient is unsubscribed from, by their unsubscribe link. Every change is one transaction. */
 import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { Address } from '../audience/contacts/addresses.ts';
-import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes/unsubscribes.ts';
+import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.ts';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';

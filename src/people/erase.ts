@@ -4,7 +4,7 @@ import { deleteContacts } from '../audience/contacts/contacts.ts';
 import { erasedForm } from '../audience/contacts/erased.ts';
 import { eraseSuppression } from '../audience/suppressions.ts';
 import { finishInSteps, forgetWrite, notedWrites, noteWrite } from '../audience/unfinished-writes.ts';
-import { eraseUnsubscriptions } from '../audience/unsubscribes/unsubscribes.ts';
+import { eraseUnsubscriptions } from '../audience/unsubscribes.ts';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';

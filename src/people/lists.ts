@@ -1,7 +1,7 @@
 /** The lists and segments that a person is on. */
 import type { Database } from 'better-sqlite3';
 import { findSuppressionReason } from '../audience/suppressions.ts';
-import { listUnsubscriptions, type Unsubscription } from '../audience/unsubscribes/unsubscribes.ts';
+import { listUnsubscriptions, type Unsubscription } from '../audience/unsubscribes.ts';
 
 export interface PersonLists {
   unsubscribed: Unsubscription[];

@@ -11,8 +11,8 @@ import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type Held, held } from '../delivery/queue/held.ts';
-import { releasedAt } from '../delivery/queue/hold.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
+import { releasedAt } from '../delivery/queue/sending-hold.ts';
 import { holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;

@@ -16,7 +16,8 @@ import {
 } from '../database/schema/index.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
-import { conflict, messages, notFound } from '../failure.ts';
+import { conflict, notFound } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import { parseScheduleDate, parseScheduleTime, toUtc } from './schedule.ts';
 import { insertQueued, requeue } from './status.ts';
 

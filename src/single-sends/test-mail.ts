@@ -12,7 +12,8 @@ import { freezeContent } from '../delivery/content/freeze.ts';
 import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
-import { conflict, invalid, messages } from '../failure.ts';
+import { conflict, invalid } from '../failure.ts';
+import { messages } from '../field-errors.ts';
 import { requireSingleSend, type SingleSendActionDeps } from './actions.ts';
 
 /** The single send or schedule that is tested. */

@@ -9,13 +9,13 @@ import type { Db } from '../database/open.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../delivery/queue/enqueue-recipients.ts';
-import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue/hold.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
+import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { Rates } from '../delivery/sending/rates.ts';
 import { DeliveryWorker } from '../delivery/sending/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
 import { emptyLogAfterErasure } from '../people/erase.ts';
-import { HoldLog } from '../senders/campaign-holds.ts';
+import { HoldLog } from '../senders/list-holds.ts';
 import { Launcher } from '../single-sends/launch.ts';
 import { completeFinishedSends } from '../single-sends/status.ts';
 

@@ -11,7 +11,7 @@ import { systemClock } from '../../src/clock.ts';
 import { checkReturnPath } from '../../src/commands/doctor/sender-domain.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
-import { holdSending } from '../../src/delivery/queue/hold.ts';
+import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
 import type { Finding } from '../../src/health-checks/finding.ts';
 import { Service, startSink } from '../support/service.ts';

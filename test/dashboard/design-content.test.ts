@@ -4,7 +4,7 @@ import t from 'tap';
 import { fromMarkup, toMarkup } from '../../src/delivery/content/mjml-markup.ts';
 import { startApp } from '../support/app.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
-import { mail, withSchedule } from './designed-mails.ts';
+import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';
 
 t.test('the preview is merged for a contact the mail is for, and for nobody else', async (t) => {
   const { app, path } = await withSchedule(t);

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { readOutbox, sendCampaign } from '../support/campaign.ts';
-import { mail, withSchedule } from './designed-mails.ts';
+import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';
 
 function revisions({ db }: TestApp) {
   return db.prepare("SELECT revision FROM mailings WHERE owner_kind = 'schedule' ORDER BY 1").pluck().all();

@@ -7,7 +7,7 @@ import { chooseLanguage } from '../../src/dashboard/words/choose.ts';
 import { de } from '../../src/dashboard/words/de/index.ts';
 import { en } from '../../src/dashboard/words/en/index.ts';
 import { staticFiles } from '../../src/http/static-files.ts';
-import { gallery } from './gallery.tsx';
+import { gallery } from '../support/dashboard/gallery.tsx';
 
 async function start() {
   const app = Fastify();

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { hashPassword } from '../../src/users/passwords.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { fillAccount, HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, callerOf, cookieOf } from '../support/people.ts';
-import { fillAccount, HOSTILE } from './filled-account.ts';
 
 let visits = 0;
 

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
+import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
-import { findBarriers, launch, openTab } from './browser.ts';
 
 /** A mailing to 1 000 people of whom 100 have had it, its page, and what lets it go on. */
 async function underWay(t: Test) {

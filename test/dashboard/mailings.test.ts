@@ -3,8 +3,8 @@ import t, { type Test } from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
+import { HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
-import { HOSTILE } from './filled-account.ts';
 
 /** Opens pages, and sends their forms, as a user of this role; a redirect brings its flash to the next page. */
 function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {

@@ -5,9 +5,9 @@ import type { CDPSession, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { hashPassword } from '../../src/users/passwords.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { findBarriers, launch, openTab, picture } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
-import { findBarriers, launch, openTab, picture } from './browser.ts';
 
 const PASSWORD = 'correct horse battery';
 const skip = skipWithout('chromium');

@@ -3,8 +3,8 @@ import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
+import { fillAccount, HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
-import { fillAccount, HOSTILE } from './filled-account.ts';
 
 /** Opens pages as a user of this role. */
 function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
+import { launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
-import { launch, openTab } from './browser.ts';
 
 async function start(t: Test) {
   const app = await startApp(t);

@@ -1,6 +1,6 @@
 /** What supervisors and collectors ask. */
 import t from 'tap';
-import { holdSending, releaseSending } from '../../src/delivery/queue/hold.ts';
+import { holdSending, releaseSending } from '../../src/delivery/queue/sending-hold.ts';
 import { startApp } from '../support/app.ts';
 
 const MINUTE = 60_000;

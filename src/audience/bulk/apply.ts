@@ -5,7 +5,7 @@ import { parseAddress } from '../contacts/addresses.ts';
 import { deleteContacts } from '../contacts/contacts.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { addContactsToSegment } from '../segments/segments.ts';
-import { addUnsubscribers } from '../unsubscribes/unsubscribes.ts';
+import { addUnsubscribers } from '../unsubscribes.ts';
 import type { Job } from './jobs.ts';
 
 interface Row {

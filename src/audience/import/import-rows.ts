@@ -1,5 +1,5 @@
 /** Checks the rows of a CSV file and turns them into contact values. */
-import { messages } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';

@@ -1,6 +1,6 @@
 /** Parses segment rules: the operators of each field type, how many operands each takes, and which operands are valid. */
 import type { SegmentRule } from '../../database/schema/index.ts';
-import { messages } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
 import { type CustomField, type FieldType, isValidValue, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
 
 /** The most rules of a segment. All of them are conditions of one statement, and SQLite limits how deep those nest. */

@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp, systemClock } from '../../clock.ts';
-import { holdSending } from '../queue/hold.ts';
+import { holdSending } from '../queue/sending-hold.ts';
 
 /**
  * How far ids skip ahead: more than are handed out between a backup and its restore; at random, so that two restores of one backup

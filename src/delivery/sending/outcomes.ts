@@ -7,7 +7,7 @@ import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
 import type { Outcome } from '../transport/courier.ts';
 import { findBlame, Refusals, type Suspect, type Verdict } from './refusals.ts';
-import type { Results } from './results.ts';
+import type { ResultBuffer } from './result-buffer.ts';
 import type { StoppedMailings } from './stopped-mailings.ts';
 
 /** How many recipients of other domains are tried when one domain refuses. */
@@ -15,7 +15,7 @@ const COMPARED_RECIPIENTS = 10;
 
 export interface OutcomesDeps {
   ledger: Ledger;
-  results: Results;
+  results: ResultBuffer;
   stopped: StoppedMailings;
   /** The clock that retries are measured by, in epoch milliseconds. */
   steady: () => number;

@@ -7,11 +7,11 @@ import { MailingStates, type OpenMailing } from '../queue/mailing-state.ts';
 import type { Mailings } from '../queue/mailings.ts';
 import type { Courier } from '../transport/courier.ts';
 import { type Batch, Claims } from './claims.ts';
-import { HandOffs } from './hand-offs.ts';
+import { Handoffs } from './handoffs.ts';
 import { Outcomes } from './outcomes.ts';
 import type { Rates } from './rates.ts';
 import { domainOf } from './refusals.ts';
-import { Results } from './results.ts';
+import { ResultBuffer } from './result-buffer.ts';
 import { StoppedMailings } from './stopped-mailings.ts';
 
 /** Results are written within this time. It bounds how many mails a crash can send twice. */
@@ -34,10 +34,10 @@ export class DeliveryWorker {
   /** The clock that retries and other waits are measured by. */
   readonly #steady: () => number;
   readonly #stopped: StoppedMailings;
-  readonly #results: Results;
+  readonly #results: ResultBuffer;
   readonly #outcomes: Outcomes;
   readonly #claims: Claims;
-  readonly #handOffs: HandOffs;
+  readonly #handoffs: Handoffs;
   #isStopping = false;
 
   constructor(deps: WorkerDeps) {
@@ -50,13 +50,13 @@ export class DeliveryWorker {
     this.#states = states;
     this.#steady = steady;
     const stopped = new StoppedMailings(states, log);
-    const results = new Results(steady);
+    const results = new ResultBuffer(steady);
     const outcomes = new Outcomes({ ledger, results, stopped, steady, log });
     this.#stopped = stopped;
     this.#results = results;
     this.#outcomes = outcomes;
     this.#claims = new Claims({ ...deps, ledger, states, steady });
-    this.#handOffs = new HandOffs({
+    this.#handoffs = new Handoffs({
       courier,
       mayLeave: (mailingId) => !this.#isStopping && !stopped.has(mailingId),
       onOutcome: (mailing, claim, outcome) => outcomes.handle(mailing, claim, outcome),
@@ -77,11 +77,11 @@ export class DeliveryWorker {
     const { noted } = this.#outcomes;
     const batches = this.#recordAndClaim(!isHeld && !this.#isStopping);
     for (const batch of batches) this.#handOff(batch);
-    if (this.#handOffs.inFlight > 0) await this.#handOffs.waitForHalf(RECORD_MS);
+    if (this.#handoffs.inFlight > 0) await this.#handoffs.waitForHalf(RECORD_MS);
     const cancelled = this.#cancelQueued();
     // A new refusal calls for another round. One still waiting to be compared with others does not.
     const isJudging = this.#outcomes.noted !== noted;
-    const waiting = this.#handOffs.inFlight + this.#results.length + (isJudging ? 1 : 0);
+    const waiting = this.#handoffs.inFlight + this.#results.length + (isJudging ? 1 : 0);
     return ended > 0 || batches.length > 0 || this.#claims.ineligible > 0 || cancelled > 0 || waiting > 0;
   }
 
@@ -105,8 +105,8 @@ export class DeliveryWorker {
 
   /** Waits for the hand-offs in progress and records their results. Close the courier first. */
   async finish(): Promise<void> {
-    while (this.#handOffs.inFlight > 0) {
-      await this.#handOffs.waitForHalf(RECORD_MS);
+    while (this.#handoffs.inFlight > 0) {
+      await this.#handoffs.waitForHalf(RECORD_MS);
       this.#recordSafely();
     }
     this.#recordAndClaim(false);
@@ -140,7 +140,7 @@ export class DeliveryWorker {
     const due = mayClaim ? open.filter(({ is_due }) => is_due === 1) : [];
     const batches = this.#ledger.together(() => {
       this.#record(open);
-      return mayClaim ? this.#claims.take(due, this.#handOffs.room) : [];
+      return mayClaim ? this.#claims.take(due, this.#handoffs.room) : [];
     });
     this.#results.clear();
     return batches;
@@ -152,7 +152,7 @@ export class DeliveryWorker {
     for (const claim of claims) {
       const wait = rates.waitFor(mailing.id, domainOf(claim));
       if (wait === 0) {
-        this.#handOffs.start(mailing, ready, claim);
+        this.#handoffs.start(mailing, ready, claim);
       } else {
         rates.giveBack(1);
         this.#results.requeue(claim, this.#steady() + wait);

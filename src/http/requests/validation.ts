@@ -1,7 +1,8 @@
 /** Collects the field errors of a request from its schema and from the route's own check, and answers with all of them at once. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
-import { Failure, type FieldErrors, messages } from '../../failure.ts';
+import { Failure, type FieldErrors } from '../../failure.ts';
+import { messages } from '../../field-errors.ts';
 import { MALFORMED } from './form-fields.ts';
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 /** What holds sending as a whole, what lifts it, and how every hold is told in the log and in /metrics. */
 import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { holdSending, releaseSending, sendingHeldReason } from '../../../src/delivery/queue/hold.ts';
+import { holdSending, releaseSending, sendingHeldReason } from '../../../src/delivery/queue/sending-hold.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { mustSucceed } from '../../support/campaign.ts';
 

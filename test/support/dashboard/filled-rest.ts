@@ -1,9 +1,9 @@
 /** What an account has beside people and mailings: an automation with people in it, a segment, groups, senders, an upload, users. */
 import type { Test } from 'tap';
-import { releaseSending } from '../../src/delivery/queue/hold.ts';
-import type { TestApp } from '../support/app.ts';
-import { mustSucceed } from '../support/campaign.ts';
-import { addPerson, cookieOf } from '../support/people.ts';
+import { releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
+import type { TestApp } from '../app.ts';
+import { mustSucceed } from '../campaign.ts';
+import { addPerson, cookieOf } from '../people.ts';
 import type { Naming } from './filled-account.ts';
 
 const DAY_MS = 24 * 3_600_000;

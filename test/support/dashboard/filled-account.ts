@@ -1,7 +1,7 @@
 /** An account in which something has happened, with names that would break a page which took them for markup. */
 import type { Test } from 'tap';
-import type { TestApp } from '../support/app.ts';
-import { mustSucceed, sendCampaign } from '../support/campaign.ts';
+import type { TestApp } from '../app.ts';
+import { mustSucceed, sendCampaign } from '../campaign.ts';
 
 const FIRST_NAMES = ['Zoë', 'Łukasz', 'José', 'Anna', 'Mehmet', 'Ngọc', 'Björn', 'Chloé', 'Siobhán', 'Ivo', 'Priya'];
 const DAY_MS = 24 * 3_600_000;

@@ -1,8 +1,8 @@
 /** What a keyboard does in the dashboard, in a real browser. */
 import t from 'tap';
-import { skipWithout } from '../support/tools.ts';
-import { findBarriers, launch, openTab, picture } from './browser.ts';
-import { HOSTILE_NAMES } from './filled-account.ts';
+import { findBarriers, launch, openTab, picture } from '../../support/dashboard/browser.ts';
+import { HOSTILE_NAMES } from '../../support/dashboard/filled-account.ts';
+import { skipWithout } from '../../support/tools.ts';
 import { startWalked } from './walked-service.ts';
 
 t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t) => {

@@ -1,20 +1,21 @@
 /** The command line: finds the command that the first word names; `serve` is the default. */
-import { account } from './commands/account.ts';
-import { backup } from './commands/backup.ts';
-import { type Command, parseCall, UsageError } from './commands/command.ts';
-import { designLinks } from './commands/design-links.ts';
-import { dkim } from './commands/dkim.ts';
-import { doctor } from './commands/doctor.ts';
-import { exportFile } from './commands/export.ts';
-import { manual, overview } from './commands/help.ts';
-import { importFile } from './commands/import.ts';
-import { keys } from './commands/keys.ts';
-import { loginLink } from './commands/login-link.ts';
-import { purge } from './commands/purge.ts';
-import { release } from './commands/release.ts';
-import { restore } from './commands/restore.ts';
-import { serve } from './commands/serve.ts';
-import { VERSION } from './version.ts';
+
+import { VERSION } from '../version.ts';
+import { account } from './account.ts';
+import { backup } from './backup.ts';
+import { type Command, parseCall, UsageError } from './command.ts';
+import { designLinks } from './design-links.ts';
+import { dkim } from './dkim.ts';
+import { doctor } from './doctor.ts';
+import { exportFile } from './export.ts';
+import { manual, overview } from './help.ts';
+import { importFile } from './import.ts';
+import { keys } from './keys.ts';
+import { loginLink } from './login-link.ts';
+import { purge } from './purge.ts';
+import { release } from './release.ts';
+import { restore } from './restore.ts';
+import { serve } from './serve.ts';
 
 const COMMANDS = new Map<string, Command>([
   ['serve', serve],

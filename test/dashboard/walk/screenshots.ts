@@ -2,12 +2,12 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { DESK, PHONE } from '../support/walked-pages.ts';
-import { launch, openTab } from './browser.ts';
+import { launch, openTab } from '../../support/dashboard/browser.ts';
+import { DESK, PHONE } from '../../support/walked-pages.ts';
 import { SCREENS } from './screens.ts';
 import { startWalked } from './walked-service.ts';
 
-const FOLDER = new URL('../../docs/screenshots/', import.meta.url);
+const FOLDER = new URL('../../../docs/screenshots/', import.meta.url);
 /** Sharp letters at a third of a PNG's size. */
 const WEBP_QUALITY = 82;
 

@@ -8,7 +8,7 @@ import type { Outcome } from '../transport/courier.ts';
 import { retryAt } from './backoff.ts';
 import { findBlame } from './refusals.ts';
 
-export class Results {
+export class ResultBuffer {
   /** The clock that retries are measured by. */
   readonly #steady: () => number;
   #results: Result[] = [];

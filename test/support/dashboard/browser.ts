@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, type CDPSession, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { toolPath } from '../support/tools.ts';
-import { DESK, FLAGS, OUTPUT } from '../support/walked-pages.ts';
+import { toolPath } from '../tools.ts';
+import { DESK, FLAGS, OUTPUT } from '../walked-pages.ts';
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 

@@ -1,7 +1,7 @@
 /** A mail of an automation with a link to its design page, and a design. */
 import type { Test } from 'tap';
-import { startApp } from '../support/app.ts';
-import { mustSucceed, sendCampaign } from '../support/campaign.ts';
+import { startApp } from '../app.ts';
+import { mustSucceed, sendCampaign } from '../campaign.ts';
 
 /** A design with one text. */
 export const mail = (text: string) =>

@@ -1,16 +1,16 @@
 /** Mailings in the states that an owner looks at: opened and clicked, under way, and held. */
 import { readFileSync } from 'node:fs';
 import type { Test } from 'tap';
-import { releaseSending } from '../../src/delivery/queue/hold.ts';
-import type { TestApp } from '../support/app.ts';
-import { mustSucceed, readOutbox } from '../support/campaign.ts';
-import { untilFlushed } from '../support/recipient-links.ts';
+import { releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
+import type { TestApp } from '../app.ts';
+import { mustSucceed, readOutbox } from '../campaign.ts';
+import { untilFlushed } from '../recipient-links.ts';
 
 const HOUR_MS = 3_600_000;
 const READERS = 12;
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11) Firefox/140' };
 const SCANNER = { 'user-agent': 'a scanner bot' };
-const DESIGN = new URL('../../data/templates/newsletter.html', import.meta.url);
+const DESIGN = new URL('../../../data/templates/newsletter.html', import.meta.url);
 
 /** Adds them to an account that `fillAccount` has filled. Gives their utrs by what they show. */
 export async function fillMailings(t: Test, app: TestApp): Promise<Record<'opened' | 'sending' | 'held', string>> {

@@ -1,6 +1,6 @@
 /** A walk through settings, signing in and the components. */
 import t from 'tap';
-import { skipWithout } from '../support/tools.ts';
+import { skipWithout } from '../../support/tools.ts';
 import { WALKS } from './screens.ts';
 import { walkScreens } from './walk-screens.ts';
 

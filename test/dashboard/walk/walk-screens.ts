@@ -1,8 +1,8 @@
 /** Opens screens of the dashboard in a real browser: light and dark, on a phone and on a desk. Pictures are left in test/output. */
 import type { Test } from 'tap';
-import { DESK, PHONE } from '../support/walked-pages.ts';
-import { excessWidth, findBarriers, launch, openTab, picture, smallTargets } from './browser.ts';
-import { HOSTILE_NAMES } from './filled-account.ts';
+import { excessWidth, findBarriers, launch, openTab, picture, smallTargets } from '../../support/dashboard/browser.ts';
+import { HOSTILE_NAMES } from '../../support/dashboard/filled-account.ts';
+import { DESK, PHONE } from '../../support/walked-pages.ts';
 import type { Screen } from './screens.ts';
 import { startWalked } from './walked-service.ts';
 

@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance } from 'fastify';
 import t from 'tap';
-import { startApp } from '../support/app.ts';
+import { startApp } from '../../support/app.ts';
 import { SCREENS } from './screens.ts';
 
 /** What is not a page of the dashboard: what recipients and programs ask for, and files. */

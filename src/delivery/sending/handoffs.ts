@@ -6,7 +6,7 @@ import type { OpenMailing } from '../queue/mailing-state.ts';
 import type { ReadyMailing } from '../queue/mailings.ts';
 import type { Courier, Outcome } from '../transport/courier.ts';
 
-export interface HandOffsDeps {
+export interface HandoffsDeps {
   courier: Courier;
   /** Whether a mail of this mailing may leave now. */
   mayLeave(mailingId: number): boolean;
@@ -15,14 +15,14 @@ export interface HandOffsDeps {
   log(fields: object, text: string): void;
 }
 
-export class HandOffs {
-  readonly #deps: HandOffsDeps;
+export class Handoffs {
+  readonly #deps: HandoffsDeps;
   #inFlight = 0;
   /** How many wait for their DKIM signature. */
   #signing = 0;
   #onEnd: () => void = () => undefined;
 
-  constructor(deps: HandOffsDeps) {
+  constructor(deps: HandoffsDeps) {
     this.#deps = deps;
   }
 

@@ -1,9 +1,9 @@
 /** What a screen reader gets of the main screens: the accessibility tree that Chromium makes of them. */
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { skipWithout } from '../support/tools.ts';
-import { launch, openTab } from './browser.ts';
-import { HOSTILE_NAMES } from './filled-account.ts';
+import { launch, openTab } from '../../support/dashboard/browser.ts';
+import { HOSTILE_NAMES } from '../../support/dashboard/filled-account.ts';
+import { skipWithout } from '../../support/tools.ts';
 import { SCREENS } from './screens.ts';
 import { startWalked } from './walked-service.ts';
 

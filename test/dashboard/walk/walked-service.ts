@@ -1,12 +1,12 @@
 /** A listening service with a filled and an empty account, for walks through every screen in a browser. */
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
-import { startApp, type TestApp } from '../support/app.ts';
-import { addPerson, cookieOf } from '../support/people.ts';
-import { fillAccount, type Naming } from './filled-account.ts';
-import { fillMailings } from './filled-mailings.ts';
-import { fillRest } from './filled-rest.ts';
-import { gallery } from './gallery.tsx';
+import { startApp, type TestApp } from '../../support/app.ts';
+import { fillAccount, type Naming } from '../../support/dashboard/filled-account.ts';
+import { fillMailings } from '../../support/dashboard/filled-mailings.ts';
+import { fillRest } from '../../support/dashboard/filled-rest.ts';
+import { gallery } from '../../support/dashboard/gallery.tsx';
+import { addPerson, cookieOf } from '../../support/people.ts';
 import type { Screen } from './screens.ts';
 
 export interface WalkedService {

@@ -1,9 +1,9 @@
 /** Adds people to the global unsubscribe list and the groups and removes them. Every change is written to the consent log. */
 import type { Database } from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
-import type { Db } from '../../database/open.ts';
-import { addAddresses } from '../contacts/address-rows.ts';
-import type { Address } from '../contacts/addresses.ts';
+import type { Db } from '../database/open.ts';
+import { addAddresses } from './contacts/address-rows.ts';
+import type { Address } from './contacts/addresses.ts';
 
 export interface ListChange {
   accountId: number;

@@ -1,7 +1,7 @@
 /** What is held right now and why, for the log and for /metrics. It reads the rows, so it does not matter which code held them. */
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS, type HeldCode, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
-import { sendingHeldReason } from '../delivery/queue/hold.ts';
+import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { isHeld } from '../single-sends/shown-state.ts';
 
 interface Hold {
