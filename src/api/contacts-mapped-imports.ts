@@ -9,6 +9,7 @@ import { hasContactType } from '../audience/contacts/contacts.ts';
 import { CsvError } from '../audience/import/csv-parse.ts';
 import { csvWriter } from '../audience/import/csv-write.ts';
 import { guessColumns, MAX_MAPPED_COLUMNS } from '../audience/import/guess-columns.ts';
+import type { ImportReport } from '../audience/import/import.ts';
 import { ImportJobs, type UploadedFile } from '../audience/import/import-jobs.ts';
 import { parseHeader } from '../audience/import/import-rows.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
@@ -51,6 +52,8 @@ const UploadState = Type.Object({
   written: integer(),
   whole: integer(),
   import_id: nullable(integer()),
+  failed: integer(),
+  errors: Type.Array(Type.Object({ line: integer(), field: Type.String(), text: Type.String() })),
 });
 const StartBody = Type.Object({
   upload_id: identifier('The uploaded file.'),
@@ -66,6 +69,18 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
   { db, clock, config, importContacts },
 ) => {
   const jobs = new ImportJobs(importContacts);
+  /** The stored report of an import. Throws 404. */
+  function requireReport(accountId: number, id: unknown): Pick<ImportReport, 'failed' | 'errors'> {
+    const found = db
+      .select({ failed: contactImports.failed, errors: contactImports.errors })
+      .from(contactImports)
+      .where(ownedRecord(contactImports, id, accountId))
+      .orderBy(sql`id`)
+      .get();
+    if (found === undefined) throw notFound();
+    return found;
+  }
+
   const answer = (upload: UploadedFile) => ({ status: 'success' as const, message: { upload: uploadState(upload) } });
 
   app.post(
@@ -154,21 +169,26 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
       schema: {
         tags,
         summary: 'Download the rows of an import that failed, as CSV (addition)',
-        querystring: Type.Object({ id: identifier('The import.') }),
+        description:
+          'Of an import, or with `upload_id` of an upload that imported nobody. Where not all rows are kept, the last line says how many.',
+        querystring: Type.Object({
+          id: identifier('The import.'),
+          upload_id: identifier('The uploaded file, instead of the import.'),
+        }),
         response: csvFile,
       },
     },
     async (request, reply) => {
-      const found = db
-        .select({ errors: contactImports.errors })
-        .from(contactImports)
-        .where(ownedRecord(contactImports, request.query.id, request.accountId))
-        .orderBy(sql`id`)
-        .get();
-      if (found === undefined) throw notFound();
+      const { id, upload_id } = request.query;
+      const upload = upload_id === undefined ? undefined : jobs.find(request.accountId, upload_id);
+      const { failed, errors } =
+        upload?.report?.id === 0 ? upload.report : requireReport(request.accountId, upload?.report?.id ?? id);
       reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="import-errors.csv"');
       const csv = csvWriter(['line', 'field', 'text']);
-      for (const { line, field, text } of found.errors) csv.write([line, field, text]);
+      for (const { line, field, text } of errors) csv.write([line, field, text]);
+      const kept = new Set(errors.map(({ line }) => line)).size;
+      if (kept < failed)
+        csv.write([null, '', `These are the first ${kept} of ${failed} rows that failed. More are not kept.`]);
       csv.end();
       return reply.send(csv);
     },
@@ -185,23 +205,19 @@ function uploadState({
   report,
 }: UploadedFile): Type.Static<typeof UploadState> {
   const [bytes_read = 0, bytes = 0, written = 0, whole = 0] = progress;
-  const allNotes =
-    report === null
-      ? notes
-      : [
-          ...report.notes,
-          ...(report.id === 0 ? report.errors.slice(0, 3).map(({ line, text }) => `Line ${line}: ${text}`) : []),
-        ];
+  const failure = report?.id === 0 ? report : null;
   return {
     id,
     state,
     file_name: fileName,
     columns,
-    notes: allNotes,
+    notes: report?.notes ?? notes,
     bytes_read,
     bytes,
     written,
     whole,
     import_id: report?.id || null,
+    failed: failure?.failed ?? 0,
+    errors: failure?.errors ?? [],
   };
 }

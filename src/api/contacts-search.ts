@@ -62,6 +62,7 @@ const SearchQuery = Type.Object({
 const FoundContact = Type.Object({
   id: integer(),
   contact_type_id: integer(),
+  contact_type_name: Type.String(),
   first_name: Type.String(),
   last_name: Type.String(),
   fullname: Type.String(),
@@ -184,6 +185,7 @@ export const contactSearchRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
 const COLUMNS = [
   'c.id',
   'c.contact_type_id',
+  '(SELECT name FROM contact_types WHERE id = c.contact_type_id)',
   'c.first_name',
   'c.last_name',
   'c.email',
@@ -193,10 +195,11 @@ const COLUMNS = [
 ];
 
 function foundContact(row: readonly unknown[], shown: readonly { field: string }[]): FoundContact {
-  const [id, typeId, first, last, email, state, created, updated, ...values] = row;
+  const [id, typeId, typeName, first, last, email, state, created, updated, ...values] = row;
   return {
     id: Number(id),
     contact_type_id: Number(typeId),
+    contact_type_name: String(typeName),
     first_name: String(first),
     last_name: String(last),
     fullname: `${first} ${last}`.trim(),

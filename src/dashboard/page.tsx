@@ -64,6 +64,12 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
   return sendDocument(reply, language, { title: frame.title, look: 'app', scheme: viewer.colourScheme }, body);
 }
 
+/** Sends parts of a page alone, to a script that puts them in place of those on the page. */
+export function sendParts(reply: FastifyReply, language: Language, parts: VNode) {
+  const text = renderToString(<LanguageProvider value={language}>{parts}</LanguageProvider>);
+  return reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8').send(text);
+}
+
 /** Sends a page without navigation, for those who are not signed in. */
 export function sendBarePage(request: FastifyRequest, reply: FastifyReply, title: string, content: VNode) {
   const language = languageOf(request, null);

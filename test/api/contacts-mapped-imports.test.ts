@@ -1,6 +1,7 @@
 /** Importing with a mapping: looking at a file, then importing its columns as chosen fields, with progress and the rows that failed. */
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
 async function withType(t: Test): Promise<TestApp> {
   const app = await startApp(t);
@@ -97,5 +98,31 @@ t.test('a file without a valid row imports nothing and says why', async (t) => {
   await app.one.call('POST', '/contacts/imports/start', {
     json: { upload_id: id, contact_type_id: 1, mapping: ['email'] },
   });
-  t.match(await imported(app, id), { state: 'failed', import_id: null, notes: [/Line 2/] });
+  const errors = [{ line: 2, field: 'email', text: 'The email must be a valid email address.' }];
+  const { state, import_id, failed, ...upload } = await imported(app, id);
+  t.strictSame([state, import_id, failed, upload.errors], ['failed', null, 1, errors]);
+  const download = async (query: object) => app.one.call('GET', '/contacts/imports/errors', { query: { ...query } });
+  t.match((await download({ upload_id: id })).text, /2,email,The email must be a valid email address\./);
+  t.equal((await download({ upload_id: 'x' })).status, 404);
+  const other = await app.two.call('GET', '/contacts/imports/errors', { query: { upload_id: id } });
+  t.equal(other.status, 404);
+});
+
+t.test('where more rows failed than are kept, the file and the page say how many of how many', async (t) => {
+  const app = await withType(t);
+  const rows = Array.from({ length: 1200 }, () => 'nonsense');
+  const { id } = (await look(app, `email\nzoe@example.com\n${rows.join('\n')}\n`)).body.message.upload;
+  await app.one.call('POST', '/contacts/imports/start', {
+    json: { upload_id: id, contact_type_id: 1, mapping: ['email'] },
+  });
+  const { import_id } = await imported(app, id);
+  const errors = await app.one.call('GET', '/contacts/imports/errors', { query: { id: import_id } });
+  const lines = errors.text.trim().split('\r\n');
+  t.equal(lines.length, 1 + 1000 + 1);
+  t.equal(lines.at(-1), ',,These are the first 1000 of 1200 rows that failed. More are not kept.');
+  const cookie = cookieOf(app, addPerson(app));
+  const page = await app.page('GET', `/people/import/${id}`, { headers: { ...FROM_PAGE, cookie } });
+  t.match(page.text, 'Shown here: the first 100 of 1,200.');
+  t.match(page.text, 'In the file to download: the first 1,000 of 1,200.');
+  t.match(page.text, /<th scope="row">3<\/th><td data-label="Cell">E-mail<\/td>/);
 });

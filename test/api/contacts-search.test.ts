@@ -215,6 +215,7 @@ t.test('a row has only the fields that were asked for, and the first page tells 
   t.strictSame(Object.keys(contacts[0]), [
     'id',
     'contact_type_id',
+    'contact_type_name',
     'first_name',
     'last_name',
     'fullname',

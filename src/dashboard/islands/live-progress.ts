@@ -2,6 +2,7 @@
  * Shows how far a mailing is while it is under way, from the events of /api/live: progress, rate and time left, and the page's other
  * parts when the state changes. The page works without it when it is loaded again.
  */
+import { announcer } from './parts/announcer.ts';
 import { duration } from './parts/duration.ts';
 import { isInUse, readPage } from './parts/read-page.ts';
 
@@ -149,8 +150,8 @@ async function replaceStale(): Promise<void> {
     stale.clear();
     resultsAt = performance.now();
     const page = await readPage(location.href);
-    // An error page has no such part.
-    if (page?.querySelector(NOW)) {
+    if (page === 'signed-out') location.reload();
+    if (page instanceof Document && page.querySelector(NOW) !== null) {
       wait = MIN_WAIT_MS;
       replaceParts(page, parts);
     } else {
@@ -171,27 +172,12 @@ function replaceParts(page: Document, parts: readonly string[]): void {
     if (isInUse(present)) inUse.push(part);
     else present.replaceWith(document.adoptNode(fresh));
   }
-  if (isNewsDue) announce(document.querySelector(`${NOW} .badge`)?.textContent ?? '');
+  if (isNewsDue) announce(document.querySelector(`${NOW} .badge`)?.textContent ?? '', true);
   isNewsDue = false;
   if (inUse.length > 0) setTimeout(() => refresh(inUse, false), IN_USE_MS);
 }
 
-let newsAt = Number.NEGATIVE_INFINITY;
-let waiting: string | null = null;
-
-/** Lets a screen reader say this when it has nothing else to say; of several within a few seconds, only the last. */
-function announce(text: string): void {
-  const wait = newsAt + NEWS_MS - performance.now();
-  const isPlanned = waiting !== null;
-  waiting = text;
-  if (!isPlanned) setTimeout(sayWaiting, Math.max(0, wait));
-}
-
-function sayWaiting(): void {
-  newsAt = performance.now();
-  setText('[data-live="news"]', waiting ?? '');
-  waiting = null;
-}
+const announce = announcer(() => document.querySelector('[data-live="news"]'), NEWS_MS);
 
 function setText(selector: string, text: string): void {
   const element = document.querySelector(selector);

@@ -1,41 +1,70 @@
 /**
- * Keeps a part of a page up to date with what the server renders: while somebody types into a form that searches, or at intervals while
- * something goes on. The page works without it by sending the form, or by being loaded again.
+ * Keeps parts of a page up to date with what the server renders: while somebody types into a form that searches, or at intervals while
+ * something goes on. What is read aloud and the notice of a failure (components/live-notes.tsx) are outside of these parts. The page
+ * works without it by sending the form, or by being loaded again.
  */
-import { isInUse, readPage } from './parts/read-page.ts';
+import { announcer } from './parts/announcer.ts';
+import { isInUse, type NoPage, readPage } from './parts/read-page.ts';
 
 interface Settings {
-  /** The element whose content is replaced. */
+  /**
+   * A selector of the parts that are replaced, each by the one with its id. The first of them says in `data-news` what is read aloud,
+   * and in `data-active` whether it is going to change by itself.
+   */
   results: string;
   /** The form that searches. */
   search?: string;
+  /** The address that answers a search with the parts alone; without it, that of the form. */
+  source?: string;
   /** Milliseconds between two updates; 0: no updates by time. */
   every?: number;
 }
 
+/** What came of an update: everything is as the server has it, a part in use was left as it is, or there was no page. */
+type Outcome = 'shown' | 'in use' | NoPage;
+
 const TYPING_MS = 150;
+/** Whoever waits longer than this sees it. */
+const BUSY_MS = 150;
+/** How often counts are read aloud while they change. */
+const NEWS_MS = 4000;
+const MAX_WAIT_MS = 30_000;
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="live"]')) {
   const settings: Settings = JSON.parse(island.dataset.props ?? '{}');
-  if (settings.search !== undefined) searchAsTyped(settings.search, settings.results);
-  if (settings.every) watch(settings.every, settings.results);
+  const announce = announcer(() => island.querySelector('[data-live="news"]'), NEWS_MS);
+  if (settings.search !== undefined) searchAsTyped(island, settings.search, settings, announce);
+  if (settings.every) watch(island, settings.every, settings, announce);
 }
 
-function searchAsTyped(form: string, results: string): void {
-  const found = document.querySelector<HTMLFormElement>(form);
-  if (found === null) return;
+type Announce = ReturnType<typeof announcer>;
+
+function searchAsTyped(island: HTMLElement, selector: string, { results, source }: Settings, announce: Announce): void {
+  const form = document.querySelector<HTMLFormElement>(selector);
+  if (form === null) return;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = new AbortController();
   const look = async () => {
     latest.abort();
     latest = new AbortController();
-    const pairs = [...new FormData(found)]
-      .filter(([, value]) => value !== '')
-      .map(([name, value]) => [name, String(value)]);
-    const url = `${found.action}?${new URLSearchParams(pairs)}`;
-    if (await replace(url, results, latest.signal)) history.replaceState(history.state, '', url);
+    const { signal } = latest;
+    const query = queryOf(form);
+    const url = `${form.action}${query}`;
+    const waiting = setTimeout(() => setBusy(results, true), BUSY_MS);
+    const page = await readPage(source === undefined ? url : `${source}${query}`, signal);
+    clearTimeout(waiting);
+    // A later search shows what it finds, or that it failed.
+    if (signal.aborted) return;
+    setBusy(results, false);
+    if (page instanceof Document) {
+      if (isAnyInUse(results)) form.querySelector<HTMLElement>('input[type="search"]')?.focus();
+      const { outcome, news } = show(page, results, url);
+      if (outcome === 'shown') history.replaceState(history.state, '', url);
+      announce(news);
+    }
+    showFailure(island, page instanceof Document ? null : page, url, () => void look());
   };
-  found.addEventListener('input', (event) => {
+  form.addEventListener('input', (event) => {
     if (event.target instanceof HTMLInputElement && event.target.type === 'search') {
       clearTimeout(timer);
       timer = setTimeout(look, TYPING_MS);
@@ -43,25 +72,68 @@ function searchAsTyped(form: string, results: string): void {
   });
 }
 
-function watch(every: number, results: string): void {
-  const look = async () => {
-    const shown = document.querySelector(results);
-    if (document.visibilityState === 'visible' && shown !== null && !isInUse(shown)) {
-      await replace(location.href, results);
-    }
-    if (document.querySelector<HTMLElement>(results)?.dataset.active === 'yes') setTimeout(look, every);
-  };
-  setTimeout(look, every);
+/** The fields of a form that are filled in, as the query of an address. */
+function queryOf(form: HTMLFormElement): string {
+  const pairs = [...new FormData(form)].flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
 }
 
-/** Puts the part of the page at `url` in place of the present one; gives whether that was done. */
-async function replace(url: string, selector: string, signal?: AbortSignal): Promise<boolean> {
-  // Null where a later request replaced this one, or the network failed: the page stays as it is.
-  const page = await readPage(url, signal);
-  if (page === null) return false;
-  const fresh = page.querySelector(selector);
-  const present = document.querySelector(selector);
-  if (fresh === null || present === null) location.assign(url);
-  else present.replaceWith(document.adoptNode(fresh));
-  return fresh !== null;
+function watch(island: HTMLElement, every: number, { results }: Settings, announce: Announce): void {
+  let wait = every;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = async () => {
+    clearTimeout(timer);
+    if (document.visibilityState === 'hidden') {
+      timer = setTimeout(look, every);
+      return;
+    }
+    const page = await readPage(location.href);
+    const seen = page instanceof Document ? show(page, results, location.href) : null;
+    if (seen !== null) announce(seen.news, !seen.isActive);
+    showFailure(island, page instanceof Document ? null : page, location.href, () => void look());
+    wait = seen === null ? Math.min(2 * wait, MAX_WAIT_MS) : every;
+    const isOver = seen === null ? page === 'signed-out' : !seen.isActive && seen.outcome === 'shown';
+    clearTimeout(timer);
+    if (!isOver) timer = setTimeout(look, wait);
+  };
+  timer = setTimeout(look, every);
+}
+
+/** Replaces the parts that changed. Where the page has none of them any more, it is opened as a whole. */
+function show(page: Document, results: string, url: string): { outcome: Outcome; news: string; isActive: boolean } {
+  const first = page.querySelector<HTMLElement>(results);
+  if (first === null) location.assign(url);
+  let outcome: Outcome = 'shown';
+  for (const present of document.querySelectorAll(results)) {
+    const fresh = page.getElementById(present.id);
+    if (fresh === null || fresh.isEqualNode(present)) continue;
+    if (isInUse(present)) outcome = 'in use';
+    else present.replaceWith(document.adoptNode(fresh));
+  }
+  return { outcome, news: first?.dataset.news ?? '', isActive: first?.dataset.active === 'yes' };
+}
+
+function isAnyInUse(results: string): boolean {
+  return [...document.querySelectorAll(results)].some(isInUse);
+}
+
+function setBusy(results: string, isBusy: boolean): void {
+  for (const part of document.querySelectorAll(results)) {
+    if (isBusy) part.setAttribute('aria-busy', 'true');
+    else part.removeAttribute('aria-busy');
+  }
+}
+
+/** Shows why there is no page at `url`, with a way to try again; null: takes the notice away. */
+function showFailure(island: HTMLElement, failure: NoPage | null, url: string, again: () => void): void {
+  const place = island.querySelector('[data-live="failure"]');
+  if (place === null) return;
+  const template =
+    failure === null ? null : island.querySelector<HTMLTemplateElement>(`template[data-live="${failure}"]`);
+  if (template === null && place.contains(document.activeElement)) {
+    document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
+  }
+  place.replaceChildren(...(template === null ? [] : [template.content.cloneNode(true)]));
+  place.querySelector('button')?.addEventListener('click', again);
+  place.querySelector('a')?.setAttribute('href', url);
 }

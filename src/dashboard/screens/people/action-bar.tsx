@@ -1,11 +1,12 @@
 /** The bar below the list of people, in which an action and the people for it are chosen. The next page tells their number and asks for confirmation. */
+import type { ComponentChildren } from 'preact';
 import { Button } from '../../components/button.tsx';
 import { SelectField } from '../../components/field.tsx';
 import { useLanguage } from '../../words/index.ts';
 import type { Choices } from './records.ts';
 
-/** `whole` says how many match; it is known on the first page only. */
-export function ActionBar({ choices, whole, isFirst }: { choices: Choices; whole: string; isFirst: boolean }) {
+/** `whom` is the choice of the people. */
+export function ActionBar({ choices, whom }: { choices: Choices; whom: ComponentChildren }) {
   const language = useLanguage();
   const options = [
     { value: 'delete', label: language.say('people.action.delete') },
@@ -26,18 +27,7 @@ export function ActionBar({ choices, whole, isFirst }: { choices: Choices; whole
   return (
     <fieldset class="action-bar">
       <legend class="visually-hidden">{language.say('people.action')}</legend>
-      <div class="choices-in-row">
-        <label class="choice">
-          <input type="radio" name="whom" value="chosen" checked />
-          <span>{language.say('people.whom.chosen')}</span>
-        </label>
-        {isFirst && (
-          <label class="choice">
-            <input type="radio" name="whom" value="everything" />
-            <span>{language.say('people.whom.all', { found: whole })}</span>
-          </label>
-        )}
-      </div>
+      {whom}
       <SelectField name="action" label={language.say('people.action')} options={options} />
       <Button look="plain">{language.say('people.action.next')}</Button>
     </fieldset>

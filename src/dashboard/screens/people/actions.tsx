@@ -3,14 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
-import { Meter, Stats } from '../../components/figures.tsx';
-import { Island } from '../../components/island.tsx';
 import { Card, Notice } from '../../components/surface.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
 import { listAddress, type PeopleFilter, readFilter, texts } from './filter.ts';
-import { FilterInputs, findPeople, readChoices } from './people.tsx';
+import { FilterInputs } from './found.tsx';
+import { JobProgress } from './job-progress.tsx';
+import { findPeople, readChoices } from './people.tsx';
 import type { Choices, Job, SearchResult } from './records.ts';
 
 const UNPROCESSABLE = 422;
@@ -76,7 +76,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       const viewer = viewerOf(request);
       const api = new ApiClient(app, request);
       const { job } = await api.get<{ job: Job }>('/contacts/jobs/details', { id: request.params.id });
-      const content = <Progress job={job} canChange={viewer.role !== 'viewer'} />;
+      const content = <JobProgress job={job} canChange={viewer.role !== 'viewer'} />;
       return sendPage(request, reply, viewer, frame(languageOf(request, viewer)), content);
     },
   });
@@ -169,47 +169,5 @@ function Confirm({ asked, choices, whom }: { asked: Request; choices: Choices; w
         </div>
       </form>
     </Card>
-  );
-}
-
-function Progress({ job, canChange }: { job: Job; canChange: boolean }) {
-  const language = useLanguage();
-  const isActive = ['selecting', 'running', 'undoing'].includes(job.state);
-  const button = (change: 'cancel' | 'undo') => (
-    <form method="post" action={`/people/actions/${job.id}/${change}`}>
-      <Button look="plain">{language.say(`people.job.${change}`)}</Button>
-    </form>
-  );
-  return (
-    <Island name="live" data={{ every: isActive ? 1000 : 0, results: '#people-job' }}>
-      <div id="people-job" class="stack" data-active={isActive ? 'yes' : 'no'}>
-        <Card title={language.say(`people.job.${job.action}`)}>
-          <p role="status">{language.say(`people.job.${job.state}`)}</p>
-          {isActive && (
-            <Meter
-              label={language.say('people.job.progress')}
-              value={job.state === 'undoing' ? job.whole - job.done : job.done + job.skipped}
-              max={job.whole}
-            />
-          )}
-          <Stats
-            figures={[
-              { label: language.say('people.job.whole'), value: language.number(job.whole) },
-              { label: language.say('people.job.finished'), value: language.number(job.done) },
-              { label: language.say('people.job.skipped'), value: language.number(job.skipped) },
-            ]}
-          />
-          {canChange && (
-            <div class="buttons">
-              {(job.state === 'selecting' || job.state === 'running') && button('cancel')}
-              {job.is_undoable === 1 && button('undo')}
-              <LinkButton look="quiet" href="/people">
-                {language.say('people.back')}
-              </LinkButton>
-            </div>
-          )}
-        </Card>
-      </div>
-    </Island>
   );
 }

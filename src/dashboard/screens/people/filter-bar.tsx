@@ -6,6 +6,7 @@ import { fieldLabel } from './field-label.ts';
 import type { PeopleFilter } from './filter.ts';
 import type { Choices } from './records.ts';
 
+/** The first is the order of the list where none is chosen, so its value is empty, and the address of the page short. */
 const ORDERS = ['newest', 'oldest', 'email'] as const;
 const STATES = ['mailable', 'unsubscribed', 'suppressed'] as const;
 /** Every row shows these already. */
@@ -69,8 +70,11 @@ export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: 
             <SelectField
               name="order"
               label={language.say('people.order')}
-              value={view.order ?? 'newest'}
-              options={ORDERS.map((order) => ({ value: order, label: language.say(`people.order.${order}`) }))}
+              value={view.order === ORDERS[0] ? '' : (view.order ?? '')}
+              options={ORDERS.map((order, at) => ({
+                value: at === 0 ? '' : order,
+                label: language.say(`people.order.${order}`),
+              }))}
             />
           </div>
           <fieldset>

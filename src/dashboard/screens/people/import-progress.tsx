@@ -2,9 +2,13 @@
 import { LinkButton } from '../../components/button.tsx';
 import { Meter, Stats } from '../../components/figures.tsx';
 import { Island } from '../../components/island.tsx';
+import { LiveNotes } from '../../components/live-notes.tsx';
 import { Card, Notice } from '../../components/surface.tsx';
 import { useLanguage } from '../../words/index.ts';
+import { type FailedRow, FailedRows } from './failed-rows.tsx';
 import type { Upload } from './records.ts';
+
+const LOOK_MS = 1000;
 
 export interface ImportReport {
   rows: number;
@@ -12,19 +16,37 @@ export interface ImportReport {
   updated: number;
   failed: number;
   notes: string[];
-  errors: { line: number }[];
+  errors: FailedRow[];
 }
 
-/** `report` is null until the import has ended. */
+/** `report` is null until the import has ended, and where it imported nobody: then the upload has the rows that failed. */
 export function ImportProgress({ upload, report }: { upload: Upload; report: ImportReport | null }) {
   const language = useLanguage();
   const isRunning = upload.state === 'running';
   const isReading = upload.whole === 0;
+  const state = language.say(`import.state.${isRunning && isReading ? 'reading' : upload.state}`);
+  const figures = report && [
+    { label: language.say('import.created'), value: language.number(report.created) },
+    { label: language.say('import.updated'), value: language.number(report.updated) },
+    { label: language.say('import.failed'), value: language.number(report.failed) },
+  ];
+  const progress = isReading
+    ? language.percent(Math.floor((100 * upload.bytes_read) / Math.max(upload.bytes, 1)) / 100)
+    : language.say('people.job.of', { finished: upload.written, count: upload.whole });
+  const outcome = (figures ?? []).map(({ label, value }) => `${label}: ${value}`).join(', ');
+  const { failed, errors } = report ?? upload;
+  const notes = [...new Set([...upload.notes, ...(report?.notes ?? [])])];
   return (
-    <Island name="live" data={{ every: isRunning ? 1000 : 0, results: '#import-progress' }}>
-      <div id="import-progress" class="stack" data-active={isRunning ? 'yes' : 'no'}>
+    <Island name="live" data={{ every: isRunning ? LOOK_MS : 0, results: '#import-progress' }}>
+      <LiveNotes />
+      <div
+        id="import-progress"
+        class="stack"
+        data-active={isRunning ? 'yes' : 'no'}
+        data-news={`${state} ${isRunning ? progress : outcome}`}
+      >
         <Card title={upload.file_name}>
-          <p role="status">{language.say(`import.state.${isRunning && isReading ? 'reading' : upload.state}`)}</p>
+          <p>{state}</p>
           {isRunning && (
             <Meter
               label={language.say('people.job.progress')}
@@ -32,24 +54,12 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
               max={isReading ? upload.bytes : upload.whole}
             />
           )}
-          {report !== null && (
-            <Stats
-              figures={[
-                { label: language.say('import.created'), value: language.number(report.created) },
-                { label: language.say('import.updated'), value: language.number(report.updated) },
-                { label: language.say('import.failed'), value: language.number(report.failed) },
-              ]}
-            />
-          )}
-          {!isRunning &&
-            [...new Set([...upload.notes, ...(report?.notes ?? [])])].map((note) => <Notice key={note}>{note}</Notice>)}
-          {report !== null && new Set(report.errors.map(({ line }) => line)).size < report.failed && (
-            <p class="quiet-text">{language.say('import.errors.first', { count: report.errors.length })}</p>
-          )}
+          {figures && <Stats figures={figures} />}
+          {!isRunning && notes.map((note) => <Notice key={note}>{note}</Notice>)}
           {!isRunning && (
             <div class="buttons">
-              {report !== null && report.failed > 0 && (
-                <LinkButton look="plain" href={`/people/import/${upload.import_id}/errors`}>
+              {failed > 0 && (
+                <LinkButton look="plain" href={`/people/import/${upload.id}/errors`}>
                   {language.say('import.errors')}
                 </LinkButton>
               )}
@@ -60,6 +70,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
             </div>
           )}
         </Card>
+        {!isRunning && failed > 0 && <FailedRows errors={errors} failed={failed} />}
       </div>
     </Island>
   );

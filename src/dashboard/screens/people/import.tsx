@@ -102,7 +102,10 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
   });
 
   app.get<WithId>('/people/import/:id/errors', async (request, reply) => {
-    const csv = await new ApiClient(app, request).text('/contacts/imports/errors', { id: request.params.id });
+    const { id } = request.params;
+    // A past import has a number; an upload has a UUID until the service starts again.
+    const which = /^\d+$/.test(id) ? { id } : { upload_id: id };
+    const csv = await new ApiClient(app, request).text('/contacts/imports/errors', which);
     reply.header('content-disposition', 'attachment; filename="import-errors.csv"').type('text/csv; charset=utf-8');
     return reply.send(csv);
   });

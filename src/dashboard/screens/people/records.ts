@@ -2,7 +2,7 @@
 
 export interface FoundContact {
   id: number;
-  contact_type_id: number;
+  contact_type_name: string;
   fullname: string;
   email: string;
   mail_state: 'mailable' | 'unsubscribed' | 'suppressed';
@@ -96,4 +96,7 @@ export interface Upload {
   written: number;
   whole: number;
   import_id: number | null;
+  /** Of an import that imported nobody: how many rows failed, and why the first of them did. */
+  failed: number;
+  errors: { line: number; field: string; text: string }[];
 }

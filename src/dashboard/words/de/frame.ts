@@ -32,6 +32,10 @@ export const frame: Translation<typeof english> = {
   'error.failed.text':
     'Das ist ein Fehler von Sendlark. Es wurde nichts geändert; das Protokoll sagt, was geschehen ist.',
   'error.home': 'Zur Startseite',
+  'live.failed': 'Das konnte nicht aktualisiert werden. Sie sehen den Stand von vorher.',
+  'live.again': 'Noch einmal versuchen',
+  'live.signedOut': 'Ihre Sitzung ist beendet. Sie sehen den Stand von vorher.',
+  'live.signIn': 'Wieder anmelden',
   'chart.numbers': 'Zahlen als Tabelle zeigen',
   'chart.keys': 'Die Pfeiltasten lesen einzelne Werte vor.',
   'confirm.cancel': 'Abbrechen',

@@ -1,0 +1,26 @@
+/** Has a screen reader say what is new. */
+
+/**
+ * Gives a function that says a text in a region of the page (role=status), which has to stay there: of several texts within `everyMs`
+ * only the last is said. An end is said at once.
+ */
+export function announcer(findRegion: () => Element | null, everyMs: number): (text: string, isEnd?: boolean) => void {
+  let saidAt = Number.NEGATIVE_INFINITY;
+  let next = '';
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const say = () => {
+    timer = undefined;
+    saidAt = performance.now();
+    const region = findRegion();
+    if (region !== null && region.textContent !== next) region.textContent = next;
+  };
+  return (text, isEnd = false) => {
+    next = text;
+    if (isEnd) {
+      clearTimeout(timer);
+      say();
+    } else {
+      timer ??= setTimeout(say, Math.max(0, saidAt + everyMs - performance.now()));
+    }
+  };
+}

@@ -1,0 +1,167 @@
+/** The search on People and the progress of actions and imports as a browser keeps them up to date. */
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { startApp } from '../support/app.ts';
+import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+import { skipWithout } from '../support/tools.ts';
+
+const NAMES = ['anna', 'annabel', 'bea'];
+/** Where the script asks for what changes with the search. */
+const FOUND = '**/people/found?*';
+
+/** A listening service with three people, and the page of an owner. */
+async function service(t: Test, logTo?: Writable) {
+  const app = await startApp(t, { LOG_LEVEL: 'debug' }, undefined, logTo);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  for (const name of NAMES) {
+    await app.one.call('POST', '/contacts/add', {
+      form: { contact_type_id: 1, email: `${name}@example.org`, country: 1 },
+    });
+  }
+  await app.background();
+  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.fastify.server.address() as AddressInfo;
+  return { app, origin: `http://127.0.0.1:${port}`, cookie: cookieOf(app, addPerson(app)) };
+}
+
+const searchFor = (page: Page, text: string) => page.getByRole('searchbox', { name: 'Search' }).pressSequentially(text);
+const link = (page: Page, name: string) => page.getByRole('link', { name: `${name}@example.org`, exact: true });
+
+t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async (t) => {
+  const browser = await launch(t);
+
+  t.test(
+    'a slow search is marked as busy without moving anything, and the number it found is read aloud',
+    async (t) => {
+      const { origin, cookie } = await service(t);
+      const { page, complaints } = await openTab(t, browser, origin, { cookie });
+      await page.goto(`${origin}/people`);
+      let go = () => {};
+      const held = new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      await page.route(FOUND, async (route) => {
+        await held;
+        await route.continue();
+      });
+      const region = await page.locator('[data-live=news]').elementHandle();
+      const before = await page.locator('#people-found').boundingBox();
+      await searchFor(page, 'bea');
+      await page.locator('#people-found[aria-busy=true]').waitFor();
+      t.strictSame(await page.locator('#people-found').boundingBox(), before);
+      go();
+      await link(page, 'anna').waitFor({ state: 'detached' });
+      t.ok(await link(page, 'bea').isVisible());
+      t.equal(await page.locator('[aria-busy]').count(), 0);
+      await page.locator('[role=status]', { hasText: '1 person' }).waitFor({ state: 'attached' });
+      t.equal(await region?.textContent(), '1 person', 'the region is the one that was there before');
+      t.match(page.url(), /search=bea/);
+      t.ok(await page.getByText('All that match: 1 person').isVisible());
+      t.strictSame(await findBarriers(page), []);
+      t.strictSame(complaints, []);
+    },
+  );
+
+  t.test('what an older keystroke found never comes after what a newer one found', async (t) => {
+    const { origin, cookie } = await service(t);
+    const { page } = await openTab(t, browser, origin, { cookie });
+    await page.goto(`${origin}/people`);
+    let go = () => {};
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const asked: string[] = [];
+    await page.route(FOUND, async (route) => {
+      const search = new URL(route.request().url()).searchParams.get('search') ?? '';
+      asked.push(search);
+      if (search === 'bea') await held;
+      await route.continue().catch(() => undefined);
+    });
+    const first = page.waitForRequest(FOUND);
+    await searchFor(page, 'bea');
+    await first;
+    await page.getByRole('searchbox', { name: 'Search' }).fill('annab');
+    await link(page, 'bea').waitFor({ state: 'detached' });
+    go();
+    await page.waitForLoadState('networkidle');
+    t.strictSame(asked, ['bea', 'annab']);
+    t.ok(await link(page, 'annabel').isVisible());
+    t.notOk(await link(page, 'bea').isVisible());
+    t.match(page.url(), /search=annab$/);
+  });
+
+  t.test('a search that fails says so and can be tried again, also where the session has ended', async (t) => {
+    const { app, origin, cookie } = await service(t);
+    const { page } = await openTab(t, browser, origin, { cookie });
+    await page.goto(`${origin}/people`);
+    let isBroken = true;
+    await page.route(FOUND, (route) => (isBroken ? route.abort() : route.continue()));
+    await searchFor(page, 'bea');
+    const notice = page.getByRole('alert');
+    await notice.getByText('could not be brought up to date').waitFor();
+    t.equal(await page.locator('[aria-busy]').count(), 0);
+    t.ok(await link(page, 'anna').isVisible(), 'what was there stays');
+    t.strictSame(await findBarriers(page), []);
+    isBroken = false;
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    await link(page, 'anna').waitFor({ state: 'detached' });
+    t.equal(await notice.innerText(), '');
+    app.db.exec('DELETE FROM sessions');
+    await page.getByRole('searchbox', { name: 'Search' }).fill('anna');
+    const again = notice.getByRole('link', { name: 'Sign in again' });
+    await again.waitFor();
+    t.match(await again.getAttribute('href'), /\/people\?search=anna$/);
+    t.ok(await link(page, 'bea').isVisible());
+  });
+
+  t.test('nobody found hides the actions, and somebody found brings them back', async (t) => {
+    const { origin, cookie } = await service(t);
+    const { page } = await openTab(t, browser, origin, { cookie });
+    await page.goto(`${origin}/people?search=xyz`);
+    await page.getByRole('heading', { name: 'Nobody matches' }).waitFor();
+    t.notOk(await page.getByRole('button', { name: 'Continue' }).isVisible());
+    await page.getByRole('searchbox', { name: 'Search' }).fill('anna');
+    await link(page, 'annabel').waitFor();
+    await page.getByText('All that match: 2 people').click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: 'Delete 2 people?' }).waitFor();
+  });
+
+  t.test('the progress of an action is read from a region that stays, and its end at once', async (t) => {
+    const { app, origin, cookie } = await service(t);
+    await app.one.call('POST', '/contacts/jobs/start', { form: { action: 'delete', strIds: [1, 2] } });
+    const { page } = await openTab(t, browser, origin, { cookie });
+    await page.goto(`${origin}/people/actions/1`);
+    const region = await page.locator('[data-live=news]').elementHandle();
+    t.equal(await page.locator('#people-job [role=status], #people-job [aria-live]').count(), 0);
+    await page.getByRole('button', { name: 'Stop' }).focus();
+    app.db.exec("UPDATE contact_jobs SET state = 'running', whole = 2, done = 1");
+    await page.locator('#people-job', { hasText: 'At work' }).waitFor();
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'Stop', 'a button that is the same stays');
+    await page.getByRole('button', { name: 'Stop' }).blur();
+    app.db.exec("UPDATE contact_jobs SET state = 'done', done = 2, finished_at = '2026-01-15T09:00:00.000000Z'");
+    await page.locator('[role=status]', { hasText: 'Done. 2 of 2' }).waitFor({ state: 'attached' });
+    t.equal(await region?.textContent(), 'Done. 2 of 2');
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+  });
+});
+
+t.test('typing reads only what it shows', async (t) => {
+  const lines: string[] = [];
+  const log = new Writable({
+    write(line, _encoding, done) {
+      lines.push(String(line));
+      done();
+    },
+  });
+  const { app, cookie } = await service(t, log);
+  const { status, text } = await app.page('GET', '/people/found?search=bea', { headers: { cookie } });
+  t.equal(status, 200);
+  t.match(text, /^<div id="people-found"/);
+  t.match(text, 'Readers', 'the name of the contact type');
+  const asked = lines.flatMap((line) => /"route":"([^"]*)"/.exec(line)?.[1] ?? []);
+  t.strictSame(asked.slice(asked.indexOf('/people/found')), ['/people/found', '/api/contacts/search']);
+});
