@@ -11,7 +11,8 @@ if (form !== null && 'PublicKeyCredential' in globalThis) {
     event.preventDefault();
     void sign(form, false);
   });
-  void offer(form);
+  // On the page that says why a passkey was refused, the browser would offer the same one again.
+  if (location.pathname !== new URL(form.action).pathname) void offer(form);
 }
 
 async function offer(form: HTMLFormElement): Promise<void> {
