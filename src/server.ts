@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, logOptions } from './app.ts';
 import type { ImportJob, ImportReport } from './audience/import/import.ts';
+import { countImport } from './audience/import/imports-under-way.ts';
 import { Turns } from './audience/import/turns.ts';
 import { removeAbandonedUploads } from './audience/import/uploads.ts';
 import { finishLongLists } from './audience/long-lists.ts';
@@ -218,7 +219,7 @@ function importThread() {
     }
   };
   return {
-    run: (job: ImportJob) => turns.run(job.accountId, () => runNow(job)),
+    run: (job: ImportJob) => turns.run(job.accountId, () => countImport(() => runNow(job))),
     async close(): Promise<void> {
       await thread?.terminate();
     },

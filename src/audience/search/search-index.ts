@@ -1,17 +1,21 @@
 /**
  * Keeps the index that finds contacts by parts of their name and e-mail address. A row of it stands for a block of eight contacts with
  * consecutive ids: that makes its lists short enough to be read in a few milliseconds, however many contacts there are. The background
- * thread writes it, because writing it in an import would slow the import down. New contacts are those with ids above the last one
- * indexed; triggers (drizzle/0012_contact_search.sql) note the blocks of contacts that were changed or removed.
+ * thread writes it, and seldom while an import runs: both need a core and the write lock, and imports would take twice as long. New
+ * contacts are those with ids above the last one indexed; triggers (drizzle/0012_contact_search.sql) note the blocks of contacts that
+ * were changed or removed.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
+import { isImportUnderWay } from '../import/imports-under-way.ts';
 import { accountToken, searchText } from './search-text.ts';
 
 /** Contacts in a block. The triggers divide by the same number. */
 export const BLOCK = 8;
 /** How long one call of `continueIndexing` works. */
 const BACKGROUND_MS = 20;
+/** While an import runs, so much time passes between two calls that work, so that other changes are found soon. */
+const IMPORT_PAUSE_MS = 200;
 /** After each write, parts of the index are merged in this many transactions of so many pages, so that none takes long. */
 const MERGES_PER_WRITE = 2;
 const MERGE_PAGES = 16;
@@ -23,8 +27,11 @@ export function indexedUntil(client: Database): number {
   return Number(value ?? 0);
 }
 
-/** Brings the index up to date for a short time; gives whether there is more to do. */
+let lastWorked = 0;
+
+/** Brings the index up to date for a short time; gives whether there is more to do at once. */
 export async function continueIndexing(client: Database): Promise<boolean> {
+  if (isImportUnderWay() && performance.now() - lastWorked < IMPORT_PAUSE_MS) return false;
   if (!isBehind(client)) return false;
   const until = performance.now() + BACKGROUND_MS;
   let merges = 0;
@@ -37,7 +44,8 @@ export async function continueIndexing(client: Database): Promise<boolean> {
     }
     return performance.now() < until && (merges > 0 || isBehind(client));
   });
-  return isBehind(client);
+  lastWorked = performance.now();
+  return !isImportUnderWay() && isBehind(client);
 }
 
 function isBehind(client: Database): boolean {
