@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { parseEnv } from 'node:util';
+import { SENTENCES } from './sentences.ts';
 
 interface Setting<T> {
   about: string;
@@ -242,9 +243,7 @@ function environmentFile(): Record<string, string | undefined> {
 
 /** Why nothing may be sent: links in mails would point at this machine, where recipients cannot reach them. Null when links are fine. */
 export function linksFault({ SMTP_URL, PUBLIC_URL }: Config): string | null {
-  return SMTP_URL === '' || PUBLIC_URL !== ''
-    ? null
-    : 'SMTP_URL is set and PUBLIC_URL is not: links to unsubscribe would lead to this machine only';
+  return SMTP_URL === '' || PUBLIC_URL !== '' ? null : SENTENCES.held_settings;
 }
 
 /** Whether senders must be verified before their mail leaves: as SENDER_VERIFICATION says, else where mail goes to a relay. */

@@ -1,4 +1,5 @@
 /** Failures that are reported to the caller. Any layer may throw them; one error handler turns them into the answer. */
+import { SENTENCES } from './sentences.ts';
 
 export type FieldErrors = Record<string, string[]>;
 
@@ -15,7 +16,7 @@ export class Failure extends Error {
 }
 
 /** 404: the id is missing or malformed, or no such record belongs to the account. Each endpoint has its own text. */
-export function notFound(text = 'Record Not Found'): Failure {
+export function notFound(text: string = SENTENCES.not_found): Failure {
   return new Failure(404, text);
 }
 
@@ -31,10 +32,10 @@ export function invalid(field: string, text: string): Failure {
 
 /** 413: the body is larger, or has more parts, than the service reads. */
 export function payloadTooLarge(): Failure {
-  return new Failure(413, 'Payload Too Large');
+  return new Failure(413, SENTENCES.payload_too_large);
 }
 
 /** 503: the database cannot be written at the moment and nothing was changed. The caller may repeat the request. */
 export function unavailable(): Failure {
-  return new Failure(503, 'The database is busy, try again in a moment');
+  return new Failure(503, SENTENCES.database_busy);
 }

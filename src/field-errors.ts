@@ -1,4 +1,5 @@
 /** The texts of field errors: what is wrong with a field of a request, by rule. */
+import { sentence } from './sentences.ts';
 
 /** A field's name as error texts show it: underscores and camel case become spaces (`strIds` → `str ids`). */
 export function fieldLabel(field: string): string {
@@ -10,18 +11,18 @@ export function fieldLabel(field: string): string {
 
 /** The texts of field errors, by rule. */
 export const messages = {
-  required: (field: string) => `The ${fieldLabel(field)} field is required.`,
-  selected: (field: string) => `The selected ${fieldLabel(field)} is invalid.`,
-  email: (field: string) => `The ${fieldLabel(field)} must be a valid email address.`,
-  integer: (field: string) => `The ${fieldLabel(field)} must be an integer.`,
-  string: (field: string) => `The ${fieldLabel(field)} must be a string.`,
-  array: (field: string) => `The ${fieldLabel(field)} must be an array.`,
-  minimum: (field: string, length: number) => `The ${fieldLabel(field)} must be at least ${length} characters.`,
-  maximum: (field: string, length: number) => `The ${fieldLabel(field)} may not be greater than ${length} characters.`,
-  least: (field: string, value: number) => `The ${fieldLabel(field)} must be at least ${value}.`,
-  most: (field: string, value: number) => `The ${fieldLabel(field)} may not be greater than ${value}.`,
-  items: (field: string, count: number) => `The ${fieldLabel(field)} may not have more than ${count} items.`,
-  taken: (field: string) => `The ${fieldLabel(field)} has already been taken.`,
-  erased: (field: string) => `The ${fieldLabel(field)} belongs to a person who was erased, and is not accepted again.`,
-  oneLine: (field: string) => `The ${fieldLabel(field)} may not contain line breaks or control characters.`,
+  required: (field: string) => sentence('field_required', { field: fieldLabel(field) }),
+  selected: (field: string) => sentence('field_selected', { field: fieldLabel(field) }),
+  email: (field: string) => sentence('field_email', { field: fieldLabel(field) }),
+  integer: (field: string) => sentence('field_integer', { field: fieldLabel(field) }),
+  string: (field: string) => sentence('field_string', { field: fieldLabel(field) }),
+  array: (field: string) => sentence('field_array', { field: fieldLabel(field) }),
+  taken: (field: string) => sentence('field_taken', { field: fieldLabel(field) }),
+  erased: (field: string) => sentence('field_erased', { field: fieldLabel(field) }),
+  oneLine: (field: string) => sentence('field_one_line', { field: fieldLabel(field) }),
+  minimum: (field: string, count: number) => sentence('field_minimum', { field: fieldLabel(field), count }),
+  maximum: (field: string, count: number) => sentence('field_maximum', { field: fieldLabel(field), count }),
+  least: (field: string, count: number) => sentence('field_least', { field: fieldLabel(field), count }),
+  most: (field: string, count: number) => sentence('field_most', { field: fieldLabel(field), count }),
+  items: (field: string, count: number) => sentence('field_items', { field: fieldLabel(field), count }),
 };

@@ -8,7 +8,7 @@ const SRC = join(ROOT, 'src');
 
 /** Layers from the ground up. A file may import from its own layer and from those below it. */
 const LAYERS = [
-  ['clock.ts', 'config.ts', 'failure.ts', 'field-errors.ts', 'thread-files.ts', 'version.ts'],
+  ['clock.ts', 'config.ts', 'failure.ts', 'field-errors.ts', 'sentences.ts', 'thread-files.ts', 'version.ts'],
   ['database'],
   ['audience'],
   ['delivery'],

@@ -16,6 +16,7 @@ import {
   successWith,
   zeroOrOne,
 } from '../http/requests/schemas.ts';
+import { sentenceCode } from '../sentences.ts';
 
 const tags = ['Automations'];
 
@@ -23,7 +24,14 @@ const Report = Type.Object({
   status: integer(),
   held_code: nullable(choice(...HELD_CODES, 'sending_held')),
   held_reason: nullable(Type.String()),
-  people: Type.Array(Type.Object({ state: Type.String(), reason: nullable(Type.String()), count: integer() })),
+  people: Type.Array(
+    Type.Object({
+      state: Type.String(),
+      reason: nullable(Type.String()),
+      reason_code: nullable(Type.String()),
+      count: integer(),
+    }),
+  ),
   mails: Type.Array(
     Type.Object({
       utr: nullable(Type.String()),
@@ -47,6 +55,7 @@ const Report = Type.Object({
 const Preview = Type.Object({
   state: choice('waiting', 'finished', 'left', 'outside'),
   reason: nullable(Type.String()),
+  reason_code: nullable(Type.String()),
   entered_at: nullable(isoTimestampSchema()),
   mails: Type.Array(
     Type.Object({
@@ -74,7 +83,9 @@ export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
     async (request) => {
       const automation = requireAutomation(db, request.accountId, request.query.utr, 'Record not found');
-      return { status: 'success' as const, message: { report: automationReport(db, automation) } };
+      const report = automationReport(db, automation);
+      const people = report.people.map((group) => ({ ...group, reason_code: sentenceCode(group.reason) }));
+      return { status: 'success' as const, message: { report: { ...report, people } } };
     },
   );
 
@@ -91,10 +102,9 @@ export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     async (request) => {
       const { utr, email: address } = request.query;
       const automation = requireAutomation(db, request.accountId, utr, 'Record not found');
-      return {
-        status: 'success' as const,
-        message: { preview: forecastFor(db, automation, address, clock.now().getTime()) },
-      };
+      const forecast = forecastFor(db, automation, address, clock.now().getTime());
+      const preview = { ...forecast, reason_code: sentenceCode(forecast.reason) };
+      return { status: 'success' as const, message: { preview } };
     },
   );
 };

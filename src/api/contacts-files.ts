@@ -26,6 +26,7 @@ import {
   isoTimestampSchema,
   successWith,
 } from '../http/requests/schemas.ts';
+import { SENTENCES } from '../sentences.ts';
 import { readCsvUpload } from './csv-upload.ts';
 
 const tags = ['Contacts'];
@@ -139,7 +140,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
         const report = await importContacts(job);
         if (report.id === 0) {
           const first = report.errors.slice(0, 3).map(({ line, text }) => `Line ${line}: ${text}`);
-          throw new Failure(422, { file: ['The file has no valid row.', ...report.notes, ...first] });
+          throw new Failure(422, { file: [SENTENCES.file_no_rows, ...report.notes, ...first] });
         }
         reply.header('location', `/api/contacts/imports/details?id=${report.id}`);
         return { status: 'success' as const, message: 'Imported Successfully' };

@@ -29,6 +29,7 @@ import {
   successWith,
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
+import { SENTENCES } from '../sentences.ts';
 import { readCsvUpload } from './csv-upload.ts';
 
 const tags = ['Contacts'];
@@ -130,7 +131,7 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
           const { columns, unknown } = parseHeader(mapping, listCustomFields(db, accountId));
           if (unknown.some((name) => name !== '')) errors.add('mapping', messages.selected('mapping'));
           else if (!columns.some((column) => column?.field === 'email' && column.custom === null))
-            errors.add('mapping', 'One column must be the email.');
+            errors.add('mapping', SENTENCES.column_email);
         }),
       },
     },
@@ -138,7 +139,7 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
       const { upload_id, contact_type_id: typeId, mapping } = request.body;
       const upload = jobs.find(request.accountId, upload_id);
       if (upload === undefined) throw notFound();
-      if (upload.state !== 'looked') throw conflict('The file has been imported');
+      if (upload.state !== 'looked') throw conflict(SENTENCES.file_imported);
       jobs.start(upload, { databasePath: config.DATABASE_PATH, typeId, mapping }, (error) =>
         request.log.error({ err: error }, 'an import failed'),
       );

@@ -24,6 +24,7 @@ import {
 import { erasePerson } from '../people/erase.ts';
 import { personLists } from '../people/lists.ts';
 import { MAX_MOMENTS, MOMENTS, type Moment as PersonMoment, personTimeline } from '../people/timeline.ts';
+import { sentenceCode } from '../sentences.ts';
 import { Contact } from './contacts.ts';
 
 const tags = ['Contacts'];
@@ -38,6 +39,7 @@ const Moment = Type.Object({
   subject: nullable(Type.String()),
   state: nullable(Type.String()),
   reason: nullable(Type.String()),
+  reason_code: nullable(Type.String()),
   url: nullable(Type.String()),
   is_machine: zeroOrOne(),
 });
@@ -175,5 +177,5 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
 };
 
 function momentRecord({ key: _key, at, isMachine, ...moment }: PersonMoment): Type.Static<typeof Moment> {
-  return { ...moment, happened_at: at, is_machine: isMachine ? 1 : 0 };
+  return { ...moment, reason_code: sentenceCode(moment.reason), happened_at: at, is_machine: isMachine ? 1 : 0 };
 }

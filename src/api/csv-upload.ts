@@ -7,6 +7,7 @@ import { messages } from '../field-errors.ts';
 import { assembleFields } from '../http/requests/form-fields.ts';
 import { asFailure, fieldText, readParts } from '../http/requests/forms.ts';
 import { FieldErrorCollector } from '../http/requests/validation.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 
 /** A file on disk with the other fields of its form, and what is wrong with the file. */
 interface CsvUpload {
@@ -35,8 +36,8 @@ export async function readCsvUpload(request: FastifyRequest, path: string, maxBy
       }
     }
   }
-  if (isTooLarge) throw new Failure(413, { file: [`The file may not be greater than ${maxBytes} bytes.`] });
+  if (isTooLarge) throw new Failure(413, { file: [sentence('file_too_large', { count: maxBytes })] });
   if (fileName === undefined || fileName === '') errors.add('file', messages.required('file'));
-  else if (!/\.csv$/i.test(fileName)) errors.add('file', 'The file must be a file of type: csv.');
+  else if (!/\.csv$/i.test(fileName)) errors.add('file', SENTENCES.file_not_csv);
   return { fileName: (fileName ?? '').slice(0, 255), fields: assembleFields(pairs), errors };
 }

@@ -1,4 +1,5 @@
 /** Whether the installation is well (addition): its facts, and what the doctor finds without leaving the machine. */
+
 import { stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
@@ -11,6 +12,7 @@ import { filesCheck } from '../health-checks/files.ts';
 import { localChecks } from '../health-checks/local.ts';
 import { serviceChecks } from '../health-checks/service.ts';
 import { choice, integer, isoTimestampSchema, nullable, successWith } from '../http/requests/schemas.ts';
+import { sentenceCode } from '../sentences.ts';
 import { VERSION } from '../version.ts';
 
 const Finding = Type.Object({
@@ -20,6 +22,7 @@ const Finding = Type.Object({
     description: 'warn: mail leaves, but something is weak; fail: mail or the service is in danger.',
   },
   found: Type.String({ description: 'What was found.' }),
+  code: nullable(Type.String({ description: 'What was found, for programs.' })),
   advice: Type.Array(Type.String(), { description: 'What to do, in lines.' }),
 });
 const Health = Type.Object({
@@ -73,7 +76,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         free_bytes: bavail * bsize,
         last_backup_at: lastBackupAt(client),
         findings: findings
-          .map((finding) => ({ advice: [], ...finding }))
+          .map((finding) => ({ advice: [], ...finding, code: sentenceCode(finding.found) }))
           .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state)),
       };
       return { status: 'success' as const, message: { health } };

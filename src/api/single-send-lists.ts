@@ -18,6 +18,7 @@ import {
   successWith,
   text,
 } from '../http/requests/schemas.ts';
+import { sentenceCode } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { showMail } from '../single-sends/shown-mail.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
@@ -64,6 +65,7 @@ const Recipient = Type.Object({
   state: DeliveryState,
   attempts: integer(),
   reply: nullable(Type.String()),
+  reason_code: nullable(Type.String()),
   opens: integer(),
   clicks: integer(),
   updated_at: nullable(Type.String()),
@@ -152,6 +154,7 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
       const { recipients, next } = findRecipients(client, mailing, filter, after, limit);
       const records = recipients.map(({ updated_at, ...recipient }) => ({
         ...recipient,
+        reason_code: sentenceCode(recipient.reply),
         updated_at: updated_at === null ? null : `${new Date(updated_at).toISOString().slice(0, -1)}000Z`,
       }));
       return { status: 'success' as const, message: { recipients: records, next } };

@@ -3,6 +3,7 @@
  * nobody whose address is suppressed after a bounce or complaint. Here too are two conditions for selecting recipients: whether a
  * contact is deleted, and whether somebody is in a target. What depends on one delivery is in delivery/queue/claim-eligibility.ts.
  */
+import { SENTENCES } from '../sentences.ts';
 
 /** Whether the person of `row` (with `address_id`) has unsubscribed from all mail, as SQL. */
 export function isUnsubscribed(row: string): string {
@@ -21,12 +22,13 @@ export function isSuppressed(row: string): string {
 export function ineligibilityReason(row: string, group: string): string {
   return `
   CASE
-    WHEN ${isUnsubscribed(row)} THEN 'unsubscribed from all mail'
+    WHEN ${isUnsubscribed(row)} THEN '${SENTENCES.unsubscribed_all}'
     WHEN ${group} IS NOT NULL AND EXISTS
       (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id = ${group})
-      THEN 'unsubscribed from this group'
+      THEN '${SENTENCES.unsubscribed_group}'
     WHEN ${isSuppressed(row)}
-      THEN 'suppressed after an earlier ' || (SELECT kind FROM suppressions s WHERE s.address_id = ${row}.address_id)
+      THEN (SELECT CASE kind WHEN 'complaint' THEN '${SENTENCES.suppressed_complaint}' ELSE '${SENTENCES.suppressed_bounce}' END
+        FROM suppressions s WHERE s.address_id = ${row}.address_id)
   END`;
 }
 

@@ -18,6 +18,7 @@ import {
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { conflict, notFound } from '../failure.ts';
+import { SENTENCES } from '../sentences.ts';
 import { createScheduleMailing } from './schedule-mailings.ts';
 import { insertDraft, markDraft, markLive } from './status.ts';
 
@@ -129,9 +130,9 @@ export async function freezeSchedule(
 ): Promise<Frozen | { problem: string; code: HeldCode }> {
   const sender = db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null)
-    return { problem: 'its sender was deleted', code: 'sender_deleted' };
+    return { problem: SENTENCES.mail_sender_deleted, code: 'sender_deleted' };
   if (sender.is_verified === 0 && verificationRequired(config))
-    return { problem: 'its sender is not verified yet', code: 'sender_unverified' };
+    return { problem: SENTENCES.mail_sender_unverified, code: 'sender_unverified' };
   const frozen = await freezeContent(db, config, { ...schedule, preheader: '' }, sender);
   return 'problem' in frozen ? { ...frozen, code: 'content_invalid' } : frozen;
 }

@@ -17,6 +17,7 @@ import {
   finishDueEnrolments,
 } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import { type AutomationDeps, freezeSchedule, listSchedules } from './automations.ts';
 import { createScheduleMailing, findScheduleMailing } from './schedule-mailings.ts';
 import { holdAutomations } from './status.ts';
@@ -126,7 +127,10 @@ async function createMissingMailing(deps: AutomationDeps, automationId: number, 
         holdAutomations(
           db,
           sql`id = ${automationId}`,
-          { held_code: result.code, held_reason: `The mail "${schedule.subject}" cannot be sent: ${result.problem}` },
+          {
+            held_code: result.code,
+            held_reason: sentence('held_mail', { subject: schedule.subject, problem: result.problem }),
+          },
           now,
         );
         return null;
@@ -155,7 +159,7 @@ export const ENROLLED_PERSON = `
 const CONTACT = 'coalesce(c.id, k.id, r.contact_id)';
 
 /** Why the person would not get the next mail, not counting that they left the target; null if they would. Needs `ENROLLED_PERSON`. */
-export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, 'contact was deleted', NULL))`;
+export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, '${SENTENCES.contact_deleted}', NULL))`;
 
 /** Enqueues the mail for a page of people who are due, and ends the enrolments of those who may not get it, in one transaction. */
 function enqueueScheduleMail(
@@ -187,7 +191,7 @@ function enqueueScheduleMail(
           }
         >(`
           SELECT e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id,
-            iif(au.exit_criteria = 1 AND NOT (${isMember('e')}), 'left the target', ${OBSTACLE}) AS reason
+            iif(au.exit_criteria = 1 AND NOT (${isMember('e')}), '${SENTENCES.left_target}', ${OBSTACLE}) AS reason
           FROM enrolments e INDEXED BY enrolments_due JOIN automations au ON au.id = e.automation_id
             JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}
           WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now

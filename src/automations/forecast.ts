@@ -6,10 +6,9 @@ import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE } from '../database/schema/index.ts';
 import { waitMs } from '../delivery/queue/automation-waits.ts';
+import { SENTENCES } from '../sentences.ts';
 import { type Automation, listSchedules, type Schedule } from './automations.ts';
 import { ENROLLED_PERSON, OBSTACLE } from './enrolment.ts';
-
-const NOT_LIVE = 'the automation is not live';
 
 export interface Forecast {
   /** waiting: enrolled, with mails to come; finished and left: no more mails; outside: never entered. */
@@ -49,7 +48,7 @@ export function forecastFor(db: Db, automation: Automation, email: string, now: 
   const obstacle = addressId === undefined ? null : findObstacle(client, automation, addressId, enrolment);
   const isMember = addressId !== undefined && isInTarget(client, automation, addressId);
   if (enrolment === undefined) {
-    const reason = obstacle ?? (isMember ? 'joined before it went live, or while it was paused' : 'not in the target');
+    const reason = obstacle ?? SENTENCES[isMember ? 'joined_outside_live' : 'not_in_target'];
     const wouldEnter = isLive && obstacle === null && !isMember;
     const due = wouldEnter ? now + waitMs(schedules[0]) : null;
     return { state: 'outside', reason, entered_at: null, mails: planMails(schedules, 0, due, new Map()) };
@@ -57,14 +56,14 @@ export function forecastFor(db: Db, automation: Automation, email: string, now: 
   const isActive = enrolment.state === 'active';
   const hasLeft =
     automation.exit_criteria === 1 && (!isMember || hasPendingLeave(client, automation, addressId ?? 0, enrolment));
-  const leaves = hasLeft ? 'left the target' : obstacle;
+  const leaves = hasLeft ? SENTENCES.left_target : obstacle;
   const getsMore = isActive && leaves === null && isLive;
   const progress = mailProgress(client, enrolment.id);
   const next = schedules.find(({ id }) => id > enrolment.schedule_id);
   const due = progress.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
-    reason: isActive ? (leaves ?? (isLive ? null : NOT_LIVE)) : enrolment.reason,
+    reason: isActive ? (leaves ?? (isLive ? null : SENTENCES.automation_not_live)) : enrolment.reason,
     entered_at: isoTimestamp(new Date(enrolment.entered_at)),
     mails: planMails(schedules, enrolment.schedule_id, getsMore ? Math.max(now, due) : null, progress),
   };

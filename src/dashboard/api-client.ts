@@ -1,6 +1,8 @@
 /** Calls the API for a page: in process, as the user who opened the page. The API treats it like any other request. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { chooseLanguage } from './words/choose.ts';
+import type { Language } from './words/index.ts';
 
 /** An answer of the API. It has either `message` or `errors`. */
 export interface ApiAnswer<Message> {
@@ -23,10 +25,13 @@ export class ApiClient {
   readonly #app: FastifyInstance;
   readonly #headers: Record<string, string>;
   readonly #remoteAddress: string;
+  readonly #language: Language;
 
   constructor(app: FastifyInstance, request: FastifyRequest) {
     this.#app = app;
     this.#remoteAddress = request.socket.remoteAddress ?? request.ip;
+    const setting = request.session?.user.language || null;
+    this.#language = chooseLanguage(setting, request.headers['accept-language'], undefined);
     const kept = FORWARDED.flatMap((name) => [request.headers[name]].flat().map((value) => [name, value]));
     this.#headers = {
       ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)),
@@ -62,7 +67,7 @@ export class ApiClient {
       remoteAddress: this.#remoteAddress,
       payload: form instanceof Readable ? form : '',
     });
-    return { ...response.json<Omit<ApiAnswer<Message>, 'status'>>(), status: response.statusCode };
+    return this.#answer(response);
   }
 
   /** Reads a file. Throws an ApiFailure where the API does not answer with success. */
@@ -105,8 +110,22 @@ export class ApiClient {
       remoteAddress: this.#remoteAddress,
       ...(fields && method !== 'GET' && { payload: fields }),
     });
-    return { ...response.json<Omit<ApiAnswer<Message>, 'status'>>(), status: response.statusCode };
+    return this.#answer(response);
   }
+
+  /** An answer whose errors are in the reader's language. */
+  #answer<Message>({ statusCode: status, payload }: { statusCode: number; payload: string }): ApiAnswer<Message> {
+    const { errors, ...answer }: Omit<ApiAnswer<Message>, 'status'> = JSON.parse(payload);
+    return { ...answer, status, ...(errors !== undefined && { errors: inLanguage(this.#language, errors) }) };
+  }
+}
+
+type Errors = NonNullable<ApiAnswer<unknown>['errors']>;
+
+function inLanguage(language: Language, errors: Errors): Errors {
+  if (typeof errors === 'string') return language.sentence(errors);
+  const fields = Object.entries(errors).map(([field, texts]) => [field, texts.map((text) => language.sentence(text))]);
+  return Object.fromEntries(fields);
 }
 
 /** Thrown when the API refuses what a page needs. */

@@ -29,7 +29,7 @@ export function sendErrorPage(
   const content = (
     <div class="error-page">
       {viewer === null && <h1>{title}</h1>}
-      <p>{(kind === 'request' && reason) || language.say(`error.${kind}.text`)}</p>
+      <p>{kind === 'request' && reason ? language.sentence(reason) : language.say(`error.${kind}.text`)}</p>
       <p>
         <LinkButton href="/" look="plain">
           {language.say('error.home')}

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
 import { unknownPage } from '../http/pages/layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
+import { SENTENCES } from '../sentences.ts';
 import type { Session } from '../users/sessions.ts';
 import { answerError, sendErrorPage } from './error-pages.tsx';
 import { loginPath } from './sign-in/next-page.ts';
@@ -16,7 +17,7 @@ export function guardPages(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, next) => {
     const isReading = request.method === 'GET' || request.method === 'HEAD';
     if (isReading || isSameOrigin(request)) next();
-    else next(new Failure(FORBIDDEN, 'A page of another site asked for this'));
+    else next(new Failure(FORBIDDEN, SENTENCES.other_site));
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) =>
     answerError(error, request, reply, findViewer(request)),
@@ -50,7 +51,7 @@ export function viewerOf(request: FastifyRequest): Viewer {
 
 /** Refuses a page that is only for changing something to a user who may only look. */
 export function requireEditor(request: FastifyRequest): void {
-  if (sessionOf(request).user.role === 'viewer') throw new Failure(FORBIDDEN, 'Viewers change nothing');
+  if (sessionOf(request).user.role === 'viewer') throw new Failure(FORBIDDEN, SENTENCES.viewers_change_nothing);
 }
 
 /** The user for whom a page is made, or null where nobody is signed in. */

@@ -19,6 +19,7 @@ import {
 import { senderAddress } from '../delivery/content/freeze.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { conflict, notFound } from '../failure.ts';
+import { SENTENCES } from '../sentences.ts';
 import type { SingleSendActionDeps } from '../single-sends/actions.ts';
 
 const PURPOSE = 'design';
@@ -181,8 +182,7 @@ function saveSingleSend({ db, clock }: SingleSendActionDeps, id: number, code: T
     (tx) => {
       const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
       if (send === undefined) throw notFound('Record not found');
-      if (send.status >= SINGLE_SEND_STATUS.running)
-        throw conflict('A single send that is running or completed cannot be changed');
+      if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
       tx.update(singleSends)
         .set({
           template_json: code.template_json || null,

@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import type { Finding } from './finding.ts';
 
 /** Permissions of a file's group and of everybody else. */
@@ -17,12 +18,12 @@ export function filesCheck(config: Config): Finding {
     .filter((name) => name.startsWith(basename(path)))
     .map((name) => join(dirname(path), name));
   const open = process.platform === 'win32' ? [] : files.filter(isOpen);
-  if (open.length === 0) return { name: 'Files', state: 'ok', found: 'nobody but their owner can read them' };
+  if (open.length === 0) return { name: 'Files', state: 'ok', found: SENTENCES.files_private };
   return {
     name: 'Files',
     state: 'warn',
-    found: `others can read ${open.length === 1 ? 'a file' : `${open.length} files`} with personal data, keys and secrets`,
-    advice: open.map((file) => `Make it private: chmod 600 '${file}'`),
+    found: open.length === 1 ? sentence('files_open_one') : sentence('files_open', { count: open.length }),
+    advice: open.map((file) => sentence('files_cure', { file })),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../clock.ts';
 import { type Config, linksFault } from '../config.ts';
 import { latestBeatAt, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import type { Finding } from './finding.ts';
 
 const GIB = 2 ** 30;
@@ -20,46 +21,49 @@ export function localChecks(client: Database, config: Config, now: number): Find
 function settingsCheck(config: Config): Finding {
   const fault = linksFault(config);
   if (fault !== null) {
-    const advice = [
-      'Set PUBLIC_URL to the address under which recipients reach the service; sending is held until then.',
-    ];
-    return { name: 'Settings', state: 'fail', found: fault, advice };
+    return { name: 'Settings', state: 'fail', found: fault, advice: [SENTENCES.settings_address] };
   }
   const advice: string[] = [];
-  if (config.SMTP_URL === '') advice.push('SMTP_URL is not set: mail stays in the built-in outbox.');
-  if (config.PUBLIC_URL === '') advice.push('PUBLIC_URL is not set: links in mails lead to this machine only.');
+  if (config.SMTP_URL === '') advice.push(SENTENCES.settings_no_relay);
+  if (config.PUBLIC_URL === '') advice.push(SENTENCES.settings_no_address);
   else if (config.PUBLIC_URL.startsWith('http:')) {
-    advice.push('PUBLIC_URL is not https: one-click unsubscribing (RFC 8058) needs https.');
+    advice.push(SENTENCES.settings_no_https);
   }
   if (config.PUBLIC_URL.startsWith('https:') && config.TRUST_PROXY.length === 0) {
-    advice.push('PUBLIC_URL is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.');
+    advice.push(SENTENCES.settings_no_proxy);
   }
   return advice.length === 0
-    ? { name: 'Settings', state: 'ok', found: 'complete' }
-    : { name: 'Settings', state: 'warn', found: 'valid, with remarks', advice };
+    ? { name: 'Settings', state: 'ok', found: SENTENCES.settings_complete }
+    : { name: 'Settings', state: 'warn', found: SENTENCES.settings_remarks, advice };
 }
 
 function diskCheck(config: Config): Finding {
   const { bavail, bsize } = statfsSync(dirname(resolve(config.DATABASE_PATH)));
   const free = bavail * bsize;
-  const found = `${(free / GIB).toFixed(1)} GiB free beside the database`;
+  const found = sentence('disk_free', { size: (free / GIB).toFixed(1) });
   if (free >= 4 * LEAST_BYTES) return { name: 'Disk', state: 'ok', found };
-  const advice = ['Make room: with a full disk nothing is sent until there is space again.'];
+  const advice = [SENTENCES.disk_cure];
   return { name: 'Disk', state: free < LEAST_BYTES ? 'fail' : 'warn', found, advice };
 }
 
 function clockCheck(client: Database, now: number): Finding {
   const found = new Date(now).toISOString();
-  const advice = ['Set the clock and keep it right, with systemd-timesyncd or chrony.'];
-  if (now < RELEASED) return { name: 'Clock', state: 'fail', found: `${found}, before this release was made`, advice };
+  const advice = [SENTENCES.clock_cure];
+  if (now < RELEASED)
+    return { name: 'Clock', state: 'fail', found: sentence('clock_before_release', { time: found }), advice };
   if (latestBeatAt(client) > now + DAY) {
-    return { name: 'Clock', state: 'fail', found: `${found}, a day or more before the service last ran`, advice };
+    return { name: 'Clock', state: 'fail', found: sentence('clock_behind', { time: found }), advice };
   }
   return { name: 'Clock', state: 'ok', found };
 }
 
 function heldCheck(client: Database): Finding {
   const reason = sendingHeldReason(client);
-  if (reason === null) return { name: 'Sending', state: 'ok', found: 'not held' };
-  return { name: 'Sending', state: 'warn', found: `held. ${reason}`, advice: ['To let it go on: sendlark release'] };
+  if (reason === null) return { name: 'Sending', state: 'ok', found: SENTENCES.sending_on };
+  return {
+    name: 'Sending',
+    state: 'warn',
+    found: sentence('sending_held', { reason }),
+    advice: [SENTENCES.sending_cure],
+  };
 }

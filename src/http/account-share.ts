@@ -1,5 +1,6 @@
 /** Keeps one account from taking all of a resource that works for one request after the other, such as the compiling thread. */
 import { Failure } from '../failure.ts';
+import { SENTENCES } from '../sentences.ts';
 
 const MOST_AT_ONCE = 3;
 const TOO_MANY_REQUESTS = 429;
@@ -12,8 +13,7 @@ const underWay = new Map<number, number>();
  */
 export async function withinShare<T>(accountId: number, work: () => Promise<T>): Promise<T> {
   const count = underWay.get(accountId) ?? 0;
-  if (count >= MOST_AT_ONCE)
-    throw new Failure(TOO_MANY_REQUESTS, 'Too many templates are being worked on, try again in a moment');
+  if (count >= MOST_AT_ONCE) throw new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_templates);
   underWay.set(accountId, count + 1);
   try {
     return await work();

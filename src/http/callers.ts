@@ -7,6 +7,7 @@ import type { Db } from '../database/open.ts';
 import { ROLES, type Role } from '../database/schema/index.ts';
 import { Failure, type FieldErrors } from '../failure.ts';
 import { messages } from '../field-errors.ts';
+import { sentence } from '../sentences.ts';
 import type { Actor } from '../users/audit.ts';
 import { findSession, type Session } from '../users/sessions.ts';
 import { isSameOrigin } from './same-origin.ts';
@@ -102,7 +103,7 @@ export function installCallers(
     const { id, accountId, email, role } = session.user;
     const required = requiredRole(request);
     if (ROLES.indexOf(role) < ROLES.indexOf(required))
-      throw new Failure(FORBIDDEN, `Your role, ${role}, may not do this; it takes ${required}`);
+      throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required }));
     return { accountId, actor: { userId: id, name: email, address: request.ip }, role, sessionId: session.id };
   }
 

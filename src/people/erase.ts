@@ -9,6 +9,7 @@ import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { conflict } from '../failure.ts';
+import { SENTENCES } from '../sentences.ts';
 import { type Actor, audit } from '../users/audit.ts';
 
 /** What is removed at once, in this order, so that rows go before those they refer to. From then on the person gets no mail. */
@@ -103,7 +104,7 @@ function begin(
         .get(addressId, accountId);
       if (email === undefined) return null;
       const sending = client.prepare('SELECT 1 FROM deliveries WHERE state = 1 AND address_id = ?').get(addressId);
-      if (sending !== undefined) throw conflict('A mail to this person is just being sent: try again in a moment');
+      if (sending !== undefined) throw conflict(SENTENCES.being_mailed);
       const contacts = client
         .prepare<[number], number>('SELECT id FROM contacts WHERE address_id = ? AND deleted_at IS NULL')
         .pluck()

@@ -4,9 +4,10 @@ import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/status.ts';
 import type { Db } from '../database/open.ts';
 import { type HeldCode, singleSends, type Target } from '../database/schema/index.ts';
+import { SENTENCES } from '../sentences.ts';
 import { holdQueuedSends } from '../single-sends/status.ts';
 
-const NAMES = { contacts: 'contact type', segments: 'segment' };
+const NAMES = { contacts: 'type', segments: 'segment' } as const;
 
 /**
  * Holds the campaigns that use a deleted target: queued single sends with it as a recipient or exclusion and live automations for it
@@ -18,8 +19,8 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
     db,
     { table, id },
     'target_missing',
-    `A ${NAMES[table]} it names was deleted`,
-    `Its ${NAMES[table]} was deleted`,
+    SENTENCES[`held_${NAMES[table]}_deleted`],
+    SENTENCES[`held_own_${NAMES[table]}_deleted`],
     now,
   );
   if (table === 'contacts') {
@@ -31,8 +32,8 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
         db,
         { table: 'segments', id: segment.id },
         'target_missing',
-        'The contact type of a segment it names was deleted',
-        "Its segment's contact type was deleted",
+        SENTENCES.held_type_of_segment_deleted,
+        SENTENCES.held_type_of_own_segment_deleted,
         now,
       );
   }

@@ -10,6 +10,7 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing, holdMailingsOfSender, releaseMailingsOfSenders } from '../delivery/queue/mailing-state.ts';
+import { SENTENCES } from '../sentences.ts';
 import { holdQueuedSends, releaseSendsOfSenders } from '../single-sends/status.ts';
 import { audit } from '../users/audit.ts';
 import { verificationContent } from './verification-mail.ts';
@@ -158,6 +159,6 @@ export function holdCampaignsUsingSender(db: Db, senderId: number, now: string):
   const reason = held('sender_deleted');
   holdQueuedSends(db, eq(singleSends.sender_id, senderId), reason, now);
   const names = sql`id IN (SELECT automation_id FROM automation_schedules WHERE sender_id = ${senderId})`;
-  holdAutomations(db, names, { ...reason, held_reason: 'A sender of its mails was deleted' }, now);
+  holdAutomations(db, names, { ...reason, held_reason: SENTENCES.held_mails_sender_deleted }, now);
   return holdMailingsOfSender(db.$client, senderId, reason);
 }

@@ -5,9 +5,9 @@ import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
 import { mailings, senders, singleSends } from '../database/schema/index.ts';
-import { held } from '../delivery/queue/held.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { conflict, notFound } from '../failure.ts';
+import { SENTENCES } from '../sentences.ts';
 import type { SingleSendDeps } from './single-sends.ts';
 import { cancelBeforeStart, insertCopy } from './status.ts';
 
@@ -97,8 +97,7 @@ export async function cancelSingleSend(deps: SingleSendActionDeps, accountId: nu
   const send = requireSingleSend(db, accountId, utr);
   if (cancelBeforeStart(db, send.id, isoTimestamp(clock.now()))) return;
   const mailing = findSingleSendMailing(db, send);
-  if (mailing === null || !commandMailing(db.$client, mailing.id, 'cancel'))
-    throw conflict('Only a queued or running single send can be cancelled');
+  if (mailing === null || !commandMailing(db.$client, mailing.id, 'cancel')) throw conflict(SENTENCES.not_cancellable);
   wake();
   await waitForAcknowledgement(db.$client, mailing.id);
 }
@@ -114,11 +113,9 @@ export async function pauseOrResume(
   const send = requireSingleSend(db, accountId, utr);
   const mailing = findSingleSendMailing(db, send);
   if (what === 'resume' && mailing !== null && isDeletedSender(db, send.sender_id))
-    throw conflict(`${held('sender_deleted').held_reason}: the single send can only be cancelled`);
+    throw conflict(SENTENCES.only_cancellable);
   if (mailing === null || !commandMailing(db.$client, mailing.id, what)) {
-    throw conflict(
-      what === 'pause' ? 'Only a running single send can be paused' : 'Only a paused single send can be resumed',
-    );
+    throw conflict(SENTENCES[what === 'pause' ? 'not_pausable' : 'not_resumable']);
   }
   wake();
   await waitForAcknowledgement(db.$client, mailing.id);

@@ -13,6 +13,7 @@ import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-rec
 import { type Held, held } from '../delivery/queue/held.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import { releasedAt } from '../delivery/queue/sending-hold.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import { holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
@@ -73,7 +74,9 @@ export class Launcher {
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
       this.#deps.log({ single_send: dueSend.id, err: String(error) }, 'a single send could not be launched');
-      const held_reason = `It could not be launched: ${error instanceof Error ? error.message : error}`;
+      const held_reason = sentence('held_not_launched', {
+        problem: error instanceof Error ? error.message : String(error),
+      });
       hold(this.#deps, dueSend, { held_code: 'internal_error', held_reason });
     }
     this.#marked.delete(dueSend.id);
@@ -93,8 +96,9 @@ export class Launcher {
 async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Promise<Held | null> {
   const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
   if (send.schedule_type === 1 && lateMinutes > config.SCHEDULE_GRACE_MINUTES) {
-    const cause = send.starts_at <= releasedAt(db.$client) ? 'sending was held' : 'the service was not running';
-    return { held_code: 'missed_time', held_reason: `Missed its time by ${Math.floor(lateMinutes)} minutes: ${cause}` };
+    const cause = SENTENCES[send.starts_at <= releasedAt(db.$client) ? 'missed_held' : 'missed_stopped'];
+    const held_reason = sentence('held_missed_time', { minutes: Math.floor(lateMinutes), cause });
+    return { held_code: 'missed_time', held_reason };
   }
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) return held('sender_deleted');

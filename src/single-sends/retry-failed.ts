@@ -5,6 +5,7 @@ import { inChunks } from '../database/bulk.ts';
 import { requeueFailed } from '../delivery/queue/ledger/requeue-failed.ts';
 import { reopenMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { conflict } from '../failure.ts';
+import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend, type SingleSendActionDeps } from './actions.ts';
 import { runAgain } from './status.ts';
 
@@ -19,8 +20,7 @@ export async function retryFailed(deps: SingleSendActionDeps, accountId: number,
   const { db, clock, wake } = deps;
   const send = requireSingleSend(db, accountId, utr);
   const mailing = findSingleSendMailing(db, send);
-  if (mailing === null || !hasFailed(db.$client, mailing.id))
-    throw conflict('Only a completed single send with failed recipients can be sent to them again');
+  if (mailing === null || !hasFailed(db.$client, mailing.id)) throw conflict(SENTENCES.not_retriable);
   let queued = 0;
   const part = (rows: number) => {
     const changes = requeueFailed(db.$client, mailing.id, rows);

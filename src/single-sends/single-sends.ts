@@ -18,6 +18,7 @@ import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
 import { conflict, notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
+import { SENTENCES } from '../sentences.ts';
 import { parseScheduleDate, parseScheduleTime, toUtc } from './schedule.ts';
 import { insertQueued, requeue } from './status.ts';
 
@@ -145,8 +146,7 @@ export function updateSingleSend(
       const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(given)));
       const before = tx.select().from(singleSends).where(where).get();
       if (before === undefined) throw notFound('Record not found');
-      if (before.status >= SINGLE_SEND_STATUS.running)
-        throw conflict('A single send that is running or completed cannot be changed');
+      if (before.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
       const { template_json, template_html, exclude_specific_recipient_id } = input;
       requeue(db, before.id, {
         ...singleSendColumns(deps, accountId, input),

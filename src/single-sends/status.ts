@@ -4,6 +4,7 @@ import { type Clock, isoTimestamp, plainTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { SINGLE_SEND_STATUS, singleSends } from '../database/schema/index.ts';
 import { type Held, held, NOT_HELD } from '../delivery/queue/held.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -103,12 +104,13 @@ export function completeFinishedSends({ db, clock }: { db: Db; clock: Clock }): 
  */
 export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now: Date, graceMinutes: number): void {
   const late = sql`CAST((${now.getTime()} - starts_at) / ${MINUTE_MS} AS INTEGER)`;
+  const missed = sentence('held_missed_time', { minutes: '{minutes}', cause: SENTENCES.missed_unverified });
   const isMissed = sql`schedule_type = 1 AND ${now.getTime()} - starts_at > ${graceMinutes * MINUTE_MS}`;
   db.update(singleSends)
     .set({
       status: sql`iif(${isMissed}, ${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.queued})`,
       held_code: sql`iif(${isMissed}, 'missed_time', NULL)`,
-      held_reason: sql`iif(${isMissed}, 'Missed its time by ' || ${late} || ' minutes: its sender was not verified', NULL)`,
+      held_reason: sql`iif(${isMissed}, replace(${missed}, '{minutes}', ${late}), NULL)`,
       starts_at: sql`iif(schedule_type = 1, starts_at, max(starts_at, ${now.getTime()}))`,
       updated_at: isoTimestamp(now),
     })

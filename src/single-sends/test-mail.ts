@@ -14,6 +14,7 @@ import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import { conflict, invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
+import { sentence } from '../sentences.ts';
 import { requireSingleSend, type SingleSendActionDeps } from './actions.ts';
 
 /** The single send or schedule that is tested. */
@@ -104,5 +105,5 @@ function listIneligible(db: Db, mailingId: number): { email: string; reason: str
 
 function refusal(refused: readonly { email: string; reason: string }[]): string {
   const who = refused.map(({ email, reason }) => `${email} (${reason})`).join(', ');
-  return `No test was sent, since these addresses get no mail: ${who}. Take them off that list or test with others.`;
+  return sentence('no_test_sent', { who });
 }

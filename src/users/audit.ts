@@ -3,6 +3,7 @@ import { and, desc, eq, gt, lte, sql } from 'drizzle-orm';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, auditLog } from '../database/schema/index.ts';
+import { SENTENCES } from '../sentences.ts';
 
 /** What the log records, by name. */
 export const AUDIT_ACTIONS = [
@@ -43,7 +44,7 @@ export interface Actor {
 }
 
 /** The actor of a command on this machine. */
-export const COMMAND_LINE: Actor = { userId: null, name: 'command line', address: '' };
+export const COMMAND_LINE: Actor = { userId: null, name: SENTENCES.actor_command_line, address: '' };
 
 interface Entry {
   accountId: number;

@@ -4,6 +4,7 @@ import type { Address } from '../audience/contacts/addresses.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { loginLinks, passkeys, users } from '../database/schema/index.ts';
+import { SENTENCES } from '../sentences.ts';
 import { type Actor, audit } from './audit.ts';
 import { switchOffSecondFactor } from './second-factor.ts';
 import { hashSecret, newSecret } from './secrets.ts';
@@ -53,7 +54,7 @@ export function createLoginLink(
           expires_at: isoTimestamp(expiresAt),
         })
         .run();
-      const subject = user?.email ?? 'first owner';
+      const subject = user?.email ?? SENTENCES.subject_first_owner;
       audit(db, { accountId, actor, action: 'login_link_made', subject }, now);
     },
     { behavior: 'immediate' },

@@ -4,6 +4,7 @@ import { and, eq, lt } from 'drizzle-orm';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { users } from '../database/schema/index.ts';
+import { sentence } from '../sentences.ts';
 import { type Actor, audit } from './audit.ts';
 import { hashSecret } from './secrets.ts';
 import { base32, matchTotp } from './totp.ts';
@@ -68,7 +69,7 @@ export function useCode(db: Db, user: User, code: string, actor: Actor, now: Dat
       if (!row?.left.includes(hash)) return false;
       const left = row.left.filter((one) => one !== hash);
       tx.update(users).set({ recovery_hashes: left }).where(eq(users.id, user.id)).run();
-      const subject = `${left.length} left`;
+      const subject = sentence('subject_codes_left', { count: left.length });
       audit(db, { accountId: user.account_id, actor, action: 'recovery_code_used', subject }, now);
       return true;
     },

@@ -1,4 +1,6 @@
 /** Reads an uploaded CSV file: encoding, delimiter and header first, then its rows in batches. */
+
+import { SENTENCES } from '../../sentences.ts';
 import { type Detected, decode, detectEncoding, type Encoding } from './csv-decode.ts';
 import { type CsvBatch, CsvError, CsvParser } from './csv-parse.ts';
 
@@ -34,7 +36,7 @@ export async function readCsv(open: OpenCsv): Promise<Csv> {
     header: readHeader(head, shape),
     encoding: detected.encoding,
     delimiter: shape.delimiter,
-    notes: detected.encoding === 'windows-1252' ? ['The file is not valid UTF-8, so it was read as Windows-1252.'] : [],
+    notes: detected.encoding === 'windows-1252' ? [SENTENCES.file_windows] : [],
     batches: () => readBatches(open, detected, shape),
   };
 }
@@ -97,7 +99,7 @@ function readHeader(head: Head, { delimiter, headerRow }: Shape): string[] {
   if (header !== undefined) return header;
   throw new CsvError(
     null,
-    head.whole ? 'The file is empty.' : `The header row does not end within ${HEAD_CHARACTERS} characters.`,
+    head.whole ? SENTENCES.file_empty : `The header row does not end within ${HEAD_CHARACTERS} characters.`,
   );
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { Failure } from '../../failure.ts';
+import { SENTENCES } from '../../sentences.ts';
 import type { GuessedColumns } from './guess-columns.ts';
 import type { ImportJob, ImportReport } from './import.ts';
 
@@ -82,8 +83,7 @@ export class ImportJobs {
     const running = [...this.#files.values()].filter(
       (other) => other.accountId === accountId && other.state === 'running',
     );
-    if (running.length >= MAX_RUNNING)
-      throw new Failure(TOO_MANY_REQUESTS, 'Too many imports are under way, try again when one of them has ended');
+    if (running.length >= MAX_RUNNING) throw new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_imports);
     file.state = 'running';
     void this.#importContacts({ ...job, accountId, path, fileName, progress })
       .then((report) => {

@@ -11,6 +11,7 @@ import { isoTimestamp, systemClock } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { contactImports } from '../../database/schema/index.ts';
+import { sentence } from '../../sentences.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
 import { erasedTest } from '../contacts/erased.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
@@ -120,7 +121,8 @@ async function stage(
   const fields = listCustomFields(db, job.accountId);
   const header = parseHeader(job.mapping ?? csv.header, fields);
   report.notes.push(...csv.notes);
-  if (job.mapping === undefined) report.notes.push(...header.unknown.map((name) => `Column not known: ${name}`));
+  if (job.mapping === undefined)
+    report.notes.push(...header.unknown.map((name) => sentence('column_unknown', { name })));
   const reader = new RowReader(header, erasedTest(client, job.accountId));
   const staged = ['normalized', ...reader.columns];
   client.exec(`CREATE TEMP TABLE staged (line INTEGER PRIMARY KEY, ${staged.join(', ')})`);

@@ -5,6 +5,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { type SegmentRule, segments, type Target } from '../../database/schema/index.ts';
+import { sentence } from '../../sentences.ts';
 import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
 import { parseRules } from './rules.ts';
 
@@ -22,8 +23,12 @@ export function segmentProblem(db: Db, segmentId: number): string | null {
   if (rule === null) return null;
   const successor = fields.find((field) => hasName(field, rule.field));
   return successor === undefined
-    ? `A rule of the segment "${segment.segment_name}" names the custom field ${rule.field}, which was deleted`
-    : `A rule of the segment "${segment.segment_name}" does not suit the custom field ${rule.field}, which is of type ${successor.field_type} now`;
+    ? sentence('held_rule_field_deleted', { segment: segment.segment_name, field: rule.field })
+    : sentence('held_rule_field_changed', {
+        segment: segment.segment_name,
+        field: rule.field,
+        type: successor.field_type,
+      });
 }
 
 /** The `segmentProblem` of the first target that has one, or null. */

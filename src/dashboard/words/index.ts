@@ -2,7 +2,9 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { LanguageCode } from '../../http/pages/languages.ts';
+import { fillHoles, findSentence, SENTENCES, type SentenceCode } from '../../sentences.ts';
 import { de } from './de/index.ts';
+import { sentenceFields, sentences } from './de/sentences.ts';
 import { en } from './en/index.ts';
 import type { Entry, Translation, ValuesOf } from './translation.ts';
 
@@ -18,6 +20,17 @@ export type PlainKey = { [Key in WordKey]: keyof ValuesOf<English[Key]> extends 
 export function isWordKey(value: unknown): value is WordKey {
   return typeof value === 'string' && Object.hasOwn(en, value);
 }
+
+/** The values of sentences that people chose, which are shown as they are. */
+const NAMES: readonly string[] = ['subject', 'segment', 'field', 'type', 'file', 'name', 'who', 'kind'];
+
+/** The service's sentences by code, and the names of fields in them; English needs none, since the service speaks it. */
+const SENTENCES_OF: Readonly<
+  Record<
+    LanguageCode,
+    { texts: Readonly<Record<SentenceCode, string>>; fields: Readonly<Record<string, string>> } | null
+  >
+> = { en: null, de: { texts: sentences, fields: sentenceFields } };
 
 const CATALOGUES: Readonly<Record<LanguageCode, Translation<English>>> = { en, de };
 
@@ -52,6 +65,37 @@ export class Language {
     });
   }
 
+  /**
+   * A sentence of the service, such as why somebody got no mail, in the reader's language. What the service did not say itself, such
+   * as the reply of a mail server, stays as it is.
+   */
+  sentence(text: string): string {
+    const found = findSentence(text);
+    if (found === null) return this.#sentences(text);
+    const translation = SENTENCES_OF[this.code];
+    const values = Object.entries(found.values).map(([name, value]) => [name, this.#value(found.code, name, value)]);
+    const pattern = translation?.texts[found.code] ?? SENTENCES[found.code];
+    return fillHoles(pattern, Object.fromEntries(values));
+  }
+
+  #value(code: SentenceCode, name: string, value: string): string {
+    if (name === 'field' && code.startsWith('field_')) return SENTENCES_OF[this.code]?.fields[value] ?? value;
+    return NAMES.includes(name) ? value : this.sentence(value);
+  }
+
+  /** Several sentences in one text: causes after one another, or a cause with what the mail server said; else a number or a time. */
+  #sentences(text: string): string {
+    const reasons = text.split('; ');
+    if (reasons.length > 1 && reasons.some((reason) => findSentence(reason) !== null)) {
+      return reasons.map((reason) => this.sentence(reason)).join('; ');
+    }
+    const [, cause, reply] = /^([^:]*\.): (.*)$/s.exec(text) ?? [];
+    if (cause !== undefined && findSentence(cause) !== null) return `${this.sentence(cause)} ${reply}`;
+    if (/^\d+(?:\.\d+)?$/.test(text)) return this.number(Number(text));
+    if (/^\d{4}-\d\d-\d\d$/.test(text)) return this.calendarDate(text);
+    return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? this.dateTime(new Date(text)) : text;
+  }
+
   #form(count: number): 'one' | 'other' {
     return formatter(Intl.PluralRules, this.locale, {}).select(count) === 'one' ? 'one' : 'other';
   }
@@ -83,6 +127,12 @@ export class Language {
   /** A day in the reader's zone, such as 22 Nov 2026. */
   date(time: Date): string {
     return formatter(Intl.DateTimeFormat, this.locale, { dateStyle: 'medium', timeZone: this.zone }).format(time);
+  }
+
+  /** A day of the calendar, given as YYYY-MM-DD, such as 22 Nov 2026. */
+  calendarDate(day: string): string {
+    const options = { dateStyle: 'medium', timeZone: 'UTC' } as const;
+    return formatter(Intl.DateTimeFormat, this.locale, options).format(new Date(`${day}T00:00:00Z`));
   }
 
   /** A day of the calendar, given as YYYY-MM-DD, without its year, such as 22 Nov. */

@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
 import { cities, countries, designTemplates, type senders } from '../../database/schema/index.ts';
+import { SENTENCES, sentence } from '../../sentences.ts';
 import type { FrozenContent } from '../queue/mailings.ts';
 import { addressLine } from '../queue/sender.ts';
 import { compileContent } from './compile.ts';
@@ -36,7 +37,7 @@ export async function freezeContent(
   sender: Sender,
 ): Promise<Frozen | { problem: string }> {
   const code = findTemplate(db, source);
-  if (code === null) return { problem: 'It has no content: the blank template needs template code' };
+  if (code === null) return { problem: SENTENCES.content_none };
   try {
     const content = await compileContent({
       ...code,
@@ -57,7 +58,7 @@ export async function freezeContent(
       },
     };
   } catch (error) {
-    if (error instanceof ContentError) return { problem: `Its content does not compile: ${error.message}` };
+    if (error instanceof ContentError) return { problem: sentence('content_broken', { problem: error.message }) };
     throw error;
   }
 }

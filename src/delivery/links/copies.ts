@@ -5,6 +5,7 @@
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp, systemClock } from '../../clock.ts';
+import { SENTENCES } from '../../sentences.ts';
 import { holdSending } from '../queue/sending-hold.ts';
 
 /**
@@ -59,7 +60,7 @@ export function continueFromCopy(client: Database, replaced: ReadonlyMap<string,
             INSERT INTO audit_log (account_id, actor, action, created_at)
             SELECT id, 'command line', 'backup_restored', ? FROM accounts`)
           .run(isoTimestamp(systemClock.now()));
-      holdSending(client, 'Restored from a backup, which does not know who was mailed after it was made');
+      holdSending(client, SENTENCES.held_restored);
     })
     .immediate();
 }

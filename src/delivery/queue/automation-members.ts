@@ -1,4 +1,5 @@
 /** Who is still in an automation, as SQL: in its target, and not left. */
+import { SENTENCES } from '../../sentences.ts';
 
 /** Whether the person of the row `row` is in the target of their automation (`au`) now, as SQL. */
 export function isMember(row: string): string {
@@ -17,9 +18,9 @@ export function isMember(row: string): string {
  */
 export const LEFT_AUTOMATION = `(
   SELECT CASE WHEN e.state = 'left' THEN e.reason
-    WHEN au.exit_criteria = 1 AND NOT (${isMember('d')}) THEN 'left the target' END
+    WHEN au.exit_criteria = 1 AND NOT (${isMember('d')}) THEN '${SENTENCES.left_target}' END
   FROM enrolments e INDEXED BY enrolments_delivery CROSS JOIN automations au ON au.id = e.automation_id
   WHERE e.delivery_id = d.id)`;
 
 /** Why a mail is suppressed when the person's address has changed and the new address gets its own mail or is excluded. */
-export const READDRESSED = 'their address was changed';
+export const READDRESSED = SENTENCES.readdressed;

@@ -5,6 +5,7 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { ineligibilityReason, isInTargets, isLiveContact } from '../../audience/eligibility.ts';
+import { SENTENCES } from '../../sentences.ts';
 import { LEFT_AUTOMATION, READDRESSED } from './automation-members.ts';
 
 /**
@@ -29,10 +30,10 @@ export const NEEDS_LOOKUP = `
 export const CLAIM_REASON = `
   coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${ineligibilityReason('d', 'm.unsubscribe_group_id')},
     CASE WHEN NOT (${NEEDS_LOOKUP}) THEN NULL
-      WHEN r.is_removed = 1 THEN 'removed from the segment'
+      WHEN r.is_removed = 1 THEN '${SENTENCES.removed_from_segment}'
       WHEN EXISTS (SELECT 1 FROM contacts n
         WHERE n.id = d.contact_id AND n.address_id <> d.address_id AND ${isLiveContact('n')}) THEN '${READDRESSED}'
-      ELSE 'contact was deleted' END)`;
+      ELSE '${SENTENCES.contact_deleted}' END)`;
 
 interface Targets {
   targets: string;

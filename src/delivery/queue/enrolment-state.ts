@@ -4,6 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
+import { SENTENCES } from '../../sentences.ts';
 import { READDRESSED } from './automation-members.ts';
 import { NEXT_SCHEDULE, SCHEDULE_WAIT } from './automation-waits.ts';
 
@@ -13,7 +14,7 @@ const CURRENT_ADDRESS =
 
 /** Ends a person's enrolment because they left the target. Exported so that a test can check its query plan. */
 export const LEAVE_TARGET = `
-  UPDATE enrolments SET state = 'left', reason = 'left the target'
+  UPDATE enrolments SET state = 'left', reason = '${SENTENCES.left_target}'
   WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`;
 
 /** A recorded change of an automation's target. */

@@ -1,6 +1,7 @@
 /** Why a campaign or a mailing is held: a code that programs compare, and the sentence its owner reads. */
 import type { Database } from 'better-sqlite3';
 import type { HeldCode } from '../../database/schema/index.ts';
+import { sentence } from '../../sentences.ts';
 import { sendingHeldReason } from './sending-hold.ts';
 
 export interface Held {
@@ -11,18 +12,12 @@ export interface Held {
 /** The values of the two columns when nothing is held. */
 export const NOT_HELD = { held_code: null, held_reason: null };
 
-/** The sentences that need no details. */
-const SENTENCES = {
-  cancelled: 'Cancelled before it ran',
-  copy: 'A copy: update it to queue it',
-  no_audience: 'Nobody to send to: the audience is empty, or everyone in it has unsubscribed, bounced or is excluded',
-  sender_deleted: 'The sender was deleted',
-  sender_unverified: 'The sender is not verified yet',
-} as const satisfies Partial<Record<HeldCode, string>>;
+/** The codes whose sentences need no details. */
+type PlainHeldCode = 'cancelled' | 'copy' | 'no_audience' | 'sender_deleted' | 'sender_unverified';
 
 /** The code and its sentence. */
-export function held(code: keyof typeof SENTENCES): Held {
-  return { held_code: code, held_reason: SENTENCES[code] };
+export function held(code: PlainHeldCode): Held {
+  return { held_code: code, held_reason: sentence(`held_${code}`) };
 }
 
 /** What a report says about a hold: `sending_held` stands for a hold of all sending. */

@@ -4,6 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../../clock.ts';
+import { sentence } from '../../sentences.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** If the service did not run for longer than this, what came due in the meantime is not sent without the operator's consent. */
@@ -99,11 +100,7 @@ export class Heartbeat {
   #holdAt(now: number, latest: number): void {
     if (read(this.#client, BY_CLOCK) !== null) return;
     const days = Math.floor((now - latest) / DAY_MS);
-    write(
-      this.#client,
-      BY_CLOCK,
-      `The clock is ${days} days past when the service last ran: nothing is sent before a release, or before the clock is set right`,
-    );
+    write(this.#client, BY_CLOCK, sentence('held_clock', { days }));
   }
 }
 

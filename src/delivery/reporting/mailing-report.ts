@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE, DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
+import { SENTENCES } from '../../sentences.ts';
 import type { EventTally, TalliedHour } from './event-tally.ts';
 import { replyKind } from './reply-kind.ts';
 
@@ -161,7 +162,7 @@ async function countReasons(client: Database, mailingId: number): Promise<Reason
 function addReason(reasons: Map<string, Reason>, state: DeliveryState, reply: string, count: number): void {
   const kind = replyKind(reply);
   const known = reasons.get(`${state} ${kind}`);
-  const reason = known === undefined && reasons.size >= MAX_REASONS ? 'Other replies' : kind;
+  const reason = known === undefined && reasons.size >= MAX_REASONS ? SENTENCES.other_replies : kind;
   const entry = reasons.get(`${state} ${reason}`) ?? { state, reason, count: 0 };
   entry.count += count;
   reasons.set(`${state} ${reason}`, entry);

@@ -1,5 +1,6 @@
 /** Claims due recipients: shares the courier's room among the mailings, and holds those that may not be sent. */
 import type { Clock } from '../../clock.ts';
+import { sentence } from '../../sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Held } from '../queue/held.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
@@ -107,7 +108,9 @@ export class Claims {
     try {
       return this.#deps.mailings.get(mailing.id);
     } catch (error) {
-      const held_reason = `The mailing could not be prepared: ${error instanceof Error ? error.message : error}`;
+      const held_reason = sentence('held_not_prepared', {
+        problem: error instanceof Error ? error.message : String(error),
+      });
       return { held_code: 'internal_error', held_reason };
     }
   }

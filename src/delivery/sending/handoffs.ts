@@ -1,5 +1,6 @@
 /** Hands claimed recipients to the courier, each as one mail, and waits for their outcomes. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { SENTENCES } from '../../sentences.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
@@ -46,7 +47,7 @@ export class Handoffs {
     };
     this.#send(mailing, ready, claim).then(end, (error: unknown) => {
       this.#deps.log({ delivery: claim.id, err: String(error) }, 'a mail could not be built');
-      end({ kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: 'The mail could not be built' });
+      end({ kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: SENTENCES.not_built });
     });
   }
 

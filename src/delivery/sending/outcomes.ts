@@ -2,6 +2,8 @@
  * Decides what the outcome of a hand-off leads to: a result for the recipient, a mailing that is held, or a refusal that
  * waits until it is clear whether it is about the recipient or about us.
  */
+
+import { sentence } from '../../sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
@@ -42,7 +44,7 @@ export class Outcomes {
       results.requeue(claim);
     } else if (outcome.kind === 'held') {
       results.requeue(claim);
-      if (!stopped.has(mailing.id)) stopped.hold(mailing.id, `The relay refuses mail: ${outcome.reply}`);
+      if (!stopped.has(mailing.id)) stopped.hold(mailing.id, sentence('held_by_relay', { reply: outcome.reply }));
     } else if (this.#refusals.note(mailing, claim, outcome)) {
       this.#act(mailing.id, this.#refusals.verdict(mailing.id));
     } else {

@@ -1,4 +1,6 @@
 /** Recognizes refusals that are about us and not about the recipient: they hold the mailing, and no recipient fails. */
+
+import { sentence } from '../../sentences.ts';
 import { classify } from '../feedback/bounces/classify.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
@@ -162,8 +164,9 @@ export class Refusals {
   /** Why the mailing is held, in words for its owner. */
   reason(mailingId: number): string {
     const { streak } = this.#refusalsFor(mailingId);
-    const count = streak.all.size === 1 ? 'one recipient' : `${streak.all.size} recipients in a row`;
-    return `The relay refuses this sender or server, not the recipients (${count}, now back in the queue): ${streak.waiting.at(-1)?.outcome.reply}`;
+    const reply = streak.waiting.at(-1)?.outcome.reply ?? '';
+    const count = streak.all.size;
+    return count === 1 ? sentence('held_by_refusal', { reply }) : sentence('held_by_refusals', { count, reply });
   }
 
   /** Removes and returns the waiting recipients. The streak continues until somebody is accepted. */

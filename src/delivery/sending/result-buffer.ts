@@ -1,5 +1,6 @@
 /** What hand-offs led to and is not on disk yet: results, and claims that go back to the queue as if nothing had happened. */
 import { isoTimestamp } from '../../clock.ts';
+import { sentence } from '../../sentences.ts';
 import { classify } from '../feedback/bounces/classify.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { Ledger, Result } from '../queue/ledger/ledger.ts';
@@ -76,7 +77,7 @@ export class ResultBuffer {
     if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
     const due_at = this.retryAt(claim);
     return due_at === null
-      ? { ...base, state: 'failed', reply: `Given up after 4 days: ${reply}` }
+      ? { ...base, state: 'failed', reply: sentence('given_up', { reply }) }
       : { ...base, state: 'queued', due_at };
   }
 }

@@ -154,6 +154,7 @@ const DESCRIPTIONS: Record<string, string> = {
   rand_id: 'Ten random digits.',
   raw: 'The source of the mail as it would have been sent.',
   reason: 'Why, in words.',
+  reason_code: 'Why, for programs; null where there is no reason, and for what mail servers say.',
   recipient_id: 'Targets: contacts_<contact type id> or segments_<segment id>; in records as objects of id and table.',
   recipients: 'The recipients.',
   reply: 'What the relay answered, or why this recipient got nothing; null when there is no result yet.',

@@ -62,7 +62,7 @@ function Overview({ automation, report, now }: OverviewProps) {
   const left = report.people.filter(({ state }) => state === 'left');
   return (
     <>
-      {report.held_reason !== null && <Notice tone="warn">{report.held_reason}</Notice>}
+      {report.held_reason !== null && <Notice tone="warn">{language.sentence(report.held_reason)}</Notice>}
       <Card title={language.say('automations.people')} action={<Badge tone={tone}>{language.say(key)}</Badge>}>
         <Stats
           figures={[
@@ -77,7 +77,7 @@ function Overview({ automation, report, now }: OverviewProps) {
             rows={left}
             keyOf={({ reason }) => reason ?? ''}
             columns={[
-              { heading: language.say('automations.why'), cell: ({ reason }) => reason ?? '–' },
+              { heading: language.say('automations.why'), cell: ({ reason }) => language.sentence(reason ?? '–') },
               {
                 heading: language.say('automations.count'),
                 isNumber: true,

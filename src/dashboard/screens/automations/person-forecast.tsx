@@ -41,7 +41,8 @@ function Timeline({ forecast: { state, reason, entered_at, mails }, now }: { for
   return (
     <>
       <p>
-        <Badge tone={TONES[state]}>{language.say(`automations.forecast.${state}`)}</Badge> {reason}
+        <Badge tone={TONES[state]}>{language.say(`automations.forecast.${state}`)}</Badge>{' '}
+        {reason !== null && language.sentence(reason)}
       </p>
       <ol class="timeline">
         {entered_at !== null && (

@@ -27,7 +27,7 @@ export function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; n
             <StateBadge state={campaign.state} />
           </div>
           <Progress campaign={campaign} now={now} />
-          {campaign.held_reason && <p class="reason">{campaign.held_reason}</p>}
+          {campaign.held_reason && <p class="reason">{language.sentence(campaign.held_reason)}</p>}
         </li>
       ))}
     </ul>

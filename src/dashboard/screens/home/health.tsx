@@ -14,7 +14,8 @@ const WEEK_MS = 7 * 24 * 3_600_000;
 export function Alerts({ health }: Pick<Overview, 'health'>) {
   const language = useLanguage();
   const alerts = [
-    health.sending === 'held' && language.say('home.alert.held', { reason: health.held_reason ?? '' }),
+    health.sending === 'held' &&
+      language.say('home.alert.held', { reason: language.sentence(health.held_reason ?? '') }),
     health.background === 'stalled' && language.say('home.alert.stalled'),
     health.clock === 'wrong' && language.say('home.alert.clock'),
     health.free_bytes < LITTLE_SPACE && language.say('home.alert.disk', { free: language.bytes(health.free_bytes) }),

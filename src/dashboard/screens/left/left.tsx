@@ -119,7 +119,10 @@ function columns({ name, groupId, canLift, now }: Pick<ListProps, 'name' | 'grou
           <Badge tone={kind === 'complaint' ? 'bad' : 'warn'}>{language.say(`left.kind.${kind}`)}</Badge>
         ),
       },
-      { heading: language.say('left.diagnostic'), cell: ({ diagnostic }) => <span class="small">{diagnostic}</span> },
+      {
+        heading: language.say('left.diagnostic'),
+        cell: ({ diagnostic }) => <span class="small">{language.sentence(diagnostic ?? '')}</span>,
+      },
     );
   }
   shown.push({

@@ -58,7 +58,7 @@ function Head({ summary, now, current }: Place) {
           </span>
         )}
       </div>
-      {heldReason !== null && <Notice tone="warn">{heldReason}</Notice>}
+      {heldReason !== null && <Notice tone="warn">{language.sentence(heldReason)}</Notice>}
       {finished < recipients && (
         <div class="mailing-progress">
           <Meter label={progress} value={finished} max={recipients} />

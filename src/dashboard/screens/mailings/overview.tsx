@@ -13,9 +13,12 @@ const HOUR_MS = 3_600_000;
 const MAX_HOURS = 72;
 
 export function Overview({ summary, report }: { summary: Summary; report: Report }) {
+  const language = useLanguage();
   return (
     <>
-      {report.held_code === 'sending_held' && <Notice tone="warn">{report.held_reason}</Notice>}
+      {report.held_code === 'sending_held' && (
+        <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
+      )}
       <Results summary={summary} report={report} />
     </>
   );
@@ -116,7 +119,7 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
             heading: language.say('mailings.reason'),
             cell: ({ state, reason }) => (
               <a href={`/mailings/${utr}/recipients?${new URLSearchParams({ state, reason })}`}>
-                <bdi>{reason}</bdi>
+                <bdi>{language.sentence(reason)}</bdi>
               </a>
             ),
           },

@@ -38,7 +38,8 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
 
 function Preview({ utr, mail: { subject, text, problem } }: { utr: string; mail: ShownMail }) {
   const language = useLanguage();
-  if (problem !== null) return <Notice tone="warn">{language.say('preview.problem', { problem })}</Notice>;
+  if (problem !== null)
+    return <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(problem) })}</Notice>;
   return (
     <>
       <p class="quiet-text">

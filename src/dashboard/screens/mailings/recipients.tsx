@@ -145,7 +145,7 @@ function Recipients({ recipients, next, utr, filter, link, isLater, now }: Recip
         <p class="small">
           {filter.reason && (
             <>
-              {language.say('mailings.reason')}: <bdi>{filter.reason}</bdi>{' '}
+              {language.say('mailings.reason')}: <bdi>{language.sentence(filter.reason)}</bdi>{' '}
             </>
           )}
           {link && (
@@ -182,7 +182,10 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
           heading: language.say('mailings.state'),
           cell: ({ state }) => <Badge tone={TONES[state]}>{language.say(`delivery.${state}`)}</Badge>,
         },
-        { heading: language.say('recipients.why'), cell: ({ reply }) => <bdi class="small">{reply ?? ''}</bdi> },
+        {
+          heading: language.say('recipients.why'),
+          cell: ({ reply }) => <bdi class="small">{language.sentence(reply ?? '')}</bdi>,
+        },
         {
           heading: language.say('mailings.opens'),
           isNumber: true,

@@ -55,7 +55,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
             />
           )}
           {figures && <Stats figures={figures} />}
-          {!isRunning && notes.map((note) => <Notice key={note}>{note}</Notice>)}
+          {!isRunning && notes.map((note) => <Notice key={note}>{language.sentence(note)}</Notice>)}
           {!isRunning && (
             <div class="buttons">
               {failed > 0 && (

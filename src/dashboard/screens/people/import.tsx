@@ -208,7 +208,7 @@ function Mapping({
   return (
     <form method="post" action={`/people/import/${upload.id}`} class="stack">
       {upload.notes.map((note) => (
-        <Notice key={note}>{note}</Notice>
+        <Notice key={note}>{language.sentence(note)}</Notice>
       ))}
       {problems?.mapping && (
         <Notice tone="bad" isNews>

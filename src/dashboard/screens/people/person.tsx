@@ -193,7 +193,7 @@ function Consent({ person }: { person: Person }) {
 /** The reason in the reader's words, with what the mail server said: the API gives `bounce: 550 no such user`. */
 function whySuppressed(language: Language, suppression: string): string {
   const [kind = ''] = suppression.split(':', 1);
-  return knownWord(language, 'suppression', kind) + suppression.slice(kind.length);
+  return `${knownWord(language, 'suppression', kind)}: ${language.sentence(suppression.slice(kind.length + 2))}`;
 }
 
 function Erase({ person, contact_id }: { person: Person; contact_id: string }) {

@@ -58,7 +58,7 @@ function reason(language: Language, { kind, reason }: Moment): string {
   const text = reason ?? '';
   return kind === 'unsubscribed' || kind === 'resubscribed'
     ? language.say('person.source', { source: knownWord(language, 'source', text) })
-    : text;
+    : language.sentence(text);
 }
 
 /** The reader's word for a value of the API, or the value where there is none. */

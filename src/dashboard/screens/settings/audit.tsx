@@ -5,7 +5,7 @@ import { ApiClient } from '../../api-client.ts';
 import { Time } from '../../components/figures.tsx';
 import { Empty } from '../../components/surface.tsx';
 import { Pager, Table } from '../../components/table.tsx';
-import { useLanguage } from '../../words/index.ts';
+import { isWordKey, type Language, useLanguage } from '../../words/index.ts';
 import { sendSettings } from './frame.tsx';
 
 const PAGE_ROWS = 100;
@@ -55,13 +55,39 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
       keyOf={({ id }) => id}
       columns={[
         { heading: language.say('audit.what'), cell: (entry) => <What {...entry} /> },
-        { heading: language.say('audit.who'), cell: ({ actor }) => actor || language.say('audit.unknown') },
-        { heading: language.say('audit.subject'), cell: ({ subject }) => subject },
+        {
+          heading: language.say('audit.who'),
+          cell: ({ actor }) => language.sentence(actor) || language.say('audit.unknown'),
+        },
+        { heading: language.say('audit.subject'), cell: (entry) => subjectText(language, entry) },
         { heading: language.say('audit.from'), cell: ({ address }) => address },
         { heading: language.say('audit.when'), cell: ({ created_at }) => <Time at={new Date(created_at)} /> },
       ]}
     />
   );
+}
+
+/** What an entry is about. The log has a user's role and a person's settings by the names that the API has for them. */
+function subjectText(language: Language, { action, subject }: Entry): string {
+  if (action === 'user_added' || action === 'user_changed') {
+    return subject.replaceAll(/(?<=(?:: |→ ))(?:viewer|editor|owner)\b/g, (role) =>
+      knownText(language, `role.${role}`, role),
+    );
+  }
+  if (action !== 'settings_changed') return language.sentence(subject);
+  return subject
+    .split(', ')
+    .map((change) => {
+      const [name = '', value] = change.split(': ');
+      const texts = [knownText(language, `audit.setting.${name}`, name)];
+      if (value !== undefined) texts.push(knownText(language, `audit.setting.${name}.${value}`, value));
+      return texts.join(': ');
+    })
+    .join(', ');
+}
+
+function knownText(language: Language, key: string, otherwise: string): string {
+  return isWordKey(key) ? language.fill(key, {}) : otherwise;
 }
 
 function What({ action, times }: Entry) {

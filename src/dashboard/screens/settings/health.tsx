@@ -88,16 +88,17 @@ function FindingItem({ name, state, found, advice }: Finding) {
   return (
     <li>
       <h2>
-        {name} <Badge tone={TONES[state]}>{language.say(`health.${state}`)}</Badge>
+        {explained ? language.say(`health.name.${explained}`) : name}{' '}
+        <Badge tone={TONES[state]}>{language.say(`health.${state}`)}</Badge>
       </h2>
-      <p class="found">{found}</p>
+      <p class="found">{language.sentence(found)}</p>
       {state !== 'ok' && explained && <p class="quiet-text">{language.say(`health.why.${explained}`)}</p>}
       {advice.length > 0 && (
         <>
           <h3>{language.say('health.cure')}</h3>
           <ul class="advice">
             {advice.map((line) => (
-              <li key={line}>{line}</li>
+              <li key={line}>{language.sentence(line)}</li>
             ))}
           </ul>
         </>

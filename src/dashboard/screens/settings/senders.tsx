@@ -121,7 +121,7 @@ function VerificationMail({ row, now }: { row: Row; now: Date }) {
         {row.state === null ? language.say('senders.never') : language.fill(`senders.mail.${row.state}`, { time })}
       </span>
       {row.is_verified === 0 && (row.held_reason ?? row.reply) && (
-        <span class="second-line quiet-text browser">{row.held_reason ?? row.reply}</span>
+        <span class="second-line quiet-text browser">{language.sentence(row.held_reason ?? row.reply ?? '')}</span>
       )}
       {row.is_verified === 0 &&
         (resendAt === null ? (

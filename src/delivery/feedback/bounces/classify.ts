@@ -1,4 +1,5 @@
 /** Decides what a refusal means for the address, for SMTP replies and for the diagnostics of delivery reports (RFC 5321 §4.2, RFC 3463). */
+import { SENTENCES } from '../../../sentences.ts';
 import { type Cause, causeInText } from './causes.ts';
 
 /** A refusal: SMTP reply code (0: none), enhanced status code, and the unchanged reply. */
@@ -39,37 +40,20 @@ const EXCUSES: ReadonlySet<Cause> = new Set(['policy', 'busy', 'full']);
 /** Causes from codes so general that a clear text outweighs them. */
 const VAGUE: ReadonlySet<Cause> = new Set(['route', 'system', 'other']);
 
-const REASONS: Readonly<Record<Cause, string>> = {
-  address: 'The address does not exist.',
-  domain: 'The domain does not exist or takes no mail.',
-  syntax: 'The receiving server does not take this as an address.',
-  disabled: 'The mailbox is disabled.',
-  full: 'The mailbox is full.',
-  busy: 'The receiving server takes no more mail for now.',
-  size: 'The mail is too large for the receiving server.',
-  content: 'The receiving server does not take this kind of content.',
-  sender: 'The receiving server does not accept the sender address.',
-  policy: 'The receiving server refuses the mail by policy: reputation, authentication or content.',
-  route: 'The receiving server could not be reached.',
-  expired: 'The mail could not be delivered in time.',
-  system: 'The receiving server has a problem of its own.',
-  other: 'The receiving server refused the mail.',
-};
-
-/** Sentences that differ for a temporary refusal. */
-const TEMPORARY_REASONS: Readonly<Partial<Record<Cause, string>>> = {
-  policy: 'The receiving server holds the mail back by policy: greylisting, rate or reputation.',
-  other: 'The receiving server asks for a later try.',
-};
+/** The sentence of a cause; some differ for a temporary refusal. */
+function reasonFor(cause: Cause, isTemporary: boolean): string {
+  if (isTemporary && (cause === 'policy' || cause === 'other')) return SENTENCES[`cause_${cause}_for_now`];
+  return SENTENCES[`cause_${cause}`];
+}
 
 /** Judges one refusal. A 4xx, or no code at all, is always `deferred`. A policy refusal (5.7.x) is never a bounce: it is about us. */
 export function classify({ code, enhanced, reply }: Refusal): Verdict {
   const isPermanent = code >= 500 || (code < 400 && enhanced?.startsWith('5.') === true);
   const cause = findCause(code, enhanced, reply);
-  if (!isPermanent) return { kind: 'deferred', reason: TEMPORARY_REASONS[cause] ?? REASONS[cause] };
+  if (!isPermanent) return { kind: 'deferred', reason: reasonFor(cause, true) };
   // "550 4.1.1" contradicts itself, which is not enough to suppress an address.
   const isFinal = FINAL.has(cause) && enhanced?.startsWith('4.') !== true;
-  return { kind: isFinal ? 'bounce' : 'failed', reason: REASONS[cause] };
+  return { kind: isFinal ? 'bounce' : 'failed', reason: reasonFor(cause, false) };
 }
 
 /** Judges a refusal after which the mail is not tried again, such as `failed` in a delivery report: never `deferred`. */

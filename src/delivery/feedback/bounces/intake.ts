@@ -1,6 +1,7 @@
 /** Processes returned mail: receives it, parses it, and records bounces and complaints on the ledger. */
 import { type Clock, isoTimestamp } from '../../../clock.ts';
 import type { Db } from '../../../database/open.ts';
+import { sentence } from '../../../sentences.ts';
 import { parseReturnPath } from '../../links/return-paths.ts';
 import { tokenSecrets, unsignedLimits } from '../../links/tokens.ts';
 import { type BounceListener, type ReturnedMail, startBounceListener } from './listener.ts';
@@ -59,7 +60,7 @@ async function processReturnedMail(
       now,
       isoTimestamp(now),
     );
-  if (report.kind === 'complaint') record('complaint', true, `Complaint: ${report.feedbackType}`);
+  if (report.kind === 'complaint') record('complaint', true, sentence('complaint', { kind: report.feedbackType }));
   if (report.kind !== 'status' || report.verdict === null || report.verdict.kind === 'deferred') return;
   const diagnostic = report.recipients.find((recipient) => recipient.kind === 'failed')?.diagnostic;
   record(

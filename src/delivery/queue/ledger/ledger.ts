@@ -6,6 +6,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
+import { SENTENCES } from '../../../sentences.ts';
 import type { Person } from '../../content/values.ts';
 import { MAX_WAIT_MS } from '../../sending/backoff.ts';
 import { type Candidate, Candidates, type Claim } from '../candidates.ts';
@@ -63,7 +64,7 @@ export class Ledger {
     );
     this.#cancel = client
       .prepare<[number, number, number], number>(`
-        UPDATE deliveries SET state = ${DELIVERY_STATE.cancelled}, reply = 'the mailing was cancelled', updated_at = ?
+        UPDATE deliveries SET state = ${DELIVERY_STATE.cancelled}, reply = '${SENTENCES.mailing_cancelled}', updated_at = ?
         WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} LIMIT ?)
         RETURNING id`)
       .pluck();

@@ -1,0 +1,233 @@
+/**
+ * The sentences with which the service says why something was not done or what it found, each with a code. They are stored and
+ * answered in English; a program compares codes, and the dashboard has each sentence in the reader's language.
+ */
+
+/** By code. `{name}` stands for a value. What starts with a small letter follows “because” or a colon. */
+export const SENTENCES = {
+  // Why somebody gets no mail, or no more.
+  unsubscribed_all: 'unsubscribed from all mail',
+  unsubscribed_group: 'unsubscribed from this group',
+  suppressed_bounce: 'suppressed after an earlier bounce',
+  suppressed_complaint: 'suppressed after an earlier complaint',
+  left_target: 'left the target',
+  removed_from_segment: 'removed from the segment',
+  contact_deleted: 'contact was deleted',
+  readdressed: 'their address was changed',
+  mailing_cancelled: 'the mailing was cancelled',
+  automation_not_live: 'the automation is not live',
+  joined_outside_live: 'joined before it went live, or while it was paused',
+  not_in_target: 'not in the target',
+  no_test_sent:
+    'No test was sent, since these addresses get no mail: {who}. Take them off that list or test with others.',
+
+  // Why a mail was returned or not delivered.
+  cause_address: 'The address does not exist.',
+  cause_domain: 'The domain does not exist or takes no mail.',
+  cause_syntax: 'The receiving server does not take this as an address.',
+  cause_disabled: 'The mailbox is disabled.',
+  cause_full: 'The mailbox is full.',
+  cause_busy: 'The receiving server takes no more mail for now.',
+  cause_size: 'The mail is too large for the receiving server.',
+  cause_content: 'The receiving server does not take this kind of content.',
+  cause_sender: 'The receiving server does not accept the sender address.',
+  cause_policy: 'The receiving server refuses the mail by policy: reputation, authentication or content.',
+  cause_policy_for_now: 'The receiving server holds the mail back by policy: greylisting, rate or reputation.',
+  cause_route: 'The receiving server could not be reached.',
+  cause_expired: 'The mail could not be delivered in time.',
+  cause_system: 'The receiving server has a problem of its own.',
+  cause_other: 'The receiving server refused the mail.',
+  cause_other_for_now: 'The receiving server asks for a later try.',
+  complaint: 'Complaint: {kind}',
+  given_up: 'Given up after 4 days: {reply}',
+  not_built: 'The mail could not be built',
+  other_replies: 'Other replies',
+
+  // Why a campaign, a mailing or all sending is held.
+  held_cancelled: 'Cancelled before it ran',
+  held_copy: 'A copy: update it to queue it',
+  held_no_audience:
+    'Nobody to send to: the audience is empty, or everyone in it has unsubscribed, bounced or is excluded',
+  held_sender_deleted: 'The sender was deleted',
+  held_sender_unverified: 'The sender is not verified yet',
+  held_mails_sender_deleted: 'A sender of its mails was deleted',
+  held_not_prepared: 'The mailing could not be prepared: {problem}',
+  held_not_launched: 'It could not be launched: {problem}',
+  held_missed_time: 'Missed its time by {minutes} minutes: {cause}',
+  missed_held: 'sending was held',
+  missed_stopped: 'the service was not running',
+  missed_unverified: 'its sender was not verified',
+  held_mail: 'The mail "{subject}" cannot be sent: {problem}',
+  held_by_relay: 'The relay refuses mail: {reply}',
+  held_by_refusal:
+    'The relay refuses this sender or server, not the recipients (one recipient, now back in the queue): {reply}',
+  held_by_refusals:
+    'The relay refuses this sender or server, not the recipients ({count} recipients in a row, now back in the queue): {reply}',
+  held_type_deleted: 'A contact type it names was deleted',
+  held_own_type_deleted: 'Its contact type was deleted',
+  held_segment_deleted: 'A segment it names was deleted',
+  held_own_segment_deleted: 'Its segment was deleted',
+  held_type_of_segment_deleted: 'The contact type of a segment it names was deleted',
+  held_type_of_own_segment_deleted: "Its segment's contact type was deleted",
+  held_rule_field_deleted: 'A rule of the segment "{segment}" names the custom field {field}, which was deleted',
+  held_rule_field_changed:
+    'A rule of the segment "{segment}" does not suit the custom field {field}, which is of type {type} now',
+  held_restored: 'Restored from a backup, which does not know who was mailed after it was made',
+  held_clock:
+    'The clock is {days} days past when the service last ran: nothing is sent before a release, or before the clock is set right',
+  held_settings: 'SMTP_URL is set and PUBLIC_URL is not: links to unsubscribe would lead to this machine only',
+  mail_sender_deleted: 'its sender was deleted',
+  mail_sender_unverified: 'its sender is not verified yet',
+  content_none: 'It has no content: the blank template needs template code',
+  content_broken: 'Its content does not compile: {problem}',
+
+  // What is wrong with a field.
+  field_required: 'The {field} field is required.',
+  field_selected: 'The selected {field} is invalid.',
+  field_email: 'The {field} must be a valid email address.',
+  field_integer: 'The {field} must be an integer.',
+  field_string: 'The {field} must be a string.',
+  field_array: 'The {field} must be an array.',
+  field_minimum: 'The {field} must be at least {count} characters.',
+  field_maximum: 'The {field} may not be greater than {count} characters.',
+  field_least: 'The {field} must be at least {count}.',
+  field_most: 'The {field} may not be greater than {count}.',
+  field_items: 'The {field} may not have more than {count} items.',
+  field_taken: 'The {field} has already been taken.',
+  field_erased: 'The {field} belongs to a person who was erased, and is not accepted again.',
+  field_one_line: 'The {field} may not contain line breaks or control characters.',
+  file_no_rows: 'The file has no valid row.',
+  file_not_csv: 'The file must be a file of type: csv.',
+  file_too_large: 'The file may not be greater than {count} bytes.',
+  file_empty: 'The file is empty.',
+  file_windows: 'The file is not valid UTF-8, so it was read as Windows-1252.',
+  file_imported: 'The file has been imported',
+  column_unknown: 'Column not known: {name}',
+  column_email: 'One column must be the email.',
+
+  // What the present state does not allow.
+  last_owner: 'The last owner of an account cannot be removed or become something else',
+  role_too_low: 'Your role, {role}, may not do this; it takes {required}',
+  viewers_change_nothing: 'Viewers change nothing',
+  not_cancellable: 'Only a queued or running single send can be cancelled',
+  not_pausable: 'Only a running single send can be paused',
+  not_resumable: 'Only a paused single send can be resumed',
+  only_cancellable: 'The sender was deleted: the single send can only be cancelled',
+  not_retriable: 'Only a completed single send with failed recipients can be sent to them again',
+  not_changeable: 'A single send that is running or completed cannot be changed',
+  action_ended: 'The action has ended',
+  action_final: 'This action cannot be undone, or no longer',
+  too_many_actions: 'Too many actions are under way, try again when one of them has ended',
+  too_many_imports: 'Too many imports are under way, try again when one of them has ended',
+  too_many_templates: 'Too many templates are being worked on, try again in a moment',
+  too_many_sign_ins: 'Too many people are signing in at the moment, try again in a few seconds',
+  being_mailed: 'A mail to this person is just being sent: try again in a moment',
+  other_site: 'A page of another site asked for this',
+  not_found: 'Record Not Found',
+  database_busy: 'The database is busy, try again in a moment',
+  payload_too_large: 'Payload Too Large',
+
+  // What a check of the installation found, and what to do.
+  files_private: 'nobody but their owner can read them',
+  files_open_one: 'others can read a file with personal data, keys and secrets',
+  files_open: 'others can read {count} files with personal data, keys and secrets',
+  files_cure: "Make it private: chmod 600 '{file}'",
+  settings_complete: 'complete',
+  settings_remarks: 'valid, with remarks',
+  settings_address:
+    'Set PUBLIC_URL to the address under which recipients reach the service; sending is held until then.',
+  settings_no_relay: 'SMTP_URL is not set: mail stays in the built-in outbox.',
+  settings_no_address: 'PUBLIC_URL is not set: links in mails lead to this machine only.',
+  settings_no_https: 'PUBLIC_URL is not https: one-click unsubscribing (RFC 8058) needs https.',
+  settings_no_proxy: 'PUBLIC_URL is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.',
+  disk_free: '{size} GiB free beside the database',
+  disk_cure: 'Make room: with a full disk nothing is sent until there is space again.',
+  clock_before_release: '{time}, before this release was made',
+  clock_behind: '{time}, a day or more before the service last ran',
+  clock_cure: 'Set the clock and keep it right, with systemd-timesyncd or chrony.',
+  sending_on: 'not held',
+  sending_held: 'held. {reason}',
+  sending_cure: 'To let it go on: sendlark release',
+  background_running: 'running',
+  background_stalled: 'stalled: nothing is sent, and segments are not brought up to date',
+  background_cure: 'Read the log, then restart the service. Nothing is lost: what is due is in the database.',
+  relay_none: 'none: mail stays in the built-in outbox',
+  relay_none_cure: 'Set SMTP_URL to the relay that mail is to be handed to.',
+  relay_well: 'no failure in the last 10 minutes',
+  relay_failed: 'failed {when}: {reply}',
+  when_seconds: 'less than a minute ago',
+  when_minute: 'a minute ago',
+  when_minutes: '{count} minutes ago',
+  relay_cure: 'Mail waits and is tried again by itself. To find the cause: sendlark doctor',
+  backup_none: 'none was made with sendlark backup',
+  backup_fresh: 'the last one is of {day}',
+  backup_old: 'the last one is {days} days old',
+  backup_cure: 'Make one each day, onto another disk: sendlark backup FILE',
+
+  // The actor and subject of entries of the audit log.
+  actor_command_line: 'command line',
+  subject_first_owner: 'first owner',
+  subject_codes_left: '{count} left',
+} as const;
+
+export type SentenceCode = keyof typeof SENTENCES;
+type NamesIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+type ValuesOf<Code extends SentenceCode> = Record<NamesIn<(typeof SENTENCES)[Code]>, string | number>;
+type Values<Code extends SentenceCode> = [NamesIn<(typeof SENTENCES)[Code]>] extends [never] ? [] : [ValuesOf<Code>];
+
+/** Gives the English sentence of a code with its values filled in. */
+export function sentence<Code extends SentenceCode>(code: Code, ...[values]: Values<Code>): string {
+  return fillHoles(SENTENCES[code], values ?? {});
+}
+
+/** Puts values into the holes of a text; a hole without a value stays. */
+export function fillHoles(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => String(values[name] ?? hole));
+}
+
+/** A sentence that was recognized: its code and what stands in its holes. */
+export interface FoundSentence {
+  code: SentenceCode;
+  values: Record<string, string>;
+}
+
+/** The holes that hold a number. */
+const NUMBERS = ['count', 'minutes', 'days', 'size'];
+const PLAIN = new Map<string, SentenceCode>();
+const WITH_HOLES: { code: SentenceCode; pattern: RegExp; length: number }[] = [];
+for (const [name, text] of Object.entries(SENTENCES)) {
+  const code = name as SentenceCode;
+  if (!text.includes('{')) {
+    PLAIN.set(text, code);
+    continue;
+  }
+  const parts = text.split(/\{(\w+)\}/);
+  const source = parts.map((part, at) => (at % 2 === 1 ? hole(part) : part.replaceAll(/[.()?/]/g, '\\$&'))).join('');
+  WITH_HOLES.push({ code, pattern: new RegExp(`^${source}$`, 's'), length: text.length });
+}
+// The longest first, since a short sentence may be the beginning of a longer one.
+WITH_HOLES.sort((one, other) => other.length - one.length);
+
+function hole(name: string): string {
+  return `(?<${name}>${NUMBERS.includes(name) ? '\\d[\\d.]*' : '.+?'})`;
+}
+
+/** The longest text that is looked at: what others say can be long. */
+const MAX_CHARACTERS = 4000;
+
+/** Recognizes an English sentence; null for what others said, such as the reply of a mail server. */
+export function findSentence(text: string): FoundSentence | null {
+  const plain = PLAIN.get(text);
+  if (plain !== undefined) return { code: plain, values: {} };
+  if (text.length > MAX_CHARACTERS) return null;
+  for (const { code, pattern } of WITH_HOLES) {
+    const found = pattern.exec(text);
+    if (found !== null) return { code, values: { ...found.groups } };
+  }
+  return null;
+}
+
+/** The code of an English sentence; null for none, and for what others said. */
+export function sentenceCode(text: string | null): SentenceCode | null {
+  return text === null ? null : (findSentence(text)?.code ?? null);
+}
