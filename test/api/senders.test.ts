@@ -1,19 +1,12 @@
 /** Senders and their verification mail: what leaves, what does not, and where an owner reads about it. */
+
 import t, { type Test } from 'tap';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { Relay } from '../support/launched-mailing.ts';
+import { SHOP_SENDER } from '../support/sender.ts';
 
 const MINUTE = 60_000;
-const SENDER = {
-  from_name: 'Lark Books',
-  from_email: 'hello@example.com',
-  reply_to_email: 'hello@example.com',
-  country_id: 1,
-  company_address: '1 Harbour St',
-  nickname: 'Shop',
-};
-
 async function started(t: Test, courierOf?: (db: unknown) => Courier) {
   const app = await startApp(t, {}, courierOf);
   const call = async (method: string, path: string, options: object) => {
@@ -24,8 +17,8 @@ async function started(t: Test, courierOf?: (db: unknown) => Courier) {
   };
   return {
     app,
-    save: (changes = {}) => call('POST', '/sender/save', { form: { ...SENDER, ...changes } }),
-    change: (changes = {}) => call('POST', '/sender/update', { form: { sender_id: 1, ...SENDER, ...changes } }),
+    save: (changes = {}) => call('POST', '/sender/save', { form: { ...SHOP_SENDER, ...changes } }),
+    change: (changes = {}) => call('POST', '/sender/update', { form: { sender_id: 1, ...SHOP_SENDER, ...changes } }),
     resend: async (sender_id = 1) => {
       const message = await call('GET', '/sender/resend-mail', { query: { sender_id } });
       t.equal(message, 'Verification Mail Send');
@@ -70,7 +63,7 @@ t.test('confirming an address confirms every sender of the account that has it',
   const { app, save } = await started(t);
   await save();
   await save({ nickname: 'Second' });
-  await app.two.call('POST', '/sender/save', { form: SENDER });
+  await app.two.call('POST', '/sender/save', { form: SHOP_SENDER });
   await save({ from_email: 'desk@example.com' });
   app.clock.advance(6 * MINUTE);
   await app.one.call('GET', '/sender/resend-mail', { query: { sender_id: 1 } });

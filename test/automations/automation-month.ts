@@ -1,8 +1,10 @@
 /** A random month (repeatable by its seed) of an account with three automations, run in the real application and in the model. */
+
 import type { Test } from 'tap';
 import type { Courier, Outcome } from '../../src/delivery/transport/courier.ts';
 import { startApp } from '../support/app.ts';
 import { randomOf } from '../support/random.ts';
+import { SENDER } from '../support/sender.ts';
 import { AutomationModel, type Mail, type Plan } from './automation-model.ts';
 
 export const HOUR = 3_600_000;
@@ -98,14 +100,7 @@ export async function startWorld(t: Test, seed: number) {
   for (const name of ['Readers', 'Customers']) await post('/contacts-type/add', { name });
   for (const group_name of ['News', 'Offers'])
     await post('/unsubscribes-groups/save', { group_name, description: 'd', is_display: 1 });
-  await post('/sender/save', {
-    from_name: 'Lark',
-    from_email: 'lark@example.com',
-    reply_to_email: 'lark@example.com',
-    country_id: 1,
-    company_address: '1 Harbour St',
-    nickname: 'l',
-  });
+  await post('/sender/save', SENDER);
   await app.background();
 
   const world = {

@@ -1,22 +1,15 @@
 /** What is shown in a browser apart from leaving: web copies, the sender's confirmation, template pictures. */
+
 import { readdirSync } from 'node:fs';
 import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
-
-const SENDER = {
-  from_name: 'Lark Books',
-  from_email: 'hello@example.com',
-  reply_to_email: 'hello@example.com',
-  country_id: 1,
-  company_address: '1 Harbour St',
-  nickname: 'Shop',
-};
+import { SHOP_SENDER } from '../support/sender.ts';
 
 async function withSender(t: Test) {
   const app = await startApp(t);
-  await mustSucceed(t, app.one)('/sender/save', SENDER);
+  await mustSucceed(t, app.one)('/sender/save', SHOP_SENDER);
   await app.background();
   const raw = app.db.prepare<[], Buffer>('SELECT raw FROM outbox ORDER BY id DESC LIMIT 1').pluck().get();
   const mail = await PostalMime.parse(raw ?? '');

@@ -1,6 +1,8 @@
 /** An automation with its mails, made through the API, and people who join it. */
+
 import type { Test } from 'tap';
 import { startApp, type TestApp } from './app.ts';
+import { SENDER } from './sender.ts';
 
 /** In milliseconds. */
 export const HOUR = 3_600_000;
@@ -26,14 +28,7 @@ export async function withWelcomeSeries(
   const get = async (path: string, query: Record<string, unknown> = {}) => app.one.call('GET', path, { query });
   await post('/contacts-type/add', { name: 'Readers' });
   await post('/unsubscribes-groups/save', { group_name: 'News', description: 'n', is_display: 1 });
-  await post('/sender/save', {
-    from_name: 'Lark',
-    from_email: 'lark@example.com',
-    reply_to_email: 'lark@example.com',
-    country_id: 1,
-    company_address: '1 Harbour St',
-    nickname: 'l',
-  });
+  await post('/sender/save', SENDER);
   await app.background();
   app.db.exec('DELETE FROM outbox');
   const { utr } = await post('/automations/create', {

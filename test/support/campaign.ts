@@ -1,7 +1,9 @@
 /** Sends a campaign through the interface and gives what arrives, for tests of what recipients meet. */
+
 import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
 import type { Caller, TestApp } from './app.ts';
+import { SHOP_SENDER } from './sender.ts';
 
 export interface Mail {
   to: string;
@@ -33,14 +35,7 @@ export async function sendCampaign(t: Test, app: TestApp, campaign: Campaign = {
   await must('/contacts-type/add', { name: 'Readers' });
   for (const person of people)
     await must('/contacts/add', { contact_type_id: 1, first_name: 'A', country: 1, ...person });
-  await must('/sender/save', {
-    from_name: 'Lark Books',
-    from_email: 'hello@example.com',
-    reply_to_email: 'hello@example.com',
-    country_id: 1,
-    company_address: '1 Harbour St',
-    nickname: 'Shop',
-  });
+  await must('/sender/save', SHOP_SENDER);
   const { utr } = (await must('/single/send/create', {
     template_id: 1,
     template_html: html,

@@ -1,8 +1,10 @@
 /** An account with contacts, an unsubscribe group, a sender and a fake relay, for tests in which people change while mail is queued. */
+
 import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
 import type { Courier, Outcome } from '../../src/delivery/transport/courier.ts';
 import { startApp } from './app.ts';
+import { SENDER } from './sender.ts';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -67,15 +69,7 @@ export async function startShop(t: Test, settings: Record<string, string> = {}) 
 
   await post('/contacts-type/add', { name: 'Readers' });
   await post('/unsubscribes-groups/save', { group_name: 'News', description: 'n', is_display: 1 });
-  const sender = {
-    from_name: 'Lark',
-    from_email: 'lark@example.com',
-    reply_to_email: 'lark@example.com',
-    country_id: 1,
-    company_address: '1 Harbour St',
-    nickname: 'l',
-  };
-  await post('/sender/save', sender);
+  await post('/sender/save', SENDER);
   await app.background();
 
   return {
@@ -85,7 +79,7 @@ export async function startShop(t: Test, settings: Record<string, string> = {}) 
     get,
     act,
     remove,
-    sender,
+    sender: SENDER,
 
     /** Adds `<name>@example.org` and gives the contact's id. */
     async add(name: string, type = 1): Promise<number> {

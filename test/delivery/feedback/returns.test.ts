@@ -1,4 +1,5 @@
 /** Returned mail, from the listener to the counters, and reports by providers through the API. */
+
 import { readFileSync } from 'node:fs';
 import nodemailer from 'nodemailer';
 import t, { type Test } from 'tap';
@@ -8,6 +9,7 @@ import type { Courier } from '../../../src/delivery/transport/courier.ts';
 import { SmtpPool } from '../../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../../src/delivery/transport/smtp/relay-urls.ts';
 import { startApp } from '../../support/app.ts';
+import { SENDER } from '../../support/sender.ts';
 import { DROP, type Script, startSink } from '../../support/smtp/scripted-relay.ts';
 
 /** A single send to Ann, launched but not yet sent, and a listener for returned mail. */
@@ -18,14 +20,7 @@ async function launched(t: Test, courier?: () => Courier) {
   await post('/contacts-type/add', { name: 'Readers' });
   await post('/contacts/add', { contact_type_id: 1, email: 'ann@example.org', country: 1 });
   await post('/unsubscribes-groups/save', { group_name: 'News', description: 'n', is_display: 1 });
-  await post('/sender/save', {
-    from_name: 'Lark',
-    from_email: 'lark@example.com',
-    reply_to_email: 'lark@example.com',
-    country_id: 1,
-    company_address: '1 Harbour St',
-    nickname: 'l',
-  });
+  await post('/sender/save', SENDER);
   await app.background();
   const { utr } = (
     await post('/single/send/create', {

@@ -1,9 +1,11 @@
 /** What holds sending as a whole, what lifts it, and how every hold is told in the log and in /metrics. */
+
 import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { holdSending, releaseSending, sendingHeldReason } from '../../../src/delivery/queue/sending-hold.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { mustSucceed } from '../../support/campaign.ts';
+import { SENDER } from '../../support/sender.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -23,14 +25,7 @@ async function ready(t: Test, settings: Record<string, string> = {}) {
   await must('/contacts-type/add', { name: 'Readers' });
   await must('/contacts/add', { contact_type_id: 1, email: 'anna@example.org', first_name: 'Anna', country: 1 });
   await must('/unsubscribes-groups/save', { group_name: 'News', description: 'n', is_display: 1 });
-  await must('/sender/save', {
-    from_name: 'Lark',
-    from_email: 'lark@example.com',
-    reply_to_email: 'lark@example.com',
-    country_id: 1,
-    company_address: '1 Harbour St',
-    nickname: 'l',
-  });
+  await must('/sender/save', SENDER);
   const send = async (given: Record<string, unknown> = {}) => {
     const body = {
       template_id: 1,
