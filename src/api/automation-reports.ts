@@ -1,9 +1,10 @@
-/** The report of an automation, and a forecast of its mails for one person (additions). */
+/** The light list of automations, the report of one, and a forecast of its mails for one person (additions). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { requireAutomation } from '../automations/automations.ts';
 import { forecastFor } from '../automations/forecast.ts';
 import { automationReport } from '../automations/report.ts';
+import { AUTOMATION_STATES, listAutomationSummaries } from '../automations/summaries.ts';
 import { HELD_CODES } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import {
@@ -12,6 +13,7 @@ import {
   identifier,
   integer,
   isoTimestampSchema,
+  line,
   nullable,
   successWith,
   zeroOrOne,
@@ -19,10 +21,42 @@ import {
 import { sentenceCode } from '../sentences.ts';
 
 const tags = ['Automations'];
+const DEFAULT_ROWS = 50;
+
+const HeldCode = nullable(choice(...HELD_CODES, 'sending_held'));
+
+const Summary = Type.Object({
+  id: integer(),
+  utr: Type.String(),
+  automation_name: Type.String(),
+  state: choice(...AUTOMATION_STATES),
+  held_code: HeldCode,
+  held_reason: nullable(Type.String()),
+  live_at: nullable(Type.String()),
+  created_at: Type.String(),
+  mails: integer({ description: 'Number of mails in the series.' }),
+  waiting: integer({ description: 'People who wait for their next mail.' }),
+  finished: integer({ description: 'People who had every mail.' }),
+  left: integer({ description: 'People who left before the end.' }),
+  triggered: integer(),
+  ended: integer({ description: 'Mails with a final state.' }),
+  delivered: integer(),
+  people_opens: integer(),
+  people_clicks: integer(),
+  bounces: integer(),
+  unsubscribes: integer(),
+});
+const SummariesQuery = Type.Object({
+  utr: identifier('Only this automation.'),
+  state: Type.Optional(choice(...AUTOMATION_STATES)),
+  search: Type.Optional(line({ description: 'Only those with this text in the name.' })),
+  limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
+  before_id: Type.Optional(integer({ description: 'Only those with a lower id: next_before_id of the page before.' })),
+});
 
 const Report = Type.Object({
   status: integer(),
-  held_code: nullable(choice(...HELD_CODES, 'sending_held')),
+  held_code: HeldCode,
   held_reason: nullable(Type.String()),
   people: Type.Array(
     Type.Object({
@@ -71,6 +105,30 @@ const ByUtr = Type.Object({ utr: identifier('The automation.') });
 const ByPerson = Type.Object({ ...ByUtr.properties, email: email() });
 
 export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  app.get(
+    '/automations/summaries',
+    {
+      schema: {
+        tags,
+        summary: 'List the automations, newest first, with their people and results (addition)',
+        description:
+          'A page that is filtered may hold fewer records than the limit, even none, though next_before_id says that more follow.',
+        querystring: SummariesQuery,
+        response: successWith({
+          summaries: Type.Array(Summary, { description: 'The automations.' }),
+          next_before_id: nullable(integer()),
+        }),
+      },
+    },
+    async (request) => {
+      const { utr, state, search, limit = DEFAULT_ROWS, before_id: beforeId } = request.query;
+      const { accountId } = request;
+      const id = utr === undefined ? undefined : requireAutomation(db, accountId, utr, 'Record not found').id;
+      const filter = { accountId, id, states: state && [state], search, beforeId, limit };
+      return { status: 'success' as const, message: listAutomationSummaries(db.$client, filter) };
+    },
+  );
+
   app.get(
     '/automations/report',
     {

@@ -139,6 +139,11 @@ t.test(
       ['cancelled', null],
       ['sending', 3],
     ]);
+    t.strictSame(
+      db.$client.prepare('SELECT automation_id, state, people FROM enrolment_counts WHERE people > 0').raw().all(),
+      [[1, 'active', 2]],
+      'they are counted',
+    );
     db.$client.close();
   },
 );

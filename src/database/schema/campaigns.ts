@@ -161,6 +161,17 @@ export const enrolments = sqliteTable(
   ],
 );
 
+/** How many enrolments of an automation are in each state, kept by triggers on `enrolments`: counting a million on each request takes too long. */
+export const enrolmentCounts = sqliteTable(
+  'enrolment_counts',
+  {
+    automation_id: integer().notNull(),
+    state: text({ enum: ['active', 'finished', 'left'] }).notNull(),
+    people: count(),
+  },
+  (table) => [primaryKey({ columns: [table.automation_id, table.state] })],
+);
+
 /** One mail of one enrolment and its delivery. The unique index keeps a mail from being sent to the same person twice. */
 export const steps = sqliteTable(
   'steps',

@@ -57,6 +57,7 @@ const RECORDS: Record<string, string> = {
   '/contacts/search contacts': 'FoundContact',
   '/automations/preview preview': 'AutomationPreview',
   '/automations/report report': 'AutomationReport',
+  '/automations/summaries summaries': 'AutomationSummary',
   '/sender/report report': 'SenderReport',
   summaries: 'SingleSendSummary',
   '/single-send/mail mail': 'ShownMail',

@@ -51,6 +51,8 @@ export const REPORT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'SingleSendReport.state': 'State of the recipients counted here.',
   'Overview.state':
     'What it is doing. preparing: its recipients are being enqueued; cancelling: recipients still wait for their final state.',
+  'AutomationSummary.state':
+    'draft: it was never live; paused: its owner stopped it; held: Sendlark stopped it, for the reason given.',
   'SingleSendSummary.state': 'What it is doing: its status and the state of its mailing in one word.',
   'FoundRecipient.state': 'State of the mail; all states except queued and sending are final.',
   'SingleSendReport.states': 'Recipients by state.',

@@ -3,14 +3,15 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient, ApiFailure } from '../../api-client.ts';
+import { StateBadge } from '../../components/campaign-state.tsx';
 import { Stats } from '../../components/figures.tsx';
-import { Badge, Card, Notice } from '../../components/surface.tsx';
+import { Card, Notice } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import { PersonForecast } from './person-forecast.tsx';
-import { type Automation, type AutomationReport, type Forecast, stateOf } from './records.ts';
+import { type AutomationReport, type Forecast, readSummary, type Summary } from './records.ts';
 import { Steps } from './steps.tsx';
 
 export async function automationScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
@@ -22,13 +23,13 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
       const api = new ApiClient(app, request);
       const { utr } = request.params;
       const { email = '' } = request.query;
-      const { automation } = await api.get<{ automation: Automation }>('/automations/details', { utr });
+      const summary = await readSummary(api, utr);
       const { report } = await api.get<{ report: AutomationReport }>('/automations/report', { utr });
-      const frame = { title: automation.automation_name, section: 'automations' } as const;
+      const frame = { title: summary.automation_name, section: 'automations' } as const;
       const asked = email === '' ? null : await readForecast(api, utr, email);
       const content = (
         <>
-          <Overview automation={automation} report={report} now={clock.now()} />
+          <Overview summary={summary} report={report} now={clock.now()} />
           <PersonForecast email={email} asked={asked} now={clock.now()} />
         </>
       );
@@ -49,26 +50,24 @@ async function readForecast(api: ApiClient, utr: string, email: string) {
 }
 
 interface OverviewProps {
-  automation: Automation;
+  summary: Summary;
   report: AutomationReport;
   now: Date;
 }
 
-function Overview({ automation, report, now }: OverviewProps) {
+function Overview({ summary, report, now }: OverviewProps) {
   const language = useLanguage();
-  const { key, tone } = stateOf(automation, report.held_reason);
-  const inState = (state: string) =>
-    report.people.filter((group) => group.state === state).reduce((sum, { count }) => sum + count, 0);
+  const { held_reason: reason } = summary;
   const left = report.people.filter(({ state }) => state === 'left');
   return (
     <>
-      {report.held_reason !== null && <Notice tone="warn">{language.sentence(report.held_reason)}</Notice>}
-      <Card title={language.say('automations.people')} action={<Badge tone={tone}>{language.say(key)}</Badge>}>
+      {reason !== null && <Notice tone="warn">{language.sentence(reason)}</Notice>}
+      <Card title={language.say('automations.people')} action={<StateBadge state={summary.state} />}>
         <Stats
           figures={[
-            { label: language.say('automations.people.waiting'), value: language.number(inState('waiting')) },
-            { label: language.say('automations.people.finished'), value: language.number(inState('finished')) },
-            { label: language.say('automations.people.left'), value: language.number(inState('left')) },
+            { label: language.say('automations.people.waiting'), value: language.number(summary.waiting) },
+            { label: language.say('automations.people.finished'), value: language.number(summary.finished) },
+            { label: language.say('automations.people.left'), value: language.number(summary.left) },
           ]}
         />
         {left.length > 0 && (

@@ -1,99 +1,143 @@
-/** The automations of the account, with their figures. */
+/** The automations of the account, newest first, found by their state or name, with their people and results. */
 import type { FastifyInstance } from 'fastify';
+import { AUTOMATION_STATES } from '../../../automations/summaries.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
-import { Badge, Empty } from '../../components/surface.tsx';
+import { StateBadge } from '../../components/campaign-state.tsx';
+import { SearchForm } from '../../components/search.tsx';
+import { Empty } from '../../components/surface.tsx';
 import { Pager, Table } from '../../components/table.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import { automationScreen } from './automation.tsx';
-import { type Automation, stateOf } from './records.ts';
+import type { Summary } from './records.ts';
 
-const ROWS = 50;
+interface ListQuery {
+  search?: string;
+  state?: string;
+  before?: string;
+}
 
 /** Registers the list and the page of one automation. */
 export async function automationScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
-  app.route<{ Querystring: { before?: string } }>({
+  app.route<{ Querystring: ListQuery }>({
     method: READ,
     url: '/automations',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const { before } = request.query;
-      const query = { order: 'newest', limit: String(ROWS + 1), ...(before !== undefined && { before_id: before }) };
-      const { automations } = await new ApiClient(app, request).get<{ automations: Automation[] }>(
-        '/automations',
-        query,
-      );
+      const { search = '', before } = request.query;
+      const state = AUTOMATION_STATES.find((name) => name === request.query.state);
+      const { summaries, next_before_id: next } = await new ApiClient(app, request).get<{
+        summaries: Summary[];
+        next_before_id: number | null;
+      }>('/automations/summaries', {
+        ...(search && { search }),
+        ...(state && { state }),
+        ...(before !== undefined && { before_id: before }),
+      });
       const frame = { title: languageOf(request, viewer).say('nav.automations'), section: 'automations' } as const;
-      const content = <Automations automations={automations} isLater={before !== undefined} />;
-      return sendPage(request, reply, viewer, frame, content);
+      const list = { summaries, next, search, state, isLater: before !== undefined };
+      return sendPage(request, reply, viewer, frame, <Automations {...list} />);
     },
   });
   await app.register(automationScreen, { clock });
 }
 
-/** `automations` has one more than a page shows where there is a further page. */
-function Automations({ automations, isLater }: { automations: readonly Automation[]; isLater: boolean }) {
+interface AutomationList {
+  summaries: readonly Summary[];
+  /** Where the next page goes on; null where this is the last. */
+  next: number | null;
+  search: string;
+  state: (typeof AUTOMATION_STATES)[number] | undefined;
+  isLater: boolean;
+}
+
+function Automations({ summaries, next, search, state, isLater }: AutomationList) {
   const language = useLanguage();
-  const shown = automations.slice(0, ROWS);
-  if (shown.length === 0 && !isLater) {
+  const href = (before?: number) => {
+    const query = new URLSearchParams({
+      ...(search && { search }),
+      ...(state && { state }),
+      ...(before !== undefined && { before: String(before) }),
+    }).toString();
+    return query === '' ? '/automations' : `/automations?${query}`;
+  };
+  if (summaries.length === 0 && search === '' && state === undefined && !isLater) {
     return (
       <Empty icon="path" title={language.say('automations.empty.title')}>
         {language.say('automations.empty.text')}
       </Empty>
     );
   }
-  const share = (part: number, whole: number) => (whole === 0 ? '–' : language.percent(part / whole));
   return (
     <>
-      <Table
-        caption={language.say('nav.automations')}
-        rows={shown}
-        keyOf={({ id }) => id}
-        columns={[
-          {
-            heading: language.say('automations.name'),
-            cell: ({ utr, automation_name: name }) => (
+      <SearchForm
+        name="search"
+        label={language.say('automations.search')}
+        find={language.say('automations.find')}
+        value={search}
+      >
+        <select name="state" aria-label={language.say('automations.state')}>
+          <option value="">{language.say('automations.state.any')}</option>
+          {AUTOMATION_STATES.map((name) => (
+            <option key={name} value={name} selected={name === state}>
+              {language.say(`state.${name}`)}
+            </option>
+          ))}
+        </select>
+      </SearchForm>
+      {summaries.length === 0 ? (
+        <p>{language.say(next === null ? 'automations.none' : 'automations.noneHere')}</p>
+      ) : (
+        <AutomationTable summaries={summaries} />
+      )}
+      <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
+    </>
+  );
+}
+
+function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
+  const language = useLanguage();
+  const share = (part: number, { delivered }: Summary) => (delivered === 0 ? '–' : language.percent(part / delivered));
+  return (
+    <Table
+      caption={language.say('nav.automations')}
+      rows={summaries}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          heading: language.say('automations.name'),
+          cell: ({ utr, automation_name: name, held_reason: reason }) => (
+            <span class="named">
               <a href={`/automations/${utr}`}>
                 <bdi>{name}</bdi>
               </a>
-            ),
-          },
-          {
-            heading: language.say('automations.state'),
-            cell: (automation) => {
-              const { key, tone } = stateOf(automation);
-              return <Badge tone={tone}>{language.say(key)}</Badge>;
-            },
-          },
-          {
-            heading: language.say('automations.mails'),
-            isNumber: true,
-            cell: ({ automation_schedule_count: count = 0 }) => language.number(count),
-          },
-          {
-            heading: language.say('automations.delivered'),
-            isNumber: true,
-            cell: ({ total_delivered: count }) => language.number(count),
-          },
-          {
-            heading: language.say('automations.opened'),
-            isNumber: true,
-            cell: (row) => share(row.total_unique_opens, row.total_delivered),
-          },
-          {
-            heading: language.say('automations.left'),
-            isNumber: true,
-            cell: (row) => share(row.total_unsubscribe, row.total_delivered),
-          },
-        ]}
-      />
-      <Pager
-        first={isLater ? '/automations' : null}
-        next={automations.length > ROWS ? `/automations?before=${shown.at(-1)?.id}` : null}
-      />
-    </>
+              {reason !== null && <span class="small quiet-text">{language.sentence(reason)}</span>}
+            </span>
+          ),
+        },
+        { heading: language.say('automations.state'), cell: ({ state }) => <StateBadge state={state} /> },
+        {
+          heading: language.say('automations.mails'),
+          isNumber: true,
+          cell: ({ mails }) => language.number(mails),
+        },
+        {
+          heading: language.say('automations.people.waiting'),
+          isNumber: true,
+          cell: ({ waiting }) => language.number(waiting),
+        },
+        {
+          heading: language.say('automations.delivered'),
+          isNumber: true,
+          cell: ({ delivered }) => language.number(delivered),
+        },
+        { heading: language.say('automations.opened'), isNumber: true, cell: (row) => share(row.people_opens, row) },
+        { heading: language.say('automations.clicked'), isNumber: true, cell: (row) => share(row.people_clicks, row) },
+        { heading: language.say('automations.left'), isNumber: true, cell: (row) => share(row.unsubscribes, row) },
+      ]}
+    />
   );
 }

@@ -1,20 +1,9 @@
 /** What the API says about automations. */
-import type { Tone } from '../../components/surface.tsx';
-import type { PlainKey } from '../../words/index.ts';
+import type { AutomationSummary } from '../../../automations/summaries.ts';
+import type { ApiClient } from '../../api-client.ts';
 
-/** An automation in the list, with its counters over all its mails. */
-export interface Automation {
-  id: number;
-  utr: string;
-  automation_name: string;
-  status: number;
-  live_at: string | null;
-  total_triggered: number;
-  total_delivered: number;
-  total_unique_opens: number;
-  total_unsubscribe: number;
-  automation_schedule_count?: number;
-}
+/** An automation in the list, with its people and the counters over all its mails. */
+export type Summary = AutomationSummary;
 
 /** One mail of an automation; `utr` is null when it was deleted. */
 export interface ReportedMail {
@@ -31,8 +20,6 @@ export interface ReportedMail {
 }
 
 export interface AutomationReport {
-  status: number;
-  held_reason: string | null;
   people: { state: string; reason: string | null; count: number }[];
   mails: ReportedMail[];
 }
@@ -45,16 +32,10 @@ export interface Forecast {
   mails: { utr: string; subject: string; sent_at: string | null; due_at: string | null }[];
 }
 
-const LIVE = 1;
-
-/** The state of an automation in a word: live, paused after it has been live, held with a reason, or a draft. */
-export function stateOf(
-  { status, live_at }: Pick<Automation, 'status' | 'live_at'>,
-  heldReason: string | null = null,
-): { key: PlainKey; tone: Tone } {
-  if (heldReason !== null) return { key: 'automations.state.held', tone: 'warn' };
-  if (status === LIVE) return { key: 'automations.state.live', tone: 'good' };
-  return live_at === null
-    ? { key: 'automations.state.draft', tone: 'plain' }
-    : { key: 'automations.state.paused', tone: 'warn' };
+/** The automation with this utr; throws an ApiFailure where the account has none. */
+export async function readSummary(api: ApiClient, utr: string): Promise<Summary> {
+  const { summaries } = await api.get<{ summaries: Summary[] }>('/automations/summaries', { utr });
+  const [summary] = summaries;
+  if (summary === undefined) throw new Error('the API gave no automation where it should have answered 404');
+  return summary;
 }

@@ -1,0 +1,112 @@
+/** The automations of an account as light rows: the state of each in one word, its people and what its mails achieved. */
+import type { Database } from 'better-sqlite3';
+import { fold } from '../database/fold.ts';
+import { AUTOMATION_STATUS, type HeldCode } from '../database/schema/index.ts';
+import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+
+/** Every state. A paused automation was live; a held one stands still because of Sendlark, not of its owner. */
+export const AUTOMATION_STATES = ['draft', 'live', 'paused', 'held'] as const;
+export type AutomationState = (typeof AUTOMATION_STATES)[number];
+
+export interface AutomationSummary {
+  id: number;
+  utr: string;
+  automation_name: string;
+  state: AutomationState;
+  /** `sending_held` stands for a hold of all sending. */
+  held_code: HeldCode | 'sending_held' | null;
+  held_reason: string | null;
+  live_at: string | null;
+  created_at: string;
+  mails: number;
+  waiting: number;
+  finished: number;
+  left: number;
+  triggered: number;
+  /** Mails with a final state. */
+  ended: number;
+  delivered: number;
+  people_opens: number;
+  people_clicks: number;
+  bounces: number;
+  unsubscribes: number;
+}
+
+/** Which automations; without `states` and `search`, all. */
+export interface SummaryFilter {
+  accountId: number;
+  /** Only this one. */
+  id?: number | undefined;
+  states?: readonly AutomationState[] | undefined;
+  /** Text in the name, in any case. */
+  search?: string | undefined;
+  /** Only those with a lower id. */
+  beforeId?: number | undefined;
+  limit: number;
+}
+
+/** Automations looked at for a page of a filtered list. The page may be cut by this, so the answer says where to go on. */
+const MAX_EXAMINED = 1000;
+
+/**
+ * Reads the automations of the page and all their figures in one statement: the people from the counts that the enrolments keep, the
+ * mails from the counters of their mailings.
+ */
+const PAGE = `
+  WITH page AS MATERIALIZED (
+    SELECT id, utr, automation_name, status, live_at, created_at, held_code, held_reason FROM automations INDEXED BY automations_user
+    WHERE user_id = @account AND deleted_at IS NULL AND id < @before AND id >= @from ORDER BY id DESC LIMIT @examined),
+  sent AS (
+    SELECT automation_id, sum(triggered) AS triggered, sum(delivered + bounces + failed + suppressed + cancelled) AS ended,
+      sum(delivered) AS delivered, sum(people_opens) AS people_opens, sum(people_clicks) AS people_clicks, sum(bounces) AS bounces,
+      sum(unsubscribes) AS unsubscribes, min(iif(state = 'held', id, NULL)) AS held_id
+    FROM mailings INDEXED BY mailings_automation WHERE automation_id IN (SELECT id FROM page) GROUP BY automation_id),
+  enrolled AS (
+    SELECT automation_id, sum(iif(state = 'active', people, 0)) AS waiting, sum(iif(state = 'finished', people, 0)) AS finished,
+      sum(iif(state = 'left', people, 0)) AS gone
+    FROM enrolment_counts WHERE automation_id IN (SELECT id FROM page) GROUP BY automation_id),
+  series AS (
+    SELECT automation_id, count(*) AS mails FROM automation_schedules WHERE automation_id IN (SELECT id FROM page) GROUP BY automation_id),
+  rows AS (
+    SELECT a.*, CASE
+        WHEN a.held_code IS NOT NULL OR m.held_id IS NOT NULL THEN 'held'
+        WHEN a.status = ${AUTOMATION_STATUS.live} THEN iif(@sendingHeld IS NULL, 'live', 'held')
+        ELSE iif(m.automation_id IS NULL, 'draft', 'paused') END AS state,
+      h.held_code AS mailing_code, h.held_reason AS mailing_reason, ifnull(s.mails, 0) AS mails,
+      ifnull(p.waiting, 0) AS waiting, ifnull(p.finished, 0) AS finished, ifnull(p.gone, 0) AS gone,
+      ifnull(m.triggered, 0) AS triggered, ifnull(m.ended, 0) AS ended, ifnull(m.delivered, 0) AS delivered,
+      ifnull(m.people_opens, 0) AS people_opens, ifnull(m.people_clicks, 0) AS people_clicks, ifnull(m.bounces, 0) AS bounces,
+      ifnull(m.unsubscribes, 0) AS unsubscribes
+    FROM page a LEFT JOIN sent m ON m.automation_id = a.id LEFT JOIN mailings h ON h.id = m.held_id
+      LEFT JOIN enrolled p ON p.automation_id = a.id LEFT JOIN series s ON s.automation_id = a.id)
+  SELECT id, utr, automation_name, state, live_at, created_at, mails, waiting, finished, gone AS "left", triggered, ended, delivered,
+    people_opens, people_clicks, bounces, unsubscribes,
+    coalesce(held_code, mailing_code, iif(state = 'held', 'sending_held', NULL)) AS held_code,
+    iif(state = 'held', coalesce(held_reason, mailing_reason, @sendingHeld), NULL) AS held_reason,
+    (@search = '' OR instr(fold(automation_name), @search) > 0)
+      AND (@states IS NULL OR state IN (SELECT value FROM json_each(@states))) AS is_wanted
+  FROM rows ORDER BY id DESC`;
+
+/** A page of the automations, the newest first, and where the next page goes on; null where this is the last. */
+export function listAutomationSummaries(
+  client: Database,
+  { accountId, id, states, search = '', beforeId, limit }: SummaryFilter,
+): { summaries: AutomationSummary[]; next_before_id: number | null } {
+  const isFiltered = states !== undefined || search !== '';
+  const rows = client
+    .prepare<Record<string, string | number | null>, AutomationSummary & { is_wanted: 0 | 1 }>(PAGE)
+    .all({
+      account: accountId,
+      from: id ?? 0,
+      before: id === undefined ? (beforeId ?? Number.MAX_SAFE_INTEGER) : id + 1,
+      examined: isFiltered ? MAX_EXAMINED : limit + 1,
+      search: fold(search),
+      states: states === undefined ? null : JSON.stringify(states),
+      sendingHeld: sendingHeldReason(client),
+    });
+  const wanted = rows.filter(({ is_wanted }) => is_wanted === 1);
+  const summaries = wanted.slice(0, limit).map(({ is_wanted: _, ...summary }) => summary);
+  const isCut = wanted.length > limit;
+  const end = isCut ? summaries.at(-1) : isFiltered && rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
+  return { summaries, next_before_id: end?.id ?? null };
+}
