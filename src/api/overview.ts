@@ -5,12 +5,15 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { AudienceGrowth } from '../audience/growth.ts';
-import { RELEASED } from '../clock.ts';
+import { listAutomationSummaries } from '../automations/summaries.ts';
+import { isoTimestamp, RELEASED } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
-import { AUTOMATION_STATUS, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+import { HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import type { Deps } from '../deps.ts';
-import { choice, integer, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
+import { DOMAIN_CHECKS } from '../health-checks/doctor-findings.ts';
+import { DNS_STATES, dnsSeen, RELAY_STATES, relaySeen } from '../health-checks/ways-out.ts';
+import { choice, integer, isoTimestampSchema, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
 import { senderDomain } from '../senders/domains.ts';
 import { FINISHED, isHeld, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
 import { VERSION } from '../version.ts';
@@ -26,7 +29,7 @@ const Campaign = Type.Object({
   utr: Type.String(),
   name: Type.String(),
   state: choice(...SHOWN_STATES, 'live'),
-  held_code: nullable(choice(...HELD_CODES)),
+  held_code: nullable(choice(...HELD_CODES, 'sending_held')),
   held_reason: nullable(Type.String()),
   recipients: integer(),
   finished: integer(),
@@ -64,6 +67,31 @@ const Setup = Type.Object({
   public_url: zeroOrOne(),
   signed_domains: integer(),
   unsigned_domains: integer(),
+  relay: Type.Object(
+    {
+      state: {
+        ...choice(...RELAY_STATES),
+        description:
+          'What was seen last. none: no relay is configured; untried: nothing was handed to it yet; answers: sendlark doctor reached it; works: it took a mail; fails: it could not be used.',
+      },
+      seen_at: { ...nullable(isoTimestampSchema()), description: 'When that was, UTC; null where nothing was seen.' },
+      has_worked: { ...zeroOrOne(), description: '1: a relay has taken a mail before.' },
+    },
+    { description: 'Whether mail gets out, as far as was seen.' },
+  ),
+  dns: Type.Object(
+    {
+      state: {
+        ...choice(...DNS_STATES),
+        description:
+          'none: there is no sender; unknown: sendlark doctor has not asked about a domain as it is now; weak: nothing failed, with remarks.',
+      },
+      seen_at: { ...nullable(isoTimestampSchema()), description: 'When sendlark doctor asked the DNS, UTC.' },
+      domain: { ...nullable(Type.String()), description: 'A domain in this state; null where there is no sender.' },
+      checks: Type.Array(choice(...DOMAIN_CHECKS), { description: 'The checks of that domain that did not pass.' }),
+    },
+    { description: 'Whether the domains of the senders vouch for the mail, as sendlark doctor saw them last.' },
+  ),
 });
 const Health = Type.Object({
   version: Type.String(),
@@ -139,7 +167,14 @@ function readSetup({ db, config }: Deps, accountId: number): Static<typeof Setup
     public_url: config.PUBLIC_URL === '' ? 0 : 1,
     signed_domains: signed,
     unsigned_domains: domains.size - signed,
+    relay: seenAt(relaySeen(client, config)),
+    dns: seenAt(dnsSeen(db, config, accountId)),
   };
+}
+
+/** What was seen, with its time as records have it. */
+function seenAt<Seen extends { at: number | null }>({ at, ...seen }: Seen) {
+  return { ...seen, seen_at: at === null ? null : isoTimestamp(new Date(at)) };
 }
 
 /** What is to be sent, is being sent or is held, the newest single sends first, then the automations. */
@@ -160,15 +195,19 @@ function campaignsUnderWay(client: Database, accountId: number): Static<typeof C
         UNION ALL SELECT ${columns} FROM ${waiting('single_sends_held', `s.status = ${SINGLE_SEND_STATUS.draft} AND s.held_code IS NOT NULL AND ${isHeld('s')}`)})
       ORDER BY id DESC LIMIT ${MAX_CAMPAIGNS}`)
     .all({ account: accountId });
-  const automations = client
-    .prepare<Record<string, unknown>, Static<typeof Campaign>>(`
-      SELECT 'automation' AS kind, a.utr, a.automation_name AS name, iif(a.status = ${AUTOMATION_STATUS.live}, 'live', 'held') AS state, a.held_code, a.held_reason,
-        total(m.triggered) AS recipients, total(${FINISHED}) AS finished, total(m.delivered) AS delivered, NULL AS starts_at
-      FROM automations a INDEXED BY automations_user
-        LEFT JOIN mailings m INDEXED BY mailings_automation ON m.automation_id = a.id
-      WHERE a.user_id = @account AND a.deleted_at IS NULL AND (a.status = ${AUTOMATION_STATUS.live} OR a.held_code IS NOT NULL)
-      GROUP BY a.id ORDER BY a.id DESC LIMIT ${MAX_CAMPAIGNS}`)
-    .all({ account: accountId });
+  const { summaries } = listAutomationSummaries(client, { accountId, states: ['live', 'held'], limit: MAX_CAMPAIGNS });
+  const automations = summaries.map((summary) => ({
+    kind: 'automation' as const,
+    utr: summary.utr,
+    name: summary.automation_name,
+    state: summary.state === 'held' ? ('held' as const) : ('live' as const),
+    held_code: summary.held_code,
+    held_reason: summary.held_reason,
+    recipients: summary.triggered,
+    finished: summary.ended,
+    delivered: summary.delivered,
+    starts_at: null,
+  }));
   return [...sends, ...automations];
 }
 

@@ -1,5 +1,8 @@
 /** `sendlark doctor`: checks everything that sending depends on and says how to fix what is wrong. */
 import { Resolver } from 'node:dns/promises';
+import type { Db } from '../database/open.ts';
+import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
+import { type DoctorFindings, recordDoctorFindings, seenDomain } from '../health-checks/doctor-findings.ts';
 import { filesCheck } from '../health-checks/files.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { localChecks } from '../health-checks/local.ts';
@@ -18,7 +21,7 @@ export const doctor: Command = {
   forms: ['doctor [--dns ADDRESS[:PORT]]'],
   about: 'Check settings, database, relay, DNS; say what to do.',
   help: `Looks at the settings, disk, clock, database, its files, relay and PUBLIC_URL, and at SPF, DKIM, DMARC and alignment of every sender's domain,
-with the records to paste. Sends no mail and changes nothing. The service may run meanwhile.
+with the records to paste. Sends no mail and changes no record; the dashboard shows what it saw of relay and DNS. The service may run meanwhile.
 Exit code 0: nothing that stops mail (warnings may be there); 1: something does. --dns asks that server.`,
   options: { dns: { type: 'string' } },
   async run(call) {
@@ -30,14 +33,23 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
       const relays = configuredRelays(config);
       const spf = await Promise.all(returnPaths.map((domain) => checkReturnPath(resolver, domain, relays)));
       const spfOf = (returnPath: string) => spf[returnPaths.indexOf(returnPath)];
+      const relayFindings = await relayChecks(config);
+      const domainFindings = await Promise.all(
+        domains.map((domain) => checkDomain(resolver, domain, spfOf(domain.returnPath))),
+      );
+      remember(db, {
+        at: Date.now(),
+        relays: relays.map((relay, at) => ({ relay: relayName(relay), state: relayFindings[at]?.state ?? 'fail' })),
+        domains: domains.map((domain, at) => seenDomain(domain, spfOf(domain.returnPath), domainFindings[at] ?? [])),
+      });
       return [
         ...localChecks(db.$client, config, Date.now()),
         databaseCheck(db),
         filesCheck(config),
-        ...(await relayChecks(config)),
+        ...relayFindings,
         await reachCheck(config),
         ...spf,
-        ...(await Promise.all(domains.map((domain) => checkDomain(resolver, domain, spfOf(domain.returnPath))))).flat(),
+        ...domainFindings.flat(),
       ];
     });
     const failed = checks.filter(({ state }) => state === 'fail').length;
@@ -45,6 +57,17 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
     if (failed > 0) throw new Error(`${failed} of ${checks.length} checks failed`);
   },
 };
+
+/** Keeps what was seen for the dashboard. A database that cannot be written to is among the findings, so this does not end the command. */
+function remember(db: Db, findings: DoctorFindings): void {
+  try {
+    recordDoctorFindings(db.$client, findings);
+  } catch (error) {
+    console.error(
+      `What was seen could not be kept for the dashboard: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
 
 function linesOf({ state, name, found, advice }: Finding): string[] {
   return [`${MARKS[state]}  ${name}: ${found}`, ...(advice ?? []).map((line) => `      ${line}`)];

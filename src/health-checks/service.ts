@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
 import { lastBackupAt } from '../database/backups.ts';
-import { findRelayFailure } from '../delivery/queue/relay-failures.ts';
+import { findRelayFailure } from '../delivery/queue/relay-use.ts';
 import { lastBeatAt, STALLED_AFTER_MS } from '../delivery/queue/sending-hold.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import type { Finding } from './finding.ts';

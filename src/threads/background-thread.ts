@@ -6,7 +6,7 @@ import { connect } from '../database/open.ts';
 import { startBounceIntake } from '../delivery/feedback/bounces/intake.ts';
 import type { BounceListener } from '../delivery/feedback/bounces/listener.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
-import { recordRelayFailure } from '../delivery/queue/relay-failures.ts';
+import { RelayUse } from '../delivery/queue/relay-use.ts';
 import type { Outcome } from '../delivery/transport/courier.ts';
 import { OutboxCourier } from '../delivery/transport/outbox.ts';
 import { heloName } from '../delivery/transport/smtp/helo.ts';
@@ -27,10 +27,12 @@ const db = connect(config.DATABASE_PATH);
 // Kept short because a stop has to wait for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
+const relayUse = new RelayUse(db.$client);
 const onRelayFailure = (relay: string, { stage, reply }: Outcome) => {
   log({ relay, stage, reply }, 'the relay could not be used');
-  guarded(() => recordRelayFailure(db.$client, { relay, reply, at: Date.now() }));
+  guarded(() => relayUse.failed({ relay, reply, at: Date.now() }));
 };
+const onRelayAcceptance = (relay: string) => guarded(() => relayUse.accepted({ relay, at: Date.now() }));
 const background = new Background({
   db,
   config,
@@ -42,6 +44,7 @@ const background = new Background({
           connections: config.SMTP_CONNECTIONS,
           name: await heloName(config.SMTP_HELO, config.PUBLIC_URL),
           onRelayFailure,
+          onRelayAcceptance,
         }),
   tokens: openTokens(db.$client),
   publicUrl,

@@ -2,7 +2,7 @@
 import { chmodSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { recordBackup } from '../../src/database/backups.ts';
-import { recordRelayFailure } from '../../src/delivery/queue/relay-failures.ts';
+import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
 import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
 import type { Finding } from '../../src/health-checks/finding.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -38,7 +38,8 @@ t.test('what is wrong comes first, with what was found and what to do', async (t
   const app = await startApp(t, { ...RELAY, PUBLIC_URL: '' });
   const now = app.clock.now().getTime();
   holdSending(app.db, 'Restored from a backup');
-  recordRelayFailure(app.db, { relay: 'relay.example:587', reply: '535 5.7.8 wrong password', at: now - 2 * 60_000 });
+  const failure = { relay: 'relay.example:587', reply: '535 5.7.8 wrong password', at: now - 2 * 60_000 };
+  new RelayUse(app.db).failed(failure);
   const { health, findings } = await examine(t, app);
   const states = health.findings.map(({ state }: Finding) => state);
   t.strictSame(
@@ -55,8 +56,8 @@ t.test('what is wrong comes first, with what was found and what to do', async (t
 t.test('a failure of the relay is over after ten minutes, and of a storm of failures one is kept', async (t) => {
   const app = await startApp(t, RELAY);
   const at = app.clock.now().getTime();
-  for (let more = 0; more < 100; more++)
-    recordRelayFailure(app.db, { relay: 'relay.example:587', reply: `${more}`, at: at + more });
+  const relays = new RelayUse(app.db);
+  for (let more = 0; more < 100; more++) relays.failed({ relay: 'relay.example:587', reply: `${more}`, at: at + more });
   t.match((await examine(t, app)).findings.get('Relay'), { state: 'warn', found: 'failed less than a minute ago: 0' });
   app.clock.advance(10 * 60_000);
   t.match((await examine(t, app)).findings.get('Relay'), { state: 'ok' });

@@ -28,6 +28,8 @@ t.test('a new account has nothing, and thirty empty days up to today', async (t)
     public_url: 0,
     signed_domains: 0,
     unsigned_domains: 0,
+    relay: { state: 'none', seen_at: null, has_worked: 0 },
+    dns: { state: 'none', seen_at: null, domain: null, checks: [] },
   });
   t.strictSame([campaigns, last_mailings, audience.contacts], [[], [], 0]);
   t.equal(audience.days.length, 30);

@@ -13,6 +13,7 @@ import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
+import { findDoctorFindings } from '../../src/health-checks/doctor-findings.ts';
 import type { Finding } from '../../src/health-checks/finding.ts';
 import { Service, startSink } from '../support/service.ts';
 import { startDns } from '../support/smtp/dns-server.ts';
@@ -50,7 +51,7 @@ function databaseOf(t: Test, ...domains: string[]) {
 }
 
 t.test('a good installation: every check says so, and the exit code is 0', async (t) => {
-  const { path } = databaseOf(t, 'example.com', 'news.example.org');
+  const { path, client } = databaseOf(t, 'example.com', 'news.example.org');
   const sink = await startSink(t);
   const service = new Service(t, { DATABASE_PATH: path });
   await service.start();
@@ -92,6 +93,17 @@ t.test('a good installation: every check says so, and the exit code is 0', async
   t.match(out, /^ok {4}Database: integrity ok/m);
   t.match(out, /^WARN {2}DKIM of news\.example\.org: /m);
   t.equal(sink.mails.length, 0, 'it sends nothing');
+  t.match(findDoctorFindings(client), {
+    relays: [{ relay: new URL(sink.url).host, state: 'ok' }],
+    domains: [
+      {
+        domain: 'example.com',
+        returnPath: 'example.com',
+        checks: { SPF: 'ok', DKIM: 'ok', DMARC: 'ok', Alignment: 'ok' },
+      },
+      { domain: 'news.example.org', keys: [], checks: { SPF: 'ok', DKIM: 'warn', DMARC: 'ok', Alignment: 'ok' } },
+    ],
+  });
 });
 
 t.test('a bad installation: each fault is named with what to do, and the exit code is 1', async (t) => {

@@ -1,10 +1,13 @@
 /** Home, as different users see it. */
 import t from 'tap';
+import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
+import { recordDoctorFindings, type SeenDomain } from '../../src/health-checks/doctor-findings.ts';
 import { hashPassword } from '../../src/users/passwords.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { fillAccount, HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, callerOf, cookieOf } from '../support/people.ts';
 
+const HOUR_MS = 3_600_000;
 let visits = 0;
 
 /** Opens Home as a user of this role; `language` is what the browser asks for. */
@@ -54,6 +57,61 @@ t.test('the checklist finds out by itself which steps are done', async (t) => {
     ['Send it to the outbox', 'Done'],
     ['Connect a relay', 'To do'],
   ]);
+});
+
+t.test('the step of the relay says what was seen of it, and is done once it answers or takes a mail', async (t) => {
+  const app = await startApp(t, { SMTP_URL: 'smtp://relay.example:587' });
+  const relays = new RelayUse(app.db);
+  const relay = 'relay.example:587';
+  const at = () => app.clock.now().getTime();
+  const step = async () => {
+    const { text } = await openHome(app);
+    return [stepsOf(text)[3]?.[1], /Connect a relay<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
+  };
+  t.match(await step(), ['To do', /shows with the first mail/]);
+  relays.failed({ relay, reply: '535 wrong password', at: at() });
+  app.clock.advance(2 * HOUR_MS);
+  t.match(await step(), ['To do', /last try failed 2 hours ago/]);
+  t.notMatch(await step(), [/./, /535/], 'what the relay said is for owners, in the settings');
+  recordDoctorFindings(app.db, { at: at(), relays: [{ relay, state: 'ok' }], domains: [] });
+  t.match(await step(), ['Done', /answered now/]);
+  app.clock.advance(HOUR_MS);
+  relays.accepted({ relay, at: at() });
+  t.strictSame(await step(), ['Done', 'The relay took a mail now.']);
+  const [moved] = await Promise.all([startApp(t, { SMTP_URL: 'smtp://other.example:587' })]);
+  new RelayUse(moved.db).accepted({ relay, at: moved.clock.now().getTime() });
+  const { body } = await moved.one.call('GET', '/overview');
+  t.match(
+    body.message.overview.setup.relay,
+    { state: 'untried', has_worked: 1 },
+    'what another relay did says nothing',
+  );
+});
+
+t.test('the step of the DNS is done when the doctor saw every domain of a sender pass as it is now', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  const step = async () => {
+    const { text } = await openHome(app);
+    return [stepsOf(text)[4]?.[1], /vouch for you<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
+  };
+  const seen = (checks: Partial<SeenDomain['checks']>, more: Partial<SeenDomain> = {}) => {
+    const passed = { SPF: 'ok', DKIM: 'ok', DMARC: 'ok', Alignment: 'ok' } as const;
+    const domain = { domain: 'example.com', returnPath: 'example.com', keys: [], ...more };
+    const at = app.clock.now().getTime() - HOUR_MS;
+    recordDoctorFindings(app.db, { at, relays: [], domains: [{ ...domain, checks: { ...passed, ...checks } }] });
+  };
+  t.match(await step(), ['To do', /Not known yet for example\.com/]);
+  seen({ SPF: 'fail', DMARC: 'fail' });
+  t.match(await step(), ['To do', /^SPF, DMARC of example\.com did not pass 1 hour ago/]);
+  seen({ DKIM: 'warn' });
+  t.match(await step(), ['To do', /DKIM of example\.com left remarks/]);
+  seen({});
+  t.match(await step(), ['Done', /passed 1 hour ago/]);
+  seen({}, { returnPath: 'bounces.example.com' });
+  t.match(await step(), ['To do', /Not known yet/], 'another return path has another SPF record');
+  seen({}, { keys: ['old._domainkey.example.com'] });
+  t.match(await step(), ['To do', /Not known yet/], 'another key is published elsewhere');
 });
 
 t.test(

@@ -27,7 +27,10 @@ export function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; n
             <StateBadge state={campaign.state} />
           </div>
           <Progress campaign={campaign} now={now} />
-          {campaign.held_reason && <p class="reason">{language.sentence(campaign.held_reason)}</p>}
+          {/* That all sending is held stands above, once. */}
+          {campaign.held_reason && campaign.held_code !== 'sending_held' && (
+            <p class="reason">{language.sentence(campaign.held_reason)}</p>
+          )}
         </li>
       ))}
     </ul>

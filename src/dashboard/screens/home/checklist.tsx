@@ -3,7 +3,8 @@
 import { Meter } from '../../components/figures.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Card } from '../../components/surface.tsx';
-import { type PlainKey, useLanguage } from '../../words/index.ts';
+import { recordTime } from '../../record-time.ts';
+import { type Language, useLanguage } from '../../words/index.ts';
 import type { Overview } from './overview.ts';
 
 interface Step {
@@ -12,69 +13,87 @@ interface Step {
   href: string;
   /** Whether only owners may open it. */
   isForOwners?: boolean;
+  /** What is to be done, or what is known; null where the title says it all. */
+  text: string | null;
 }
 
 /** The steps in their order. */
-function stepsOf({ setup }: Overview): Step[] {
-  const { contacts, has_design: hasDesign, has_sent: hasSent, courier } = setup;
+function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
+  const { contacts, has_design: hasDesign, has_sent: hasSent, relay, dns } = setup;
+  const before = (at: string | null) => {
+    const time = recordTime(at);
+    return time === null ? '' : language.relative(time, now);
+  };
+  const todo = (name: 'design' | 'outbox', isDone: boolean) => (isDone ? null : language.say(`home.step.${name}.text`));
   return [
-    { name: 'people', isDone: contacts > 0, href: '/people/import' },
-    { name: 'design', isDone: hasDesign === 1, href: '/mailings' },
-    { name: 'outbox', isDone: hasSent === 1, href: '/outbox' },
-    { name: 'relay', isDone: courier === 'smtp', href: '/settings/health', isForOwners: true },
+    {
+      name: 'people',
+      isDone: contacts > 0,
+      href: '/people/import',
+      text:
+        contacts > 0
+          ? language.say('home.step.people.done', { count: contacts })
+          : language.say('home.step.people.text'),
+    },
+    { name: 'design', isDone: hasDesign === 1, href: '/mailings', text: todo('design', hasDesign === 1) },
+    { name: 'outbox', isDone: hasSent === 1, href: '/outbox', text: todo('outbox', hasSent === 1) },
+    {
+      name: 'relay',
+      isDone: relay.state === 'works' || relay.state === 'answers',
+      href: '/settings/health',
+      isForOwners: true,
+      text: language.fill(`home.step.relay.${relay.state}`, { time: before(relay.seen_at) }),
+    },
     {
       name: 'dns',
-      isDone: setup.signed_domains > 0 && setup.unsigned_domains === 0,
+      isDone: dns.state === 'passed',
       href: '/settings/senders',
       isForOwners: true,
+      text: language.fill(`home.step.dns.${dns.state}`, {
+        time: before(dns.seen_at),
+        domain: dns.domain ?? '',
+        checks: dns.checks.map((check) => language.say(`home.dns.check.${check}`)).join(', '),
+      }),
     },
   ];
 }
 
-/** Whether the checklist is still of use: nothing has been sent, or it stayed in the outbox. */
+/** Whether the checklist is still of use: nothing has been sent, or nothing has left the machine. */
 export function needsChecklist({ setup }: Overview): boolean {
-  return setup.has_sent === 0 || setup.courier === 'outbox';
+  return setup.has_sent === 0 || setup.courier === 'outbox' || setup.relay.has_worked === 0;
 }
 
 /** The steps; `isOwner`: whether those lead on that only owners can do. */
-export function Checklist({ overview, isOwner }: { overview: Overview; isOwner: boolean }) {
+export function Checklist({ overview, now, isOwner }: { overview: Overview; now: Date; isOwner: boolean }) {
   const language = useLanguage();
-  const steps = stepsOf(overview);
+  const steps = stepsOf(overview, language, now);
   const done = steps.filter(({ isDone }) => isDone).length;
   const next = steps.find(({ isDone }) => !isDone);
   const progress = language.say('home.steps.done', { done, count: steps.length });
-  const textOf = ({ name, isDone }: Step) => {
-    if (name === 'people' && isDone) return language.say('home.step.people.done', { count: overview.setup.contacts });
-    const key: PlainKey = `home.step.${name}.text`;
-    return isDone ? null : language.say(key);
-  };
   return (
     <Card title={language.say('home.steps.title')} action={<small class="quiet-text">{progress}</small>}>
       <Meter label={progress} value={done} max={steps.length} />
       <ol class="steps">
-        {steps.map((step) => {
-          const text = textOf(step);
-          return (
-            <li key={step.name} class={step.isDone ? 'done' : step === next ? 'next' : undefined}>
-              <span class="tick">
-                <Icon name={step.isDone ? 'check' : 'next'} />
-                <span class="visually-hidden">
-                  {language.say(step.isDone ? 'home.steps.isDone' : 'home.steps.isOpen')}
-                </span>
+        {steps.map((step) => (
+          <li key={step.name} class={step.isDone ? 'done' : step === next ? 'next' : undefined}>
+            <span class="tick">
+              <Icon name={step.isDone ? 'check' : 'next'} />
+              <span class="visually-hidden">
+                {language.say(step.isDone ? 'home.steps.isDone' : 'home.steps.isOpen')}
               </span>
-              <div>
-                <h3>
-                  {step.isForOwners && !isOwner ? (
-                    language.say(`home.step.${step.name}.title`)
-                  ) : (
-                    <a href={step.href}>{language.say(`home.step.${step.name}.title`)}</a>
-                  )}
-                </h3>
-                {text && <p>{text}</p>}
-              </div>
-            </li>
-          );
-        })}
+            </span>
+            <div>
+              <h3>
+                {step.isForOwners && !isOwner ? (
+                  language.say(`home.step.${step.name}.title`)
+                ) : (
+                  <a href={step.href}>{language.say(`home.step.${step.name}.title`)}</a>
+                )}
+              </h3>
+              {step.text !== null && <p>{step.text}</p>}
+            </div>
+          </li>
+        ))}
       </ol>
     </Card>
   );

@@ -10,6 +10,9 @@ import type { Overview } from './overview.ts';
 const LITTLE_SPACE = 1_000_000_000;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
+const RELAY_TONES = { none: 'plain', untried: 'plain', answers: 'good', works: 'good', fails: 'warn' } as const;
+const DNS_TONES = { none: 'plain', unknown: 'plain', passed: 'good', weak: 'warn', failed: 'bad' } as const;
+
 /** The problems, each with what to do about it; none when all is well. */
 export function Alerts({ health }: Pick<Overview, 'health'>) {
   const language = useLanguage();
@@ -46,8 +49,13 @@ export function Health({
     },
     {
       label: language.say('home.health.courier'),
-      value: language.say(`home.health.${setup.courier}`),
-      tone: setup.courier === 'smtp' ? 'good' : 'plain',
+      value: language.say(`home.health.relay.${setup.relay.state}`),
+      tone: RELAY_TONES[setup.relay.state],
+    },
+    {
+      label: language.say('home.health.dns'),
+      value: language.say(`home.health.dns.${setup.dns.state}`),
+      tone: DNS_TONES[setup.dns.state],
     },
     {
       label: language.say('home.health.disk'),

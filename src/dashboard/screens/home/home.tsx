@@ -47,7 +47,7 @@ function Home({ overview, now, isOwner }: { overview: Overview; now: Date; isOwn
   return (
     <>
       <Alerts health={health} />
-      {needsChecklist(overview) && <Checklist overview={overview} isOwner={isOwner} />}
+      {needsChecklist(overview) && <Checklist overview={overview} now={now} isOwner={isOwner} />}
       {(campaigns.length > 0 || mailings.length > 0) && <UnderWay campaigns={campaigns} now={now} />}
       {(campaigns.length > 0 || mailings.length > 0) && <LastMailings mailings={mailings} now={now} />}
       <div class="two-thirds">

@@ -1,4 +1,6 @@
 /** What Home reads from `GET /api/overview`. */
+import type { DOMAIN_CHECKS } from '../../../health-checks/doctor-findings.ts';
+import type { DNS_STATES, RELAY_STATES } from '../../../health-checks/ways-out.ts';
 import type { CampaignState } from '../../components/campaign-state.tsx';
 
 /** Something that is to be sent, is being sent or is held. */
@@ -7,6 +9,7 @@ export interface Campaign {
   utr: string;
   name: string;
   state: CampaignState;
+  held_code: string | null;
   held_reason: string | null;
   recipients: number;
   finished: number;
@@ -42,8 +45,15 @@ export interface Overview {
     has_design: 0 | 1;
     has_sent: 0 | 1;
     courier: 'outbox' | 'smtp';
-    signed_domains: number;
-    unsigned_domains: number;
+    /** What was seen last of the relay, and when. */
+    relay: { state: (typeof RELAY_STATES)[number]; seen_at: string | null; has_worked: 0 | 1 };
+    /** What the doctor last saw in the DNS, of the domain that is worst. */
+    dns: {
+      state: (typeof DNS_STATES)[number];
+      seen_at: string | null;
+      domain: string | null;
+      checks: (typeof DOMAIN_CHECKS)[number][];
+    };
   };
   campaigns: Campaign[];
   last_mailings: Mailing[];

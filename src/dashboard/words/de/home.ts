@@ -18,11 +18,27 @@ export const home: Translation<typeof english> = {
   'home.step.outbox.text':
     'Ohne Relay verlässt keine Mail diese Maschine: Sie können alles ausprobieren und das Ergebnis lesen.',
   'home.step.relay.title': 'Ein Relay verbinden',
-  'home.step.relay.text':
+  'home.step.relay.none':
     'Setzen Sie SMTP_URL auf den Mailserver, der für Sie sendet. Bis dahin bleibt Mail im Postausgang.',
+  'home.step.relay.untried': 'Ein Relay ist eingestellt. Ob es funktioniert, zeigt die erste Mail, die hinausgeht.',
+  'home.step.relay.answers': 'Das Relay hat {time} geantwortet. Ob es Ihre Mail annimmt, zeigt die erste.',
+  'home.step.relay.works': 'Das Relay hat {time} eine Mail angenommen.',
+  'home.step.relay.fails':
+    'Ein Relay ist eingestellt, aber der letzte Versuch schlug {time} fehl. Warum, steht unter Einstellungen, Zustand.',
   'home.step.dns.title': 'Ihre Domain bestätigen',
-  'home.step.dns.text':
-    'Veröffentlichen Sie den DKIM-Eintrag jeder Absenderdomain, damit Maildienste Ihren Mails trauen.',
+  'home.step.dns.none':
+    'Legen Sie einen Absender an und veröffentlichen Sie die SPF-, DKIM- und DMARC-Einträge seiner Domain, damit Maildienste dem trauen, was Sie senden.',
+  'home.step.dns.unknown':
+    'Für {domain} noch nicht bekannt. Veröffentlichen Sie die Einträge und führen Sie auf dem Server sendlark doctor aus: Es fragt das DNS.',
+  'home.step.dns.passed': 'SPF, DKIM und DMARC der Domains aller Absender haben {time} bestanden.',
+  'home.step.dns.weak':
+    'Nichts schlug {time} fehl, aber zu {checks} von {domain} gab es Anmerkungen. sendlark doctor nennt sie.',
+  'home.step.dns.failed':
+    '{checks} von {domain} haben {time} nicht bestanden. sendlark doctor sagt, was zu veröffentlichen ist.',
+  'home.dns.check.SPF': 'SPF',
+  'home.dns.check.DKIM': 'DKIM',
+  'home.dns.check.DMARC': 'DMARC',
+  'home.dns.check.Alignment': 'die Übereinstimmung der Domains',
   'home.underWay.title': 'Unterwegs',
   'home.underWay.none': 'Gerade wird nichts versendet.',
   'home.underWay.progress': '{finished} von {count} Personen',
@@ -51,8 +67,17 @@ export const home: Translation<typeof english> = {
   'home.health.held': 'Angehalten',
   'home.health.stalled': 'Steht still',
   'home.health.courier': 'Mail geht an',
-  'home.health.outbox': 'Postausgang, bleibt hier',
-  'home.health.smtp': 'Relay',
+  'home.health.relay.none': 'Postausgang, bleibt hier',
+  'home.health.relay.untried': 'Relay, noch nicht erprobt',
+  'home.health.relay.answers': 'Relay, antwortet',
+  'home.health.relay.works': 'Relay, funktioniert',
+  'home.health.relay.fails': 'Relay, letzter Versuch schlug fehl',
+  'home.health.dns': 'DNS der Absender',
+  'home.health.dns.none': 'Noch kein Absender',
+  'home.health.dns.unknown': 'Nicht geprüft',
+  'home.health.dns.passed': 'Bestanden',
+  'home.health.dns.weak': 'Bestanden, mit Anmerkungen',
+  'home.health.dns.failed': 'Nicht bestanden',
   'home.health.disk': 'Frei auf der Platte',
   'home.health.clock': 'Uhr',
   'home.health.right': 'Richtig',

@@ -20,6 +20,8 @@ export type PoolOptions = {
   monotonic?: () => number;
   /** Called whenever a relay could not be used, for the log. */
   onRelayFailure?: (relay: string, outcome: Outcome) => void;
+  /** Called whenever a relay took a mail. */
+  onRelayAcceptance?: (relay: string) => void;
   /** Shorter waits, for tests. */
   timeouts?: Partial<Timeouts>;
 };
@@ -34,7 +36,8 @@ export class SmtpPool implements Courier {
 
   /** A pool for `relays` in order of preference. It connects when there is a mail. */
   constructor(relays: readonly Relay[], options: PoolOptions = {}) {
-    const { connections = 20, name = '', monotonic = () => performance.now(), onRelayFailure = () => {} } = options;
+    const { connections = 20, name = '', monotonic = () => performance.now() } = options;
+    const { onRelayFailure = () => {}, onRelayAcceptance = () => {} } = options;
     const timeouts = { ...RFC_TIMEOUTS, ...options.timeouts };
     this.#maxConnections = connections;
     this.#relayStates = new RelayStates(relays, connections, timeouts, monotonic);
@@ -42,7 +45,7 @@ export class SmtpPool implements Courier {
     this.#throughput = new Throughput(monotonic);
     const hasOtherRelay = relays.length > 1;
     this.#sessions = new Sessions(
-      { name, monotonic, hasOtherRelay, timeouts, onRelayFailure },
+      { name, monotonic, hasOtherRelay, timeouts, onRelayFailure, onRelayAcceptance },
       {
         ready: (session) => this.#feed(session),
         changed: () => this.#pump(),

@@ -22,6 +22,8 @@ export interface SessionsOptions {
   timeouts: Timeouts;
   /** Called whenever a relay could not be used. */
   onRelayFailure: (relay: string, outcome: Outcome) => void;
+  /** Called whenever a relay took a mail. */
+  onRelayAcceptance: (relay: string) => void;
 }
 
 export interface SessionsOwner extends SessionOwner {
@@ -106,6 +108,7 @@ export class Sessions {
     const { relayState } = session;
     if (this.#stalled.delete(session)) relayState.setStalled(false);
     if (!relayState.shouldTryNextRelay(outcome)) relayState.worked();
+    if (outcome.kind === 'accepted') this.#options.onRelayAcceptance(relayName(relayState.relay));
   }
 
   /** To be called when a session takes no more mail, also more than once; `failure` as in `SessionOwner.ended`. */

@@ -95,6 +95,7 @@ t.test(
 t.test('failover: the next relay takes over, and the first gets its mail back after a while', async (t) => {
   const time = clock();
   const failures: string[] = [];
+  const takers: string[] = [];
   const first = await startSink(t, { greeting: '421 4.3.2 not now\r\n' });
   const second = await startSink(t);
   const pool = openPool(t, [first, second], {
@@ -102,10 +103,12 @@ t.test('failover: the next relay takes over, and the first gets its mail back af
     monotonic: time.monotonic,
     timeouts: { idle: 1e9 },
     onRelayFailure: (relay, outcome) => failures.push(`${relay} ${brief(outcome)}`),
+    onRelayAcceptance: (relay) => takers.push(relay),
   });
   t.equal(accepted(await sendMany(pool, 20)).length, 20);
   t.strictSame([first.received.length, second.received.length], [0, 20]);
   t.strictSame(failures, [`127.0.0.1:${first.port} deferred connect 421`]);
+  t.strictSame(takers, Array(20).fill(`127.0.0.1:${second.port}`), 'who took the mails is told');
 
   time.advance(1_100);
   t.equal(accepted(await sendMany(pool, 20)).length, 20, 'the first is still down: nothing is lost');
