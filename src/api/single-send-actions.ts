@@ -24,13 +24,14 @@ export const singleSendActionRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     schema: {
       tags,
       summary: 'Duplicate a single send',
-      description: 'The copy is saved and not queued.',
+      description: 'The copy is saved and not queued. The header Location of the answer names its details.',
       querystring: ByUtr,
       response: done,
     },
     config: { role: 'editor' },
-    handler: async (request) => {
-      duplicateSingleSend(deps, request.accountId, request.query.utr);
+    handler: async (request, reply) => {
+      const utr = duplicateSingleSend(deps, request.accountId, request.query.utr);
+      reply.header('location', `/api/single-send/details?utr=${utr}`);
       return { status: 'success' as const, message: 'Duplicated Successfully' };
     },
   });

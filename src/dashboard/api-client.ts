@@ -11,6 +11,8 @@ export interface ApiAnswer<Message> {
   message?: Message;
   /** The texts of a field's errors by its name, or one text. */
   errors?: Readonly<Record<string, readonly string[]>> | string;
+  /** The header of the same name: the details of the record that was made. */
+  location?: string | undefined;
 }
 
 /** Headers that tell who asks and how the request came. */
@@ -110,7 +112,7 @@ export class ApiClient {
       remoteAddress: this.#remoteAddress,
       ...(fields && method !== 'GET' && { payload: fields }),
     });
-    return this.#answer(response);
+    return { ...this.#answer<Message>(response), location: response.headers.location };
   }
 
   /** An answer whose errors are in the reader's language. */

@@ -40,18 +40,20 @@ export function findSingleSendMailing(
   return db.select(columns).from(mailings).where(where).get() ?? null;
 }
 
-/** Copies a single send as a draft: `Copy of <name>`, a draft with a new utr and without a mailing. */
-export function duplicateSingleSend({ db, clock }: SingleSendActionDeps, accountId: number, utr: unknown): void {
+/** Copies a single send as a draft: `Copy of <name>`, without a mailing. Gives the new utr. */
+export function duplicateSingleSend({ db, clock }: SingleSendActionDeps, accountId: number, given: unknown): string {
   const now = isoTimestamp(clock.now());
-  const { id: _id, ...send } = requireSingleSend(db, accountId, utr);
+  const { id: _id, ...send } = requireSingleSend(db, accountId, given);
+  const utr = randomUUID();
   insertCopy(db, {
     ...send,
     single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, 255).join(''),
-    utr: randomUUID(),
+    utr,
     sent_at: NO_TIME,
     created_at: now,
     updated_at: now,
   });
+  return utr;
 }
 
 /** Deletes single sends and cancels the mailings of running ones. When it resolves, no further delivery of them starts. */

@@ -128,13 +128,15 @@ t.test('a mailing that has not started becomes a draft when its start is cancell
   t.match((await open('GET', path)).text, /The mailing is a draft now.*Draft/s);
 });
 
-t.test('a copy is a draft at the top of the list', async (t) => {
+t.test('duplicating a mailing leads to the copy, with a sentence that says what was made', async (t) => {
   const app = await startApp(t);
   const { utr } = await sendCampaign(t, app);
   const open = visitor(app);
   const { headers } = await open('POST', `/mailings/${utr}/duplicate`);
-  t.equal(headers.location, '/mailings');
-  t.match((await open('GET', '/mailings')).text, /“News” was copied as a draft.*Copy of News.*Draft/s);
+  const copy = String(headers.location);
+  t.match(copy, /^\/mailings\/[\w-]{36}$/);
+  t.not(copy, `/mailings/${utr}`);
+  t.match((await open('GET', copy)).text, /<h1>Copy of News<.*the new draft, a copy of “News”.*This is a draft/s);
 });
 
 t.test('those for whom it failed get it again after a dialog that says how many they are', async (t) => {

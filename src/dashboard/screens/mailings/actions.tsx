@@ -32,7 +32,8 @@ export async function mailingActions(app: FastifyInstance): Promise<void> {
     } else {
       setFlash(reply, 'good', action === 'pause' ? 'mailings.paused' : 'mailings.resumed');
     }
-    return reply.redirect(action === 'duplicate' ? '/mailings' : `/mailings/${encodeURIComponent(utr)}`, 303);
+    const copy = action === 'duplicate' ? new URLSearchParams(answer.location?.split('?')[1]).get('utr') : null;
+    return reply.redirect(`/mailings/${encodeURIComponent(copy ?? utr)}`, 303);
   });
 }
 

@@ -50,7 +50,7 @@ export const mailings: Translation<typeof english> = {
   'mailings.resume': 'Fortsetzen',
   'mailings.resumed': 'Fortgesetzt. Es geht mit denen weiter, die es noch nicht bekommen haben.',
   'mailings.duplicate': 'Duplizieren',
-  'mailings.duplicated': '„{name}“ wurde als Entwurf kopiert.',
+  'mailings.duplicated': 'Das ist der neue Entwurf, eine Kopie von „{name}“. Von ihm wird nichts gesendet.',
   'mailings.cancel': { one: 'Für {count} Person abbrechen', other: 'Für {count} Personen abbrechen' },
   'mailings.cancel.title': {
     one: 'Dieses Mailing für {count} Person abbrechen?',

@@ -48,7 +48,7 @@ export const mailings = {
   'mailings.resume': 'Resume',
   'mailings.resumed': 'Resumed. It goes on with those who have not had it yet.',
   'mailings.duplicate': 'Duplicate',
-  'mailings.duplicated': '“{name}” was copied as a draft.',
+  'mailings.duplicated': 'This is the new draft, a copy of “{name}”. Nothing of it is sent.',
   'mailings.cancel': { one: 'Cancel for {count} person', other: 'Cancel for {count} people' },
   'mailings.cancel.title': {
     one: 'Cancel this mailing for {count} person?',
