@@ -60,6 +60,11 @@ export class SignIns {
       const stronger = await hashPassword(password);
       this.#db.update(users).set({ password_hash: stronger }).where(eq(users.id, user.id)).run();
     }
+    return this.afterPassword(user, caller);
+  }
+
+  /** Goes on for a user whose password was right or has just been chosen: signs in, or asks for the second factor. */
+  afterPassword(user: User, caller: Caller): SignInResult & { outcome: 'signed-in' | 'second-factor' } {
     if (user.totp_secret === null) return this.signIn(user, caller);
     const until = this.#clock.now().getTime() + PENDING_MS;
     const pending = this.#tokens.sign(SECOND_FACTOR, `${user.id}:${until}:${fingerprint(user)}`);

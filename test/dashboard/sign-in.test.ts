@@ -184,16 +184,27 @@ t.test('a login link leads from the fragment to a form, and from there into the 
   t.equal((await post('/login', { email: 'ANN@example.org', password: choice.password })).status, 303);
 });
 
-t.test('a link for somebody with a second factor sets the password and still asks for the code', async (t) => {
-  const { app, person, post } = await withOwner(t);
+t.test('a link for somebody with a second factor sets the password, says so, and goes on with the code', async (t) => {
+  const { app, person, post, login } = await withOwner(t);
   const secret = newTotpSecret();
   const user = findUser(app.drizzle, 1, person.id)!;
-  const code = totpCode(secret, Math.floor(app.clock.now().getTime() / 30_000));
-  switchOnSecondFactor(app.drizzle, user, secret, code, COMMAND_LINE, app.clock.now());
+  const code = () => totpCode(secret, Math.floor(app.clock.now().getTime() / 30_000));
+  switchOnSecondFactor(app.drizzle, user, secret, code(), COMMAND_LINE, app.clock.now());
+  app.clock.advance(30_000);
   const link = createLoginLink(app.drizzle, { accountId: 1, user }, COMMAND_LINE, app.clock.now());
   const form = { secret: link.secret, name: 'Owner', password: 'lark sings in the rain' };
-  const { status, headers } = await post('/welcome', form);
-  t.strictSame([status, headers.location, headers['set-cookie']], [303, '/login', undefined]);
+  const step = await post('/welcome', form);
+  t.equal(step.status, 200);
+  t.match(step.text, /role="status".*Your new password is saved\. To sign in, enter a code/s);
+  const cookie = cookieIn(step.headers['set-cookie']);
+  t.match(cookie, /^sendlark_flash=/, 'nobody is signed in yet');
+  const elsewhere = await app.page('GET', '/login', { headers: { cookie } });
+  t.match(elsewhere.text, 'Your new password is saved.', 'who turns to the page for signing in reads it there');
+  const pending = /name="pending" value="([^"]+)"/.exec(step.text)?.[1] ?? '';
+  t.equal((await login()).status, 401, 'the earlier password has ended');
+  const done = await post('/login/code', { pending, code: code() });
+  t.strictSame([done.status, done.headers.location], [303, '/']);
+  t.match(done.headers['set-cookie'], 'sendlark=');
 });
 
 t.test('every POST outside the API that does not come from our own pages is refused before anything', async (t) => {

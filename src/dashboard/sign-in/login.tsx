@@ -6,10 +6,12 @@ import { relyingParty } from '../../users/passkeys/requests.ts';
 import { type SignInResult, type SignIns, signOut } from '../../users/sign-in.ts';
 import { Button } from '../components/button.tsx';
 import { TextField } from '../components/field.tsx';
+import { takeFlash } from '../flash.ts';
 import { languageOf, sendBarePage } from '../page.tsx';
 import { beginSession } from './begin-session.ts';
+import { sendCode } from './code-step.tsx';
 import { callerOf, field } from './fields.ts';
-import { loginPath, nextPage } from './next-page.ts';
+import { nextPage } from './next-page.ts';
 import { SignInPanel } from './panel.tsx';
 import { PasskeyButton, passkeyPages } from './passkey.tsx';
 import { sendUnsafeWay } from './unsafe-way.tsx';
@@ -94,11 +96,12 @@ function sendLogin(
 ) {
   const language = languageOf(request, null);
   const title = language.say('login.title');
+  const flash = takeFlash(request, reply);
   return sendBarePage(
     request,
     reply,
     title,
-    <SignInPanel title={title} problem={problem}>
+    <SignInPanel title={title} problem={problem} news={flash === null ? '' : language.fill(flash.key, flash.values)}>
       <form method="post" action="/login">
         <input type="hidden" name="next" value={next} />
         <TextField
@@ -120,40 +123,6 @@ function sendLogin(
       </form>
       {withPasskeys && <PasskeyButton next={next} />}
       <p class="quiet-text small">{language.say('login.forgotten')}</p>
-    </SignInPanel>,
-  );
-}
-
-function sendCode(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { pending, next, problem = '' }: { pending: string; next: string; problem?: string },
-) {
-  const language = languageOf(request, null);
-  const title = language.say('login.code.title');
-  return sendBarePage(
-    request,
-    reply,
-    title,
-    <SignInPanel title={title} problem={problem}>
-      <form method="post" action="/login/code">
-        <input type="hidden" name="pending" value={pending} />
-        <input type="hidden" name="next" value={next} />
-        <TextField
-          name="code"
-          label={language.say('login.code.label')}
-          hint={language.say('login.code.hint')}
-          autocomplete="one-time-code"
-          autoCapitalize="none"
-          spellcheck={false}
-          required
-          autofocus
-        />
-        <Button>{language.say('login.submit')}</Button>
-      </form>
-      <p class="small">
-        <a href={loginPath(next)}>{language.say('login.again')}</a>
-      </p>
     </SignInPanel>,
   );
 }

@@ -1,4 +1,4 @@
-/** The panel in the middle of the pages for signing in. */
+/** The panel in the middle of the pages for signing in: what went wrong, what was done, and the form. */
 import type { ComponentChildren } from 'preact';
 import { Icon } from '../components/icon.tsx';
 import { Card, Notice } from '../components/surface.tsx';
@@ -6,10 +6,12 @@ import { Card, Notice } from '../components/surface.tsx';
 export function SignInPanel({
   title,
   problem = '',
+  news = '',
   children,
 }: {
   title: string;
   problem?: string;
+  news?: string;
   children: ComponentChildren;
 }) {
   return (
@@ -23,6 +25,11 @@ export function SignInPanel({
         {problem && (
           <Notice tone="bad" isNews>
             {problem}
+          </Notice>
+        )}
+        {news && (
+          <Notice tone="good" isNews>
+            {news}
           </Notice>
         )}
         {children}

@@ -10,8 +10,10 @@ import { findUserByEmail } from '../../users/users.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { type Problems, TextField } from '../components/field.tsx';
 import { Island } from '../components/island.tsx';
+import { setFlash } from '../flash.ts';
 import { languageOf, sendBarePage } from '../page.tsx';
 import { beginSession } from './begin-session.ts';
+import { sendCode } from './code-step.tsx';
 import { callerOf, field } from './fields.ts';
 import { NewPasswordField, passwordProblem } from './new-password.tsx';
 import { SignInPanel } from './panel.tsx';
@@ -81,9 +83,12 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
     const passwordHash = await hashPassword(password);
     const user = useLoginLink(db, secret, { address, name, passwordHash }, request.ip, clock.now());
     if (user === null) return sendExpired(request, reply);
-    // The second factor is still asked for, because the link replaces the password alone.
-    if (user.totp_secret !== null) return reply.redirect('/login', 303);
-    return beginSession(request, reply, deps, signIns.signIn(user, callerOf(request)));
+    const result = signIns.afterPassword(user, callerOf(request));
+    if (result.outcome === 'signed-in') return beginSession(request, reply, deps, result);
+    // The second factor is still asked for, because the link replaces the password alone. Whoever turns to the page for signing in
+    // instead reads there that the password is a new one.
+    setFlash(reply, 'good', 'welcome.saved');
+    return sendCode(request, reply, { pending: result.pending, next: '/', news: language.say('welcome.code') });
   });
 }
 

@@ -23,6 +23,8 @@ export const signIn: Translation<typeof english> = {
   'login.code.label': 'Code',
   'login.code.hint': 'Aus Ihrer Authenticator-App oder einer Ihrer Wiederherstellungscodes.',
   'login.code.wrong': 'Dieser Code ist falsch, wurde schon benutzt oder kam zu spät. Codes wechseln alle 30 Sekunden.',
+  'login.code.lost':
+    'App und Codes verloren? „sendlark login-link --user“ mit „--without-second-factor“ macht auf dem Server einen Link, der den zweiten Faktor entfernt.',
   'login.again': 'Von vorn beginnen',
   'welcome.title': 'Willkommen bei Sendlark',
   'welcome.again.title': 'Neues Passwort wählen',
@@ -35,6 +37,9 @@ export const signIn: Translation<typeof english> = {
   'welcome.email.taken': 'Mit dieser Adresse meldet sich schon jemand an.',
   'welcome.password': 'Neues Passwort',
   'welcome.submit': 'Speichern und anmelden',
+  'welcome.saved': 'Ihr neues Passwort ist gespeichert.',
+  'welcome.code':
+    'Ihr neues Passwort ist gespeichert. Geben Sie zum Anmelden noch einen Code Ihrer Authenticator-App ein: Der Link hat nur das Passwort ersetzt.',
   'welcome.expired.title': 'Dieser Link gilt nicht mehr',
   'welcome.expired.text':
     'Ein Link gilt einmal, 30 Minuten lang, und nur der neueste. Inhaber des Kontos machen in den Einstellungen einen neuen; auf dem Server tut das jederzeit „sendlark login-link“.',

@@ -19,6 +19,8 @@ export const signIn = {
   'login.code.label': 'Code',
   'login.code.hint': 'From your authenticator app, or one of your recovery codes.',
   'login.code.wrong': 'This code is wrong, was used before, or came too late. Codes change every 30 seconds.',
+  'login.code.lost':
+    'Lost the app and the codes? “sendlark login-link --user” with “--without-second-factor” on the server makes a link that takes the second factor off.',
   'login.again': 'Start again',
   'welcome.title': 'Welcome to Sendlark',
   'welcome.again.title': 'Choose a new password',
@@ -31,6 +33,9 @@ export const signIn = {
   'welcome.email.taken': 'Somebody signs in with this address already.',
   'welcome.password': 'New password',
   'welcome.submit': 'Save and sign in',
+  'welcome.saved': 'Your new password is saved.',
+  'welcome.code':
+    'Your new password is saved. To sign in, enter a code of your authenticator app too: the link replaced the password alone.',
   'welcome.expired.title': 'This link does not work any more',
   'welcome.expired.text':
     'A link works once, for 30 minutes, and only the newest one does. An owner can make another in the settings, and “sendlark login-link” on the server does so at any time.',
