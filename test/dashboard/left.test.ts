@@ -43,13 +43,28 @@ t.test('an address is taken off a list only after a page has said what follows',
   const app = await fill(t);
   const open = visitor(app, 'editor');
   const session = cookieOf(app, addPerson(app, 'editor', { name: 'another' }));
-  for (const [list, email, back] of [
-    ['all', 'gone@example.org', '/left'],
-    ['group', 'no.news@example.org&group=1', '/left/groups/1'],
-    ['blocked', 'full@example.org', '/left/blocked'],
-  ]) {
+  for (const [list, email, back, what, whatNot] of [
+    ['all', 'gone@example.org', '/left', /can get mail again: mailings/, /stays out of the groups it left/],
+    [
+      'group',
+      'no.news@example.org&group=1',
+      '/left/groups/1',
+      /mailings of this group again/,
+      /stays out of other groups/,
+    ],
+    [
+      'blocked',
+      'full@example.org',
+      '/left/blocked',
+      /goes to this address again/,
+      /brings nobody back who unsubscribed/,
+    ],
+  ] as const) {
     const path = `/left/lift?list=${list}&email=${email}`;
-    t.match((await open('GET', path)).text, email?.split('&')[0]);
+    const asked = (await open('GET', path)).text;
+    t.match(asked, email?.split('&')[0]);
+    t.match(asked, what, 'it says what follows');
+    t.match(asked, whatNot, 'and what does not');
     t.match((await open('GET', back ?? '')).text, email?.split('&')[0], 'opening the page changes nothing');
     const { status, headers } = await open('POST', path);
     t.strictSame([status, headers.location], [303, back]);
@@ -58,6 +73,16 @@ t.test('an address is taken off a list only after a page has said what follows',
     t.match(next.text, `${email?.split('&')[0]} can get mail again`);
     t.equal((await open('GET', path)).status, 404, 'the address is no longer on the list');
   }
+});
+
+t.test('the page says on which other list an address stays, because of which it gets no mail', async (t) => {
+  const app = await fill(t);
+  await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'full@example.org' });
+  const open = visitor(app);
+  const page = async (list: string) => (await open('GET', `/left/lift?list=${list}&email=full@example.org`)).text;
+  t.match(await page('blocked'), 'also on the list of those who left all mail');
+  t.match(await page('all'), 'This address is also blocked');
+  t.notMatch((await open('GET', '/left/lift?list=all&email=gone@example.org')).text, 'is also');
 });
 
 t.test('no address of a page makes it say that something was done', async (t) => {

@@ -90,6 +90,28 @@ t.test('a user is invited by a link that is shown once, changed and removed; hos
   t.equal(app.db.prepare('SELECT count(*) FROM users').pluck().get(), 1);
 });
 
+t.test('removing a user, changing a role, revoking keys and ending a session ask first in the same way', async (t) => {
+  const { post, get } = await signedIn(t);
+  await post('/settings/users', { email: 'ann@example.org', name: 'Ann', role: 'viewer' });
+  await post('/settings/keys');
+  for (const [page, action, says] of [
+    ['users', /users\/\d+\/remove/, /Remove ann@example\.org\?.*signed out everywhere/s],
+    ['users', /users\/\d+\/role/, /Change the role of ann@example\.org\?.*holds from their next click/s],
+    ['keys', /keys\/\d+\/revoke/, /Revoke this key pair\?.*are refused from then on/s],
+    ['sessions', /sessions\/\d+\/end/, /End your own session\?.*signed out at once/s],
+  ] as const) {
+    const { text } = await get(`/settings/${page}`);
+    t.match(text, says);
+    const forms = text.match(new RegExp(action, 'g'))?.length ?? 0;
+    const dialog = new RegExp(
+      `role="dialog"[^>]*><h2[^>]*>[^<]+</h2><form method="post" action="/settings/${action.source}`,
+      'g',
+    );
+    t.ok(forms > 0);
+    t.equal(text.match(dialog)?.length, forms, `${page}: every form is in a dialog`);
+  }
+});
+
 t.test('the last owner stays, and the page says why', async (t) => {
   const { person, post } = await signedIn(t);
   const { status, text } = await post(`/settings/users/${person.id}/remove`);

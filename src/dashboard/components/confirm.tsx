@@ -6,6 +6,7 @@ import type { IconName } from './icon.tsx';
 
 /**
  * Shows a button; it opens a dialog that says what will happen, in numbers where there are some, and holds the form that does it.
+ * `children` are within the form, so that it can ask for something. The only way to confirm that needs no page of its own.
  * `label` is on both buttons that lead there, so it names the action: “Delete 12 people”. `id` must be unique on the page.
  */
 export function Confirm({
@@ -33,12 +34,14 @@ export function Confirm({
       </Button>
       <div popover="auto" id={id} class="confirm" role="dialog" aria-labelledby={`${id}-title`}>
         <h2 id={`${id}-title`}>{title}</h2>
-        <div class="quiet-text">{children}</div>
-        <form method="post" action={action} class="buttons">
-          <Button look={look}>{label}</Button>
-          <Button type="button" look="plain" popovertarget={id} popovertargetaction="hide">
-            {language.say('confirm.cancel')}
-          </Button>
+        <form method="post" action={action}>
+          <div class="quiet-text">{children}</div>
+          <div class="buttons">
+            <Button look={look === 'plain' ? 'primary' : look}>{label}</Button>
+            <Button type="button" look="plain" popovertarget={id} popovertargetaction="hide">
+              {language.say('confirm.cancel')}
+            </Button>
+          </div>
         </form>
       </div>
     </>

@@ -4,7 +4,7 @@ import { notFound } from '../../../failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient, ApiFailure } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
-import { Card } from '../../components/surface.tsx';
+import { Card, Notice } from '../../components/surface.tsx';
 import { setFlash } from '../../flash.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
@@ -25,9 +25,13 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
     url: '/left/lift',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
-      const { name, entry, back } = await findEntry(request);
+      const { api, name, entry, back } = await findEntry(request);
       const title = languageOf(request, viewer).say(`left.lift.${name}.title`);
-      const content = <Confirmation name={name} email={entry.email_address} back={back} />;
+      const email = entry.email_address;
+      const others = (['all', 'blocked'] as const).filter((other) => other !== name);
+      const found = await Promise.all(others.map((other) => readEntries(api, other, { limit: 1, email })));
+      const stays = others.filter((_, at) => found[at]?.length === 1);
+      const content = <Confirmation name={name} email={email} back={back} stays={stays} />;
       return sendPage(request, reply, viewer, { title, section: 'left' }, content);
     },
   });
@@ -53,7 +57,18 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
   }
 }
 
-function Confirmation({ name, email, back }: { name: ListName; email: string; back: string }) {
+/** `stays`: the other lists on which the address remains, because of which it gets no mail. */
+function Confirmation({
+  name,
+  email,
+  back,
+  stays,
+}: {
+  name: ListName;
+  email: string;
+  back: string;
+  stays: readonly ('all' | 'blocked')[];
+}) {
   const language = useLanguage();
   return (
     <Card>
@@ -62,6 +77,13 @@ function Confirmation({ name, email, back }: { name: ListName; email: string; ba
           <bdi>{email}</bdi>
         </b>
       </p>
+      <p>{language.say(`left.lift.${name}.means`)}</p>
+      <p>{language.say(`left.lift.${name}.not`)}</p>
+      {stays.map((other) => (
+        <Notice key={other} tone="warn">
+          {language.say(`left.lift.stays.${other}`)}
+        </Notice>
+      ))}
       <p>{language.say(`left.lift.${name}.text`)}</p>
       <form method="post">
         <div class="buttons">

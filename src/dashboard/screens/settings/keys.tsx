@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
 import { Time } from '../../components/figures.tsx';
 import { Badge, Card, Empty, Notice } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
@@ -91,12 +92,13 @@ function State({ id, public_key: publicKey, revoked_at: revokedAt }: KeyRow) {
   if (revokedAt !== null)
     return <Badge>{language.say('keys.revoked', { day: language.date(new Date(revokedAt)) })}</Badge>;
   return (
-    <details class="confirm-first">
-      <summary>{language.say('keys.revoke')}</summary>
-      <form method="post" action={`/settings/keys/${id}/revoke`}>
-        <p>{language.say('keys.revoke.text', { key: publicKey })}</p>
-        <Button look="danger">{language.say('keys.revoke.confirm')}</Button>
-      </form>
-    </details>
+    <Confirm
+      id={`revoke-${id}`}
+      action={`/settings/keys/${id}/revoke`}
+      label={language.say('keys.revoke')}
+      title={language.say('keys.revoke.title')}
+    >
+      <p>{language.say('keys.revoke.text', { key: publicKey })}</p>
+    </Confirm>
   );
 }

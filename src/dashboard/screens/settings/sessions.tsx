@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../deps.ts';
 import { ApiClient, refusalText } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
 import { Time } from '../../components/figures.tsx';
 import { Badge } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
@@ -59,13 +59,24 @@ function Sessions({ sessions, now }: { sessions: readonly SessionRow[]; now: Dat
         },
         {
           heading: language.say('users.actions'),
-          cell: ({ id }) => (
-            <form method="post" action={`/settings/sessions/${id}/end`}>
-              <Button look="plain">{language.say('sessions.end')}</Button>
-            </form>
-          ),
+          cell: (session) => <End session={session} />,
         },
       ]}
     />
+  );
+}
+
+function End({ session: { id, email, user_agent: agent, is_current: isCurrent } }: { session: SessionRow }) {
+  const language = useLanguage();
+  return (
+    <Confirm
+      id={`end-${id}`}
+      action={`/settings/sessions/${id}/end`}
+      label={language.say('sessions.end')}
+      title={language.say(isCurrent === 1 ? 'sessions.end.own' : 'sessions.end.title', { email })}
+    >
+      {isCurrent === 0 && <p class="browser">{agent || language.say('audit.unknown')}</p>}
+      <p>{language.say('sessions.end.text')}</p>
+    </Confirm>
   );
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../deps.ts';
 import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
 import { Time } from '../../components/figures.tsx';
 import { Badge, Card, Notice } from '../../components/surface.tsx';
@@ -104,7 +105,7 @@ function Users({
         columns={[
           { heading: language.say('users.user'), cell: (user) => <Person user={user} isMe={user.id === me} /> },
           { heading: language.say('users.state'), cell: (user) => <State user={user} now={now} /> },
-          { heading: language.say('users.role'), cell: (user) => <RoleForm user={user} /> },
+          { heading: language.say('users.role'), cell: (user) => <RoleOf user={user} /> },
           { heading: language.say('users.actions'), cell: (user) => <Actions user={user} /> },
         ]}
       />
@@ -170,37 +171,53 @@ function State({ user, now }: { user: UserRow; now: Date }) {
   );
 }
 
-function RoleForm({ user }: { user: UserRow }) {
+/** The role, and the dialog in which it is changed. */
+function RoleOf({ user }: { user: UserRow }) {
   const language = useLanguage();
+  const { id, email, role } = user;
   return (
-    <form method="post" action={`/settings/users/${user.id}/role`} class="in-row">
-      <select name="role" aria-label={language.say('users.roleOf', { email: user.email })}>
-        {roleOptions(language).map(({ value, label }) => (
-          <option key={value} value={value} selected={value === user.role}>
-            {label}
-          </option>
-        ))}
-      </select>
-      <Button look="plain">{language.say('users.save')}</Button>
-    </form>
+    <div class="in-row">
+      {language.say(`role.${role}`)}
+      <Confirm
+        id={`role-${id}`}
+        action={`/settings/users/${id}/role`}
+        look="plain"
+        label={language.say('users.role.change')}
+        title={language.say('users.role.title', { email })}
+      >
+        <p>{language.say('users.role.text')}</p>
+        <p>{language.say('users.roles')}</p>
+        <div class="field">
+          <label for={`role-of-${id}`}>{language.say('users.role')}</label>
+          <select id={`role-of-${id}`} name="role">
+            {roleOptions(language).map(({ value, label }) => (
+              <option key={value} value={value} selected={value === role}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </div>
+      </Confirm>
+    </div>
   );
 }
 
-function Actions({ user }: { user: UserRow }) {
+function Actions({ user: { id, email } }: { user: UserRow }) {
   const language = useLanguage();
   return (
     <div class="buttons">
-      <form method="post" action={`/settings/users/${user.id}/link`} class="in-row">
-        <input type="hidden" name="email" value={user.email} />
+      <form method="post" action={`/settings/users/${id}/link`} class="in-row">
+        <input type="hidden" name="email" value={email} />
         <Button look="plain">{language.say('users.newLink')}</Button>
       </form>
-      <details class="confirm-first">
-        <summary>{language.say('users.remove')}</summary>
-        <form method="post" action={`/settings/users/${user.id}/remove`}>
-          <p>{language.say('users.remove.text', { email: user.email })}</p>
-          <Button look="danger">{language.say('users.remove.confirm')}</Button>
-        </form>
-      </details>
+      <Confirm
+        id={`remove-${id}`}
+        action={`/settings/users/${id}/remove`}
+        label={language.say('users.remove')}
+        title={language.say('users.remove.title', { email })}
+      >
+        <p>{language.say('users.remove.text')}</p>
+      </Confirm>
     </div>
   );
 }

@@ -32,17 +32,33 @@ export const left: Translation<typeof english> = {
   'left.lift': 'Wieder zulassen',
   'left.lift.of': 'Wieder zulassen: {email}',
   'left.lift.cancel': 'So lassen',
+  'left.lift.stays.all':
+    'Diese Adresse steht auch auf der Liste derer, die alle Mails abbestellt haben. Solange sie dort steht, bekommt sie weiterhin keine.',
+  'left.lift.stays.blocked':
+    'Diese Adresse ist auch gesperrt. Solange sie nicht entsperrt ist, bekommt sie weiterhin keine Mails.',
   'left.lift.all.title': 'Dieser Person wieder senden?',
+  'left.lift.all.means':
+    'Die Adresse kann wieder Mails bekommen: Mailings an ihre Listen und Segmente und Automationen, in denen sie noch nicht war.',
+  'left.lift.all.not':
+    'Gruppen, die sie einzeln verlassen hat, und Automationen, aus denen sie ausgeschieden ist, bleibt sie fern. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'left.lift.all.text':
-    'Diese Person wollte keine Mails mehr. Nehmen Sie die Adresse nur von der Liste, wenn sie darum gebeten hat: Mails an Abgemeldete sind in vielen Ländern verboten. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
+    'Diese Person wollte keine Mails mehr. Tun Sie das nur, wenn sie darum gebeten hat: Mails an Abgemeldete sind in vielen Ländern verboten. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
   'left.lift.all.do': 'Von der Liste nehmen',
   'left.lift.group.title': 'Diese Person zurück in die Gruppe holen?',
+  'left.lift.group.means':
+    'Die Adresse kann wieder Mailings dieser Gruppe bekommen und ihre Automationen, in denen sie noch nicht war.',
+  'left.lift.group.not':
+    'Anderen Gruppen, die sie verlassen hat, und Automationen, aus denen sie ausgeschieden ist, bleibt sie fern. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'left.lift.group.text':
     'Diese Person hat die Gruppe verlassen. Holen Sie sie nur zurück, wenn sie darum gebeten hat. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
   'left.lift.group.do': 'Zurückholen',
   'left.lift.blocked.title': 'Wieder an diese Adresse senden?',
+  'left.lift.blocked.means':
+    'Das nächste Mailing an eine Liste oder ein Segment, in dem sie ist, geht wieder an diese Adresse.',
+  'left.lift.blocked.not':
+    'Wer sich abgemeldet hat, von allen Mails oder von einer Gruppe, bleibt abgemeldet. Was zurückkam, wird nicht noch einmal gesendet.',
   'left.lift.blocked.text':
-    'Die nächste Sendung geht wieder an diese Adresse. Kommt sie erneut zurück, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
+    'Kommt wieder Mail zurück, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
   'left.lift.blocked.do': 'Entsperren',
   'left.groups.name': 'Gruppe',
   'left.groups.description': 'Beschreibung',

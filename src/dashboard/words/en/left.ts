@@ -29,16 +29,30 @@ export const left = {
   'left.lift.of': 'Allow again: {email}',
   'left.lift.cancel': 'Leave as it is',
   'left.lift.all.title': 'Send to this person again?',
+  'left.lift.stays.all':
+    'This address is also on the list of those who left all mail. Until it is taken off there, it still gets none.',
+  'left.lift.stays.blocked': 'This address is also blocked. Until it is unblocked, it still gets no mail.',
+  'left.lift.all.means':
+    'The address can get mail again: mailings to the lists and segments it is in, and automations it has not been in yet.',
+  'left.lift.all.not':
+    'It stays out of the groups it left one by one and of the automations it dropped out of, and gets nothing that was sent in the meantime.',
   'left.lift.all.text':
-    'This person asked for no more mail. Take the address off the list only if they asked for it: mail to people who have unsubscribed is against the law in many countries. The consent log keeps that you did it.',
+    'This person asked for no more mail. Do this only if they asked for it: mail to people who have unsubscribed is against the law in many countries. The consent log keeps that you did it.',
   'left.lift.all.do': 'Take off the list',
   'left.lift.group.title': 'Put this person back into the group?',
+  'left.lift.group.means':
+    'The address can get the mailings of this group again, and its automations if it has not been in them yet.',
+  'left.lift.group.not':
+    'It stays out of other groups it left and of the automations it dropped out of, and gets nothing that was sent in the meantime.',
   'left.lift.group.text':
     'This person left the group. Bring them back only if they asked for it. The consent log keeps that you did it.',
   'left.lift.group.do': 'Bring back',
   'left.lift.blocked.title': 'Send to this address again?',
+  'left.lift.blocked.means': 'The next mailing to a list or segment it is in goes to this address again.',
+  'left.lift.blocked.not':
+    'It brings nobody back who unsubscribed, neither from all mail nor from a group, and sends nothing again that came back.',
   'left.lift.blocked.text':
-    'The next mailing goes to this address again. If it comes back again, the address is blocked again, and mail services may trust your domain less.',
+    'If mail comes back again, the address is blocked again, and mail services may trust your domain less.',
   'left.lift.blocked.do': 'Unblock',
   'left.groups.name': 'Group',
   'left.groups.description': 'Description',
