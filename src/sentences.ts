@@ -102,6 +102,13 @@ export const SENTENCES = {
   file_empty: 'The file is empty.',
   file_windows: 'The file is not valid UTF-8, so it was read as Windows-1252.',
   file_imported: 'The file has been imported',
+  picture_kind: 'The file must be a picture of the kind PNG, JPEG, GIF or WebP.',
+  picture_svg:
+    'The file is an SVG, which most mail programs do not show and which can contain scripts. Save it as a PNG.',
+  picture_cut_off: 'The picture is cut off: its end is missing.',
+  picture_more: 'There is other data in the file behind the end of the picture. Save the picture anew and try again.',
+  picture_damaged: 'The picture is damaged.',
+  picture_pixels: 'The picture has {width} × {height} pixels, which is too large for a mail.',
   column_unknown: 'Column not known: {name}',
   column_email: 'One column must be the email.',
 
@@ -115,6 +122,14 @@ export const SENTENCES = {
   only_cancellable: 'The sender was deleted: the single send can only be cancelled',
   not_retriable: 'Only a completed single send with failed recipients can be sent to them again',
   not_changeable: 'A single send that is running or completed cannot be changed',
+  pictures_many: 'An account can have {count} pictures: delete some first',
+  pictures_full: 'The pictures of an account can take {size} MiB together: delete some first',
+  picture_used_once: 'The picture is used in a single send or a mail of an automation: take it out there first',
+  picture_used: 'The picture is used in {count} single sends and mails of automations: take it out there first',
+  picture_sent_once:
+    'The picture is in a mailing that was sent, and stays for the people who have that mail, even when the campaign is deleted',
+  picture_sent:
+    'The picture is in {count} mailings that were sent, and stays for the people who have those mails, even when the campaigns are deleted',
   action_ended: 'The action has ended',
   action_final: 'This action cannot be undone, or no longer',
   too_many_actions: 'Too many actions are under way, try again when one of them has ended',

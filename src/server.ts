@@ -20,6 +20,7 @@ import { openTokens } from './delivery/links/tokens.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
 import { closeWithin } from './http/connections.ts';
 import { finishErasures } from './people/erase.ts';
+import { removeUnfinishedPictures } from './pictures/pictures.ts';
 import { threadFile } from './thread-files.ts';
 import { COMMAND_LINE } from './users/audit.ts';
 import { createLoginLink, loginLinkPath } from './users/login-links.ts';
@@ -68,6 +69,7 @@ export async function serve(config: Config): Promise<Server> {
     // The database was replaced by a backup without `sendlark restore`.
     if (isCopy(db.$client)) continueFromCopy(db.$client, new Map());
     removeAbandonedUploads(config.DATABASE_PATH);
+    removeUnfinishedPictures(db);
     await finishLongLists(db);
     await finishErasures(db.$client);
     return await serveFrom(db, config, opened, closeAll);

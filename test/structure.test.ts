@@ -8,12 +8,21 @@ const SRC = join(ROOT, 'src');
 
 /** Layers from the ground up. A file may import from its own layer and from those below it. */
 const LAYERS = [
-  ['clock.ts', 'config.ts', 'failure.ts', 'field-errors.ts', 'sentences.ts', 'thread-files.ts', 'version.ts'],
+  [
+    'clock.ts',
+    'config.ts',
+    'failure.ts',
+    'field-errors.ts',
+    'picture-ids.ts',
+    'sentences.ts',
+    'thread-files.ts',
+    'version.ts',
+  ],
   ['database'],
   ['audience'],
   ['delivery'],
   ['automations', 'single-sends'],
-  ['senders', 'designs', 'users', 'people', 'health-checks'],
+  ['senders', 'designs', 'pictures', 'users', 'people', 'health-checks'],
   ['deps.ts', 'http'],
   ['api', 'pages', 'dashboard'],
   ['app.ts', 'threads'],

@@ -1,43 +1,11 @@
 /** Reads an uploaded CSV file straight to disk. */
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
-import { Failure } from '../failure.ts';
-import { messages } from '../field-errors.ts';
-import { assembleFields } from '../http/requests/form-fields.ts';
-import { asFailure, fieldText, readParts } from '../http/requests/forms.ts';
-import { FieldErrorCollector } from '../http/requests/validation.ts';
-import { SENTENCES, sentence } from '../sentences.ts';
+import { SENTENCES } from '../sentences.ts';
+import { type FileUpload, readFileUpload } from './file-upload.ts';
 
-/** A file on disk with the other fields of its form, and what is wrong with the file. */
-interface CsvUpload {
-  fileName: string;
-  fields: Record<string, unknown>;
-  errors: FieldErrorCollector;
-}
-
-/** Reads a form and writes its field `file` to `path`; the other fields may come before or after it. Throws 413 past `maxBytes`. */
-export async function readCsvUpload(request: FastifyRequest, path: string, maxBytes: number): Promise<CsvUpload> {
-  const errors = new FieldErrorCollector();
-  const pairs: [string, string][] = [];
-  let fileName: string | undefined;
-  let isTooLarge = false;
-  if (request.isMultipart()) {
-    const limits = { fileSize: maxBytes, files: 1 };
-    for await (const part of readParts(request, maxBytes + 64 * 1024, { limits })) {
-      if (part.type === 'field') pairs.push([part.fieldname, fieldText(part.value)]);
-      else if (part.fieldname !== 'file') part.file.resume();
-      else {
-        fileName = part.filename;
-        await pipeline(part.file, createWriteStream(path)).catch((error) => {
-          throw asFailure(error);
-        });
-        isTooLarge = part.file.truncated;
-      }
-    }
-  }
-  if (isTooLarge) throw new Failure(413, { file: [sentence('file_too_large', { count: maxBytes })] });
-  if (fileName === undefined || fileName === '') errors.add('file', messages.required('file'));
-  else if (!/\.csv$/i.test(fileName)) errors.add('file', SENTENCES.file_not_csv);
-  return { fileName: (fileName ?? '').slice(0, 255), fields: assembleFields(pairs), errors };
+/** Reads a form and writes its field `file` to `path`, which must be named as a CSV file is. Throws 413 past `maxBytes`. */
+export async function readCsvUpload(request: FastifyRequest, path: string, maxBytes: number): Promise<FileUpload> {
+  const upload = await readFileUpload(request, path, maxBytes);
+  if (!upload.errors.has('file') && !/\.csv$/i.test(upload.fileName)) upload.errors.add('file', SENTENCES.file_not_csv);
+  return upload;
 }

@@ -26,6 +26,7 @@ import { meRoutes } from './me.ts';
 import { outboxRoutes } from './outbox.ts';
 import { overviewRoutes } from './overview.ts';
 import { passkeyRoutes } from './passkeys.ts';
+import { pictureRoutes } from './pictures.ts';
 import { placeRoutes } from './places.ts';
 import { segmentRoutes } from './segments.ts';
 import { senderCheckRoutes } from './sender-checks.ts';
@@ -78,6 +79,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(automationScheduleRoutes, deps);
   await app.register(automationReportRoutes, deps);
   await app.register(designLinkRoutes, deps);
+  await app.register(pictureRoutes, deps);
   await app.register(placeRoutes);
   await app.register(senderRoutes, deps);
   await app.register(senderCheckRoutes, deps);

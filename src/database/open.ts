@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import { findPictureIds } from '../picture-ids.ts';
 import { fold } from './fold.ts';
 import { makePrivateFile } from './private-file.ts';
 import { seed } from './seed.ts';
@@ -35,6 +36,9 @@ export function connect(path: string): Db {
     throw new Error(`The database refuses WAL, synchronous=FULL or foreign keys: ${path}`);
   assertVersion(String(client.prepare('SELECT sqlite_version()').pluck().get()));
   client.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : ''));
+  client.function('picture_ids', { deterministic: true }, (text) =>
+    findPictureIds(typeof text === 'string' ? text : ''),
+  );
   return drizzle(client);
 }
 

@@ -9,6 +9,7 @@ import { buildWorld } from '../support/account-records.ts';
 import { type Caller, callerWith, type TestApp } from '../support/app.ts';
 import type { Operation } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
+import { GIF, png } from '../support/pictures.ts';
 
 /** Ids and utrs by what they identify. */
 export type Records = Record<string, readonly string[]>;
@@ -47,6 +48,12 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const { contacts } = await ask('GET', '/contacts/list');
   const { imports } = await ask('GET', '/contacts/imports');
   const looked = await ask('POST', '/contacts/imports/look', { multipart: [['file', upload]] });
+  for (const [name, bytes] of [
+    ['plain', png(4, 3)],
+    ['spare', png(5, 3)],
+  ] as const)
+    await ask('POST', '/pictures/upload', { multipart: [['file', { filename: `${name}.png`, content: bytes }]] });
+  const { pictures } = await ask('GET', '/pictures');
   for (const address of ['gone@example.com', 'angry@example.com'])
     await ask('POST', '/bounces', { form: { address, kind: 'bounce' } });
   const { suppressions } = await ask('GET', '/suppressions/list');
@@ -115,6 +122,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       waitingJobs: [waitingJob],
       suppressions: idsOf(suppressions),
       mails: idsOf(mails),
+      pictures: idsOf(pictures),
       users: invited.map(String),
       // Not those of the last user, who is removed before the sessions are.
       sessions: idsOf(sessions).slice(0, -1),
@@ -176,6 +184,7 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/custom-fields/, 'customFields'],
   [/suppressions/, 'suppressions'],
   [/outbox/, 'mails'],
+  [/\/pictures/, 'pictures'],
   [/\/users/, 'users'],
   [/\/sessions/, 'sessions'],
   [/\/passkeys/, 'passkeys'],
@@ -202,6 +211,7 @@ export const FOR_PEOPLE = /^\/api\/(me|passkeys)\//;
 
 /** A value with which the operation can succeed: a record of the account (another one for DELETE), or the document's example. */
 export function goodValue({ method, path }: Operation, name: string, example: unknown, records: Records): unknown {
+  if (name === 'file' && path.endsWith('/pictures/upload')) return GIF.toString('latin1');
   const pick = (kind: string): string => records[kind]?.at(method === 'DELETE' ? -1 : 0) ?? '';
   // Deleting takes the last contact and bulk deletion the first one.
   if (path.endsWith('/person/erase') && name === 'contact_id') return Number(records.contacts?.[1]);

@@ -1,5 +1,6 @@
 /** Descriptions of the fields in the OpenAPI document, by name, or by `Schema.name` where one name has several meanings. */
 import { PEOPLE_DESCRIPTIONS } from './people-descriptions.ts';
+import { PICTURE_DESCRIPTIONS } from './picture-descriptions.ts';
 import { REPORT_DESCRIPTIONS } from './report-descriptions.ts';
 
 const ID = 'Id of the record; never reused.';
@@ -8,6 +9,7 @@ const CODE = 'Either template_json or template_html is empty.';
 
 const DESCRIPTIONS: Record<string, string> = {
   ...PEOPLE_DESCRIPTIONS,
+  ...PICTURE_DESCRIPTIONS,
   ...REPORT_DESCRIPTIONS,
   action: 'What was done.',
   actor: 'Who did it: the e-mail address of a user, a public key, or command line.',

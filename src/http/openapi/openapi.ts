@@ -51,6 +51,7 @@ const TAGS = [
     name: 'Senders',
     description: 'Who mails come from. The owner of an address confirms it by the link in a verification mail.',
   },
+  { name: 'Pictures', description: 'Pictures that mails load from this service, and where they are used.' },
   { name: 'Design pages', description: 'Pages on which whoever has the link can design a mail, without keys.' },
   { name: 'Places', description: 'The reference data: countries, states and cities.' },
   {

@@ -2,7 +2,7 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { DELIVERY_STATE_NAMES } from '../../database/schema/index.ts';
 
-const MAX_LINE_CHARACTERS = 255;
+export const MAX_LINE_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 65_535;
 export const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 export const MAX_ARRAY_ITEMS = 10_000;

@@ -98,6 +98,14 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   file_empty: 'Die Datei ist leer.',
   file_windows: 'Die Datei ist kein gültiges UTF-8 und wurde deshalb als Windows-1252 gelesen.',
   file_imported: 'Die Datei ist schon importiert',
+  picture_kind: 'Die Datei muss ein Bild sein: PNG, JPEG, GIF oder WebP.',
+  picture_svg:
+    'Die Datei ist ein SVG. Die meisten Mailprogramme zeigen es nicht an, und es kann Skripte enthalten. Speichern Sie es als PNG.',
+  picture_cut_off: 'Das Bild ist unvollständig: Sein Ende fehlt.',
+  picture_more:
+    'Hinter dem Bild stehen in der Datei noch andere Daten. Speichern Sie das Bild neu und versuchen Sie es noch einmal.',
+  picture_damaged: 'Das Bild ist beschädigt.',
+  picture_pixels: 'Das Bild hat {width} × {height} Pixel. Das ist zu groß für eine Mail.',
   column_unknown: 'Unbekannte Spalte: {name}',
   column_email: 'Eine Spalte muss die E-Mail-Adresse sein.',
 
@@ -111,6 +119,16 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   not_retriable:
     'Nur ein abgeschlossenes Mailing, bei dem der Versand an einige fehlschlug, kann ihnen erneut gesendet werden',
   not_changeable: 'Ein laufendes oder abgeschlossenes Mailing kann nicht geändert werden',
+  pictures_many: 'Ein Konto kann {count} Bilder haben. Löschen Sie zuerst einige.',
+  pictures_full: 'Die Bilder eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
+  picture_used_once:
+    'Das Bild wird in einem Mailing oder einer Mail einer Automation verwendet. Nehmen Sie es dort zuerst heraus.',
+  picture_used:
+    'Das Bild wird in {count} Mailings und Mails von Automationen verwendet. Nehmen Sie es dort zuerst heraus.',
+  picture_sent_once:
+    'Das Bild steht in einem Mailing, das gesendet wurde. Es bleibt für alle, die diese Mail haben, auch wenn Sie das Mailing löschen.',
+  picture_sent:
+    'Das Bild steht in {count} Mailings, die gesendet wurden. Es bleibt für alle, die diese Mails haben, auch wenn Sie die Mailings löschen.',
   action_ended: 'Die Aktion ist beendet',
   action_final: 'Diese Aktion lässt sich nicht oder nicht mehr rückgängig machen',
   too_many_actions: 'Es laufen zu viele Aktionen. Versuchen Sie es noch einmal, wenn eine davon beendet ist',

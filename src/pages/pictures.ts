@@ -1,0 +1,58 @@
+/** The pictures of the library at the addresses that mails contain: without keys, and the same bytes for ever. */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { READ } from '../http/pages/layout.ts';
+import { BytesCache } from '../pictures/cache.ts';
+import { readPictureBytes } from '../pictures/pictures.ts';
+
+/** The browser shows the bytes as the picture they are, or not at all; opened by themselves they can load and run nothing. */
+const HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
+interface Stored {
+  hash: string;
+  kind: string;
+  size: number;
+}
+
+export async function picturePages(app: FastifyInstance, { db }: Deps): Promise<void> {
+  const stored = db.$client.prepare<[string], Stored>('SELECT hash, kind, size FROM pictures WHERE public_id = ?');
+  const cache = new BytesCache((id) => readPictureBytes(db, id));
+
+  // The name at the end is for people; the id alone says which picture it is.
+  app.route<{ Params: { public_id: string } }>({
+    method: READ,
+    url: '/pictures/:public_id/:name',
+    handler: async (request, reply) => {
+      const { public_id } = request.params;
+      const picture = stored.get(public_id);
+      if (picture === undefined) return unknown(reply);
+      const etag = `"${picture.hash}"`;
+      reply.headers({ ...HEADERS, etag });
+      if (isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send();
+      const headers = { 'content-type': `image/${picture.kind}`, 'content-length': picture.size };
+      if (request.method === 'HEAD') return reply.headers(headers).send(null);
+      const bytes = await cache.get(public_id);
+      // It was deleted while it was read.
+      if (bytes.length !== picture.size) return unknown(reply);
+      return reply.headers(headers).send(bytes);
+    },
+  });
+}
+
+function unknown(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(404)
+    .header('cache-control', 'no-store')
+    .type('text/plain; charset=utf-8')
+    .send('There is no such picture.\n');
+}
+
+/** Whether a client has what the tag names (RFC 9110, 13.1.2). */
+function isUnchanged(given: string | undefined, etag: string): boolean {
+  return (given ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
+}

@@ -1,0 +1,209 @@
+/** The pictures of an account: storing them, changing what they are called, and deleting those that nothing needs. */
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { and, eq, sql } from 'drizzle-orm';
+import { type Clock, isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { ownedRecord } from '../database/ownership.ts';
+import { pictureParts, pictures } from '../database/schema/index.ts';
+import type { WriteLock } from '../database/write-lock.ts';
+import { announceWrite, endWrite } from '../database/write-turns.ts';
+import { conflict, invalid, notFound } from '../failure.ts';
+import { newPictureId } from '../picture-ids.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
+import { readPicture } from './read-picture.ts';
+
+const MEBIBYTE = 1024 * 1024;
+export const MAX_PICTURE_BYTES = 5 * MEBIBYTE;
+/** What all pictures of an account may take. */
+export const MAX_ACCOUNT_BYTES = 500 * MEBIBYTE;
+export const MAX_PICTURES = 10_000;
+
+/** Writing or reading one part takes a few milliseconds; between two of them other requests are answered. */
+const PART_BYTES = 128 * 1024;
+const LOCK_WAIT_MS = 1500;
+const MAX_NAME_CHARACTERS = 255;
+const MAX_FILE_NAME_CHARACTERS = 60;
+
+interface PictureDeps {
+  db: Db;
+  lock: WriteLock;
+  clock: Clock;
+}
+
+/** A file that may become a picture. */
+interface GivenPicture {
+  bytes: Buffer;
+  /** The name of the file, which names the picture unless `name` does. */
+  fileName: string;
+  name?: string | undefined;
+  alt?: string | undefined;
+}
+
+/**
+ * Stores a picture unless the account has the same bytes already; gives the id of its row and whether it is new. Throws 422 when the
+ * bytes are no picture that is accepted, and 409 when the account has no room.
+ */
+export async function storePicture(
+  { db, lock, clock }: PictureDeps,
+  accountId: number,
+  { bytes, fileName, name, alt = '' }: GivenPicture,
+): Promise<{ id: number; isNew: boolean }> {
+  const facts = readPicture(bytes);
+  if ('problem' in facts) throw invalid('file', facts.problem);
+  const hash = await sha256(bytes);
+  const known = findByHash(db, accountId, hash);
+  if (known !== undefined) return { id: known.id, isNew: false };
+  requireRoom(db, accountId, bytes.length);
+  const public_id = newPictureId();
+  const write = async <T>(work: () => T): Promise<T> => {
+    announceWrite();
+    try {
+      return await lock.write(work, LOCK_WAIT_MS);
+    } finally {
+      endWrite();
+    }
+  };
+  const removeParts = () => db.delete(pictureParts).where(eq(pictureParts.public_id, public_id)).run();
+  try {
+    for (let at = 0, number = 0; at < bytes.length; at += PART_BYTES, number++) {
+      const part = bytes.subarray(at, at + PART_BYTES);
+      await write(() => db.insert(pictureParts).values({ public_id, number, bytes: part }).run());
+      await setImmediate();
+    }
+    const title = name || titleOf(fileName);
+    const now = isoTimestamp(clock.now());
+    const add = () => {
+      // The same picture, or others, may have been stored while the parts were written.
+      const twin = findByHash(db, accountId, hash);
+      if (twin !== undefined) {
+        removeParts();
+        return { id: twin.id, isNew: false };
+      }
+      requireRoom(db, accountId, bytes.length);
+      const file_name = `${slugOf(title)}.${facts.kind === 'jpeg' ? 'jpg' : facts.kind}`;
+      const stamps = { created_at: now, updated_at: now };
+      const row = { user_id: accountId, public_id, hash, ...facts, size: bytes.length, file_name, name: title, alt };
+      const { id } = db
+        .insert(pictures)
+        .values({ ...row, ...stamps })
+        .returning({ id: pictures.id })
+        .get();
+      return { id, isNew: true };
+    };
+    return await write(() => db.transaction(add, { behavior: 'immediate' }));
+  } catch (error) {
+    await write(removeParts);
+    throw error;
+  }
+}
+
+/** Changes what a picture is called or the text in its place, where given. Throws 404. */
+export function updatePicture(
+  { db, clock }: Pick<PictureDeps, 'db' | 'clock'>,
+  accountId: number,
+  id: unknown,
+  { name, alt }: { name?: string | undefined; alt?: string | undefined },
+): void {
+  const changed = db
+    .update(pictures)
+    .set({ name, alt, updated_at: isoTimestamp(clock.now()) })
+    .where(ownedRecord(pictures, id, accountId))
+    .run();
+  if (changed.changes === 0) throw notFound();
+}
+
+/** Deletes a picture that nothing contains. Throws 404, and 409 with where it is used. */
+export function deletePicture(db: Db, accountId: number, id: unknown): void {
+  db.transaction(
+    (tx) => {
+      const picture = tx
+        .select()
+        .from(pictures)
+        .where(ownedRecord(pictures, id, accountId))
+        .get();
+      if (picture === undefined) throw notFound();
+      const reason = whyKept(picture);
+      if (reason !== null) throw conflict(reason);
+      tx.delete(pictureParts).where(eq(pictureParts.public_id, picture.public_id)).run();
+      tx.delete(pictures).where(eq(pictures.id, picture.id)).run();
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+function whyKept({ single_sends, automation_mails, sent_mails }: typeof pictures.$inferSelect): string | null {
+  if (sent_mails > 0)
+    return sent_mails === 1 ? SENTENCES.picture_sent_once : sentence('picture_sent', { count: sent_mails });
+  const count = single_sends + automation_mails;
+  if (count > 1) return sentence('picture_used', { count });
+  return count === 1 ? SENTENCES.picture_used_once : null;
+}
+
+/** The bytes of a stored picture, read in parts between which other requests are answered. */
+export async function readPictureBytes(db: Db, publicId: string): Promise<Buffer> {
+  const part = db.$client
+    .prepare<[string, number], Buffer>('SELECT bytes FROM picture_parts WHERE public_id = ? AND number = ?')
+    .pluck();
+  const parts: Buffer[] = [];
+  for (let bytes = part.get(publicId, 0); bytes !== undefined; bytes = part.get(publicId, parts.length)) {
+    parts.push(bytes);
+    await setImmediate();
+  }
+  return Buffer.concat(parts);
+}
+
+/** Removes the parts of uploads that a killed server did not finish; gives their number. Only at start, before uploads are accepted. */
+export function removeUnfinishedPictures(db: Db): number {
+  const whole = db.select({ public_id: pictures.public_id }).from(pictures);
+  return db.delete(pictureParts).where(sql`${pictureParts.public_id} NOT IN ${whole}`).run().changes;
+}
+
+function findByHash(db: Db, accountId: number, hash: string): { id: number } | undefined {
+  return db
+    .select({ id: pictures.id })
+    .from(pictures)
+    .where(and(eq(pictures.user_id, accountId), eq(pictures.hash, hash)))
+    .get();
+}
+
+/** Throws 409 when an account cannot have another picture of this size. */
+function requireRoom(db: Db, accountId: number, bytes: number): void {
+  const { count, size } = db
+    .select({ count: sql<number>`count(*)`, size: sql<number>`ifnull(sum(${pictures.size}), 0)` })
+    .from(pictures)
+    .where(eq(pictures.user_id, accountId))
+    .all()[0] ?? { count: 0, size: 0 };
+  if (count >= MAX_PICTURES) throw conflict(sentence('pictures_many', { count: MAX_PICTURES }));
+  if (size + bytes > MAX_ACCOUNT_BYTES)
+    throw conflict(sentence('pictures_full', { size: MAX_ACCOUNT_BYTES / MEBIBYTE }));
+}
+
+async function sha256(bytes: Buffer): Promise<string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < bytes.length; at += MEBIBYTE) {
+    hash.update(bytes.subarray(at, at + MEBIBYTE));
+    await setImmediate();
+  }
+  return hash.digest('hex');
+}
+
+/** What a picture is called after its file: without the ending, on one line. */
+function titleOf(fileName: string): string {
+  const title = fileName
+    .replace(/\.[a-z]{3,4}$/i, '')
+    .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim();
+  return title.slice(0, MAX_NAME_CHARACTERS) || 'picture';
+}
+
+/** A name as it stands in an address: ASCII letters and digits with hyphens between. */
+function slugOf(title: string): string {
+  const words =
+    title
+      .normalize('NFKD')
+      .replaceAll(/\p{M}+/gu, '')
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? [];
+  return words.join('-').slice(0, MAX_FILE_NAME_CHARACTERS).replace(/-$/, '') || 'picture';
+}
