@@ -93,17 +93,13 @@ t.test('a good installation: every check says so, and the exit code is 0', async
   t.match(out, /^ok {4}Database: integrity ok/m);
   t.match(out, /^WARN {2}DKIM of news\.example\.org: /m);
   t.equal(sink.mails.length, 0, 'it sends nothing');
-  t.match(findDoctorFindings(client), {
-    relays: [{ relay: new URL(sink.url).host, state: 'ok' }],
-    domains: [
-      {
-        domain: 'example.com',
-        returnPath: 'example.com',
-        checks: { SPF: 'ok', DKIM: 'ok', DMARC: 'ok', Alignment: 'ok' },
-      },
-      { domain: 'news.example.org', keys: [], checks: { SPF: 'ok', DKIM: 'warn', DMARC: 'ok', Alignment: 'ok' } },
-    ],
-  });
+  const seen = findDoctorFindings(client);
+  t.match(seen?.relays, [{ relay: new URL(sink.url).host, state: 'ok' }], 'what it saw is kept');
+  const passed = { SPF: 'ok', DKIM: 'ok', DMARC: 'ok', Alignment: 'ok' };
+  t.strictSame(
+    seen?.domains.map(({ checks }) => checks),
+    [passed, { ...passed, DKIM: 'warn' }],
+  );
 });
 
 t.test('a bad installation: each fault is named with what to do, and the exit code is 1', async (t) => {
