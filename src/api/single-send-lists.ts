@@ -20,6 +20,7 @@ import {
 } from '../http/requests/schemas.ts';
 import { sentenceCode } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
+import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
 import { showMail } from '../single-sends/shown-mail.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
 
@@ -86,6 +87,7 @@ const FindQuery = Type.Object({
 export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db } = deps;
   const { $client: client } = db;
+  const drafts = new CompiledDrafts();
 
   app.get(
     '/single-send/summaries',
@@ -206,7 +208,8 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
     },
     async (request) => {
       const send = requireSingleSend(db, request.accountId, request.query.utr);
-      const shown = await withinShare(request.accountId, () => showMail(deps, send));
+      const { accountId } = request;
+      const shown = await showMail({ ...deps, drafts, compile: (work) => withinShare(accountId, work) }, send);
       const mail = 'problem' in shown ? { subject: '', html: '', text: '', ...shown } : { ...shown, problem: null };
       return { status: 'success' as const, message: { mail } };
     },

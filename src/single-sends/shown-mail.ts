@@ -13,6 +13,7 @@ import { untrackedText, withMarkedLinks } from '../delivery/content/web-copy.ts'
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import type { FrozenContent } from '../delivery/queue/mailings.ts';
 import { findSingleSendMailing } from './actions.ts';
+import type { CompiledDrafts } from './compiled-drafts.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
 
@@ -27,6 +28,9 @@ interface ShowDeps {
   db: Db;
   config: Config;
   publicUrl(): string;
+  drafts: CompiledDrafts;
+  /** Runs the compiling of a template; throws where too much of the account is under way. */
+  compile<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** The mail as it was or would be sent to somebody of its audience, or why it cannot be shown. Links act for nobody. */
@@ -59,7 +63,7 @@ export async function showMail(deps: ShowDeps, send: SingleSend): Promise<ShownM
 
 /** What the mailing froze, or before the launch what would be frozen now. */
 async function contentOf(
-  { db, config }: ShowDeps,
+  { db, config, drafts, compile }: ShowDeps,
   send: SingleSend,
 ): Promise<Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address'> | { problem: string }> {
   const mailing = findSingleSendMailing(db, send);
@@ -71,6 +75,8 @@ async function contentOf(
   }
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
   if (sender === undefined) return { problem: 'The sender was deleted' };
-  const made = await freezeContent(db, config, send, sender);
+  const { template_id, template_json, template_html, subject, preheader, tracking } = send;
+  const source = { template_id, template_json, template_html, subject, preheader, tracking };
+  const made = await drafts.get([source, sender], () => compile(() => freezeContent(db, config, source, sender)));
   return 'problem' in made ? made : made.frozen;
 }

@@ -1,5 +1,6 @@
 /** The parts of a mailing's page beside its overview and recipients: links with their click map, and the preview. */
 import t, { type Test } from 'tap';
+import { withinShare } from '../../src/http/account-share.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
@@ -85,3 +86,64 @@ t.test('a preview that cannot be made says why', async (t) => {
   app.db.exec('PRAGMA foreign_keys = OFF; DELETE FROM senders');
   t.match((await open(`${copy}/preview`)).text, 'The mail cannot be shown: The sender was deleted');
 });
+
+/** The path of a draft, whose preview has to be compiled. */
+async function draftOf(app: TestApp, open: (path: string) => Promise<{ text: string }>): Promise<string> {
+  const [, utr] = /mailings\/([\w-]{36})/.exec((await open('/mailings')).text) ?? [];
+  const { headers } = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+  return String(headers.location).replace('/api/single-send/details?utr=', '/mailings/');
+}
+
+t.test(
+  'a browser that has the preview gets it again only when it has changed, and no other cache keeps it',
+  async (t) => {
+    const { app, open, path } = await clicked(t);
+    const session = { cookie: cookieOf(app, addPerson(app, 'owner', { name: 'looker' })) };
+    const frame = `${path}/preview/mail`;
+    const { headers, status } = await app.page('GET', frame, { headers: session });
+    t.strictSame([status, headers['cache-control']], [200, 'private, no-cache']);
+    const again = () => app.page('GET', frame, { headers: { ...session, 'if-none-match': String(headers.etag) } });
+    t.match(await again(), { status: 304, text: '' });
+    t.equal(
+      (await app.page('GET', frame, { headers: { 'if-none-match': String(headers.etag) } })).status,
+      303,
+      'a session is needed',
+    );
+    app.db.exec("UPDATE contacts SET first_name = 'Annabel' WHERE id = 1");
+    t.match(await again(), { status: 200, text: /Annabel/ });
+    t.equal((await open(`${path}/links/mail`)).headers['cache-control'], 'no-store', 'what counts clicks is made anew');
+  },
+);
+
+/** Makes account 1 compile as many templates as it may, until the function it gives is called. */
+function compileOthers(): () => Promise<unknown> {
+  let end = () => {};
+  const held = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const others = Array.from({ length: 3 }, () => withinShare(1, () => held));
+  return () => {
+    end();
+    return Promise.all(others);
+  };
+}
+
+t.test(
+  'while other templates are compiled the page asks for patience; a preview that was made is shown at once',
+  async (t) => {
+    const { app, open } = await clicked(t);
+    const draft = await draftOf(app, open);
+    const end = compileOthers();
+    const busy = await open(`${draft}/preview`);
+    t.strictSame([busy.status, busy.headers['retry-after']], [429, '2']);
+    t.match(busy.text, new RegExp(`ready in a few seconds.*href="${draft}/preview"[^>]*>Try again`, 's'));
+    t.notMatch(busy.text, '<iframe');
+    const frame = await open(`${draft}/preview/mail`);
+    t.match([frame.status, frame.text], [429, /<p>Other mails of this account/]);
+    await end();
+    t.match((await open(`${draft}/preview`)).text, '<iframe');
+    const endMore = compileOthers();
+    t.equal((await open(`${draft}/preview/mail`)).status, 200);
+    await endMore();
+  },
+);

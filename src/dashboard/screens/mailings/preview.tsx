@@ -2,13 +2,20 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient } from '../../api-client.ts';
+import { ApiClient, ApiFailure } from '../../api-client.ts';
+import { LinkButton } from '../../components/button.tsx';
 import { MailFrames } from '../../components/mail-frames.tsx';
-import { Card, Notice } from '../../components/surface.tsx';
-import { sendMailFrame } from '../../mail-frame.ts';
+import { Card, Empty, Notice } from '../../components/surface.tsx';
+import { sendEmptyFrame, sendKeptMailFrame } from '../../mail-frame.ts';
+import { languageOf } from '../../page.tsx';
+import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import { sendPart } from './head.tsx';
 import { readSummary, type ShownMail } from './records.ts';
+
+const TOO_MANY_REQUESTS = 429;
+/** When to try again; most templates are compiled within this time. */
+const RETRY_SECONDS = 2;
 
 /** Registers the preview and the mail for the frames in it. */
 export async function previewScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
@@ -19,8 +26,9 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
       const api = new ApiClient(app, request);
       const { utr } = request.params;
       const summary = await readSummary(api, utr);
-      const { mail } = await api.get<{ mail: ShownMail }>('/single-send/mail', { utr });
-      const content = <Preview utr={utr} mail={mail} />;
+      const mail = await readMail(api, utr);
+      if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);
+      const content = mail === null ? <Busy utr={utr} /> : <Preview utr={utr} mail={mail} />;
       return sendPart(request, reply, { summary, now: clock.now(), current: 'preview' }, content);
     },
   });
@@ -29,11 +37,39 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
     method: READ,
     url: '/mailings/:utr/preview/mail',
     handler: async (request, reply) => {
-      const { utr } = request.params;
-      const { mail } = await new ApiClient(app, request).get<{ mail: ShownMail }>('/single-send/mail', { utr });
-      return sendMailFrame(reply, mail.html);
+      const mail = await readMail(new ApiClient(app, request), request.params.utr);
+      if (mail !== null) return sendKeptMailFrame(reply, mail.html);
+      const language = languageOf(request, viewerOf(request));
+      return sendEmptyFrame(reply, language, TOO_MANY_REQUESTS, language.say('preview.busy'));
     },
   });
+}
+
+/** The mail as somebody sees it; null while too many templates of the account are being compiled. */
+async function readMail(api: ApiClient, utr: string): Promise<ShownMail | null> {
+  try {
+    return (await api.get<{ mail: ShownMail }>('/single-send/mail', { utr })).mail;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === TOO_MANY_REQUESTS) return null;
+    throw error;
+  }
+}
+
+function Busy({ utr }: { utr: string }) {
+  const language = useLanguage();
+  return (
+    <Empty
+      icon="mail"
+      title={language.say('preview.busy.title')}
+      action={
+        <LinkButton href={`/mailings/${utr}/preview`} look="plain">
+          {language.say('preview.again')}
+        </LinkButton>
+      }
+    >
+      {language.say('preview.busy')}
+    </Empty>
+  );
 }
 
 function Preview({ utr, mail: { subject, text, problem } }: { utr: string; mail: ShownMail }) {
