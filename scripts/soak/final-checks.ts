@@ -1,5 +1,6 @@
 /** The end of a soak: whether everything that was taken on was done, once, and the counters say so. */
 import type { Database } from 'better-sqlite3';
+import { mailingCounters } from '../../fixtures/mailing-counters.ts';
 
 /** Whether nothing is left to be sent. */
 export function isSettled(client: Database): boolean {
@@ -35,15 +36,11 @@ export function wrongs(client: Database, mails: Record<string, number>, left: Re
   claim(missing === 0, `${missing} mails the ledger calls accepted never reached the relay`);
   claim(twice === 0, `${twice} mails reached the relay once more than the ledger says`);
   claim(unknown === 0, `${unknown} addresses got mail that the ledger does not know`);
-  for (const [counter, state] of Object.entries({ delivered: 2, bounces: 3, failed: 4, suppressed: 5, cancelled: 6 })) {
-    const off = client
-      .prepare(`
-        SELECT count(*) FROM mailings m
-        WHERE ${counter} <> (SELECT count(*) FROM deliveries d WHERE d.mailing_id = m.id AND d.state = ${state})`)
-      .pluck()
-      .get();
-    claim(off === 0, `${counter} differs from the ledger in ${off} mailings`);
-  }
+  for (const { name, kept, right } of mailingCounters(client))
+    claim(
+      JSON.stringify(kept) === JSON.stringify(right),
+      `${name}: ${JSON.stringify(kept)} instead of ${JSON.stringify(right)}`,
+    );
   const opens = client
     .prepare(`
       SELECT count(*) FROM mailings m

@@ -6,7 +6,6 @@ import { parseAddress } from '../audience/contacts/addresses.ts';
 import { recordObject } from '../database/record-json.ts';
 import { DELIVERY_STATE, deliveries, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { reportedHold } from '../delivery/queue/held.ts';
-import { EventTally } from '../delivery/reporting/event-tally.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
@@ -95,7 +94,6 @@ const Report = Type.Object({
 
 export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db, config, clock, tokens, publicUrl } = deps;
-  const tally = new EventTally(db.$client);
 
   app.get(
     '/single-send/report',
@@ -116,7 +114,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         ...reportedHold(db.$client, [mailing, send], isUnderWay),
         courier: config.SMTP_URL === '' ? ('outbox' as const) : ('smtp' as const),
         tracking: send.tracking,
-        ...(await mailingReport(db.$client, tally, mailing?.id ?? 0)),
+        ...mailingReport(db.$client, mailing?.id ?? 0),
         design_url: changesNothing(request)
           ? ''
           : `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, clock.now())}`,

@@ -8,6 +8,7 @@ import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { findPictureIds } from '../picture-ids.ts';
 import { fold } from './fold.ts';
 import { makePrivateFile } from './private-file.ts';
+import { replyKind } from './reply-kind.ts';
 import { seed } from './seed.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };
@@ -38,6 +39,9 @@ export function connect(path: string): Db {
   client.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : ''));
   client.function('picture_ids', { deterministic: true }, (text) =>
     findPictureIds(typeof text === 'string' ? text : ''),
+  );
+  client.function('reply_kind', { deterministic: true }, (reply) =>
+    typeof reply === 'string' ? replyKind(reply) : '',
   );
   return drizzle(client);
 }

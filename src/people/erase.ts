@@ -8,6 +8,7 @@ import { eraseUnsubscriptions } from '../audience/unsubscribes.ts';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
+import { deliveryEraser } from '../delivery/queue/ledger/erase.ts';
 import { conflict } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 import { type Actor, audit } from '../users/audit.ts';
@@ -29,17 +30,19 @@ const REMOVED_IN_STEPS = [
   {
     table: 'outbox',
     ids: 50,
-    statement: `DELETE FROM outbox WHERE id > @after AND id <= @to AND user_id = @account
-      AND (lower(envelope_to) = @email OR fold("to") = @email OR instr(fold("to"), '<' || @email || '>') > 0)`,
+    remover: outboxEraser,
   },
-  {
-    table: 'mailings',
-    ids: 250,
-    statement: `UPDATE deliveries SET contact_id = NULL, segment_recipient_id = NULL, reply = NULL
-      WHERE id IN (SELECT d.id FROM mailings m CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = @address
-        WHERE m.id > @after AND m.id <= @to AND m.user_id = @account)`,
-  },
+  { table: 'mailings', ids: 250, remover: deliveryEraser },
 ] as const;
+
+function outboxEraser(client: Database): (erasure: Erasure & { after: number; to: number }) => void {
+  const erase = client.prepare(`
+    DELETE FROM outbox WHERE id > @after AND id <= @to AND user_id = @account
+      AND (lower(envelope_to) = @email OR fold("to") = @email OR instr(fold("to"), '<' || @email || '>') > 0)`);
+  return (mails) => {
+    erase.run(mails);
+  };
+}
 
 /** An erasure that has begun. */
 interface Erasure {
@@ -125,8 +128,8 @@ function begin(
 }
 
 async function removeTheRest(client: Database, id: number, erasure: Erasure): Promise<void> {
-  const parts = REMOVED_IN_STEPS.map(({ table, ids, statement }) => ({
-    run: client.prepare(statement),
+  const parts = REMOVED_IN_STEPS.map(({ table, ids, remover }) => ({
+    remove: client.transaction(remover(client)),
     last: Number(client.prepare(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get()),
     after: Number(client.prepare(`SELECT ifnull(min(id), 1) - 1 FROM ${table}`).pluck().get()),
     ids,
@@ -134,7 +137,7 @@ async function removeTheRest(client: Database, id: number, erasure: Erasure): Pr
   const step = () => {
     const part = parts.find(({ after, last }) => after < last);
     if (part === undefined) return false;
-    overwriting(client, () => part.run.run({ ...erasure, after: part.after, to: part.after + part.ids }));
+    overwriting(client, () => part.remove({ ...erasure, after: part.after, to: part.after + part.ids }));
     part.after += part.ids;
     return true;
   };

@@ -1,5 +1,6 @@
 /** Looking for single sends and their recipients: the light list, filters, CSV, what people and machines did, retries, live progress. */
 import t, { type Test } from 'tap';
+import { recountReasons } from '../../fixtures/mailing-counters.ts';
 import { type Caller, startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
 import { addPerson, callerOf } from '../support/people.ts';
@@ -30,6 +31,7 @@ async function sent(t: Test) {
   app.db.prepare("UPDATE deliveries SET state = 3, reply = '550 5.1.1 No such user' WHERE id = ?").run(id('cleo'));
   app.db.prepare("UPDATE deliveries SET state = 4, reply = '451 4.2.1 Try later' WHERE id = ?").run(id('dora'));
   app.db.exec("UPDATE mailings SET delivered = 2, bounces = 1, failed = 1 WHERE owner_kind = 'single'");
+  recountReasons(app.db);
   return { app, utr, mails };
 }
 

@@ -1,5 +1,6 @@
 /** Mailings in the dashboard. */
 import t, { type Test } from 'tap';
+import { recountReasons } from '../../fixtures/mailing-counters.ts';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
@@ -144,6 +145,7 @@ t.test('those for whom it failed get it again after a dialog that says how many 
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
   app.db.exec(`UPDATE deliveries SET state = 4, reply = '451 Try later' WHERE id IN (SELECT id FROM deliveries ORDER BY id DESC LIMIT 2);
     UPDATE mailings SET delivered = 1, failed = 2 WHERE owner_kind = 'single'`);
+  recountReasons(app.db);
   const open = visitor(app);
   const page = (await open('GET', `/mailings/${utr}`)).text;
   t.match(page, /Send again to 2 people\?.*Nobody gets it whose address bounced/s);
@@ -191,6 +193,7 @@ t.test('recipients are found by address, state and reason, each with why', async
   await mustSucceed(t, app.one)('/global-unsubscribes/save', { email_address: 'cleo@example.org' });
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
   app.db.exec("UPDATE deliveries SET reply = '<script>alert(1)</script>' WHERE state = 5");
+  recountReasons(app.db);
   const open = visitor(app, 'viewer');
   const path = `/mailings/${utr}/recipients`;
   const found = async (query: string) =>

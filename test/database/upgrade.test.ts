@@ -1,6 +1,7 @@
 /** What an upgrade keeps: the rows of every table, the work that was under way, and why something is held. */
 import type { Database } from 'better-sqlite3';
 import t from 'tap';
+import { mailingCounters } from '../../fixtures/mailing-counters.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../../src/delivery/queue/enqueue-recipients.ts';
 import { oldDatabase, releases } from '../support/releases.ts';
@@ -190,6 +191,45 @@ t.test('an upgrade gives what is held the code of its sentence', async (t) => {
       rows,
       table,
     );
+  db.$client.close();
+});
+
+t.test('an upgrade counts what happened to earlier mailings', async (t) => {
+  const path = oldDatabase(
+    t,
+    releases.findIndex(({ tag }) => tag.endsWith('_mailing_counters')),
+  );
+  const { $client } = connect(path);
+  $client.pragma('foreign_keys = OFF');
+  const HOUR = 3_600_000;
+  const deliver = $client.prepare('INSERT INTO deliveries (mailing_id, address_id, state, reply) VALUES (?, ?, ?, ?)');
+  const happen = $client.prepare(
+    'INSERT INTO events (mailing_id, delivery_id, kind, link_number, is_machine, happened_at) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  for (let person = 1; person <= 30; person++) {
+    deliver.run(1, person, person % 7, person % 7 < 2 ? null : `550 5.1.1 <p${person}@example.org> unknown`);
+    deliver.run(2, person, 0, person === 9 ? '451 later' : null);
+    happen.run(
+      1,
+      person,
+      person % 2 === 0 ? 'open' : 'click',
+      person % 2 === 0 ? null : person % 3,
+      Number(person % 4 === 0),
+      5 * HOUR + person * 600_000,
+    );
+    happen.run(2, person, ['bounce', 'unsubscribe', 'complaint'][person % 3], null, 0, 9 * HOUR);
+  }
+  for (const number of [0, 1, 2, 3])
+    $client.prepare('INSERT INTO links (mailing_id, number, url) VALUES (1, ?, ?)').run(number, '/');
+  $client.close();
+  const db = connect(path);
+  migrateAndSeed(db);
+  const counters = mailingCounters(db.$client).filter(({ name }) => name !== 'counters of states');
+  t.equal(counters.length, 3);
+  for (const { name, kept, right } of counters) {
+    t.ok(kept.length > 1, name);
+    t.strictSame(kept, right, name);
+  }
   db.$client.close();
 });
 

@@ -1,5 +1,6 @@
 /** A month of a shop: every mail must be the one that an independent model of the rules sends. More: `npm run test:month -- SEED`. */
 import t from 'tap';
+import { mailingCounters } from '../../fixtures/mailing-counters.ts';
 import type { Mail } from './month-model.ts';
 import { startWorld } from './month-world.ts';
 
@@ -56,5 +57,6 @@ t.test('in a month of a shop every mail and every silence is as the rules say', 
   }
   t.comment(`${everybody.size} addresses, ${model.mails.length} mails`);
   t.equal(differing.length, 0, `${everybody.size} addresses, ${model.mails.length} mails`);
+  for (const { name, kept, right } of mailingCounters(world.app.db)) t.strictSame(kept, right, name);
   t.ok(model.mails.length > 400, `${model.mails.length} mails`);
 });

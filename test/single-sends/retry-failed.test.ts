@@ -1,5 +1,6 @@
 /** Sending a completed single send again to those for whom it failed: what a kill leaves, and who is erased meanwhile. */
 import t, { type Test } from 'tap';
+import { recountReasons } from '../../fixtures/mailing-counters.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { readOutbox, sendCampaign } from '../support/campaign.ts';
 
@@ -11,6 +12,7 @@ async function failed(t: Test, count: number) {
   app.db.exec(`UPDATE deliveries SET state = 4, reply = '451 4.2.1 Try later' WHERE mailing_id = (SELECT id FROM mailings WHERE owner_kind = 'single');
     UPDATE mailings SET delivered = 0, failed = recipients WHERE owner_kind = 'single';
     DELETE FROM outbox`);
+  recountReasons(app.db);
   return { app, utr, retry: () => app.one.call('POST', '/single/send/retry-failed', { query: { utr } }) };
 }
 

@@ -105,10 +105,34 @@ export const deliveries = sqliteTable(
   ],
 );
 
-/** Where a tracked link of a mailing leads; the address may contain placeholders. */
+/**
+ * Of each mailing, how many of its deliveries have a reply that says the same, by state: of those that wait for another try and of those
+ * with a final state that is not acceptance. They change in the transaction that changes the ledger.
+ */
+export const deliveryReasons = sqliteTable(
+  'delivery_reasons',
+  {
+    mailing_id: integer().notNull(),
+    /** A `DELIVERY_STATE`. */
+    state: integer().notNull(),
+    /** The reply without what differs from mail to mail, as `replyKind` gives it. */
+    reason: text().notNull(),
+    count: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.mailing_id, table.state, table.reason] })],
+);
+
+/** Where a tracked link of a mailing leads; the address may contain placeholders. The counters change with the events. */
 export const links = sqliteTable(
   'links',
-  { mailing_id: integer().notNull(), number: integer().notNull(), url: text().notNull() },
+  {
+    mailing_id: integer().notNull(),
+    number: integer().notNull(),
+    url: text().notNull(),
+    clicks: count(),
+    /** How many of the clicks were made by bots. */
+    machine_clicks: count(),
+  },
   (table) => [primaryKey({ columns: [table.mailing_id, table.number] })],
 );
 
@@ -130,6 +154,23 @@ export const events = sqliteTable(
     index('events_delivery').on(table.delivery_id),
     index('events_link').on(table.mailing_id, table.link_number, table.delivery_id).where(sql`kind = 'click'`),
   ],
+);
+
+/** The events of a mailing by the hour, those of hours without any left out. They change in the transaction that adds the event. */
+export const mailingHours = sqliteTable(
+  'mailing_hours',
+  {
+    mailing_id: integer().notNull(),
+    /** The start of the hour, epoch milliseconds. */
+    hour: integer().notNull(),
+    opens: count(),
+    machine_opens: count(),
+    clicks: count(),
+    machine_clicks: count(),
+    bounces: count(),
+    unsubscribes: count(),
+  },
+  (table) => [primaryKey({ columns: [table.mailing_id, table.hour] })],
 );
 
 /** The newest 1 000 mails of the built-in courier, which stores mails instead of sending them. */

@@ -5,6 +5,7 @@ import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 import { isTooSoonForPerson } from './bots.ts';
 import { BY_PERSON } from './by-person.ts';
+import { type CountedEvent, eventCounter } from './event-counts.ts';
 
 /** An open or a click that is not on disk yet. */
 export interface Hit {
@@ -24,6 +25,21 @@ interface Target {
   clicks: number;
   by_person: number;
   updated_at: number;
+}
+
+/** What a batch adds to the counters of a mailing. */
+interface MailingCounts {
+  opened: number;
+  opens: number;
+  clicked: number;
+  personOpened: number;
+  personClicked: number;
+}
+
+/** What a batch has written, to be counted at its end. */
+interface Written {
+  events: CountedEvent[];
+  mailings: Map<number, MailingCounts>;
 }
 
 const BATCH_SIZE = 100;
@@ -46,7 +62,8 @@ export class HitBuffer {
   readonly #open: Statement<[number, number]>;
   readonly #click: Statement<[number]>;
   readonly #person: Statement<[number, number]>;
-  readonly #count: Statement<Record<string, number>>;
+  readonly #count: Statement<MailingCounts & { mailing: number }>;
+  readonly #countEvents: (events: readonly CountedEvent[]) => void;
   readonly #event: Statement<[number, number, 'open' | 'click', number | null, number, number]>;
   #waiting: Hit[] = [];
   /** Hits whose mail was not accepted yet, to be tried again in the next round. */
@@ -67,6 +84,7 @@ export class HitBuffer {
         people_opens = people_opens + @personOpened, people_clicks = people_clicks + @personClicked WHERE id = @mailing`);
     this.#event = client.prepare(`
       INSERT INTO events (mailing_id, delivery_id, kind, link_number, is_machine, happened_at) VALUES (?, ?, ?, ?, ?, ?)`);
+    this.#countEvents = eventCounter(client);
   }
 
   add(hit: Hit): void {
@@ -77,7 +95,7 @@ export class HitBuffer {
   flush(now: number): boolean {
     const hits = this.#waiting.slice(0, BATCH_SIZE);
     if (hits.length === 0) return false;
-    const write = this.#client.transaction(() => hits.filter((hit) => !this.#write(hit)));
+    const write = this.#client.transaction(() => this.#writeAll(hits));
     const early = withAnnouncedWrite(() => write.immediate());
     this.#waiting.splice(0, hits.length);
     this.#early.push(...early.filter((hit) => now - hit.at < MAX_WAIT_MS));
@@ -86,8 +104,17 @@ export class HitBuffer {
     return false;
   }
 
+  /** Writes hits, each counter once for all of them; gives those whose mail is not sent yet. */
+  #writeAll(hits: readonly Hit[]): Hit[] {
+    const written: Written = { events: [], mailings: new Map() };
+    const early = hits.filter((hit) => !this.#write(hit, written));
+    for (const [mailing, counts] of written.mailings) this.#count.run({ ...counts, mailing });
+    this.#countEvents(written.events);
+    return early;
+  }
+
   /** False if the ledger says that the mail is not sent yet. A hit on an unknown delivery, for example after a restore, is dropped. */
-  #write({ ids, at, link, isMachine }: Hit): boolean {
+  #write({ ids, at, link, isMachine }: Hit, { events, mailings }: Written): boolean {
     const target = this.#target.get(ids.delivery, ids.mailing, ids.address);
     if (target === undefined) return true;
     if (target.state === DELIVERY_STATE.queued || target.state === DELIVERY_STATE.sending) return false;
@@ -100,15 +127,19 @@ export class HitBuffer {
     if (link !== null) this.#click.run(ids.delivery);
     else this.#open.run(at, ids.delivery);
     if (isFirstOfPerson) this.#person.run(kind, ids.delivery);
-    this.#count.run({
-      mailing: ids.mailing,
-      opened: Number(link === null && target.opened_at === null),
-      opens: Number(link === null),
-      clicked: Number(link !== null && target.clicks === 0),
-      personOpened: Number(isFirstOfPerson && link === null),
-      personClicked: Number(isFirstOfPerson && link !== null),
-    });
-    this.#event.run(ids.mailing, ids.delivery, link === null ? 'open' : 'click', link, machine, at);
+    const counts = mailings.get(ids.mailing) ?? { opened: 0, opens: 0, clicked: 0, personOpened: 0, personClicked: 0 };
+    mailings.set(ids.mailing, counts);
+    if (link === null) {
+      counts.opens++;
+      if (target.opened_at === null) counts.opened++;
+      if (isFirstOfPerson) counts.personOpened++;
+    } else {
+      if (target.clicks === 0) counts.clicked++;
+      if (isFirstOfPerson) counts.personClicked++;
+    }
+    const event = link === null ? 'open' : 'click';
+    this.#event.run(ids.mailing, ids.delivery, event, link, machine, at);
+    events.push({ mailing: ids.mailing, kind: event, link, isMachine: machine === 1, at });
     return true;
   }
 }
@@ -125,4 +156,5 @@ export function countUnsubscribe(client: Database, ids: RecipientIds, at: number
   client
     .prepare("INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, 'unsubscribe', ?)")
     .run(ids.mailing, ids.delivery, at);
+  eventCounter(client)([{ mailing: ids.mailing, kind: 'unsubscribe', link: null, isMachine: false, at }]);
 }

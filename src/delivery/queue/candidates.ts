@@ -23,6 +23,15 @@ export interface Candidate extends Claim {
   /** Why the person may not get the mail; null when they may. */
   ineligible_because: string | null;
   needs_lookup: 0 | 1;
+  /** The reply of the last try, if it was put off. */
+  reply: string | null;
+}
+
+/** A recipient who went over to a newer revision of their mail. */
+interface MovedDelivery {
+  /** The mailing of the newer revision. */
+  mailing_id: number;
+  reply: string | null;
 }
 
 /** The SQL of fields that are not simply columns of the contact. People added by hand have theirs in the segment's row. */
@@ -36,7 +45,7 @@ const PERSON_COLUMNS: Partial<Record<keyof Person, string>> = {
 export class Candidates {
   readonly #client: Database;
   readonly #lookup: RecipientLookup;
-  readonly #moveToNewest: Statement<[number, number]>;
+  readonly #moveToNewest: Statement<[number, number], MovedDelivery>;
   /** By the fields they read, because each field costs time. */
   readonly #statements = new Map<string, Statement<[number, number, number], Candidate>>();
 
@@ -49,7 +58,8 @@ export class Candidates {
         WHERE m.id = ? AND m.owner_kind = 'schedule' AND n.revision > m.revision AND n.finished_at IS NULL
         ORDER BY n.revision DESC LIMIT 1) newest
       WHERE deliveries.id IN (SELECT d.id FROM deliveries d INDEXED BY deliveries_queue
-        WHERE d.mailing_id = newest.old AND d.state = ${DELIVERY_STATE.queued} LIMIT ?)`);
+        WHERE d.mailing_id = newest.old AND d.state = ${DELIVERY_STATE.queued} LIMIT ?)
+      RETURNING mailing_id, reply`);
   }
 
   /**
@@ -67,10 +77,10 @@ export class Candidates {
 
   /**
    * Moves queued recipients of a mail of an automation that was redesigned to its newest revision, so that they get the new design;
-   * gives how many, a page at most. Call inside a transaction.
+   * gives them, a page at most. Call inside a transaction.
    */
-  moveToNewest(mailingId: number): number {
-    return this.#moveToNewest.run(mailingId, MOVED_ROWS).changes;
+  moveToNewest(mailingId: number): MovedDelivery[] {
+    return this.#moveToNewest.all(mailingId, MOVED_ROWS);
   }
 
   #statementWith(fields: readonly (keyof Person)[]): Statement<[number, number, number], Candidate> {
@@ -78,7 +88,7 @@ export class Candidates {
     const cached = this.#statements.get(key);
     if (cached !== undefined) return cached;
     const statement = this.#client.prepare<[number, number, number], Candidate>(`
-      SELECT d.id, d.mailing_id, d.address_id, d.attempt, ifnull(d.first_tried_at, 0) AS first_tried_at, a.normalized_email,
+      SELECT d.id, d.mailing_id, d.address_id, d.attempt, d.reply, ifnull(d.first_tried_at, 0) AS first_tried_at, a.normalized_email,
         d.contact_id, ${fields.map((field) => PERSON_COLUMNS[field] ?? `c.${field}`).join(', ')}, ${CLAIM_REASON} AS ineligible_because, ${NEEDS_LOOKUP} AS needs_lookup
       FROM deliveries d INDEXED BY deliveries_queue
         CROSS JOIN mailings m ON m.id = d.mailing_id

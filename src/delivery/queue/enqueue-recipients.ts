@@ -6,6 +6,7 @@ import { inChunks } from '../../database/bulk.ts';
 import type { Target } from '../../database/schema/index.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
+import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
 import { endEnqueueing } from './mailing-state.ts';
 
 /** The JSON in `mailings.enqueue_progress` while recipients are being enqueued: the audience, and how far enqueueing has come. */
@@ -64,9 +65,10 @@ export async function enqueueRecipients(
     segments: enqueueStatements(client, MEMBERS.segments),
   };
   const newest = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM deliveries').pluck();
-  const suppressedSince = client
-    .prepare<[number], number>(`SELECT count(*) FROM deliveries WHERE id > ? AND state = ${DELIVERY_STATE.suppressed}`)
-    .pluck();
+  const suppressedSince = client.prepare<[number], ReasonChange>(
+    `SELECT mailing_id, state, reply, count(*) AS by FROM deliveries WHERE id > ? AND state = ${DELIVERY_STATE.suppressed} GROUP BY reply`,
+  );
+  const countReasons = reasonCounter(client);
   const save = client.prepare(
     'UPDATE mailings SET enqueue_progress = ?, recipients = recipients + ?, suppressed = suppressed + ? WHERE id = ?',
   );
@@ -96,7 +98,10 @@ export async function enqueueRecipients(
       mailing: mailingId,
       excluded: JSON.stringify(progress.excluded),
     });
-    save.run(JSON.stringify({ ...progress, after: last }), changes, suppressedSince.get(before) ?? 0, mailingId);
+    const suppressed = suppressedSince.all(before);
+    countReasons(suppressed);
+    const count = suppressed.reduce((sum, { by }) => sum + by, 0);
+    save.run(JSON.stringify({ ...progress, after: last }), changes, count, mailingId);
     return goesOn();
   });
   return didWork;

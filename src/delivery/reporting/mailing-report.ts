@@ -1,10 +1,6 @@
 /** The report on a mailing: recipients by state and reason, opens and clicks by hour and link, people apart from machines. */
-import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE, DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
-import { SENTENCES } from '../../sentences.ts';
-import type { EventTally, TalliedHour } from './event-tally.ts';
-import { replyKind } from './reply-kind.ts';
 
 export interface MailingReport {
   states: Record<DeliveryState, number>;
@@ -17,7 +13,7 @@ export interface MailingReport {
   machine_clicks: number;
   /** From those who were meant to get it to those who clicked. */
   funnel: Funnel;
-  hours: TalliedHour[];
+  hours: ReportedHour[];
   /** Every link of the mail in the order in which they stand there. */
   links: { number: number; url: string; clicks: number; machine_clicks: number }[];
 }
@@ -38,6 +34,18 @@ export interface Funnel {
   unsubscribes: number;
 }
 
+/** What happened within one hour; hours without events are missing. */
+export interface ReportedHour {
+  /** Start of the hour, `YYYY-MM-DD HH:00:00` UTC. */
+  hour: string;
+  opens: number;
+  machine_opens: number;
+  clicks: number;
+  machine_clicks: number;
+  bounces: number;
+  unsubscribes: number;
+}
+
 interface Reason {
   state: DeliveryState;
   reason: string;
@@ -45,10 +53,6 @@ interface Reason {
 }
 
 const TOP = 20;
-/** Ledger rows read at once: a few milliseconds, after which other requests are served. */
-const PAGE_ROWS = 500;
-/** Bounds the memory when a relay replies with a different text to every mail. */
-const MAX_REASONS = 1000;
 
 const NOBODY: Funnel = {
   recipients: 0,
@@ -66,26 +70,22 @@ const NOBODY: Funnel = {
 };
 
 /**
- * Counts recipients by state and reason, and what they did. Replies that differ only in addresses and ids count as one reason. The
- * counters of the mailing and its events are read, and of the ledger only those who did not simply get their mail. Mailing 0 gives
- * an empty report.
+ * The recipients by state and reason, and what they did. Replies that differ only in addresses and ids count as one reason. Everything is
+ * read from counters. Mailing 0 gives an empty report.
  */
-export async function mailingReport(client: Database, tally: EventTally, mailingId: number): Promise<MailingReport> {
+export function mailingReport(client: Database, mailingId: number): MailingReport {
   const funnel = readFunnel(client, mailingId);
-  const states = readStates(client, mailingId, funnel);
-  const reasons = await countReasons(client, mailingId);
-  const { hours, clicksByLink } = await tally.read(mailingId);
+  const hours = readHours(client, mailingId);
   const links = client
-    .prepare<[number], { number: number; url: string }>(
-      'SELECT number, url FROM links WHERE mailing_id = ? ORDER BY number',
+    .prepare<[number], MailingReport['links'][number]>(
+      'SELECT number, url, clicks, machine_clicks FROM links WHERE mailing_id = ? ORDER BY number',
     )
-    .all(mailingId)
-    .map((link) => ({ ...link, ...(clicksByLink.get(link.number) ?? { clicks: 0, machine_clicks: 0 }) }));
+    .all(mailingId);
   const byHour = (kind: 'opens' | 'clicks') =>
     hours.filter((hour) => hour[kind] > 0).map(({ hour, [kind]: count }) => ({ hour, count }));
   return {
-    states,
-    reasons,
+    states: readStates(client, mailingId, funnel),
+    reasons: readReasons(client, mailingId),
     opens_by_hour: byHour('opens'),
     clicks_by_hour: byHour('clicks'),
     top_links: links
@@ -128,42 +128,19 @@ export function stateName(state: number): DeliveryState {
   return name;
 }
 
-/** Those who are put off, with the reply of the last try. Nobody else in the queue has one. */
-const PUT_OFF = `deliveries INDEXED BY deliveries_queue WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued}
-  AND (due_at, id) > (max(@due, 1), @id) ORDER BY due_at, id`;
-/** Those with a final state that is not acceptance. */
-const UNACCEPTED = `deliveries INDEXED BY deliveries_unaccepted WHERE mailing_id = @mailing AND state > ${DELIVERY_STATE.accepted}
-  AND (state, id) > (@due, @id) ORDER BY state, id`;
-
-/** Reads those with a reason in pages, so that the report of a large mailing does not delay other requests. */
-async function countReasons(client: Database, mailingId: number): Promise<Reason[]> {
-  const reasons = new Map<string, Reason>();
-  for (const [source, key] of [
-    [PUT_OFF, 'due_at'],
-    [UNACCEPTED, 'state'],
-  ]) {
-    const page = client.prepare<
-      Record<string, number>,
-      { id: number; key: number; state: number; reply: string | null }
-    >(`SELECT id, ${key} AS key, state, reply FROM ${source} LIMIT ${PAGE_ROWS}`);
-    for (let after = { due: 0, id: 0 }, isCut = true; isCut; ) {
-      const rows = page.all({ mailing: mailingId, ...after });
-      for (const { state, reply } of rows) if (reply !== null) addReason(reasons, stateName(state), reply, 1);
-      const last = rows.at(-1);
-      if (last !== undefined) after = { due: last.key, id: last.id };
-      isCut = rows.length === PAGE_ROWS;
-      if (isCut) await setImmediate();
-    }
-  }
-  const compare = (a: Reason, b: Reason) => b.count - a.count || (a.reason < b.reason ? -1 : 1);
-  return [...reasons.values()].sort(compare).slice(0, TOP);
+function readReasons(client: Database, mailingId: number): Reason[] {
+  return client
+    .prepare<[number], Omit<Reason, 'state'> & { state: number }>(
+      `SELECT state, reason, count FROM delivery_reasons WHERE mailing_id = ? ORDER BY count DESC, reason LIMIT ${TOP}`,
+    )
+    .all(mailingId)
+    .map((row) => ({ ...row, state: stateName(row.state) }));
 }
 
-function addReason(reasons: Map<string, Reason>, state: DeliveryState, reply: string, count: number): void {
-  const kind = replyKind(reply);
-  const known = reasons.get(`${state} ${kind}`);
-  const reason = known === undefined && reasons.size >= MAX_REASONS ? SENTENCES.other_replies : kind;
-  const entry = reasons.get(`${state} ${reason}`) ?? { state, reason, count: 0 };
-  entry.count += count;
-  reasons.set(`${state} ${reason}`, entry);
+function readHours(client: Database, mailingId: number): ReportedHour[] {
+  return client
+    .prepare<[number], ReportedHour>(`
+      SELECT strftime('%Y-%m-%d %H:00:00', hour / 1000, 'unixepoch') AS hour, opens, machine_opens, clicks, machine_clicks, bounces, unsubscribes
+      FROM mailing_hours WHERE mailing_id = ? ORDER BY mailing_hours.hour`)
+    .all(mailingId);
 }

@@ -4,9 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { type CsvValue, csvWriter } from '../../audience/import/csv-write.ts';
 import { fold } from '../../database/fold.ts';
+import { replyKind } from '../../database/reply-kind.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { stateName } from './mailing-report.ts';
-import { replyKind } from './reply-kind.ts';
 
 /** Which recipients are wanted: those to whom all that is given applies. */
 export interface RecipientFilter {

@@ -1,10 +1,9 @@
 /** Recognizes refusals that are about us and not about the recipient: they hold the mailing, and no recipient fails. */
-
+import { replyKind } from '../../database/reply-kind.ts';
 import { sentence } from '../../sentences.ts';
 import { classify } from '../feedback/bounces/classify.ts';
 import type { Claim } from '../queue/candidates.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
-import { replyKind } from '../reporting/reply-kind.ts';
 import type { Outcome } from '../transport/courier.ts';
 
 /** How many recipients refused in a row, with nobody accepted in between, hold a mailing: by replies that name us, that have the same text, or of any kind. */

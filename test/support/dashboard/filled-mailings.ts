@@ -1,6 +1,7 @@
 /** Mailings in the states that an owner looks at: opened and clicked, under way, and held. */
 import { readFileSync } from 'node:fs';
 import type { Test } from 'tap';
+import { recountReasons } from '../../../fixtures/mailing-counters.ts';
 import { releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed, readOutbox } from '../campaign.ts';
@@ -73,4 +74,5 @@ async function visit(app: TestApp): Promise<void> {
     UPDATE deliveries SET state = 3, reply = '550 5.1.1 No such user here' WHERE id = ${fromLast(0)};
     UPDATE deliveries SET state = 4, reply = '451 4.7.1 Greylisted, please try again later' WHERE id = ${fromLast(1)};
     UPDATE mailings SET delivered = delivered - 2, bounces = bounces + 1, failed = failed + 1 WHERE id = ${mailing}`);
+  recountReasons(app.db);
 }

@@ -1,5 +1,5 @@
 /** The results of a mailing: how many got how far, why others did not, and what happened by the hour. */
-import type { TalliedHour } from '../../../delivery/reporting/event-tally.ts';
+import type { ReportedHour } from '../../../delivery/reporting/mailing-report.ts';
 import { Chart } from '../../components/chart.tsx';
 import { Stats } from '../../components/figures.tsx';
 import { Card, Notice } from '../../components/surface.tsx';
@@ -135,7 +135,7 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
   );
 }
 
-function Hours({ hours }: { hours: readonly TalliedHour[] }) {
+function Hours({ hours }: { hours: readonly ReportedHour[] }) {
   const language = useLanguage();
   const title = language.say('mailings.hours');
   const shown = withoutGaps(hours);
@@ -143,7 +143,7 @@ function Hours({ hours }: { hours: readonly TalliedHour[] }) {
     label: string,
     colour: 1 | 2 | 3,
     kind: 'bars' | 'line',
-    count: (hour: TalliedHour | undefined) => number,
+    count: (hour: ReportedHour | undefined) => number,
   ) => ({
     label,
     colour,
@@ -166,7 +166,7 @@ function Hours({ hours }: { hours: readonly TalliedHour[] }) {
 }
 
 /** The hours from the first to the last, at most MAX_HOURS, with those in which nothing happened. */
-function withoutGaps(hours: readonly TalliedHour[]): { at: Date; counts: TalliedHour | undefined }[] {
+function withoutGaps(hours: readonly ReportedHour[]): { at: Date; counts: ReportedHour | undefined }[] {
   const known = hours.filter(({ opens, clicks }) => opens + clicks > 0);
   const byTime = new Map(known.map((hour) => [recordTime(hour.hour)?.getTime() ?? 0, hour]));
   const times = [...byTime.keys()];

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { bounceDelivery, type ReturnedDelivery } from '../../queue/ledger/bounce.ts';
+import { eventCounter } from '../event-counts.ts';
 
 /** A bounce or complaint about one delivery. */
 export interface Bounce {
@@ -41,6 +42,8 @@ export function recordBounce(
         client
           .prepare('INSERT INTO events (mailing_id, delivery_id, kind, happened_at) VALUES (?, ?, ?, ?)')
           .run(delivery.mailing_id, deliveryId, kind, now.getTime());
+        const event = { mailing: delivery.mailing_id, link: null, isMachine: false, at: now.getTime() };
+        if (kind === 'bounce') eventCounter(client)([{ ...event, kind }]);
       }
       const { user_id, address_id } = delivery;
       if (suppress) suppressAddress(client, { user_id, address_id, kind, diagnostic, created_at: recordedAt });

@@ -12,6 +12,7 @@ import { MAX_WAIT_MS } from '../../sending/backoff.ts';
 import { type Candidate, Candidates, type Claim } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { retryHeldMailings } from '../mailing-state.ts';
+import { type ReasonChange, reasonCounter } from './reasons.ts';
 
 export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
 
@@ -38,8 +39,10 @@ export class Ledger {
   readonly #suppressOne: Statement<[string, number, number]>;
   readonly #finish: Statement<[number, string, number, number, number]>;
   readonly #counters: Statement<Record<string, number>>;
-  readonly #requeue: Statement<[number, number]>;
-  readonly #cancel: Statement<[number, number, number], number>;
+  readonly #countReasons: (changes: readonly ReasonChange[]) => void;
+  readonly #requeue: Statement<[number, number], { reply: string | null }>;
+  readonly #queued: Statement<[number, number], { id: number; reply: string | null }>;
+  readonly #cancelAll: Statement<{ now: number; ids: string; reply: string }>;
   readonly #bringForward: Statement<{ mailing: number; steady: number; end: string; limit: number }>;
   readonly #progress: Statement<[number], { sending: number; delivered: number }>;
 
@@ -58,16 +61,16 @@ export class Ledger {
     this.#counters = client.prepare(`
       UPDATE mailings SET delivered = delivered + @accepted, bounces = bounces + @bounced, failed = failed + @failed,
         suppressed = suppressed + @suppressed, cancelled = cancelled + @cancelled WHERE id = @mailing`);
+    this.#countReasons = reasonCounter(client);
     this.#requeue = client.prepare(
       `UPDATE deliveries SET state = ${DELIVERY_STATE.queued}, attempt = attempt - 1, due_at = ?,
-        first_tried_at = iif(attempt = 1, NULL, first_tried_at) WHERE id = ? AND state = ${DELIVERY_STATE.sending}`,
+        first_tried_at = iif(attempt = 1, NULL, first_tried_at) WHERE id = ? AND state = ${DELIVERY_STATE.sending} RETURNING reply`,
     );
-    this.#cancel = client
-      .prepare<[number, number, number], number>(`
-        UPDATE deliveries SET state = ${DELIVERY_STATE.cancelled}, reply = '${SENTENCES.mailing_cancelled}', updated_at = ?
-        WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} LIMIT ?)
-        RETURNING id`)
-      .pluck();
+    this.#queued = client.prepare(
+      `SELECT id, reply FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} LIMIT ?`,
+    );
+    this.#cancelAll = client.prepare(`
+      UPDATE deliveries SET state = ${DELIVERY_STATE.cancelled}, reply = @reply, updated_at = @now WHERE id IN (SELECT value FROM json_each(@ids))`);
     this.#candidates = new Candidates(client);
     this.#bringForward = client.prepare(`
       UPDATE deliveries SET due_at = -1 WHERE id IN (
@@ -93,9 +96,13 @@ export class Ledger {
             WHERE state = ${DELIVERY_STATE.queued} AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest`)
           .run({ now, longest: MAX_WAIT_MS });
         retryHeldMailings(this.#client);
-        return this.#client
-          .prepare(`UPDATE deliveries SET state = ${DELIVERY_STATE.queued} WHERE state = ${DELIVERY_STATE.sending}`)
-          .run().changes;
+        const requeued = this.#client
+          .prepare<[], Pick<ReasonChange, 'mailing_id' | 'state' | 'reply'>>(
+            `UPDATE deliveries SET state = ${DELIVERY_STATE.queued} WHERE state = ${DELIVERY_STATE.sending} RETURNING mailing_id, state, reply`,
+          )
+          .all();
+        this.#countReasons(requeued.map((delivery) => ({ ...delivery, by: 1 })));
+        return requeued.length;
       })
       .immediate();
   }
@@ -133,10 +140,22 @@ export class Ledger {
   ): { claims: Claim[]; examined: number; moved: number } {
     return this.#client
       .transaction(() => {
-        const moved = this.#candidates.moveToNewest(mailingId);
-        if (moved > 0) return { claims: [], examined: 0, moved };
+        const movedOn = this.#candidates.moveToNewest(mailingId);
+        const moved = movedOn.length;
+        if (moved > 0) {
+          this.#countReasons(
+            movedOn.flatMap(({ mailing_id, reply }) => [
+              { mailing_id: mailingId, state: DELIVERY_STATE.queued, reply, by: -1 },
+              { mailing_id, state: DELIVERY_STATE.queued, reply, by: 1 },
+            ]),
+          );
+          return { claims: [], examined: 0, moved };
+        }
         const candidates = this.#candidates.due(mailingId, fields, limit, steady);
         if (candidates.length === 0) return { claims: [], examined: 0, moved };
+        this.#countReasons(
+          candidates.map(({ reply }) => ({ mailing_id: mailingId, state: DELIVERY_STATE.queued, reply, by: -1 })),
+        );
         const claims = candidates.filter((candidate) => candidate.ineligible_because === null);
         if (claims.length > 0) {
           this.#claimAll.run({ now, steady, ids: JSON.stringify(claims.map((claim) => claim.id)) });
@@ -159,6 +178,7 @@ export class Ledger {
       .transaction(() => {
         const counts = new Map<number, Partial<Record<FinalState, number>>>();
         const series = new Map<number, number[]>();
+        const reasons: ReasonChange[] = [];
         for (const result of results) {
           const { changes } = this.#finish.run(
             DELIVERY_STATE[result.state],
@@ -171,7 +191,15 @@ export class Ledger {
             const { user_id, address_id, reply: diagnostic } = result;
             suppressAddress(this.#client, { user_id, address_id, kind: 'bounce', diagnostic, created_at: timestamp });
           }
-          if (changes === 0 || result.state === 'queued') continue;
+          if (changes === 0) continue;
+          if (result.state !== 'accepted')
+            reasons.push({
+              mailing_id: result.mailing_id,
+              state: DELIVERY_STATE[result.state],
+              reply: result.reply,
+              by: 1,
+            });
+          if (result.state === 'queued') continue;
           if (result.in_series) {
             const theirs = series.get(result.mailing_id) ?? [];
             theirs.push(result.id);
@@ -182,6 +210,7 @@ export class Ledger {
           counts.set(result.mailing_id, count);
         }
         for (const [mailingId, count] of counts) this.#count(mailingId, count);
+        this.#countReasons(reasons);
         for (const [mailingId, ids] of series) advanceEnrolments(this.#client, mailingId, ids, 'through', now);
       })
       .immediate();
@@ -192,10 +221,15 @@ export class Ledger {
     if (claims.length === 0) return;
     this.#client
       .transaction(() => {
+        const reasons: ReasonChange[] = [];
         for (const { claim, due_at } of claims) {
           const { id, mailing_id, attempt } = claim;
-          if (this.#requeue.run(due_at, id).changes > 0 && attempt === 0) this.#triggered.run(-1, mailing_id);
+          const requeued = this.#requeue.get(due_at, id);
+          if (requeued === undefined) continue;
+          reasons.push({ mailing_id, state: DELIVERY_STATE.queued, reply: requeued.reply, by: 1 });
+          if (attempt === 0) this.#triggered.run(-1, mailing_id);
         }
+        this.#countReasons(reasons);
       })
       .immediate();
   }
@@ -204,11 +238,18 @@ export class Ledger {
   cancelQueued(mailingId: number, limit: number, now: number): number {
     return this.#client
       .transaction(() => {
-        const cancelled = this.#cancel.all(now, mailingId, limit);
-        if (cancelled.length === 0) return 0;
-        this.#count(mailingId, { cancelled: cancelled.length });
-        advanceEnrolments(this.#client, mailingId, cancelled, 'cancelled', now);
-        return cancelled.length;
+        const queued = this.#queued.all(mailingId, limit);
+        if (queued.length === 0) return 0;
+        const ids = queued.map(({ id }) => id);
+        this.#cancelAll.run({ now, ids: JSON.stringify(ids), reply: SENTENCES.mailing_cancelled });
+        this.#count(mailingId, { cancelled: ids.length });
+        const change = { mailing_id: mailingId };
+        this.#countReasons([
+          ...queued.map(({ reply }) => ({ ...change, state: DELIVERY_STATE.queued, reply, by: -1 })),
+          { ...change, state: DELIVERY_STATE.cancelled, reply: SENTENCES.mailing_cancelled, by: ids.length },
+        ]);
+        advanceEnrolments(this.#client, mailingId, ids, 'cancelled', now);
+        return ids.length;
       })
       .immediate();
   }
@@ -218,6 +259,14 @@ export class Ledger {
     if (people.length === 0) return;
     for (const { id, ineligible_because } of people) this.#suppressOne.run(ineligible_because ?? '', now, id);
     this.#count(mailingId, { suppressed: people.length });
+    this.#countReasons(
+      people.map(({ ineligible_because }) => ({
+        mailing_id: mailingId,
+        state: DELIVERY_STATE.suppressed,
+        reply: ineligible_because ?? '',
+        by: 1,
+      })),
+    );
     advanceEnrolments(
       this.#client,
       mailingId,

@@ -1,4 +1,4 @@
-/** Recognizes replies of relays that say the same thing, so that a report can count them together. */
+/** Recognizes replies of relays that say the same thing, so that they are counted together. Every connection has it as the SQL function `reply_kind`. */
 
 const MAX_LENGTH = 200;
 const ADDRESS = /<?[^\s<>@"',;:()]+@[^\s<>@"',;()]+[^\s<>@"',;().:]>?/g;

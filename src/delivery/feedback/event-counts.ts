@@ -1,0 +1,62 @@
+/** Counts the events of mailings by hour and by link. */
+import type { Database } from 'better-sqlite3';
+
+/** An event of a mailing. */
+export interface CountedEvent {
+  mailing: number;
+  kind: 'open' | 'click' | 'bounce' | 'unsubscribe';
+  /** The number of the link that was clicked. */
+  link: number | null;
+  isMachine: boolean;
+  /** Epoch milliseconds. */
+  at: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Gives a function that counts events. Call it in the transaction that adds them, once for all of them: it writes one row for each hour and link. */
+export function eventCounter(client: Database): (events: readonly CountedEvent[]) => void {
+  const countHour = client.prepare<[ReturnType<typeof emptyHour>]>(`
+    INSERT INTO mailing_hours (mailing_id, hour, opens, machine_opens, clicks, machine_clicks, bounces, unsubscribes)
+    VALUES (@mailing, @hour, @opens, @machine_opens, @clicks, @machine_clicks, @bounces, @unsubscribes)
+    ON CONFLICT DO UPDATE SET opens = opens + excluded.opens, machine_opens = machine_opens + excluded.machine_opens,
+      clicks = clicks + excluded.clicks, machine_clicks = machine_clicks + excluded.machine_clicks,
+      bounces = bounces + excluded.bounces, unsubscribes = unsubscribes + excluded.unsubscribes`);
+  const countLink = client.prepare<[ReturnType<typeof emptyLink>]>(`
+    UPDATE links SET clicks = clicks + @clicks, machine_clicks = machine_clicks + @machine_clicks
+    WHERE mailing_id = @mailing AND number = @link`);
+
+  return (events) => {
+    const hours = new Map<string, ReturnType<typeof emptyHour>>();
+    const links = new Map<string, ReturnType<typeof emptyLink>>();
+    for (const { mailing, kind, link, isMachine, at } of events) {
+      const hour = at - (at % HOUR_MS);
+      const ofHour = kept(hours, `${mailing} ${hour}`, () => emptyHour(mailing, hour));
+      ofHour[`${kind}s`]++;
+      if (isMachine && kind === 'open') ofHour.machine_opens++;
+      if (kind !== 'click') continue;
+      if (isMachine) ofHour.machine_clicks++;
+      if (link === null) continue;
+      const ofLink = kept(links, `${mailing} ${link}`, () => emptyLink(mailing, link));
+      ofLink.clicks++;
+      if (isMachine) ofLink.machine_clicks++;
+    }
+    for (const hour of hours.values()) countHour.run(hour);
+    for (const link of links.values()) countLink.run(link);
+  };
+}
+
+function emptyHour(mailing: number, hour: number) {
+  return { mailing, hour, opens: 0, machine_opens: 0, clicks: 0, machine_clicks: 0, bounces: 0, unsubscribes: 0 };
+}
+
+function emptyLink(mailing: number, link: number) {
+  return { mailing, link, clicks: 0, machine_clicks: 0 };
+}
+
+/** The value of a key, which is made where it is missing. */
+function kept<T>(values: Map<string, T>, key: string, make: () => T): T {
+  const value = values.get(key) ?? make();
+  values.set(key, value);
+  return value;
+}

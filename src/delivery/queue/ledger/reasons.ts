@@ -1,0 +1,75 @@
+/** Counts the deliveries of a mailing by state and by what their replies say. */
+import type { Database } from 'better-sqlite3';
+import { replyKind } from '../../../database/reply-kind.ts';
+import { DELIVERY_STATE } from '../../../database/schema/index.ts';
+import { SENTENCES } from '../../../sentences.ts';
+
+/** Bounds the rows of a mailing when a relay replies with a different text to every mail. */
+const MAX_REASONS = 1000;
+
+/** So many deliveries of a mailing that come into a state with this reply, or leave it where `by` is negative. */
+export interface ReasonChange {
+  mailing_id: number;
+  /** A `DELIVERY_STATE`. */
+  state: number;
+  reply: string | null;
+  by: number;
+}
+
+interface Row {
+  mailing: number;
+  state: number;
+  reason: string;
+}
+
+/**
+ * Gives a function that counts changes of the ledger. Call it once at the end of the transaction that makes them, so that many
+ * deliveries with the same reply cost one statement. Deliveries count that have a reply and are neither being sent nor accepted.
+ */
+export function reasonCounter(client: Database): (changes: readonly ReasonChange[]) => void {
+  const isRow = 'mailing_id = @mailing AND state = @state AND reason = @reason';
+  const known = client.prepare<[Row], number>(`SELECT count FROM delivery_reasons WHERE ${isRow}`).pluck();
+  const reasons = client
+    .prepare<[number], number>('SELECT count(*) FROM delivery_reasons WHERE mailing_id = ?')
+    .pluck();
+  const add = client.prepare<[Row & { by: number }]>(`
+    INSERT INTO delivery_reasons (mailing_id, state, reason, count) VALUES (@mailing, @state, @reason, @by)
+    ON CONFLICT DO UPDATE SET count = count + excluded.count`);
+  const subtract = client.prepare<[Row & { by: number }]>(
+    `UPDATE delivery_reasons SET count = count + @by WHERE ${isRow}`,
+  );
+  const removeEmpty = client.prepare<[Row]>(`DELETE FROM delivery_reasons WHERE ${isRow} AND count <= 0`);
+
+  function change(row: Row, by: number): void {
+    const before = known.get(row);
+    const other = { ...row, reason: SENTENCES.other_replies };
+    if (by > 0) {
+      const isNamed = before !== undefined || (reasons.get(row.mailing) ?? 0) < MAX_REASONS;
+      add.run({ ...(isNamed ? row : other), by });
+      return;
+    }
+    // Those who came after the last reason that was named are among the others.
+    const named = Math.max(by, -(before ?? 0));
+    for (const [from, count] of [
+      [row, named],
+      [other, by - named],
+    ] as const) {
+      if (count === 0) continue;
+      subtract.run({ ...from, by: count });
+      removeEmpty.run(from);
+    }
+  }
+
+  return (changes) => {
+    const sums = new Map<string, Row & { by: number }>();
+    for (const { mailing_id, state, reply, by } of changes) {
+      if (reply === null || state === DELIVERY_STATE.sending || state === DELIVERY_STATE.accepted) continue;
+      const reason = replyKind(reply);
+      const key = `${mailing_id} ${state} ${reason}`;
+      const sum = sums.get(key) ?? { mailing: mailing_id, state, reason, by: 0 };
+      sum.by += by;
+      sums.set(key, sum);
+    }
+    for (const { by, ...row } of sums.values()) if (by !== 0) change(row, by);
+  };
+}
