@@ -1,6 +1,6 @@
 /** Contacts. Their CSV files are in contacts-files.ts. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import {
   customFieldRecord,
@@ -18,9 +18,9 @@ import {
 import { deleteAllContacts } from '../audience/long-lists.ts';
 import { updateContactKeepingPlaces } from '../automations/address-correction.ts';
 import { isoTimestamp } from '../clock.ts';
-import { recordId, requireOwnedIds } from '../database/ownership.ts';
+import { ownedBy, recordId, requireOwnedIds } from '../database/ownership.ts';
 import { recordObject, recordReader, totalBytes } from '../database/record-json.ts';
-import { contacts, contactTypes } from '../database/schema/index.ts';
+import { contacts, contactTypes, countries } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
@@ -94,15 +94,18 @@ const ContactListQuery = Type.Object({
 
 /** With at most this many custom fields contacts are small, and the sizes of rows are not computed: that would take a third of the list's time. */
 const MAX_UNMEASURED_FIELDS = 20;
+/** The statements kept for reading contacts. */
+const MAX_READERS = 100;
 /** The size that a custom field counts as in a page, in bytes: making its JSON takes as long as copying this many. */
 const FIELD_COST_BYTES = 300;
 
 export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   const fullname = sql`trim(${contacts.first_name} || ' ' || ${contacts.last_name})`;
-  const countryName = sql`ifnull((SELECT name FROM countries WHERE id = ${contacts.country_id}), '')`;
+  const countryName = sql`ifnull(${countries.name}, '')`;
   const countryId = sql`ifnull(CAST(${contacts.country_id} AS TEXT), '')`;
-  // CROSS JOIN makes SQLite loop over the contacts first, so that a page is a range of their index.
-  const from = sql`${contacts} CROSS JOIN ${contactTypes} ON ${contactTypes.id} = ${contacts.contact_type_id}`;
+  // CROSS JOIN makes SQLite loop over the contacts first, so that a page is a range of their index. Joins cost half of what subqueries do.
+  const from = sql`${contacts} CROSS JOIN ${contactTypes} ON ${contactTypes.id} = ${contacts.contact_type_id}
+    LEFT JOIN ${countries} ON ${countries.id} = ${contacts.country_id}`;
 
   /** Adds the errors of a contact's fields. The address may already belong to the contact `exceptId`, which is being updated. */
   function checkContact(
@@ -118,12 +121,26 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
   }
 
   installFieldTitle(db);
-  const readDetails = recordReader(
-    db,
-    recordObject(Contact, contacts, { country: countryId, fullname, custom_field: storedFieldRecord() }),
-    sql`${contacts}`,
-    and(eq(contacts.id, sql.placeholder('id')), ownedContacts(sql.placeholder('accountId'))),
-  );
+  const detailsReader = (custom_field: SQL) =>
+    recordReader(
+      db,
+      recordObject(Contact, contacts, { country: countryId, fullname, custom_field }),
+      sql`${contacts}`,
+      and(eq(contacts.id, sql.placeholder('id')), ownedContacts(sql.placeholder('accountId'))),
+    );
+  const readAnyDetails = detailsReader(storedFieldRecord());
+  /** By the fields that their statements name: these take a tenth of the time of one that reads the fields for each contact. */
+  const readersOfFew = new Map<string, ReturnType<typeof detailsReader>>();
+
+  function readDetails(accountId: number, id: number): string | undefined {
+    const fields = listCustomFields(db, accountId);
+    if (fields.length > MAX_UNMEASURED_FIELDS) return readAnyDetails({ id, accountId });
+    const key = fields.map((field) => `${field.id} ${field.field_name}`).join('\n');
+    const reader = readersOfFew.get(key) ?? detailsReader(customFieldRecord(fields));
+    if (readersOfFew.size >= MAX_READERS) readersOfFew.clear();
+    readersOfFew.set(key, reader);
+    return reader({ id, accountId });
+  }
 
   app.get(
     '/contacts/list',
@@ -145,7 +162,8 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
         contact_type: recordObject(ContactType, contactTypes),
       });
       const where = and(
-        ownedContacts(request.accountId),
+        ownedBy(contacts, request.accountId),
+        ownedBy(contactTypes, request.accountId),
         contact_type_id === undefined ? undefined : eq(contacts.contact_type_id, recordId(contact_type_id)),
         search === undefined
           ? undefined
@@ -191,7 +209,7 @@ export const contactRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
       },
     },
     (request, reply) => {
-      const json = readDetails({ id: recordId(request.query.contact_id), accountId: request.accountId });
+      const json = readDetails(request.accountId, recordId(request.query.contact_id));
       if (json === undefined) throw notFound();
       sendRecord(reply, 'contact', json);
     },

@@ -1,7 +1,7 @@
 /** Contact fields: the reserved ones, an account's custom ones, and which values a custom field accepts. */
-import { asc, eq, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import { contacts, customFields } from '../../database/schema/index.ts';
+import { contacts, type customFields } from '../../database/schema/index.ts';
 
 /** The reserved fields in the order of their ids, from 1. */
 export const RESERVED_FIELDS = [
@@ -61,13 +61,10 @@ export function listCustomFields(db: Db, accountId: number): CustomField[] {
 
 /** Prepares the query once, since every request about contacts runs it. */
 function customFieldsReader(db: Db): (accountId: number) => CustomField[] {
-  const statement = db
-    .select()
-    .from(customFields)
-    .where(eq(customFields.user_id, sql.placeholder('accountId')))
-    .orderBy(asc(customFields.id))
-    .prepare();
-  return (accountId) => statement.all({ accountId });
+  const statement = db.$client.prepare<[number], CustomField>(
+    'SELECT * FROM custom_fields WHERE user_id = ? ORDER BY id',
+  );
+  return (accountId) => statement.all(accountId);
 }
 
 /** The display label of a field: underscores as spaces, in title case. */
