@@ -14,6 +14,7 @@ const LAYERS = [
     'failure.ts',
     'field-errors.ts',
     'picture-ids.ts',
+    'reply-kind.ts',
     'sentences.ts',
     'thread-files.ts',
     'version.ts',

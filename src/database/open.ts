@@ -6,9 +6,9 @@ import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { findPictureIds } from '../picture-ids.ts';
+import { replyKind } from '../reply-kind.ts';
 import { fold } from './fold.ts';
 import { makePrivateFile } from './private-file.ts';
-import { replyKind } from './reply-kind.ts';
 import { seed } from './seed.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };

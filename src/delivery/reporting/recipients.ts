@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { type CsvValue, csvWriter } from '../../audience/import/csv-write.ts';
 import { fold } from '../../database/fold.ts';
-import { replyKind } from '../../database/reply-kind.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { replyKind } from '../../reply-kind.ts';
 import { stateName } from './mailing-report.ts';
 
 /** Which recipients are wanted: those to whom all that is given applies. */

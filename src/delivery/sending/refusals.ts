@@ -1,5 +1,5 @@
 /** Recognizes refusals that are about us and not about the recipient: they hold the mailing, and no recipient fails. */
-import { replyKind } from '../../database/reply-kind.ts';
+import { replyKind } from '../../reply-kind.ts';
 import { sentence } from '../../sentences.ts';
 import { classify } from '../feedback/bounces/classify.ts';
 import type { Claim } from '../queue/candidates.ts';
