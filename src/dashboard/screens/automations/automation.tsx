@@ -76,7 +76,10 @@ function Overview({ summary, report, now }: OverviewProps) {
             rows={left}
             keyOf={({ reason }) => reason ?? ''}
             columns={[
-              { heading: language.say('automations.why'), cell: ({ reason }) => language.sentence(reason ?? '–') },
+              {
+                heading: language.say('automations.why'),
+                cell: ({ reason }) => <span class="opening">{language.sentence(reason ?? '–')}</span>,
+              },
               {
                 heading: language.say('automations.count'),
                 isNumber: true,

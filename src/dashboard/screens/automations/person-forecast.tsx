@@ -20,7 +20,7 @@ export function PersonForecast({ email, asked, now }: { email: string; asked: As
   return (
     <Card title={language.say('automations.forecast.title')}>
       <p class="quiet-text">{language.say('automations.forecast.about')}</p>
-      <form method="get">
+      <form method="get" class="narrow">
         <TextField
           name="email"
           label={language.say('automations.forecast.email')}

@@ -17,7 +17,9 @@ export function Steps({ mails, now }: { mails: readonly ReportedMail[]; now: Dat
             <bdi>{mail.subject}</bdi>
           </h3>
           <p>
-            {language.say('automations.waiting', { count: mail.waiting })}
+            {mail.waiting === 0
+              ? language.say('automations.waiting.none')
+              : language.say('automations.waiting', { count: mail.waiting })}
             {mail.next_due_at !== null && (
               <>
                 {' '}

@@ -25,15 +25,19 @@ export function Audience({ audience: { contacts, days } }: Pick<Overview, 'audie
           { label: language.say('home.audience.lost'), value: language.number(total(lost)) },
         ]}
       />
-      <Chart
-        title={title}
-        heading={language.say('home.audience.day')}
-        labels={days.map(({ day }) => language.calendarDay(day))}
-        series={[
-          series(language.say('home.audience.joined'), 1, ({ added }) => added),
-          series(language.say('home.audience.lost'), 2, (day) => -lost(day)),
-        ]}
-      />
+      {total(({ added }) => added) + total(lost) === 0 ? (
+        <p class="quiet-text">{language.say('home.audience.none')}</p>
+      ) : (
+        <Chart
+          title={title}
+          heading={language.say('home.audience.day')}
+          labels={days.map(({ day }) => language.calendarDay(day))}
+          series={[
+            series(language.say('home.audience.joined'), 1, ({ added }) => added),
+            series(language.say('home.audience.lost'), 2, (day) => -lost(day)),
+          ]}
+        />
+      )}
     </Card>
   );
 }

@@ -46,6 +46,10 @@ function Head({ summary, now, current }: Place) {
   const { utr, state, subject, starts_at: startsAt, held_reason: heldReason, recipients, finished } = summary;
   const progress = language.say('mailings.progress', { finished, count: recipients });
   const start = recordTime(startsAt);
+  const isAhead = state === 'scheduled' || (start !== null && start > now);
+  // What was held before it started has reached nobody.
+  const isMissed = state === 'held' && recipients === 0;
+  const startWord = isAhead ? 'mailings.starts' : isMissed ? 'mailings.wasToStart' : 'mailings.started';
   const shown = (
     <div id="mailing-now" class="stack" data-state={state}>
       <div class="mailing-head">
@@ -53,8 +57,7 @@ function Head({ summary, now, current }: Place) {
         <bdi>{subject}</bdi>
         {state !== 'draft' && start !== null && (
           <span class="small quiet-text">
-            {language.say(state === 'scheduled' || start > now ? 'mailings.starts' : 'mailings.started')}{' '}
-            <Time at={start} /> {language.zone}
+            {language.say(startWord)} <Time at={start} /> {language.zone}
           </span>
         )}
       </div>

@@ -119,7 +119,7 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
             heading: language.say('mailings.reason'),
             cell: ({ state, reason }) => (
               <a href={`/mailings/${utr}/recipients?${new URLSearchParams({ state, reason })}`}>
-                <bdi>{language.sentence(reason)}</bdi>
+                <bdi class="opening">{language.sentence(reason)}</bdi>
               </a>
             ),
           },

@@ -31,6 +31,7 @@ export const automations: Translation<typeof english> = {
   'automations.atOnce': 'Sofort',
   'automations.after.days': { one: '{count} Tag später', other: '{count} Tage später' },
   'automations.after.hours': { one: '{count} Stunde später', other: '{count} Stunden später' },
+  'automations.waiting.none': 'Niemand wartet darauf.',
   'automations.waiting': { one: '{count} Person wartet darauf.', other: '{count} Personen warten darauf.' },
   'automations.next': 'Die nächste ist fällig',
   'automations.forecast.title': 'Was bekommt eine einzelne Person?',

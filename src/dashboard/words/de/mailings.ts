@@ -15,6 +15,7 @@ export const mailings: Translation<typeof english> = {
   'mailings.state.any': 'Jeder Stand',
   'mailings.start': 'Beginn',
   'mailings.starts': 'Beginnt',
+  'mailings.wasToStart': 'Sollte beginnen',
   'mailings.started': 'Begonnen',
   'mailings.progress': '{finished} von {count} Personen',
   'mailings.pace': '{rate} in der Sekunde, noch etwa {time}',

@@ -29,6 +29,7 @@ export const automations = {
   'automations.atOnce': 'At once',
   'automations.after.days': { one: '{count} day later', other: '{count} days later' },
   'automations.after.hours': { one: '{count} hour later', other: '{count} hours later' },
+  'automations.waiting.none': 'Nobody waits for it.',
   'automations.waiting': { one: '{count} person waits for it.', other: '{count} people wait for it.' },
   'automations.next': 'The next is due',
   'automations.forecast.title': 'What does one person get?',

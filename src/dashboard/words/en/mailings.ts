@@ -13,6 +13,7 @@ export const mailings = {
   'mailings.state.any': 'Any state',
   'mailings.start': 'Start',
   'mailings.starts': 'Starts',
+  'mailings.wasToStart': 'Was to start',
   'mailings.started': 'Started',
   'mailings.progress': '{finished} of {count} people',
   'mailings.pace': '{rate} a second, about {time} left',
