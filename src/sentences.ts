@@ -8,6 +8,7 @@ export const SENTENCES = {
   // Why somebody gets no mail, or no more.
   unsubscribed_all: 'unsubscribed from all mail',
   unsubscribed_group: 'unsubscribed from this group',
+  excluded: 'excluded from this send',
   suppressed_bounce: 'suppressed after an earlier bounce',
   suppressed_complaint: 'suppressed after an earlier complaint',
   left_target: 'left the target',
@@ -122,6 +123,9 @@ export const SENTENCES = {
   only_cancellable: 'The sender was deleted: the single send can only be cancelled',
   not_retriable: 'Only a completed single send with failed recipients can be sent to them again',
   not_changeable: 'A single send that is running or completed cannot be changed',
+  changed_meanwhile: 'It was changed in the meantime',
+  no_sender: 'It has no sender yet',
+  not_in_audience: 'Nobody this mail goes to has this address.',
   pictures_many: 'An account can have {count} pictures: delete some first',
   pictures_full: 'The pictures of an account can take {size} MiB together: delete some first',
   picture_used_once: 'The picture is used in a single send or a mail of an automation: take it out there first',

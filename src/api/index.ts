@@ -33,6 +33,7 @@ import { senderCheckRoutes } from './sender-checks.ts';
 import { senderRoutes } from './senders.ts';
 import { sessionRoutes } from './sessions.ts';
 import { singleSendActionRoutes } from './single-send-actions.ts';
+import { singleSendDraftRoutes } from './single-send-drafts.ts';
 import { singleSendListRoutes } from './single-send-lists.ts';
 import { singleSendReportRoutes } from './single-send-reports.ts';
 import { singleSendRoutes } from './single-sends.ts';
@@ -74,6 +75,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendActionRoutes, deps);
   await app.register(singleSendReportRoutes, deps);
   await app.register(singleSendListRoutes, deps);
+  await app.register(singleSendDraftRoutes, deps);
   await app.register(liveRoutes, deps);
   await app.register(automationRoutes, deps);
   await app.register(automationScheduleRoutes, deps);

@@ -1,6 +1,7 @@
 /** Finding single sends (additions): a short list, newest first, and the recipients of one by what happened to them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type, { type Static } from 'typebox';
+import { parseAddress } from '../audience/contacts/addresses.ts';
 import { fold } from '../database/fold.ts';
 import { exportRecipients, findRecipients } from '../delivery/reporting/recipients.ts';
 import type { Deps } from '../deps.ts';
@@ -11,6 +12,7 @@ import {
   choice,
   csvFile,
   DeliveryState,
+  email,
   identifier,
   integer,
   line,
@@ -83,6 +85,13 @@ const FindQuery = Type.Object({
   limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
   after: Type.Optional(line({ description: 'Where to go on: next of the page before.' })),
 });
+
+const MailQuery = Type.Object({
+  utr: identifier('The single send.'),
+  email: Type.Optional(email()),
+});
+/** What is answered in place of a mail that cannot be shown. */
+const NO_MAIL = { contact_id: null, subject: '', html: '', text: '', placeholders_without_value: [] };
 
 export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db } = deps;
@@ -195,12 +204,14 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
         tags,
         summary: 'Read the mail of a single send as one of its recipients sees it (addition)',
         description: 'In the HTML each tracked link has its number in the report as data-link. Nothing is counted.',
-        querystring: Type.Object({ utr: identifier('The single send.') }),
+        querystring: MailQuery,
         response: successWith({
           mail: Type.Object({
+            contact_id: nullable(integer()),
             subject: Type.String(),
             html: Type.String(),
             text: Type.String(),
+            placeholders_without_value: Type.Array(Type.String()),
             problem: nullable(Type.String()),
           }),
         }),
@@ -209,8 +220,11 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
     async (request) => {
       const send = requireSingleSend(db, request.accountId, request.query.utr);
       const { accountId } = request;
-      const shown = await showMail({ ...deps, drafts, compile: (work) => withinShare(accountId, work) }, send);
-      const mail = 'problem' in shown ? { subject: '', html: '', text: '', ...shown } : { ...shown, problem: null };
+      const given = request.query.email;
+      const address = given === undefined ? null : parseAddress(given);
+      const showing = { ...deps, drafts, compile: <T>(work: () => Promise<T>) => withinShare(accountId, work) };
+      const shown = await showMail(showing, send, address);
+      const mail = 'problem' in shown ? { ...NO_MAIL, ...shown } : { ...shown, problem: null };
       return { status: 'success' as const, message: { mail } };
     },
   );

@@ -24,6 +24,7 @@ import {
   successWith,
   text,
   trackingFlag,
+  unchangedSince,
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
 import { previewSingleSend } from '../single-sends/preview.ts';
@@ -96,7 +97,11 @@ const SingleSendBody = Type.Object({
   schedule_time: Type.Optional(line({ description: 'HH:MM[:SS]' })),
   tracking: trackingFlag(),
 });
-const SingleSendUpdateBody = Type.Object({ utr: identifier('The single send.'), ...SingleSendBody.properties });
+const SingleSendUpdateBody = Type.Object({
+  utr: identifier('The single send.'),
+  unchanged_since: unchangedSince(),
+  ...SingleSendBody.properties,
+});
 /** The answer of `preview`, an addition. */
 const Preview = Type.Object({
   audience: Type.Object({
@@ -244,8 +249,8 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
       config: { check: checkFields },
     },
     async (request, reply) => {
-      const { utr: given, ...input } = request.body;
-      const utr = updateSingleSend(deps, request.accountId, given, input);
+      const { utr: given, unchanged_since: since, ...input } = request.body;
+      const utr = updateSingleSend(deps, request.accountId, given, input, since);
       wake();
       reply.header('location', location(utr));
       return { status: 'success' as const, message: { utr } };

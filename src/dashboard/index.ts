@@ -5,6 +5,7 @@ import { staticFiles } from '../http/static-files.ts';
 import { SignIns } from '../users/sign-in.ts';
 import { prefetchRules } from './prefetch.ts';
 import { automationScreens } from './screens/automations/automations.tsx';
+import { composeScreens } from './screens/compose/compose.ts';
 import { homeScreen } from './screens/home/home.tsx';
 import { leftScreens } from './screens/left/left.tsx';
 import { mailingScreens } from './screens/mailings/mailings.tsx';
@@ -31,6 +32,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     requireSignIn(screens);
     await screens.register(homeScreen, deps);
     await screens.register(mailingScreens, deps);
+    await screens.register(composeScreens, deps);
     await screens.register(automationScreens, deps);
     await screens.register(leftScreens, deps);
     await screens.register(outboxScreens, deps);

@@ -12,6 +12,7 @@ const PAGES = ['/', '/mailings*', '/automations*', '/people*', '/left*', '/outbo
 const NO_PAGES = [
   '/mailings/*/recipients.csv',
   '/mailings/*/*/mail',
+  '/mailings/*/edit/*',
   '/people/*/export',
   '/people/import/*',
   '/people/actions/*',

@@ -1,5 +1,6 @@
 /** Limits whose data a design page shows and to whom it sends tests: the account's own people, and only a few tests per link. */
 import { and, eq, isNull } from 'drizzle-orm';
+import { findAddressId } from '../audience/contacts/address-rows.ts';
 import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
@@ -53,13 +54,7 @@ function isSender(db: Db, accountId: number, normalized: string): boolean {
  * when `address` is null. Null when no such contact exists.
  */
 export function sampleValues(db: Db, design: Design, address: Address | null): Values | null {
-  const addressId =
-    address === null
-      ? null
-      : db.$client
-          .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
-          .pluck()
-          .get(design.user_id, address.normalized);
+  const addressId = address === null ? null : findAddressId(db, design.user_id, address);
   if (addressId === undefined) return null;
   const contactId = findAudienceContact(db.$client, design, addressId) ?? undefined;
   return findContactValues(db, design.user_id, contactId);

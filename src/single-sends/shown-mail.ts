@@ -1,5 +1,7 @@
 /** The mail of a single send as its owner looks at it: merged for one person, its links marked with their numbers. */
 import { eq } from 'drizzle-orm';
+import { findAddressId } from '../audience/contacts/address-rows.ts';
+import type { Address } from '../audience/contacts/addresses.ts';
 import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
@@ -12,16 +14,22 @@ import { findPerson, mergeValues } from '../delivery/content/values.ts';
 import { untrackedText, withMarkedLinks } from '../delivery/content/web-copy.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import type { FrozenContent } from '../delivery/queue/mailings.ts';
+import { invalid } from '../failure.ts';
+import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing } from './actions.ts';
 import type { CompiledDrafts } from './compiled-drafts.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
 
 export interface ShownMail {
+  /** The contact whose values are in it; null when it has nobody's. */
+  contact_id: number | null;
   subject: string;
   /** Tracked links have their destination as `href` and their number as `data-link`. */
   html: string;
   text: string;
+  /** Placeholders for which this contact has no value, whether or not they have a default. */
+  placeholders_without_value: string[];
 }
 
 interface ShowDeps {
@@ -33,8 +41,15 @@ interface ShowDeps {
   compile<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** The mail as it was or would be sent to somebody of its audience, or why it cannot be shown. Links act for nobody. */
-export async function showMail(deps: ShowDeps, send: SingleSend): Promise<ShownMail | { problem: string }> {
+/**
+ * The mail as it was or would be sent to the person of its audience with this address, or with null to anybody of it; or why it cannot be
+ * shown. Links act for nobody. Throws 422 when nobody of the audience has the address.
+ */
+export async function showMail(
+  deps: ShowDeps,
+  send: SingleSend,
+  address: Address | null,
+): Promise<ShownMail | { problem: string }> {
   const { db, publicUrl } = deps;
   const frozen = await contentOf(deps, send);
   if ('problem' in frozen) return frozen;
@@ -42,8 +57,9 @@ export async function showMail(deps: ShowDeps, send: SingleSend): Promise<ShownM
   const contactId = findAudienceContact(
     db.$client,
     { targets: send.recipient_id, excluded: send.exclude_specific_recipient_id },
-    null,
+    address === null ? null : (findAddressId(db, send.user_id, address) ?? 0),
   );
+  if (address !== null && contactId === null) throw invalid('email', SENTENCES.not_in_audience);
   const person = contactId === null ? undefined : findPerson(db.$client, contactId);
   const values = {
     ...(person && mergeValues(person, listCustomFields(db, send.user_id), '')),
@@ -54,7 +70,10 @@ export async function showMail(deps: ShowDeps, send: SingleSend): Promise<ShownM
     [OPEN_URL]: '',
   };
   try {
-    return renderPreview({ ...content, html: withMarkedLinks(content), text: untrackedText(content) }, values);
+    const shown = renderPreview({ ...content, html: withMarkedLinks(content), text: untrackedText(content) }, values);
+    const known: Record<string, string> = values;
+    const placeholders_without_value = content.placeholders.filter((name) => !name.startsWith('#') && !known[name]);
+    return { contact_id: contactId, ...shown, placeholders_without_value };
   } catch (error) {
     if (error instanceof ContentError) return { problem: error.message };
     throw error;
@@ -73,8 +92,9 @@ async function contentOf(
     const frozen: FrozenContent = JSON.parse(stored.content);
     return frozen;
   }
+  if (send.sender_id === 0) return { problem: SENTENCES.no_sender };
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
-  if (sender === undefined) return { problem: 'The sender was deleted' };
+  if (sender === undefined) return { problem: SENTENCES.held_sender_deleted };
   const { template_id, template_json, template_html, subject, preheader, tracking } = send;
   const source = { template_id, template_json, template_html, subject, preheader, tracking };
   const made = await drafts.get([source, sender], () => compile(() => freezeContent(db, config, source, sender)));

@@ -45,8 +45,9 @@ export interface SingleSendInput {
   tracking?: 0 | 1;
 }
 
-const NO_DATE = '0000-00-00';
-const NO_TIME_OF_DAY = '00:00:00';
+/** The schedule of a send without one. */
+export const NO_DATE = '0000-00-00';
+export const NO_TIME_OF_DAY = '00:00:00';
 
 /** The field errors that the schema cannot find: references, template code and schedule. */
 export function singleSendErrors(
@@ -133,20 +134,21 @@ export function createSingleSend(deps: SingleSendDeps, accountId: number, input:
   return utr;
 }
 
-/** Changes a single send that is a draft or queued, and queues it again. Throws 404, and 409 when it is running or completed. */
+/**
+ * Changes a single send that is a draft or queued, and queues it again. Throws 404, and 409 when it is running or completed, or was
+ * changed since `unchangedSince`, which is the `updated_at` that the caller has seen.
+ */
 export function updateSingleSend(
   deps: SingleSendDeps,
   accountId: number,
   given: unknown,
   input: SingleSendInput,
+  unchangedSince?: string,
 ): string {
   const { db, clock } = deps;
   return db.transaction(
-    (tx) => {
-      const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(given)));
-      const before = tx.select().from(singleSends).where(where).get();
-      if (before === undefined) throw notFound('Record not found');
-      if (before.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
+    () => {
+      const before = requireChangeable(db, accountId, given, unchangedSince);
       const { template_json, template_html, exclude_specific_recipient_id } = input;
       requeue(db, before.id, {
         ...singleSendColumns(deps, accountId, input),
@@ -166,12 +168,42 @@ export function updateSingleSend(
   );
 }
 
-function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: number, input: SingleSendInput) {
+/**
+ * The account's single send with this utr, to be changed in the same transaction. Throws 404, and 409 when it is running or completed, or
+ * when its `updated_at` is another than the given one.
+ */
+export function requireChangeable(
+  db: Db,
+  accountId: number,
+  utr: unknown,
+  unchangedSince?: string,
+): typeof singleSends.$inferSelect {
+  const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(utr)));
+  const send = db.select().from(singleSends).where(where).get();
+  if (send === undefined) throw notFound('Record not found');
+  if (send.status >= SINGLE_SEND_STATUS.running)
+    throw conflict(SENTENCES.not_changeable);
+  if (unchangedSince && unchangedSince !== send.updated_at) throw conflict(SENTENCES.changed_meanwhile);
+  return send;
+}
+
+/** The columns of a single send that name its sender; empty for sender 0, which is none. */
+export function senderColumns(db: Db, accountId: number, senderId: number) {
   const sender = db
     .select()
     .from(senders)
-    .where(ownedRecord(senders, input.sender_id, accountId))
+    .where(ownedRecord(senders, senderId, accountId))
     .get();
+  return {
+    sender_id: senderId,
+    from_sender: sender?.from_email ?? '',
+    reply_to: sender?.reply_to_email ?? '',
+    sender_name: sender?.from_name ?? null,
+    sender_address: sender === undefined ? null : senderAddress(db, sender),
+  };
+}
+
+function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: number, input: SingleSendInput) {
   const date = parseScheduleDate(input.schedule_date ?? '');
   const time = parseScheduleTime(input.schedule_time ?? '');
   const schedule =
@@ -185,13 +217,9 @@ function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: num
   return {
     template_id: input.template_id,
     recipient_id: checkedTargets(input.recipient_id),
-    sender_id: input.sender_id,
+    ...senderColumns(db, accountId, input.sender_id),
     unsubscribe_group_id: input.unsubscribe_group_id,
     single_send_name: input.single_send_name,
-    from_sender: sender?.from_email ?? '',
-    reply_to: sender?.reply_to_email ?? '',
-    sender_name: sender?.from_name ?? null,
-    sender_address: sender === undefined ? null : senderAddress(db, sender),
     subject: input.subject,
     preheader: input.preheader,
     schedule_type: input.schedule_type,

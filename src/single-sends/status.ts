@@ -26,6 +26,18 @@ export function insertCopy(db: Db, columns: Columns): void {
     .run();
 }
 
+/** Stores a new single send as a draft. */
+export function insertDraft(db: Db, columns: Columns): void {
+  db.insert(singleSends)
+    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...NOT_HELD })
+    .run();
+}
+
+/** Changes a single send that is a draft or queued, and leaves it what it is. */
+export function changeUnsent(db: Db, id: number, columns: Partial<Columns>): void {
+  db.update(singleSends).set(columns).where(eq(singleSends.id, id)).run();
+}
+
 /** Changes a single send that is a draft or queued, and queues it. */
 export function requeue(db: Db, id: number, columns: Partial<Columns>): void {
   db.update(singleSends)

@@ -1,6 +1,6 @@
 /** The outbox in the dashboard. */
 import t from 'tap';
-import { checkMail } from '../../src/dashboard/screens/outbox/mail-checks.ts';
+import { checkMail } from '../../src/dashboard/mail-checks.ts';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';

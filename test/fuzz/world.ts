@@ -167,7 +167,7 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/schedule\/delete$/, 'schedules'],
   [/automations\/pause$/, 'liveAutomations'],
   [/\/automations/, 'automations'],
-  [/send\/update$/, 'scheduled'],
+  [/send\/(update|save)$/, 'scheduled'],
   [/send\/pause$/, 'pausable'],
   [/send\/resume$/, 'paused'],
   [/send\/cancel$/, 'cancellable'],

@@ -22,6 +22,14 @@ export function addressId(db: Db, accountId: number, address: Address): number {
   ).id;
 }
 
+/** The id of the account's row of this address; undefined if it has none. */
+export function findAddressId(db: Db, accountId: number, address: Address): number | undefined {
+  return db.$client
+    .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
+    .pluck()
+    .get(accountId, address.normalized);
+}
+
 /** Creates the rows that are missing, in one statement. */
 export function addAddresses(db: Db, accountId: number, addresses: readonly Address[]): void {
   const normalized = JSON.stringify(addresses.map((address) => address.normalized));

@@ -21,7 +21,7 @@ import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import { builtUrls } from '../../http/static-files.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
 
-/** Only our own scripts run and only our server is called; pictures load from wherever the mail has them. */
+/** Only our own scripts run, only our server is called, and only our pages may frame it; pictures load from wherever the mail has them. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,7 +31,7 @@ const POLICY = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  "frame-ancestors 'self'",
 ].join('; ');
 
 const HTTP_GONE = 410;

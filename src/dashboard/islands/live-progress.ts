@@ -3,6 +3,7 @@
  * parts when the state changes. The page works without it when it is loaded again.
  */
 import { announcer } from './parts/announcer.ts';
+import { countDown } from './parts/countdown.ts';
 import { duration } from './parts/duration.ts';
 import { isInUse, readPage } from './parts/read-page.ts';
 
@@ -40,6 +41,7 @@ const RESULTS = '#mailing-results';
 
 const island = document.querySelector<HTMLElement>('[data-island="live-progress"]');
 if (island !== null) void follow(JSON.parse(island.dataset.props ?? '{}'));
+countDown();
 
 /** Listens until the mailing has come to its end. What breaks off is taken up again, after a longer wait each time. */
 async function follow(settings: Settings): Promise<void> {

@@ -159,6 +159,12 @@ export class Language {
     return formatter(Intl.DateTimeFormat, this.locale, options).format(time);
   }
 
+  /** A day with its weekday, and the time to the minute, in a zone, such as Tuesday 24 November 2026 at 09:00. */
+  weekdayTime(time: Date, zone: string): string {
+    const options = { dateStyle: 'full', timeStyle: 'short', timeZone: zone } as const;
+    return formatter(Intl.DateTimeFormat, this.locale, options).format(time);
+  }
+
   /** How long ago or ahead a time is, in the largest unit that gives at least one, such as “3 hours ago”. */
   relative(time: Date, now: Date): string {
     const seconds = (time.getTime() - now.getTime()) / 1000;

@@ -5,6 +5,7 @@ import { ineligibilityReason, isInTargets, POSSIBLY_INELIGIBLE } from '../../aud
 import { inChunks } from '../../database/bulk.ts';
 import type { Target } from '../../database/schema/index.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { SENTENCES } from '../../sentences.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
 import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
 import { endEnqueueing } from './mailing-state.ts';
@@ -118,7 +119,7 @@ function enqueueStatements(client: Database, members: string) {
     insert: enqueueStatement(
       client,
       `SELECT c.*, CASE
-          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'c.address_id')} THEN 'excluded from this send'
+          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'c.address_id')} THEN '${SENTENCES.excluded}'
           WHEN c.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('c', 'm.unsubscribe_group_id')}
           END AS reason
         FROM mailings m CROSS JOIN (${members} AND p.address_id <= @last) c WHERE m.id = @mailing`,
@@ -203,7 +204,7 @@ export async function countAudience(
       Record<string, unknown>,
       { address_id: number; contact_id: number | null; reason: string | null }
     >(`
-      SELECT d.address_id, d.contact_id, iif(${isInTargets('@earlier', 'd.address_id')}, '', iif(${isInTargets('@excluded', 'd.address_id')}, 'excluded from this send', ${ineligibilityReason('d', '@group')})) AS reason
+      SELECT d.address_id, d.contact_id, iif(${isInTargets('@earlier', 'd.address_id')}, '', iif(${isInTargets('@excluded', 'd.address_id')}, '${SENTENCES.excluded}', ${ineligibilityReason('d', '@group')})) AS reason
       FROM (SELECT address_id, contact_id FROM (${MEMBERS[target.table]}) ORDER BY address_id LIMIT ${COUNT_PAGE_ROWS}) d
       ORDER BY d.address_id`);
     const bounds = {

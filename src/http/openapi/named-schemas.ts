@@ -19,6 +19,7 @@ const RECORDS: Record<string, string> = {
   countries: 'Country',
   customFields: 'CustomField',
   domains: 'SenderDomain',
+  draft: 'SingleSendDraft',
   health: 'Health',
   import: 'Import',
   imports: 'Import',

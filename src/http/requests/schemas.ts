@@ -33,6 +33,13 @@ export function trackingFlag() {
   return Type.Optional(Type.Unsafe<0 | 1>({ ...flag(description), empty: 1 }));
 }
 
+/** Addition: the `updated_at` that the caller has seen; the change is refused with 409 if the record has another one by now. */
+export function unchangedSince() {
+  return Type.Optional(
+    line({ description: 'Addition: the updated_at you have seen. If it is another one by now, nothing changes: 409.' }),
+  );
+}
+
 /** A whole number in decimal digits. */
 export function integer(options: { minimum?: number; maximum?: number; description?: string } = {}) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options });

@@ -14,6 +14,9 @@ const NO_SCREENS = new Map([
   ['/people/import/:id/errors', 'a file to save'],
   ['/mailings/:utr/recipients.csv', 'a file to save'],
   ['/mailings/:utr/preview/mail', 'a frame within its screen'],
+  ['/mailings/:utr/edit', 'leads to the first step'],
+  ['/mailings/:utr/edit/mail', 'a frame within its screen'],
+  ['/mailings/:utr/edit/design', 'a frame around the designer, which has tests of its own'],
   ['/mailings/:utr/links/mail', 'a frame within its screen'],
   ['/outbox/:id/html', 'a frame within its screen'],
 ]);

@@ -7,6 +7,8 @@ export interface Screen {
   path: string;
   /** Whether it loads the chart's script too, which has a budget of its own. */
   hasChart?: boolean;
+  /** Whether it shows the pictures of all templates. */
+  hasPictures?: boolean;
   /** Whether it keeps a connection open for what changes. */
   isLive?: boolean;
   /** The account: one in which much has happened, an empty one, or none for who has not signed in. The first unless it is said. */
@@ -32,6 +34,16 @@ export const SCREENS: readonly Screen[] = [
   { name: 'mailing-sending', path: '/mailings/:sending', isLive: true, picture: 'light' },
   { name: 'mailing-held', path: '/mailings/:held' },
   { name: 'mailing-draft-links', path: '/mailings/:held/links' },
+  { name: 'mailing-new', path: '/mailings/new' },
+  { name: 'mailing-edit-audience', path: '/mailings/:draft/edit/audience' },
+  { name: 'mailing-edit-audience-empty', path: '/mailings/:emptyDraft/edit/audience', account: 'empty' },
+  { name: 'mailing-edit-content', path: '/mailings/:draft/edit/content' },
+  { name: 'mailing-edit-templates', path: '/mailings/:draft/edit/templates', hasPictures: true },
+  { name: 'mailing-edit-html', path: '/mailings/:draft/edit/html' },
+  { name: 'mailing-edit-check', path: '/mailings/:draft/edit/check' },
+  { name: 'mailing-edit-dark', path: '/mailings/:draft/edit/check?colours=dark' },
+  { name: 'mailing-edit-missing', path: '/mailings/:emptyDraft/edit/schedule', account: 'empty' },
+  { name: 'mailing-edit-schedule', path: '/mailings/:draft/edit/schedule' },
   { name: 'people', path: '/people', picture: 'both' },
   { name: 'people-empty', path: '/people', account: 'empty' },
   { name: 'person', path: '/people/13', picture: 'light' },
@@ -72,7 +84,8 @@ const screensNamed = (pattern: RegExp) => SCREENS.filter(({ name }) => pattern.t
 
 /** All screens, in parts of which each has a test file of its own, so that none takes long. */
 export const WALKS = {
-  mailings: screensNamed(/^(home|mailing)/),
+  mailings: screensNamed(/^(home|mailing(?!-edit))/),
+  compose: screensNamed(/^mailing-edit/),
   people: screensNamed(/^(people|person|automation)/),
   lists: screensNamed(/^(left|outbox)/),
   settings: screensNamed(/^(?!home|mailing|people|person|automation|left|outbox)/),

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { fillAccount, type Naming } from '../../support/dashboard/filled-account.ts';
+import { fillDrafts } from '../../support/dashboard/filled-drafts.ts';
 import { fillMailings } from '../../support/dashboard/filled-mailings.ts';
 import { fillRest } from '../../support/dashboard/filled-rest.ts';
 import { gallery } from '../../support/dashboard/gallery.tsx';
@@ -25,6 +26,7 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
   const records: Record<string, string> = {
     utr: await fillAccount(t, app, naming),
     ...(await fillRest(t, app, naming)),
+    ...(await fillDrafts(t, app, naming)),
     // Last, because the background would end the mailing that is shown while it is under way.
     ...(await fillMailings(t, app)),
   };

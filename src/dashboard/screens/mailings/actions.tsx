@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../../../failure.ts';
 import { ApiClient, refusalText } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { setFlash } from '../../flash.ts';
 import { useLanguage } from '../../words/index.ts';
@@ -68,6 +68,9 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
         >
           <p>{language.say('mailings.retry.text')}</p>
         </Confirm>
+      )}
+      {!isLaunched && ['draft', 'scheduled', 'held'].includes(state) && (
+        <LinkButton href={`/mailings/${utr}/edit/audience`}>{language.say('compose.edit')}</LinkButton>
       )}
       {plain('duplicate')}
     </div>

@@ -1,6 +1,7 @@
 /** What is above every part of a mailing: its subject, state, start and progress, and the tabs between its parts. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
+import { Button } from '../../components/button.tsx';
 import { StateBadge } from '../../components/campaign-state.tsx';
 import { Meter, Time } from '../../components/figures.tsx';
 import { Island } from '../../components/island.tsx';
@@ -23,6 +24,9 @@ interface Place {
   current: (typeof PARTS)[number];
 }
 
+/** The same, and whether the user may stop it. */
+type HeadProps = Place & { mayStop: boolean };
+
 /** Sends a part of a mailing as a page; `action` is what can be done with the mailing. */
 export function sendPart(
   request: FastifyRequest,
@@ -34,14 +38,14 @@ export function sendPart(
   const frame = { title: place.summary.single_send_name, section: 'mailings', ...(action && { action }) } as const;
   const page = (
     <>
-      <Head {...place} />
+      <Head {...place} mayStop={viewerOf(request).role !== 'viewer'} />
       {content}
     </>
   );
   return sendPage(request, reply, viewerOf(request), frame, page);
 }
 
-function Head({ summary, now, current }: Place) {
+function Head({ summary, now, current, mayStop }: HeadProps) {
   const language = useLanguage();
   const { utr, state, subject, starts_at: startsAt, held_reason: heldReason, recipients, finished } = summary;
   const progress = language.say('mailings.progress', { finished, count: recipients });
@@ -61,6 +65,9 @@ function Head({ summary, now, current }: Place) {
           </span>
         )}
       </div>
+      {state === 'scheduled' && start !== null && isSoon(start, now) && (
+        <Countdown utr={utr} start={start} now={now} mayStop={mayStop} />
+      )}
       {heldReason !== null && <Notice tone="warn">{language.sentence(heldReason)}</Notice>}
       {finished < recipients && (
         <div class="mailing-progress">
@@ -88,6 +95,25 @@ function Head({ summary, now, current }: Place) {
   );
 }
 
+/** How long until it leaves, with a button that stops it. The seconds are counted down in the browser. */
+function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now: Date; mayStop: boolean }) {
+  const language = useLanguage();
+  const seconds = Math.ceil((start.getTime() - now.getTime()) / 1000);
+  const counting = { seconds, locale: language.locale, text: language.fill('compose.leaves', {}) };
+  return (
+    <div class="notice busy countdown">
+      <span data-countdown={JSON.stringify(counting)}>
+        {language.say('compose.leaves', { when: language.relative(start, now) })}
+      </span>
+      {mayStop && (
+        <form method="post" action={`/mailings/${utr}/cancel`}>
+          <Button look="primary">{language.say('compose.stop')}</Button>
+        </form>
+      )}
+    </div>
+  );
+}
+
 /** Follows the mailing in the browser while it is under way. */
 function Followed({ utr, children }: { utr: string; children: ComponentChildren }) {
   const language = useLanguage();
@@ -104,6 +130,8 @@ function Followed({ utr, children }: { utr: string; children: ComponentChildren 
 function isUnderWay({ state, starts_at: startsAt, recipients }: Summary, now: Date): boolean {
   // What was held before it started waits for somebody to change it.
   if (state === 'held') return recipients > 0;
-  if (state === 'scheduled') return (recordTime(startsAt)?.getTime() ?? 0) < now.getTime() + SOON_MS;
+  if (state === 'scheduled') return isSoon(recordTime(startsAt) ?? now, now);
   return state !== 'draft' && state !== 'cancelled' && state !== 'done';
 }
+
+const isSoon = (start: Date, now: Date) => start.getTime() < now.getTime() + SOON_MS;

@@ -4,6 +4,7 @@ import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { SHOWN_STATES } from '../../../single-sends/shown-state.ts';
 import { ApiClient } from '../../api-client.ts';
+import { LinkButton } from '../../components/button.tsx';
 import { StateBadge } from '../../components/campaign-state.tsx';
 import { Meter, Time } from '../../components/figures.tsx';
 import { SearchForm } from '../../components/search.tsx';
@@ -39,12 +40,21 @@ export async function mailingScreens(app: FastifyInstance, { clock }: Deps): Pro
         ...(state && { state }),
         ...(before !== undefined && { before_id: before }),
       });
-      const frame = { title: languageOf(request, viewer).say('nav.mailings'), section: 'mailings' } as const;
+      const action = viewer.role !== 'viewer' && <NewMailing />;
+      const frame = { title: languageOf(request, viewer).say('nav.mailings'), section: 'mailings', action } as const;
       const list = { summaries, next, search, state, isLater: before !== undefined, now: clock.now() };
       return sendPage(request, reply, viewer, frame, <Mailings {...list} />);
     },
   });
   await app.register(mailingScreen, { clock });
+}
+
+function NewMailing() {
+  return (
+    <LinkButton icon="plus" href="/mailings/new">
+      {useLanguage().say('compose.new')}
+    </LinkButton>
+  );
 }
 
 interface MailingList {

@@ -1,5 +1,6 @@
 /** A mail of the outbox as the API gives it, taken apart. */
 import PostalMime from 'postal-mime';
+import type { MailParts } from '../../mail-checks.ts';
 
 /** A mail in the list. */
 export interface OutboxEntry {
@@ -16,13 +17,6 @@ export interface OutboxMail extends OutboxEntry {
   envelope_to: string;
   web_copy: string | null;
   raw: string;
-}
-
-/** A mail's parts. `html` and `text` are null where the mail has none. */
-export interface MailParts {
-  html: string | null;
-  text: string | null;
-  headers: { name: string; value: string }[];
 }
 
 /** Takes a mail apart (RFC 5322, RFC 2045), its headers unfolded and in their order. */

@@ -6,12 +6,12 @@ import { Time } from '../../components/figures.tsx';
 import { MailFrames } from '../../components/mail-frames.tsx';
 import { Badge, Card, Notice, Tabs } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
+import { checkMail, type MailParts } from '../../mail-checks.ts';
 import { sendMailFrame } from '../../mail-frame.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
-import { type MailParts, type OutboxMail, takeApart } from './mail.ts';
-import { checkMail } from './mail-checks.ts';
+import { type OutboxMail, takeApart } from './mail.ts';
 
 const VIEWS = ['look', 'text', 'headers', 'source', 'links', 'check'] as const;
 type View = (typeof VIEWS)[number];

@@ -4,6 +4,7 @@ import type { SentenceCode } from '../../../sentences.ts';
 export const sentences: Readonly<Record<SentenceCode, string>> = {
   unsubscribed_all: 'Von allen Mails abgemeldet',
   unsubscribed_group: 'Von dieser Gruppe abgemeldet',
+  excluded: 'Von diesem Versand ausgeschlossen',
   suppressed_bounce: 'Gesperrt, weil eine frühere Mail unzustellbar war',
   suppressed_complaint: 'Gesperrt nach einer früheren Beschwerde',
   left_target: 'Nicht mehr in der Zielgruppe',
@@ -119,6 +120,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   not_retriable:
     'Nur ein abgeschlossenes Mailing, bei dem der Versand an einige fehlschlug, kann ihnen erneut gesendet werden',
   not_changeable: 'Ein laufendes oder abgeschlossenes Mailing kann nicht geändert werden',
+  changed_meanwhile: 'Es wurde inzwischen geändert',
+  no_sender: 'Es hat noch keinen Absender',
+  not_in_audience: 'Niemand, an den diese Mail geht, hat diese Adresse.',
   pictures_many: 'Ein Konto kann {count} Bilder haben. Löschen Sie zuerst einige.',
   pictures_full: 'Die Bilder eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
   picture_used_once:

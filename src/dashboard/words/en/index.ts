@@ -1,5 +1,6 @@
 /** English: all texts of the dashboard, by screen. */
 import { automations } from './automations.ts';
+import { compose } from './compose.ts';
 import { frame } from './frame.ts';
 import { home } from './home.ts';
 import { installation } from './installation.ts';
@@ -13,6 +14,7 @@ import { signIn } from './sign-in.ts';
 
 export const en = {
   ...automations,
+  ...compose,
   ...frame,
   ...home,
   ...installation,

@@ -1,7 +1,13 @@
 /** What may keep people from reading a mail: missing texts, weak contrast, size. */
 import { Parser } from 'htmlparser2';
-import { contrast, hexDigits } from '../../../delivery/content/contrast.ts';
-import type { MailParts } from './mail.ts';
+import { contrast, hexDigits } from '../delivery/content/contrast.ts';
+
+/** A mail's parts. `html` and `text` are null where the mail has none. */
+export interface MailParts {
+  html: string | null;
+  text: string | null;
+  headers: { name: string; value: string }[];
+}
 
 /** A link in the mail and its words. `text` is empty for a link on nothing, or on an image without alternative text. */
 export interface MailLink {

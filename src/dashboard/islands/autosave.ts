@@ -1,0 +1,162 @@
+/**
+ * Saves a form of composing a few seconds after the last change, and before a link is followed; shows what the service then knows anew;
+ * and makes placeholders buttons that put themselves into a field. The form is saved on submit without it.
+ */
+import { isInUse } from './parts/read-page.ts';
+
+interface Texts {
+  unsaved: string;
+  saving: string;
+  failed: string;
+  /** With the problem as `{problem}`. */
+  refused: string;
+  conflict: string;
+  signedOut: string;
+}
+
+const TYPING_MS = 2000;
+const CHOOSING_MS = 400;
+const RETRY_MS = 10_000;
+const PATIENCE_MS = 30_000;
+const CONFLICT = 409;
+const UNPROCESSABLE = 422;
+const SIGN_IN = '/login';
+const STATE = '#save-state';
+
+for (const island of document.querySelectorAll<HTMLElement>('[data-island="autosave"]')) {
+  const form = island.querySelector<HTMLFormElement>('form[data-autosave]');
+  if (form !== null) keepSaved(form, JSON.parse(island.dataset.props ?? '{}'));
+}
+offerPlaceholders();
+
+function keepSaved(form: HTMLFormElement, texts: Texts): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isChanged = false;
+  let isStopped = false;
+  let saving: Promise<void> | null = null;
+
+  const say = (text: string) => {
+    const place = document.querySelector(STATE);
+    if (place !== null && place.textContent !== text) place.textContent = text;
+  };
+  const later = (wait: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void save(), wait);
+  };
+  /** Saves until nothing is unsaved, or it cannot be. */
+  const save = async () => {
+    clearTimeout(timer);
+    await saving;
+    if (!isChanged || isStopped) return;
+    isChanged = false;
+    saving = saveOnce();
+    await saving;
+    saving = null;
+  };
+  const saveOnce = async () => {
+    say(texts.saving);
+    const answer = await post(form);
+    if (answer === 'failed') {
+      isChanged = true;
+      say(texts.failed);
+      later(RETRY_MS);
+    } else if (answer === 'signed-out') {
+      isChanged = true;
+      say(texts.signedOut);
+    } else if (answer === 'conflict') {
+      isStopped = true;
+      say(texts.conflict);
+    } else if ('problem' in answer) {
+      isChanged = true;
+      say(texts.refused.replace('{problem}', answer.problem));
+    } else {
+      refresh(form, answer.page);
+      if (isChanged) say(texts.unsaved);
+    }
+  };
+
+  form.addEventListener('input', ({ target }) => {
+    isChanged = true;
+    if (isStopped) return;
+    say(texts.unsaved);
+    const isChoice =
+      target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type === 'checkbox');
+    later(isChoice ? CHOOSING_MS : TYPING_MS);
+  });
+  form.addEventListener('submit', () => {
+    clearTimeout(timer);
+    isChanged = false;
+  });
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
+    if (link === null || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!isChanged || isStopped || link.target === '_blank' || !link.href.startsWith('http')) return;
+    event.preventDefault();
+    void save().then(() => location.assign(link.href));
+  });
+  addEventListener('beforeunload', (event) => {
+    if (isChanged) event.preventDefault();
+  });
+}
+
+type Answer = { page: Document } | { problem: string } | 'failed' | 'conflict' | 'signed-out';
+
+async function post(form: HTMLFormElement): Promise<Answer> {
+  const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
+  try {
+    const response = await fetch(form.action, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers: { accept: 'text/html', 'x-autosave': '1' },
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    if (response.redirected && new URL(response.url).pathname === SIGN_IN) return 'signed-out';
+    if (response.status === CONFLICT) return 'conflict';
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    if (response.ok) return { page };
+    if (response.status !== UNPROCESSABLE) return 'failed';
+    return { problem: [...page.querySelectorAll('main .problem')].map((place) => place.textContent).join(' ') };
+  } catch {
+    return 'failed';
+  }
+}
+
+/** Takes over what the page that was answered says anew, and what tells the next change from somebody else's. */
+function refresh(form: HTMLFormElement, page: Document): void {
+  for (const fresh of page.querySelectorAll('[data-fresh]')) {
+    const present = document.getElementById(fresh.id);
+    if (present !== null && !present.isEqualNode(fresh) && !isInUse(present)) {
+      present.replaceChildren(...document.adoptNode(fresh).childNodes);
+    }
+  }
+  for (const name of ['unchanged_since', 'seen']) {
+    const fresh = page.querySelector<HTMLInputElement>(`form[data-autosave] input[name="${name}"]`);
+    const present = form.querySelector<HTMLInputElement>(`input[name="${name}"]`);
+    if (fresh !== null && present !== null) present.value = fresh.value;
+  }
+}
+
+function offerPlaceholders(): void {
+  let field: HTMLInputElement | null = document.querySelector('input[data-takes-placeholders]');
+  document.addEventListener('focusin', ({ target }) => {
+    if (target instanceof HTMLInputElement && target.dataset.takesPlaceholders !== undefined) field = target;
+  });
+  for (const list of document.querySelectorAll<HTMLElement>('[data-insert-label]')) {
+    for (const code of list.querySelectorAll('code')) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.className = 'quiet';
+      button.setAttribute('aria-label', (list.dataset.insertLabel ?? '').replace('{name}', code.textContent));
+      button.addEventListener('click', () => field !== null && insert(field, code.textContent));
+      code.replaceWith(button);
+      button.append(code);
+    }
+  }
+}
+
+function insert(field: HTMLInputElement, text: string): void {
+  const from = field.selectionStart ?? field.value.length;
+  field.setRangeText(text, from, field.selectionEnd ?? from, 'end');
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+  field.focus();
+}

@@ -1,0 +1,201 @@
+/** The third step: the mail as a person of the audience sees it, what may keep them from reading it, and a test mail. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { READ } from '../../../../http/pages/layout.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { Button } from '../../../components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
+import { MailFrames } from '../../../components/mail-frames.tsx';
+import { Badge, Card, Notice } from '../../../components/surface.tsx';
+import { setFlash } from '../../../flash.ts';
+import { sendMailFrame } from '../../../mail-frame.ts';
+import { field } from '../../../sign-in/fields.ts';
+import { viewerOf } from '../../../signed-in.ts';
+import { useLanguage } from '../../../words/index.ts';
+import { sendStep, stepAddress } from '../frame.tsx';
+import { MissingParts } from '../missing.tsx';
+import { missingParts, readAudience, readDraft } from '../records.ts';
+import { checkContent, type ShownMail } from './content-checks.ts';
+import { inDark } from './dark.ts';
+
+interface Seen {
+  /** The address of the person whose values are shown; empty: anybody of the audience. */
+  email?: string;
+  colours?: string;
+}
+interface Call {
+  Params: { utr: string };
+  Querystring: Seen;
+}
+
+export async function checkStep(app: FastifyInstance): Promise<void> {
+  app.route<Call>({
+    method: READ,
+    url: '/mailings/:utr/edit/check',
+    handler: (request, reply) => show(request, reply, request.params.utr, request.query),
+  });
+
+  app.route<Call>({
+    method: READ,
+    url: '/mailings/:utr/edit/mail',
+    handler: async (request, reply) => {
+      const { mail } = await readMail(new ApiClient(app, request), request.params.utr, request.query.email);
+      const html = mail?.html ?? '';
+      return sendMailFrame(reply, request.query.colours === 'dark' ? inDark(html) : html);
+    },
+  });
+
+  app.post<{ Params: { utr: string } }>('/mailings/:utr/edit/test', async (request, reply) => {
+    const { utr } = request.params;
+    const address = field(request, 'email_address').trim();
+    const fields = { utr, email_address: address };
+    const answer = await new ApiClient(app, request).send('POST', '/single/send/test', fields);
+    if (answer.message === undefined) {
+      const test = { address, problem: refusalText(answer) };
+      return show(request, reply.code(answer.status), utr, {}, test);
+    }
+    setFlash(reply, 'good', 'compose.test.sent', { address });
+    return reply.redirect(stepAddress(utr, 'check'), 303);
+  });
+
+  async function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    utr: string,
+    { email = '', colours }: Seen,
+    test = { address: viewerOf(request).email, problem: '' },
+  ) {
+    const api = new ApiClient(app, request);
+    const [draft, audience, { mail, problems }, { contents }, { senders }] = await Promise.all([
+      readDraft(api, utr),
+      readAudience(api, utr),
+      readMail(api, utr, email),
+      api.get<{ contents: string[] }>('/get-dynamic/content'),
+      api.get<{ senders: { id: number; company_address: string }[] }>('/senders'),
+    ]);
+    const address = senders.find(({ id }) => id === draft.sender_id)?.company_address ?? '';
+    const content = (
+      <div class="stack">
+        <MissingParts utr={utr} missing={missingParts(draft, audience)} />
+        <Look utr={utr} mail={mail} problems={problems} email={email} isDark={colours === 'dark'} />
+        {mail !== null && mail.problem === null && <Checks mail={mail} known={contents} address={address} />}
+        <TestMail utr={utr} {...test} />
+      </div>
+    );
+    return sendStep(request, reply, draft, 'check', content);
+  }
+}
+
+/** The mail as this person sees it; null with the problems of the address where nobody of the audience has it. */
+async function readMail(
+  api: ApiClient,
+  utr: string,
+  email = '',
+): Promise<{ mail: ShownMail | null; problems: Problems }> {
+  const query = new URLSearchParams({ utr, ...(email.trim() !== '' && { email }) });
+  const { message, errors }: ApiAnswer<{ mail: ShownMail }> = await api.send('GET', `/single-send/mail?${query}`);
+  return { mail: message?.mail ?? null, problems: typeof errors === 'object' ? errors : {} };
+}
+
+interface LookProps {
+  utr: string;
+  mail: ShownMail | null;
+  problems: Problems;
+  email: string;
+  isDark: boolean;
+}
+
+function Look({ utr, mail, problems, email, isDark }: LookProps) {
+  const language = useLanguage();
+  const query = new URLSearchParams({ ...(email && { email }), ...(isDark && { colours: 'dark' }) });
+  return (
+    <>
+      <form method="get" action={stepAddress(utr, 'check')} class="search">
+        <TextField
+          name="email"
+          type="email"
+          label={language.say('compose.check.person')}
+          hint={language.say('compose.check.person.hint')}
+          value={email}
+          autocomplete="off"
+          problems={problems}
+        />
+        <SelectField
+          name="colours"
+          label={language.say('compose.check.colours')}
+          value={isDark ? 'dark' : 'light'}
+          options={(['light', 'dark'] as const).map((value) => ({
+            value,
+            label: language.say(`compose.check.${value}`),
+          }))}
+        />
+        <Button look="plain">{language.say('compose.check.see')}</Button>
+      </form>
+      {mail !== null && mail.problem !== null && (
+        <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(mail.problem) })}</Notice>
+      )}
+      {mail !== null && mail.problem === null && (
+        <>
+          <p>
+            <span class="quiet-text">{language.say('preview.subject')}</span> <bdi>{mail.subject}</bdi>
+          </p>
+          <p class="small quiet-text">
+            {language.say('mail.note')} {isDark && language.say('compose.check.dark.about')}
+          </p>
+          <MailFrames source={`${stepAddress(utr, 'mail')}${query.size === 0 ? '' : `?${query}`}`} />
+          <Card title={language.say('mail.plainText')}>
+            <pre class="source">{mail.text || language.say('mail.noText')}</pre>
+          </Card>
+        </>
+      )}
+    </>
+  );
+}
+
+function Checks({ mail, known, address }: { mail: ShownMail; known: readonly string[]; address: string }) {
+  const language = useLanguage();
+  const { own, shared } = checkContent(mail, { known, address });
+  const row = (check: string, isGood: boolean, text: string) => (
+    <li key={check}>
+      <Badge tone={isGood ? 'good' : 'warn'}>{language.say(isGood ? 'outbox.check.good' : 'outbox.check.look')}</Badge>
+      <span>{text}</span>
+    </li>
+  );
+  return (
+    <Card title={language.say('compose.check.checks')}>
+      <ul class="checks">
+        {own.map(({ check, isGood, values }) =>
+          row(check, isGood, language.fill(`compose.check.${check}.${isGood ? 'good' : 'bad'}`, values)),
+        )}
+        {shared.map(({ check, isGood, values: { count, limit } }) =>
+          row(
+            check,
+            isGood,
+            check === 'size'
+              ? language.say('outbox.check.size', { size: language.bytes(count), limit: language.bytes(limit) })
+              : language.fill(`outbox.check.${check}.${isGood ? 'good' : 'bad'}`, { count }),
+          ),
+        )}
+      </ul>
+    </Card>
+  );
+}
+
+function TestMail({ utr, address, problem }: { utr: string; address: string; problem: string }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('compose.test.title')}>
+      <p class="quiet-text">{language.say('compose.test.about')}</p>
+      <form method="post" action={stepAddress(utr, 'test')} class="narrow">
+        <TextField
+          name="email_address"
+          type="email"
+          label={language.say('compose.test.address')}
+          value={address}
+          required
+          {...(problem && { problems: { email_address: [language.say('compose.test.refused', { reason: problem })] } })}
+        />
+        <Button look="plain">{language.say('compose.test.send')}</Button>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,32 @@
+/** Composing a mailing in four steps that may be visited in any order, from nothing to sent. */
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../../../deps.ts';
+import { READ } from '../../../http/pages/layout.ts';
+import { requireEditor } from '../../signed-in.ts';
+import { audienceStep } from './audience.tsx';
+import { checkStep } from './check/check.tsx';
+import { contentStep } from './content/content.tsx';
+import { designScreen } from './content/design.tsx';
+import { htmlScreen } from './content/html.tsx';
+import { templatesScreen } from './content/templates.tsx';
+import { stepAddress } from './frame.tsx';
+import { newMailingScreen } from './new.tsx';
+import { scheduleStep } from './schedule.tsx';
+
+/** Registers the pages for composing, which only those see who may change something. */
+export async function composeScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
+  app.addHook('onRequest', async (request) => requireEditor(request));
+  app.route<{ Params: { utr: string } }>({
+    method: READ,
+    url: '/mailings/:utr/edit',
+    handler: (request, reply) => reply.redirect(stepAddress(request.params.utr, 'audience')),
+  });
+  await app.register(newMailingScreen);
+  await app.register(audienceStep);
+  await app.register(contentStep);
+  await app.register(templatesScreen);
+  await app.register(htmlScreen);
+  await app.register(designScreen);
+  await app.register(checkStep);
+  await app.register(scheduleStep, { clock });
+}

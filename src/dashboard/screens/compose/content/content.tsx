@@ -1,0 +1,173 @@
+/** The second step: subject and preview text with placeholders and hints, and the ways to make the mail itself. */
+import type { FastifyInstance } from 'fastify';
+import { READ } from '../../../../http/pages/layout.ts';
+import { ApiClient } from '../../../api-client.ts';
+import { LinkButton } from '../../../components/button.tsx';
+import { type Problems, TextField } from '../../../components/field.tsx';
+import { Card } from '../../../components/surface.tsx';
+import { field } from '../../../sign-in/fields.ts';
+import { useLanguage } from '../../../words/index.ts';
+import { SavedForm, sendStep, stepAddress } from '../frame.tsx';
+import { type Draft, readDraft } from '../records.ts';
+import { saveStep } from '../save.tsx';
+import { type Fields, seenValue } from '../seen.ts';
+import { subjectHints, subjectLength } from './subject-hints.ts';
+import { readTemplates } from './templates.tsx';
+
+interface ByUtr {
+  Params: { utr: string };
+}
+
+export async function contentStep(app: FastifyInstance): Promise<void> {
+  app.route<ByUtr>({
+    method: READ,
+    url: '/mailings/:utr/edit/content',
+    handler: async (request, reply) => {
+      const api = new ApiClient(app, request);
+      const draft = await readDraft(api, request.params.utr);
+      return sendStep(request, reply, draft, 'content', await content(api, draft, storedFields(draft)));
+    },
+  });
+
+  app.post<ByUtr>('/mailings/:utr/edit/content', async (request, reply) => {
+    const api = new ApiClient(app, request);
+    const given = {
+      subject: field(request, 'subject').trim(),
+      preheader: field(request, 'preheader').trim(),
+      single_send_name: field(request, 'single_send_name').trim(),
+    };
+    return saveStep({
+      request,
+      reply,
+      api,
+      utr: request.params.utr,
+      step: 'content',
+      given,
+      stored: storedFields,
+      again: async (draft, problems, problem) =>
+        sendStep(request, reply, draft, 'content', await content(api, draft, given, problems), problem),
+    });
+  });
+}
+
+const storedFields = ({ subject, preheader, single_send_name }: Draft): Fields => ({
+  subject,
+  preheader,
+  single_send_name,
+});
+
+async function content(api: ApiClient, draft: Draft, given: Fields, problems: Problems = {}) {
+  const { contents: placeholders } = await api.get<{ contents: string[] }>('/get-dynamic/content');
+  const template = draft.content === 'template' ? await findTemplateName(api, draft.template_id) : '';
+  return <ContentForm {...{ draft, given, problems, placeholders, template }} />;
+}
+
+async function findTemplateName(api: ApiClient, id: number): Promise<string> {
+  return (await readTemplates(api)).find((template) => template.id === id)?.template_name ?? '';
+}
+
+interface FormProps {
+  draft: Draft;
+  given: Fields;
+  problems: Problems;
+  placeholders: readonly string[];
+  /** The name of its template, where it is one as it comes. */
+  template: string;
+}
+
+function ContentForm({ draft, given, problems, placeholders, template }: FormProps) {
+  const language = useLanguage();
+  return (
+    <SavedForm
+      draft={draft}
+      step="content"
+      seen={seenValue(storedFields(draft))}
+      beside={<Mail draft={draft} template={template} />}
+    >
+      <TextField
+        name="subject"
+        label={language.say('compose.subject')}
+        value={String(given.subject)}
+        maxLength={255}
+        autocomplete="off"
+        data-takes-placeholders
+        problems={problems}
+      />
+      <TextField
+        name="preheader"
+        label={language.say('compose.preheader')}
+        hint={language.say('compose.preheader.hint')}
+        value={String(given.preheader)}
+        maxLength={255}
+        autocomplete="off"
+        data-takes-placeholders
+        problems={problems}
+      />
+      <Hints draft={draft} />
+      <details class="placeholders">
+        <summary>{language.say('compose.placeholders')}</summary>
+        <p class="small quiet-text">{language.say('compose.placeholders.about')}</p>
+        <ul data-insert-label={language.fill('compose.placeholders.insert', {})}>
+          {placeholders.map((name) => (
+            <li key={name}>
+              <code>
+                ((<bdi>{name}</bdi>))
+              </code>
+            </li>
+          ))}
+        </ul>
+      </details>
+      <TextField
+        name="single_send_name"
+        label={language.say('compose.name')}
+        hint={language.say('compose.name.hint')}
+        value={String(given.single_send_name)}
+        maxLength={255}
+        autocomplete="off"
+        required
+        problems={problems}
+      />
+    </SavedForm>
+  );
+}
+
+/** What may be odd about the subject and preview text, as they are saved. */
+function Hints({ draft: { subject, preheader } }: { draft: Draft }) {
+  const language = useLanguage();
+  return (
+    <div id="compose-hints" data-fresh aria-live="polite">
+      {subject !== '' && (
+        <ul class="small quiet-text">
+          <li>{language.say('compose.hint.length', { count: subjectLength(subject) })}</li>
+          {subjectHints(subject, preheader).map(({ hint, ...values }) => (
+            <li key={hint}>{language.fill(`compose.hint.${hint}`, values)}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Mail({ draft: { utr, content: source }, template }: { draft: Draft; template: string }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('compose.content.mail')}>
+      <p>
+        {source === 'template'
+          ? language.say('compose.content.template', { name: template })
+          : language.say(`compose.content.${source}`)}
+      </p>
+      <div class="buttons">
+        {source !== 'none' && (
+          <LinkButton href={stepAddress(utr, 'design')}>{language.say('compose.content.design')}</LinkButton>
+        )}
+        <LinkButton look={source === 'none' ? 'primary' : 'plain'} href={stepAddress(utr, 'templates')}>
+          {language.say('compose.content.choose')}
+        </LinkButton>
+        <LinkButton look="plain" href={stepAddress(utr, 'html')}>
+          {language.say('compose.content.paste')}
+        </LinkButton>
+      </div>
+    </Card>
+  );
+}

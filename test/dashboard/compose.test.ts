@@ -1,0 +1,207 @@
+/** Composing a mailing by sending forms, without scripts. */
+import t, { type Test } from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import type { TestApp } from '../support/app.ts';
+import { HOSTILE } from '../support/dashboard/filled-account.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { outboxOf, RECALL, readyToSend, sendDetails } from '../support/single-sends.ts';
+
+type Form = Record<string, unknown> | [string, string][];
+
+/** Opens pages and sends their forms as a user of this role. A form has what the page's hidden inputs have, unless it is given. */
+function writer(app: TestApp, role: Role = 'editor', name: string = role) {
+  const session = cookieOf(app, addPerson(app, role, { name, email: `${name}@example.org` }));
+  let flash = '';
+  const ask = async (method: 'GET' | 'POST', path: string, form?: Form) => {
+    const cookie = `${session}; ${flash}`;
+    const answer = await app.page(method, path, { headers: { ...FROM_PAGE, cookie }, ...(form && { form }) });
+    flash = String(answer.headers['set-cookie'] ?? '').split(';')[0] ?? '';
+    return answer;
+  };
+  const get = async (path: string) => (await ask('GET', path)).text;
+  const post = (path: string, form: Form = {}) => ask('POST', path, form);
+  /** What the forms of a page send along. */
+  const carried = (page: string) => ({
+    unchanged_since: /name="unchanged_since" value="([^"]*)"/.exec(page)?.[1] ?? '',
+    seen: /name="seen" value="([^"]*)"/.exec(page)?.[1] ?? '',
+  });
+  const open = async (path: string) => {
+    const page = await get(path);
+    return { page, send: (form: Form) => post(path, { ...carried(page), ...form }) };
+  };
+  return { get, post, open };
+}
+
+/** Begins a mailing with a name; gives its utr. */
+async function begin(t: Test, { post }: ReturnType<typeof writer>, name = 'Spring'): Promise<string> {
+  const { status, headers } = await post('/mailings/new', { single_send_name: name });
+  t.equal(status, 303);
+  return /^\/mailings\/([0-9a-f-]{36})\/edit\/audience$/.exec(String(headers.location))?.[1] ?? '';
+}
+
+const AUDIENCE = { recipient_id: 'contacts_1', sender_id: '1', unsubscribe_group_id: '1' };
+const CONTENT = { subject: 'For ((first_name|you))', preheader: 'News', single_send_name: 'Spring' };
+
+/** Gives a mailing everything it needs. */
+async function fill(ada: ReturnType<typeof writer>, utr: string) {
+  await (await ada.open(`/mailings/${utr}/edit/audience`)).send(AUDIENCE);
+  await (await ada.open(`/mailings/${utr}/edit/content`)).send(CONTENT);
+  await (await ada.open(`/mailings/${utr}/edit/html`)).send({
+    template_html: '<p>Hello ((first_name)), <a href="https://example.com/a">look</a></p>',
+  });
+}
+
+t.test('a mailing is made, filled, checked and sent by forms alone', async (t) => {
+  const { app } = await readyToSend(t);
+  await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: 'Bob@example.org' } });
+  const ada = writer(app);
+  t.match(await ada.get('/mailings'), 'href="/mailings/new"');
+  t.match((await ada.post('/mailings/new', { single_send_name: '' })).text, 'The single send name field is required.');
+  const utr = await begin(t, ada);
+  const step = (name: string) => `/mailings/${utr}/edit/${name}`;
+  t.match(await ada.get(step('schedule')), /Still missing.*People to send it to.*A subject.*The mail itself/s);
+  t.equal((await sendDetails(app, utr)).status, 0);
+
+  const audience = await ada.open(step('audience'));
+  t.match(audience.page, /Readers.*Send to Readers.*Goes to nobody yet/s);
+  t.equal((await audience.send({ ...AUDIENCE, next: '1' })).headers.location, step('content'));
+  t.match(await ada.get(step('audience')), /Goes to 2 people.*1 person is left out:.*unsubscribed from all mail/s);
+
+  const content = await ada.open(step('content'));
+  t.equal((await content.send({ ...CONTENT, next: '1' })).headers.location, step('check'));
+  t.match(await ada.get(step('templates')), /Use Newsletter/i);
+  const html = await ada.open(step('html'));
+  t.equal(
+    (await html.send({ template_html: '<p>Hello ((first_name)), <a href="http://localhost/a">look</a></p>' })).status,
+    303,
+  );
+  t.match(await ada.get(step('content')), /It is your own HTML\..*edit\/design/s);
+  t.match(await ada.get(step('design')), /<iframe class="designer" src="\/design\/[\w.-]+"/);
+
+  const check = await ada.get(`${step('check')}?email=Ann@example.org`);
+  t.match(check, /Nothing is missing.*For Ann.*1 link leads nowhere.*localhost/s);
+  t.match(await ada.get(`${step('mail')}?email=Ann@example.org`), 'Hello Ann');
+  t.match(await ada.get(`${step('check')}?email=nobody@example.org`), 'Nobody this mail goes to has this address.');
+  t.equal((await ada.post(step('test'), { email_address: 'Zoe@example.org' })).status, 303);
+  await app.background();
+  t.strictSame(
+    outboxOf(app).map(({ envelope_to }) => envelope_to),
+    ['zoe@example.org'],
+  );
+
+  const schedule = await ada.open(step('schedule'));
+  t.match(schedule.page, /rests 10 seconds.*Send to 2 people/s);
+  t.equal((await schedule.send({ when: 'now' })).headers.location, `/mailings/${utr}`);
+  t.match(await ada.get(`/mailings/${utr}`), /It leaves in 10 seconds\..*Stop it/s);
+  t.equal((await schedule.send({ when: 'now' })).headers.location, `/mailings/${utr}`, 'pressed twice');
+  app.clock.advance(RECALL);
+  await app.background();
+  t.equal((await sendDetails(app, utr)).delivered, 2);
+  t.equal((await ada.post(step('content'), CONTENT)).headers.location, `/mailings/${utr}`, 'it is sent');
+});
+
+t.test('a mailing that rests is stopped with one click and is a draft again', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app);
+  const utr = await begin(t, ada);
+  await fill(ada, utr);
+  await (await ada.open(`/mailings/${utr}/edit/schedule`)).send({ when: 'now' });
+  await ada.post(`/mailings/${utr}/cancel`);
+  app.clock.advance(RECALL);
+  await app.background();
+  t.strictSame(outboxOf(app), []);
+  t.match(await ada.get(`/mailings/${utr}`), new RegExp(`href="/mailings/${utr}/edit/audience"`));
+});
+
+t.test('a mailing is scheduled in a time zone, and stays scheduled when it is changed', async (t) => {
+  const { app } = await readyToSend(t, { TIME_ZONE: 'Europe/Vienna' });
+  const ada = writer(app);
+  const utr = await begin(t, ada);
+  await fill(ada, utr);
+  const path = `/mailings/${utr}/edit/schedule`;
+  const past = await (await ada.open(path)).send({ when: 'later', date: '2025-01-20', time: '09:00', zone: 'UTC' });
+  t.equal(past.status, 422);
+  t.match(past.text, /value="2025-01-20".*The schedule date must be in the future/s);
+  const sent = await (await ada.open(path)).send({ when: 'later', date: '2026-01-20', time: '09:00', zone: 'UTC' });
+  t.equal(sent.status, 303);
+  t.match(await ada.get(`/mailings/${utr}`), 'Scheduled for Tuesday, 20 January 2026 at 09:00 (UTC).');
+  t.match(await sendDetails(app, utr), { status: 1, schedule_date: '2026-01-20', schedule_time: '10:00:00' });
+  t.match(await ada.get(path), /It is scheduled for Tuesday, 20 January 2026 at 10:00 \(Europe\/Vienna\)/);
+
+  const content = await ada.open(`/mailings/${utr}/edit/content`);
+  t.match(content.page, 'This mailing is scheduled and stays so');
+  t.equal((await content.send({ ...CONTENT, subject: '' })).status, 422);
+  t.equal((await content.send({ ...CONTENT, subject: 'Changed' })).status, 303);
+  t.match(await sendDetails(app, utr), { status: 1, subject: 'Changed', schedule_time: '10:00:00' });
+});
+
+t.test('of two tabs that change the same, the second sees both versions and chooses', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app, 'editor', 'ada');
+  const bob = writer(app, 'editor', 'bob');
+  const utr = await begin(t, ada);
+  const path = `/mailings/${utr}/edit/content`;
+  const [first, second, third] = [await ada.open(path), await bob.open(path), await bob.open(path)];
+  app.clock.advance(1000);
+  await first.send({ ...CONTENT, subject: 'From Ada' });
+  const refused = await second.send({ ...CONTENT, subject: 'From Bob' });
+  t.equal(refused.status, 409);
+  t.match(refused.text, /Two versions.*From Bob.*From Ada/s);
+  t.equal((await sendDetails(app, utr)).subject, 'From Ada');
+  t.equal((await third.send({ ...CONTENT, subject: 'From Ada' })).status, 303, 'both say the same');
+
+  const mine = Object.fromEntries(
+    [...refused.text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+  );
+  t.equal((await bob.post(path, { ...mine })).status, 303);
+  t.equal((await sendDetails(app, utr)).subject, 'From Bob');
+});
+
+t.test('of two tabs that change different steps, neither is asked', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app);
+  const utr = await begin(t, ada);
+  const audience = await ada.open(`/mailings/${utr}/edit/audience`);
+  const content = await ada.open(`/mailings/${utr}/edit/content`);
+  const html = await ada.open(`/mailings/${utr}/edit/html`);
+  app.clock.advance(1000);
+  t.equal((await content.send(CONTENT)).status, 303);
+  app.clock.advance(1000);
+  t.equal((await audience.send(AUDIENCE)).status, 303);
+  t.match(await sendDetails(app, utr), { subject: CONTENT.subject, recipient_id: [{ id: '1', table: 'contacts' }] });
+  t.equal((await html.send({ template_html: '<p>Late</p>' })).status, 409, 'content is never replaced unseen');
+  const late = await ada.open(`/mailings/${utr}/edit/schedule`);
+  app.clock.advance(1000);
+  await (await ada.open(`/mailings/${utr}/edit/html`)).send({ template_html: '<p>New</p>' });
+  const refused = await late.send({ when: 'now' });
+  t.equal(refused.status, 409);
+  t.match(refused.text, 'It was changed in the meantime');
+  t.equal((await sendDetails(app, utr)).status, 0);
+});
+
+t.test('a viewer reaches none of it', async (t) => {
+  const { app } = await readyToSend(t);
+  const utr = await begin(t, writer(app));
+  const guest = writer(app, 'viewer');
+  t.notMatch(await guest.get('/mailings'), '/mailings/new');
+  t.notMatch(await guest.get(`/mailings/${utr}`), '/edit');
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer', { email: 'v@example.org' })) };
+  for (const path of ['new', `${utr}/edit`, `${utr}/edit/audience`, `${utr}/edit/check`, `${utr}/edit/design`])
+    t.equal((await app.page('GET', `/mailings/${path}`, { headers })).status, 403, path);
+  for (const path of ['new', `${utr}/edit/audience`, `${utr}/edit/content`, `${utr}/edit/schedule`, `${utr}/edit/test`])
+    t.equal((await app.page('POST', `/mailings/${path}`, { headers, form: {} })).status, 403, path);
+});
+
+t.test('names that look like markup are shown as text, and nothing of another account', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: HOSTILE } });
+  const utr = await begin(t, ada, HOSTILE);
+  await (await ada.open(`/mailings/${utr}/edit/content`)).send({ ...CONTENT, subject: HOSTILE, preheader: HOSTILE });
+  for (const step of ['audience', 'content', 'templates', 'html', 'check', 'schedule'])
+    t.notMatch(await ada.get(`/mailings/${utr}/edit/${step}`), /<script>alert|<img src=x/, step);
+  const eve = writer(app, 'owner', 'eve');
+  app.db.prepare("UPDATE users SET account_id = 2 WHERE email = 'eve@example.org'").run();
+  for (const step of ['audience', 'content', 'templates', 'html', 'design', 'check', 'schedule'])
+    t.match(await eve.get(`/mailings/${utr}/edit/${step}`), /not found|nothing here|no such/i, step);
+});

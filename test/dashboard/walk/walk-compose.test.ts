@@ -1,0 +1,7 @@
+/** A walk through composing a mailing. */
+import t from 'tap';
+import { skipWithout } from '../../support/tools.ts';
+import { WALKS } from './screens.ts';
+import { walkScreens } from './walk-screens.ts';
+
+t.test('composing in the browser', { skip: skipWithout('chromium') }, (t) => walkScreens(t, WALKS.compose));

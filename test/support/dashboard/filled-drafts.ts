@@ -1,0 +1,29 @@
+/** Mailings that are being composed: one with everything it needs, and one with only a name. */
+import { readFileSync } from 'node:fs';
+import type { Test } from 'tap';
+import type { TestApp } from '../app.ts';
+import { mustSucceed } from '../campaign.ts';
+import type { Naming } from './filled-account.ts';
+
+const DESIGN = new URL('../../../data/templates/newsletter.html', import.meta.url);
+
+/** Adds them to the filled and to the empty account. Gives their utrs. */
+export async function fillDrafts(
+  t: Test,
+  app: TestApp,
+  naming: Naming,
+): Promise<Record<'draft' | 'emptyDraft', string>> {
+  const [must, mustEmpty] = [mustSucceed(t, app.one), mustSucceed(t, app.two)];
+  const name = naming('Spring letter').slice(0, 200);
+  const { utr: draft } = (await must('/single/send/draft', { single_send_name: name })) as { utr: string };
+  await must('/single/send/save', {
+    utr: draft,
+    subject: `FREE for ((first_name|you)): ${name}`.slice(0, 200),
+    preheader: 'News',
+    recipient_id: ['contacts_1'],
+    exclude_specific_recipient_id: ['contacts_2'],
+    template_html: readFileSync(DESIGN, 'utf8'),
+  });
+  const { utr: emptyDraft } = (await mustEmpty('/single/send/draft', { single_send_name: name })) as { utr: string };
+  return { draft, emptyDraft };
+}
