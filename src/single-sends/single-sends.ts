@@ -181,8 +181,7 @@ export function requireChangeable(
   const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(utr)));
   const send = db.select().from(singleSends).where(where).get();
   if (send === undefined) throw notFound('Record not found');
-  if (send.status >= SINGLE_SEND_STATUS.running)
-    throw conflict(SENTENCES.not_changeable);
+  if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
   if (unchangedSince && unchangedSince !== send.updated_at) throw conflict(SENTENCES.changed_meanwhile);
   return send;
 }

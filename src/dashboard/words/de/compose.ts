@@ -60,7 +60,7 @@ export const compose: Translation<typeof english> = {
   'compose.choose': 'Wählen …',
   'compose.subject': 'Betreff',
   'compose.preheader': 'Vorschautext',
-  'compose.preheader.hint': 'Das zeigen Mail-Programme nach dem Betreff.',
+  'compose.preheader.hint': 'Das zeigen Mailprogramme nach dem Betreff.',
   'compose.placeholders': 'Platzhalter',
   'compose.placeholders.about':
     'An ihre Stelle tritt, was über die Person bekannt ist. Nach einem Strich steht, was sonst dort steht: ((first_name|Freundin)).',
@@ -70,7 +70,7 @@ export const compose: Translation<typeof english> = {
   'compose.hint.capitals': 'Wörter in Großbuchstaben wie {words} wirken laut. Manche Filter zählen sie.',
   'compose.hint.words': 'Filter kennen diese Wörter aus Spam: {words}. Eines davon schadet nicht.',
   'compose.hint.marks': 'Mehr als ein Ausrufezeichen wirkt wie Werbung.',
-  'compose.hint.preheader': 'Ohne Vorschautext zeigen Mail-Programme die ersten Wörter der Mail.',
+  'compose.hint.preheader': 'Ohne Vorschautext zeigen Mailprogramme die ersten Wörter der Mail.',
   'compose.content.mail': 'Die Mail',
   'compose.content.none': 'Sie hat noch keinen Inhalt. Wählen Sie eine Vorlage oder fügen Sie HTML ein.',
   'compose.content.template': 'Sie ist die Vorlage „{name}“, wie sie ist.',
