@@ -51,6 +51,7 @@ const Picture = Type.Object({
 const PictureUse = Type.Object({
   id: integer(),
   kind: choice(...PICTURE_USES),
+  campaign: nullable(choice('single_send', 'automation')),
   utr: nullable(Type.String()),
   name: nullable(Type.String()),
   subject: Type.String(),
@@ -222,6 +223,7 @@ const useSources = sql`${pictureUses}
   LEFT JOIN automations a ON a.id = ifnull(c.automation_id, m.automation_id) AND a.deleted_at IS NULL`;
 
 const useRecord = recordObject(PictureUse, pictureUses, {
+  campaign: sql`CASE WHEN s.id IS NOT NULL THEN 'single_send' WHEN a.id IS NOT NULL THEN 'automation' END`,
   utr: sql`ifnull(s.utr, a.utr)`,
   name: sql`ifnull(s.single_send_name, a.automation_name)`,
   subject: sql`coalesce(nullif(${pictureUses.subject}, ''), s.subject, c.subject, '')`,

@@ -15,6 +15,7 @@ import { importScreen } from './screens/people/import.tsx';
 import { peopleScreen } from './screens/people/people.tsx';
 import { personScreen } from './screens/people/person.tsx';
 import { recentScreen } from './screens/people/recent.tsx';
+import { pictureScreens } from './screens/pictures/pictures.tsx';
 import { settingsScreens } from './screens/settings/settings.tsx';
 import { loginPages } from './sign-in/login.tsx';
 import { welcomePages } from './sign-in/welcome.tsx';
@@ -41,6 +42,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(peopleScreen);
     await screens.register(personScreen);
     await screens.register(recentScreen);
+    await screens.register(pictureScreens);
     await screens.register(settingsScreens, signing);
   });
 }

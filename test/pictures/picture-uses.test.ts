@@ -112,7 +112,10 @@ t.test('the mails of an automation use pictures until they, or the automation, a
   await must('/automations/schedule/create', mail);
   await must('/automations/schedule/create', mail);
   t.strictSame(await countsOf(app.one, picture), [0, 2, 0]);
-  t.match(await usesOf(app.one, picture), [{ kind: 'automation_mail', utr, name: 'Course', subject: 'Lesson' }, {}]);
+  t.match(await usesOf(app.one, picture), [
+    { kind: 'automation_mail', campaign: 'automation', utr, name: 'Course', subject: 'Lesson' },
+    {},
+  ]);
   t.match((await remove(app.one, picture)).body.errors, /2 single sends and mails of automations/);
   const { automation_schedules: mails } = (await app.one.call('GET', '/automations/schedule', { query: { utr } })).body
     .message;
@@ -135,13 +138,13 @@ t.test('a picture that was sent stays served and cannot be deleted, even when it
   t.strictSame(await countsOf(app.one, picture), [1, 0, 1]);
   t.match(await usesOf(app.one, picture), [
     { kind: 'single_send', utr },
-    { kind: 'sent_mail', utr, name: 'News', subject: 'For ((first_name))', sent_at: /^2026-/ },
+    { kind: 'sent_mail', campaign: 'single_send', utr, name: 'News', subject: 'For ((first_name))', sent_at: /^2026-/ },
   ]);
   const gone = await app.one.call('POST', '/single/send/bulk-delete', { form: { strIds: [utr] } });
   t.equal(gone.status, 200, gone.text);
   t.strictSame(await countsOf(app.one, picture), [0, 0, 1]);
   t.match(await usesOf(app.one, picture), [
-    { kind: 'sent_mail', utr: null, name: null, subject: 'For ((first_name))' },
+    { kind: 'sent_mail', campaign: null, utr: null, name: null, subject: 'For ((first_name))' },
   ]);
   await purge(app.db, () => undefined);
   const refused = await remove(app.one, picture);

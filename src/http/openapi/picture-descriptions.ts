@@ -4,6 +4,7 @@
 export const PICTURE_DESCRIPTIONS = {
   alt: 'What is read in place of the picture; may be empty.',
   automation_mails: 'Number of mails of automations that contain it.',
+  campaign: 'What it belongs to; null when that is deleted.',
   height: 'Height in pixels.',
   is_new: '1: it was stored; 0: the account has the same bytes already, and this is that picture.',
   'Picture.kind': 'What the bytes are.',

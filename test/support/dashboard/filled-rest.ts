@@ -4,6 +4,7 @@ import { releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed } from '../campaign.ts';
 import { addPerson, cookieOf } from '../people.ts';
+import { png, uploadPicture } from '../pictures.ts';
 import type { Naming } from './filled-account.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -42,14 +43,14 @@ export async function fillRest(
   cookieOf(app, colleague, naming('Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'));
   addPerson(app, 'viewer', { name: 'Chi', email: 'chi@example.org' });
   return {
-    automation: await welcomeSeries(t, app, naming),
+    automation: await welcomeSeries(t, app, naming, await addPictures(app, naming)),
     job: await action(t, app),
     upload: await upload(app, naming),
   };
 }
 
 /** A series of three mails: one reader has left it, some wait for the second mail and some for the third. */
-async function welcomeSeries(t: Test, app: TestApp, naming: Naming): Promise<string> {
+async function welcomeSeries(t: Test, app: TestApp, naming: Naming, picture: string): Promise<string> {
   const must = mustSucceed(t, app.one);
   const { utr } = (await must('/automations/create', {
     type: 'welcome',
@@ -68,7 +69,7 @@ async function welcomeSeries(t: Test, app: TestApp, naming: Naming): Promise<str
       sender_id: 1,
       template_id: 1,
       preview_img: 'blank.png',
-      template_html: '<p>Hello ((first_name))</p>',
+      template_html: `<p>Hello ((first_name))</p><img src="${picture}" alt="">`,
     });
   const live = await app.one.call('GET', '/automations/set-live', { query: { utr } });
   if (live.status !== 200) throw new Error(live.text);
@@ -84,6 +85,19 @@ async function welcomeSeries(t: Test, app: TestApp, naming: Naming): Promise<str
     await app.background();
   }
   return utr;
+}
+
+/** Some pictures; gives the address of the first. */
+async function addPictures(app: TestApp, naming: Naming): Promise<string> {
+  const pictures = [
+    ['Books on a shelf', png(600, 400, [176, 112, 58])],
+    ['Sky over the harbour', png(800, 300, [122, 168, 204])],
+    ['Winter sale', png(300, 300, [40, 92, 84])],
+  ] as const;
+  const urls: string[] = [];
+  for (const [name, bytes] of pictures)
+    urls.push((await uploadPicture(app.one, bytes, `${naming(name).replaceAll('"', '')}.png`)).url);
+  return urls[0] ?? '';
 }
 
 /** An action on many people that is done. */

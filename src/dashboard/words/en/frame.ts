@@ -6,6 +6,7 @@ export const frame = {
   'nav.mailings': 'Mailings',
   'nav.automations': 'Automations',
   'nav.people': 'People',
+  'nav.pictures': 'Pictures',
   'nav.left': 'Left and blocked',
   'nav.outbox': 'Outbox',
   'nav.settings': 'Settings',

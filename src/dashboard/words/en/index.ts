@@ -9,6 +9,7 @@ import { mail } from './mail.ts';
 import { mailings } from './mailings.ts';
 import { outbox } from './outbox.ts';
 import { people } from './people.ts';
+import { pictures } from './pictures.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 
@@ -23,6 +24,7 @@ export const en = {
   ...mailings,
   ...outbox,
   ...people,
+  ...pictures,
   ...settings,
   ...signIn,
 };

@@ -1,0 +1,178 @@
+/** Adds several pictures at once: chosen, dropped or pasted, scaled down first, with progress for each. Copies addresses. */
+import { readPage } from './parts/read-page.ts';
+
+interface Props {
+  /** Pictures wider than this many pixels are scaled down. */
+  maxWidth?: number;
+  words?: Record<'sending' | 'failed' | 'done' | 'some', string>;
+  copied: string;
+}
+
+/** What the server says about a file: why it was refused, or a remark. */
+interface Answer {
+  problem: string | null;
+  note: string | null;
+}
+
+const QUALITY = 0.85;
+/** A GIF may move, which a canvas cannot. */
+const SCALED = ['image/png', 'image/jpeg', 'image/webp'];
+
+for (const island of document.querySelectorAll<HTMLElement>('[data-island="pictures"]')) {
+  const props: Props = JSON.parse(island.dataset.props ?? '{}');
+  takeCopies(island, props.copied);
+  const form = island.querySelector<HTMLFormElement>('form.add-pictures');
+  if (form !== null && props.words && props.maxWidth) takeFiles(island, form, props.words, props.maxWidth);
+}
+
+function say(island: HTMLElement, text: string): void {
+  const news = island.querySelector('[data-pictures="news"]');
+  if (news !== null) news.textContent = text;
+}
+
+function takeCopies(island: HTMLElement, copied: string): void {
+  const showButtons = () => {
+    for (const button of island.querySelectorAll<HTMLElement>('[data-copy]')) button.hidden = false;
+  };
+  showButtons();
+  new MutationObserver(showButtons).observe(island, { childList: true, subtree: true });
+  island.addEventListener('click', async ({ target }) => {
+    const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null;
+    if (button === null) return;
+    await navigator.clipboard.writeText(button.dataset.copy ?? '');
+    say(island, '');
+    say(island, copied);
+    button.textContent = copied;
+  });
+}
+
+function takeFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullable<Props['words']>, maxWidth: number) {
+  const input = form.querySelector<HTMLInputElement>('input[type="file"]');
+  const list = form.querySelector<HTMLElement>('[data-pictures="uploads"]');
+  const send = form.querySelector<HTMLElement>('[data-pictures="send"]');
+  if (input === null || list === null) return;
+  input.multiple = true;
+  // What is chosen is sent at once.
+  if (send !== null) send.hidden = true;
+  input.addEventListener('change', () => {
+    void addAll([...(input.files ?? [])]);
+    input.value = '';
+  });
+  form.addEventListener('submit', (event) => event.preventDefault());
+  const mark = (isOver: boolean) => island.toggleAttribute('data-over', isOver);
+  addEventListener('dragover', (event) => {
+    if (!event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    mark(true);
+  });
+  addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) mark(false);
+  });
+  addEventListener('drop', (event) => {
+    if (!event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    mark(false);
+    void addAll([...event.dataTransfer.files]);
+  });
+  addEventListener('paste', (event) => {
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (files.length > 0) void addAll(files);
+  });
+
+  /** One after the other, so that a slow line shows the first soon. */
+  async function addAll(files: readonly File[]): Promise<void> {
+    if (list === null) return;
+    list.hidden = false;
+    const rows = files.map((file) => new Row(list, file.name, words));
+    let refused = 0;
+    for (const [at, file] of files.entries()) {
+      const row = rows[at];
+      if (row === undefined) continue;
+      try {
+        const { problem, note } = await upload(await scaledDown(file, maxWidth), file.name, (share) =>
+          row.moved(share),
+        );
+        if (problem !== null) refused++;
+        row.ended(problem, note);
+      } catch {
+        refused++;
+        row.ended(words.failed, null);
+      }
+    }
+    say(island, refused === 0 ? words.done : words.some);
+    await showLibrary(island);
+  }
+}
+
+/** The line of one file under the form. */
+class Row {
+  readonly #row = document.createElement('li');
+  readonly #progress = document.createElement('progress');
+
+  constructor(list: HTMLElement, name: string, words: NonNullable<Props['words']>) {
+    const title = document.createElement('bdi');
+    title.textContent = name;
+    this.#progress.max = 1;
+    this.#progress.value = 0;
+    this.#progress.setAttribute('aria-label', `${words.sending} ${name}`);
+    this.#row.append(title, this.#progress);
+    list.append(this.#row);
+  }
+
+  moved(share: number): void {
+    this.#progress.value = share;
+  }
+
+  /** A picture that was added is in the library now, so its line goes; others stay with the reason. */
+  ended(problem: string | null, note: string | null): void {
+    if (problem === null && note === null) {
+      this.#row.remove();
+      return;
+    }
+    const text = document.createElement('span');
+    text.className = problem === null ? 'quiet-text' : 'problem';
+    text.textContent = problem ?? note;
+    this.#progress.replaceWith(text);
+  }
+}
+
+/** The file, or in its place the same picture with at most this width in pixels and in the same format. */
+async function scaledDown(file: File, maxWidth: number): Promise<Blob> {
+  if (!SCALED.includes(file.type)) return file;
+  const bitmap = await createImageBitmap(file).catch(() => null);
+  // The server says what is wrong with a file that the browser cannot show.
+  if (bitmap === null || bitmap.width <= maxWidth) return file;
+  const canvas = document.createElement('canvas');
+  canvas.width = maxWidth;
+  canvas.height = Math.max(1, Math.round((bitmap.height * maxWidth) / bitmap.width));
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  bitmap.close();
+  const scaled = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, file.type, QUALITY));
+  // A browser that cannot write the format gives a PNG instead.
+  return scaled?.type === file.type ? scaled : file;
+}
+
+/** Sends a file; unlike fetch, an XMLHttpRequest says how far it is. Rejects when there is no answer. */
+function upload(bytes: Blob, name: string, onProgress: (share: number) => void): Promise<Answer> {
+  const body = new FormData();
+  body.append('file', bytes, name || 'picture');
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', '/pictures/add');
+    request.responseType = 'json';
+    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded / Math.max(1, total)));
+    request.addEventListener('load', () =>
+      request.status === 200 && request.response ? resolve(request.response) : reject(new Error('no answer')),
+    );
+    request.addEventListener('error', () => reject(new Error('no connection')));
+    request.send(body);
+  });
+}
+
+/** Shows the library as it is now. */
+async function showLibrary(island: HTMLElement): Promise<void> {
+  const page = await readPage('/pictures');
+  if (!(page instanceof Document)) return;
+  const library = page.getElementById('library');
+  if (library !== null) island.querySelector('#library')?.replaceWith(document.adoptNode(library));
+}

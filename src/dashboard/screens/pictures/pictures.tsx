@@ -1,0 +1,189 @@
+/** The picture library: thumbnails with where they are used, a search, and the form to add more. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { READ } from '../../../http/pages/layout.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { Button } from '../../components/button.tsx';
+import { Island } from '../../components/island.tsx';
+import { SearchForm } from '../../components/search.tsx';
+import { Empty } from '../../components/surface.tsx';
+import { Pager } from '../../components/table.tsx';
+import { setFlash } from '../../flash.ts';
+import { languageOf, sendPage } from '../../page.tsx';
+import { requireEditor, viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { pictureScreen } from './picture.tsx';
+import { measures, type Picture, pathOf, usesInWords } from './records.ts';
+
+const ROWS = 24;
+const SEE_OTHER = 303;
+/** Wider pictures are scaled down in the browser before they are sent: no mail shows them wider, and everybody would load them. */
+const MAX_WIDTH = 1600;
+
+interface ListQuery {
+  search?: string;
+  before?: string;
+}
+type ListRequest = FastifyRequest<{ Querystring: ListQuery }>;
+type Added = ApiAnswer<{ picture: Picture; is_new: 0 | 1 }>;
+
+/** Registers the library, the form to add pictures, and the page of one picture. */
+export async function pictureScreens(app: FastifyInstance): Promise<void> {
+  // The API reads the file; the page passes it on as it comes.
+  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
+
+  app.route<{ Querystring: ListQuery }>({
+    method: READ,
+    url: '/pictures',
+    handler: (request, reply) => show(request, reply),
+  });
+
+  app.post('/pictures', { config: { upload: true } }, async (request: ListRequest, reply) => {
+    const answer = await add(request);
+    if (answer.message === undefined) return show(request, reply.code(answer.status), refusalText(answer));
+    const { picture, is_new } = answer.message;
+    setFlash(reply, 'good', is_new ? 'pictures.added' : 'pictures.known', { name: picture.name });
+    return reply.redirect('/pictures', SEE_OTHER);
+  });
+
+  // For the script, which adds several pictures and says what came of each.
+  app.post('/pictures/add', { config: { upload: true } }, async (request, reply) => {
+    const answer = await add(request);
+    const language = languageOf(request, viewerOf(request));
+    const problem = answer.message === undefined ? language.sentence(refusalText(answer)) : null;
+    const note =
+      answer.message?.is_new === 0 ? language.say('pictures.known', { name: answer.message.picture.name }) : null;
+    return reply.header('cache-control', 'no-store').send({ problem, note });
+  });
+
+  await app.register(pictureScreen);
+
+  function add(request: FastifyRequest): Promise<Added> {
+    requireEditor(request);
+    const type = request.headers['content-type'] ?? '';
+    return new ApiClient(app, request).upload('/pictures/upload', request.body, type);
+  }
+
+  async function show(request: ListRequest, reply: FastifyReply, problem?: string) {
+    const viewer = viewerOf(request);
+    const { search = '', before } = request.query;
+    const query = {
+      ...{ order: 'newest', limit: String(ROWS + 1), search },
+      ...(before !== undefined && { before_id: before }),
+    };
+    const { pictures } = await new ApiClient(app, request).get<{ pictures: Picture[] }>('/pictures', query);
+    const frame = { title: languageOf(request, viewer).say('nav.pictures'), section: 'pictures' } as const;
+    const list = { pictures, search, isLater: before !== undefined, mayAdd: viewer.role !== 'viewer', problem };
+    return sendPage(request, reply, viewer, frame, <Library {...list} />);
+  }
+}
+
+interface List {
+  /** One more than a page shows where there is a further page. */
+  pictures: Picture[];
+  search: string;
+  isLater: boolean;
+  mayAdd: boolean;
+  problem: string | undefined;
+}
+
+function Library({ mayAdd, problem, ...list }: List) {
+  const language = useLanguage();
+  const words = {
+    sending: language.say('pictures.sending'),
+    failed: language.say('pictures.failed'),
+    done: language.say('pictures.done'),
+    some: language.say('pictures.some'),
+  };
+  return (
+    <Island name="pictures" data={{ maxWidth: MAX_WIDTH, words, copied: language.say('pictures.copied') }}>
+      {mayAdd && <AddForm problem={problem} />}
+      <p class="visually-hidden" role="status" data-pictures="news" />
+      <div id="library" class="stack">
+        <Pictures {...list} />
+      </div>
+    </Island>
+  );
+}
+
+function AddForm({ problem }: { problem: string | undefined }) {
+  const language = useLanguage();
+  return (
+    <form method="post" action="/pictures" enctype="multipart/form-data" class="add-pictures">
+      <div class="drop">
+        <label for="file">
+          <b>{language.say('pictures.file')}</b>
+          <span class="quiet-text">{language.say('pictures.file.hint')}</span>
+        </label>
+        <input
+          type="file"
+          id="file"
+          name="file"
+          accept="image/png,image/jpeg,image/gif,image/webp"
+          required
+          {...(problem && { 'aria-invalid': true, 'aria-describedby': 'file-problem' })}
+        />
+        {problem && (
+          <p class="problem" id="file-problem">
+            {language.sentence(problem)}
+          </p>
+        )}
+        <ul class="uploads" data-pictures="uploads" hidden />
+        <div class="buttons" data-pictures="send">
+          <Button icon="plus">{language.say('pictures.add')}</Button>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+function Pictures({ pictures, search, isLater }: Omit<List, 'mayAdd' | 'problem'>) {
+  const language = useLanguage();
+  const shown = pictures.slice(0, ROWS);
+  const href = (before?: number) => {
+    const query = new URLSearchParams({
+      ...(search && { search }),
+      ...(before && { before: String(before) }),
+    }).toString();
+    return query === '' ? '/pictures' : `/pictures?${query}`;
+  };
+  if (shown.length === 0 && search === '' && !isLater) {
+    return (
+      <Empty icon="picture" title={language.say('pictures.empty.title')}>
+        {language.say('pictures.empty.text')}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <SearchForm
+        name="search"
+        label={language.say('pictures.search')}
+        find={language.say('outbox.find')}
+        value={search}
+      />
+      {shown.length === 0 ? (
+        <p>{language.say('pictures.none')}</p>
+      ) : (
+        <ul class="pictures">
+          {shown.map((picture) => (
+            <li key={picture.id}>
+              <a href={`/pictures/${picture.id}`}>
+                <img src={pathOf(picture)} alt="" loading="lazy" decoding="async" />
+                <b>
+                  <bdi>{picture.name}</bdi>
+                </b>
+              </a>
+              <p class="quiet-text">{measures(language, picture)}</p>
+              <p class="quiet-text">{usesInWords(language, picture)}</p>
+              <button type="button" class="plain" data-copy={picture.url} hidden>
+                {language.say('pictures.copy')}
+                <span class="visually-hidden"> {picture.name}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Pager first={isLater ? href() : null} next={pictures.length > ROWS ? href(shown.at(-1)?.id) : null} />
+    </>
+  );
+}

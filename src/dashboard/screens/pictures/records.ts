@@ -1,0 +1,46 @@
+/** What the API says about pictures. */
+import type { Language } from '../../words/index.ts';
+
+export interface Picture {
+  id: number;
+  name: string;
+  alt: string;
+  url: string;
+  kind: 'png' | 'jpeg' | 'gif' | 'webp';
+  width: number;
+  height: number;
+  size: number;
+  single_sends: number;
+  automation_mails: number;
+  sent_mails: number;
+}
+
+export interface PictureUse {
+  id: number;
+  kind: 'single_send' | 'automation_mail' | 'sent_mail';
+  campaign: 'single_send' | 'automation' | null;
+  utr: string | null;
+  name: string | null;
+  subject: string;
+  sent_at: string | null;
+}
+
+/** Where the browser loads a picture: on this page's own origin, which may differ from that in mails. */
+export function pathOf({ url }: Picture): string {
+  return new URL(url).pathname;
+}
+
+/** Pixels and bytes, such as “600 × 400 · 24 kB”. */
+export function measures(language: Language, { width, height, size }: Picture): string {
+  return `${language.number(width)} × ${language.number(height)} · ${language.bytes(size)}`;
+}
+
+/** How often a picture is used, by what uses it. */
+export function usesInWords(language: Language, { single_sends, automation_mails, sent_mails }: Picture): string {
+  const parts = [
+    ...(single_sends > 0 ? [language.say('pictures.uses.mailings', { count: single_sends })] : []),
+    ...(automation_mails > 0 ? [language.say('pictures.uses.automations', { count: automation_mails })] : []),
+    ...(sent_mails > 0 ? [language.say('pictures.uses.sent', { count: sent_mails })] : []),
+  ];
+  return parts.length === 0 ? language.say('pictures.uses.none') : parts.join(' · ');
+}

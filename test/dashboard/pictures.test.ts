@@ -1,0 +1,104 @@
+/** The picture library in the dashboard. */
+import t from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { GIF, png, uploadPicture } from '../support/pictures.ts';
+
+/** Opens pages and sends forms as a user of an account. */
+function visitor(app: TestApp, { role = 'owner' as Role, accountId = 1, language = 'en' } = {}) {
+  const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}${language}` }));
+  const headers = { ...FROM_PAGE, cookie, 'accept-language': language };
+  return {
+    open: (path: string) => app.page('GET', path, { headers }),
+    send: (path: string, form: Record<string, unknown> = {}) => app.page('POST', path, { headers, form }),
+    add: (content: Buffer | string, path = '/pictures') =>
+      app.page('POST', path, { headers, multipart: [['file', { filename: 'Harbour.png', content }]] }),
+  };
+}
+
+t.test('a picture is added with the form alone, and the reason is shown where it is not', async (t) => {
+  const app = await startApp(t);
+  const { open, add } = visitor(app);
+  t.match((await open('/pictures')).text, 'No pictures yet');
+  const added = await add(png(31, 7));
+  t.strictSame([added.status, added.headers.location], [303, '/pictures']);
+  const { text } = await open('/pictures');
+  t.match(text, /<img src="\/pictures\/[0-9a-f]{32}\/harbour\.png"/);
+  t.match(text, '31 × 7');
+  t.match(text, 'Not used');
+  const refused = await add('<svg/>');
+  t.equal(refused.status, 422);
+  t.match(refused.text, /id="file-problem">The file is an SVG/);
+  t.match((await visitor(app, { language: 'de' }).add('<svg/>')).text, /Die Datei ist ein SVG/);
+  t.match((await open('/pictures?search=nothing')).text, 'No picture matches.');
+});
+
+t.test('the script is told what came of each file in the reader’s language', async (t) => {
+  const app = await startApp(t);
+  const { add } = visitor(app, { language: 'de' });
+  t.strictSame((await add(GIF, '/pictures/add')).body, { problem: null, note: null });
+  t.match((await add(GIF, '/pictures/add')).body, { problem: null, note: 'gibt es hier schon' });
+  t.match((await add(GIF.subarray(0, -1), '/pictures/add')).body, { problem: 'unvollständig' });
+});
+
+t.test('the library is paged, newest first', async (t) => {
+  const app = await startApp(t);
+  const { open } = visitor(app);
+  for (let width = 1; width <= 25; width++) await uploadPicture(app.one, png(width, 1), `Picture ${width}.png`);
+  const { text } = await open('/pictures');
+  t.match(text, /Picture 25<.*Picture 2</s);
+  t.notMatch(text, 'Picture 1<');
+  t.match((await open('/pictures?before=2')).text, 'Picture 1<');
+});
+
+t.test('a picture is named, described and deleted while nothing uses it', async (t) => {
+  const app = await startApp(t);
+  const { open, send } = visitor(app);
+  const { id, url } = await uploadPicture(app.one);
+  const path = `/pictures/${id}`;
+  const refused = await send(path, { name: '', alt: 'Books' });
+  t.equal(refused.status, 422);
+  t.match(refused.text, 'The name field is required.');
+  t.match(refused.text, 'value="Books"', 'what was typed is kept');
+  t.equal((await send(path, { name: '<Sale>', alt: 'Books' })).status, 303);
+  const { text } = await open(path);
+  t.match(text, '&lt;Sale>');
+  t.match(text, 'alt="Books"');
+  t.match(text, `value="${url}"`);
+  t.match(text, 'Delete this picture?');
+  t.equal((await visitor(app, { accountId: 2 }).open(path)).status, 404);
+  t.equal((await send(`${path}/delete`)).status, 303);
+  t.equal((await open(path)).status, 404);
+});
+
+t.test('a picture that was sent says where, and why it stays', async (t) => {
+  const app = await startApp(t);
+  const { open, send } = visitor(app);
+  const { id, url } = await uploadPicture(app.one);
+  const { utr } = await sendCampaign(t, app, { html: `<p>Hello</p><img src="${url}">` });
+  const { text } = await open(`/pictures/${id}`);
+  t.match(text, `href="/mailings/${utr}"`);
+  t.match(text, 'sent on ');
+  t.match(text, 'even when you delete the mailing');
+  t.notMatch(text, 'Delete this picture?');
+  const refused = await send(`/pictures/${id}/delete`);
+  t.equal(refused.status, 409);
+  t.match(refused.text, 'The picture is in a mailing that was sent');
+  t.match((await open('/pictures')).text, 'In 1 mailing · Sent 1 time');
+});
+
+t.test('a viewer looks at pictures and changes none', async (t) => {
+  const app = await startApp(t);
+  const { open, send, add } = visitor(app, { role: 'viewer' });
+  const { id } = await uploadPicture(app.one);
+  t.notMatch((await open('/pictures')).text, '<form method="post" action="/pictures"');
+  t.notMatch((await open(`/pictures/${id}`)).text, `action="/pictures/${id}`);
+  for (const answer of [
+    await add(GIF),
+    await send(`/pictures/${id}`, { name: 'x' }),
+    await send(`/pictures/${id}/delete`),
+  ])
+    t.equal(answer.status, 403);
+});
