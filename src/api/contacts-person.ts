@@ -10,6 +10,7 @@ import { recordObject } from '../database/record-json.ts';
 import { contacts, contactTypes } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
+import { sendMessage } from '../http/list-response.ts';
 import {
   choice,
   done,
@@ -23,7 +24,8 @@ import {
 } from '../http/requests/schemas.ts';
 import { erasePerson } from '../people/erase.ts';
 import { personLists } from '../people/lists.ts';
-import { MAX_MOMENTS, MOMENTS, type Moment as PersonMoment, personTimeline } from '../people/timeline.ts';
+import { MOMENTS, type Moment as PersonMoment } from '../people/moments.ts';
+import { MAX_MOMENTS, personTimeline, timelineSlices } from '../people/timeline.ts';
 import { sentenceCode } from '../sentences.ts';
 import { Contact } from './contacts.ts';
 
@@ -35,7 +37,9 @@ const Moment = Type.Object({
   kind: choice(...MOMENTS),
   happened_at: isoTimestampSchema(),
   name: nullable(Type.String()),
+  from_name: nullable(Type.String()),
   utr: nullable(Type.String()),
+  automation_utr: nullable(Type.String()),
   subject: nullable(Type.String()),
   state: nullable(Type.String()),
   reason: nullable(Type.String()),
@@ -143,19 +147,33 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         tags,
         summary: 'Download all that is known about the person of a contact (addition)',
         querystring: PersonQuery,
-        response: successWith({ exported_at: isoTimestampSchema(), person: Person, moments: Type.Array(Moment) }),
+        response: successWith({
+          exported_at: isoTimestampSchema(),
+          person: Person,
+          is_complete: zeroOrOne(),
+          moments: Type.Array(Moment),
+        }),
       },
     },
-    async (request, reply) => {
+    (request, reply) => {
       const address = requirePerson(request.accountId, request.query.contact_id);
-      const bounds = { limit: MAX_MOMENTS };
-      const moments = (await personTimeline(db.$client, request.accountId, address, bounds)).map(momentRecord);
       reply.header('content-disposition', 'attachment; filename="person.json"');
-      const person = readPerson(request.accountId, address);
-      const exported_at = isoTimestamp(clock.now());
-      return { status: 'success' as const, message: { exported_at, person, moments } };
+      sendMessage(reply, exported(request.accountId, address));
     },
   );
+
+  /** The message of an export, in parts: a person can have thousands of moments. */
+  async function* exported(accountId: number, addressId: number): AsyncGenerator<string> {
+    const known = { exported_at: isoTimestamp(clock.now()), person: readPerson(accountId, addressId) };
+    yield `${JSON.stringify(known).slice(0, -1)},"moments":[`;
+    let count = 0;
+    for await (const some of timelineSlices(db.$client, accountId, addressId, { limit: MAX_MOMENTS + 1 })) {
+      const moments = some.slice(0, MAX_MOMENTS - count).map((moment) => JSON.stringify(momentRecord(moment)));
+      if (moments.length > 0) yield `${count === 0 ? '' : ','}\n${moments.join(',\n')}`;
+      count += some.length;
+    }
+    yield `],"is_complete":${count > MAX_MOMENTS ? 0 : 1}}`;
+  }
 
   app.post(
     '/contacts/person/erase',
@@ -176,6 +194,9 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
   );
 };
 
-function momentRecord({ key: _key, at, isMachine, ...moment }: PersonMoment): Type.Static<typeof Moment> {
-  return { ...moment, reason_code: sentenceCode(moment.reason), happened_at: at, is_machine: isMachine ? 1 : 0 };
+function momentRecord(moment: PersonMoment): Type.Static<typeof Moment> {
+  const { key: _key, at, from, automationUtr, isMachine, ...rest } = moment;
+  const is_machine = isMachine ? 1 : 0;
+  const reason_code = sentenceCode(moment.reason);
+  return { ...rest, reason_code, happened_at: at, from_name: from, automation_utr: automationUtr, is_machine };
 }

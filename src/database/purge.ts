@@ -2,6 +2,9 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from './bulk.ts';
 
+const DELETED_CONTACTS = `SELECT id FROM contacts WHERE deleted_at IS NOT NULL
+  OR contact_type_id IN (SELECT id FROM contact_types WHERE deleted_at IS NOT NULL)`;
+
 /** The rows to remove, children before parents: a table and the ids of its rows. Contacts of a deleted type are removed with it. */
 const DELETED: readonly [table: string, ids: string][] = [
   [
@@ -13,12 +16,10 @@ const DELETED: readonly [table: string, ids: string][] = [
   ['automation_schedules', childrenOfDeleted('automation_schedules', 'automation_id', 'automations')],
   ['automations', 'SELECT id FROM automations WHERE deleted_at IS NOT NULL'],
   ['segment_recipients', childrenOfDeleted('segment_recipients', 'segment_id', 'segments')],
+  ['segment_leaves', childrenOfDeleted('segment_leaves', 'segment_id', 'segments')],
   ['segments', 'SELECT id FROM segments WHERE deleted_at IS NOT NULL'],
-  [
-    'contacts',
-    `SELECT id FROM contacts WHERE deleted_at IS NOT NULL
-       OR contact_type_id IN (SELECT id FROM contact_types WHERE deleted_at IS NOT NULL)`,
-  ],
+  ['contact_moves', `SELECT id FROM contact_moves WHERE contact_id IN (${DELETED_CONTACTS})`],
+  ['contacts', DELETED_CONTACTS],
   ['contact_imports', childrenOfDeleted('contact_imports', 'contact_type_id', 'contact_types')],
   ['contact_types', 'SELECT id FROM contact_types WHERE deleted_at IS NOT NULL'],
   ['senders', 'SELECT id FROM senders WHERE deleted_at IS NOT NULL'],

@@ -12,6 +12,9 @@ const MIN_ENCODED_BYTES = 16_384;
 const END = Buffer.from(']}}\n');
 const COMMA = Buffer.from(',');
 
+/** What stands around the message of a successful answer that is sent in parts. */
+export const ENVELOPE = { head: '{"status":"success","message":', end: '}\n' } as const;
+
 export interface ListQuery {
   limit?: number;
   after_id?: number;
@@ -70,6 +73,17 @@ async function* pages(db: Db, source: ListSource, head: Buffer, first: Page, max
     }
   }
   yield END;
+}
+
+/** Sends a message that is made as JSON text in parts, as fast as the client reads them. */
+export function sendMessage(reply: FastifyReply, parts: AsyncIterable<string>): FastifyReply {
+  async function* answer(): AsyncGenerator<string> {
+    yield ENVELOPE.head;
+    yield* parts;
+    yield ENVELOPE.end;
+  }
+  reply.type('application/json; charset=utf-8');
+  return reply.send(Readable.from(answer(), { objectMode: false, highWaterMark: 1 }));
 }
 
 /** Sends `{"status":"success","message":{"<name>":<json>}}` for a record that is already JSON text, with the properties of `more` beside it. */

@@ -19,6 +19,8 @@ const REMOVED_FIRST = [
   'DELETE FROM enrolments WHERE id IN (SELECT e.id FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address WHERE a.user_id = @account)',
   'DELETE FROM membership_changes WHERE address_id = @address',
   'DELETE FROM segment_recipients WHERE id IN (SELECT r.id FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address WHERE s.user_id = @account)',
+  'DELETE FROM segment_leaves WHERE address_id = @address',
+  'DELETE FROM contact_moves WHERE contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM contact_job_items WHERE contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM contacts WHERE address_id = @address',
   'UPDATE addresses SET normalized_email = @erased WHERE id = @address',

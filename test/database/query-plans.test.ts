@@ -14,7 +14,7 @@ interface Planned {
 
 /** Tables with a row, or more, for each person. */
 const GROWING =
-  'addresses|consent_log|contacts|deliveries|enrolments|events|membership_changes|segment_recipients|steps|suppressions|unsubscribers';
+  'addresses|consent_log|contact_moves|contacts|deliveries|enrolments|events|membership_changes|segment_leaves|segment_recipients|steps|suppressions|unsubscribers';
 /** Reading in the order of the rows from the first on, and an index of only what is being handed off. */
 const HARMLESS = /^SCAN m(embership_changes)?$|USING INDEX deliveries_sending$/;
 /** A figure of /metrics that is a count of an index: whoever waits is in it. */
@@ -109,6 +109,7 @@ async function day(t: Test): Promise<void> {
   await read('/contacts/list', { contact_type_id: 1 });
   await read('/contacts/details', { contact_id: 1 });
   await read('/contacts/export', { contact_type_id: 1 });
+  await read('/contacts/timeline', { contact_id: 1 });
   await read('/segment/email/list', { segment_id: 1 });
   await page('GET', mails[0]?.paths.o ?? '');
   await page('GET', mails[0]?.paths.c ?? '');
@@ -208,6 +209,27 @@ t.test('a day of an installation', async (t) => {
         'a USING COVERING INDEX addresses_person (user_id=? AND normalized_email=?)',
       ],
     ],
+    [
+      'the mailings in which the mails to a person are looked up, without their contents',
+      /^SELECT id, created_at FROM mailings/,
+      ['mailings USING COVERING INDEX mailings_user (user_id=? AND id<?)'],
+    ],
+    [
+      'the mails to a person',
+      /^SELECT d\.mailing_id, d\.id, d\.updated_at/,
+      ['d USING INDEX deliveries_person (mailing_id=? AND address_id=?)'],
+    ],
+    ['the times of what came of them', /^SELECT 'z' AS source/, ['e USING INDEX events_delivery (delivery_id=?)']],
+    [
+      'the imports of a person',
+      /^WITH written/,
+      [
+        'contacts USING INDEX contacts_address (address_id=?)',
+        'i USING INDEX contact_imports_written (contact_type_id=? AND written_at=?)',
+      ],
+    ],
+    ['the segments a person left', /^SELECT 'segment_left'/, ['l USING INDEX segment_leaves_address (address_id=?)']],
+    ['the moves of a person', /^SELECT 'contact_moved'/, ['v USING INDEX contact_moves_contact (contact_id=?)']],
     [
       'the enrolments that are due',
       /^SELECT e\..* FROM enrolments e INDEXED/,

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { parseAddress } from '../contacts/addresses.ts';
-import { deleteContacts } from '../contacts/contacts.ts';
+import { deleteContacts, recordMoves } from '../contacts/contacts.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { addContactsToSegment } from '../segments/segments.ts';
 import { addUnsubscribers } from '../unsubscribes.ts';
@@ -93,6 +93,11 @@ function moveContacts(db: Db, accountId: number, moves: readonly { row: Row; to:
   for (const { row, to } of moves) {
     if (move.run({ id: row.id, to, now, account: accountId }).changes === 1) moved.push({ row, to });
   }
+  recordMoves(
+    db,
+    moved.map(({ row, to }) => ({ contact: row.id, from: row.contact_type_id, to })),
+    now,
+  );
   for (const [type, left] of Map.groupBy(moved, ({ row }) => row.contact_type_id)) {
     recordMembershipChange(db, { accountId, table: 'contacts', id: type }, 'left', people(left), now);
     syncAfterContactChange(

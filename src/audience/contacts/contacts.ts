@@ -187,12 +187,24 @@ function syncMemberships(db: Db, accountId: number, from: Place | null, to: Plac
     readdressRecipients(db, { id: to.id, type: from.type, email, from: from.addressId, to: to.addressId }, now);
   }
   if (from !== null && from.type !== to.type) {
+    recordMoves(db, [{ contact: to.id, from: from.type, to: to.type }], now);
     recordMembershipChange(db, { accountId, table: 'contacts', id: from.type }, 'left', people, now);
     syncAfterContactChange(db, from.type, everybody, now);
   }
   if (from?.type !== to.type)
     recordMembershipChange(db, { accountId, table: 'contacts', id: to.type }, 'joined', people, now);
   syncAfterContactChange(db, to.type, everybody, now);
+}
+
+/** Records for the timeline of people that contacts were moved to other types. Call inside the transaction of the change. */
+export function recordMoves(
+  db: Db,
+  moves: readonly { contact: number; from: number; to: number }[],
+  now: string,
+): void {
+  db.run(sql`
+    INSERT INTO contact_moves (contact_id, from_type_id, to_type_id, created_at)
+    SELECT value ->> 'contact', value ->> 'from', value ->> 'to', ${now} FROM json_each(${JSON.stringify(moves)})`);
 }
 
 /** Marks contacts as deleted. The caller has checked that they belong to the account. */

@@ -109,13 +109,11 @@ function syncSegment(db: Db, segment: Segment, people: readonly number[], now: s
     segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people)) AND by_hand = 0 AND is_removed = 0
       AND NOT EXISTS (SELECT 1 FROM contacts c WHERE ${theirs} AND ${stays})`;
   const before = isWatched ? lastRecipientId(db) : 0;
-  if (isWatched) {
-    const left = statement(db.$client, `SELECT address_id, contact_id FROM segment_recipients WHERE ${gone}`).all(
-      bound,
-    );
-    recordMembershipChange(db, membership, 'left', selectRows(left), now);
-  }
-  run(`DELETE FROM segment_recipients WHERE ${gone}`);
+  const left = statement(
+    db.$client,
+    `DELETE FROM segment_recipients WHERE ${gone} RETURNING address_id, contact_id, created_at`,
+  ).all(bound);
+  if (left.length > 0) recordLeaves(db, membership, left, isWatched, now);
   run(`
     INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, email, created_at, updated_at)
     SELECT @user, @segment, c.address_id, c.id, c.email, @now, @now
@@ -132,6 +130,14 @@ function syncSegment(db: Db, segment: Segment, people: readonly number[], now: s
     UPDATE segment_recipients SET contact_id = (SELECT c.id FROM contacts c WHERE ${theirs}), updated_at = @now
     WHERE segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people))
       AND contact_id IS NOT (SELECT c.id FROM contacts c WHERE ${theirs})`);
+}
+
+/** Records that people fell out of a segment: for their timeline, and where an automation needs to know, for that. */
+function recordLeaves(db: Db, segment: Membership, left: readonly unknown[], isWatched: boolean, now: string): void {
+  if (isWatched) recordMembershipChange(db, segment, 'left', selectRows(left), now);
+  db.run(sql`
+    INSERT INTO segment_leaves (segment_id, address_id, joined_at, left_at)
+    SELECT ${segment.id}, value ->> 'address_id', value ->> 'created_at', ${now} FROM json_each(${JSON.stringify(left)})`);
 }
 
 const MAX_STATEMENTS = 300;

@@ -95,7 +95,10 @@ export const contactImports = sqliteTable(
     written_at: line(),
     created_at: text().notNull(),
   },
-  (table) => [index('contact_imports_user').on(table.user_id)],
+  (table) => [
+    index('contact_imports_user').on(table.user_id),
+    index('contact_imports_written').on(table.contact_type_id, table.written_at),
+  ],
 );
 
 export const unsubscribeGroups = sqliteTable(

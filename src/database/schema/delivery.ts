@@ -53,7 +53,8 @@ export const mailings = sqliteTable(
     uniqueIndex('mailings_owner')
       .on(table.owner_kind, table.owner_id, table.revision)
       .where(sql`owner_kind IN ('single', 'schedule')`),
-    index('mailings_user').on(table.user_id),
+    // With the time, so that the timeline of a person does not read the content of every mailing.
+    index('mailings_user').on(table.user_id, table.id, table.created_at),
     index('mailings_automation').on(table.automation_id).where(sql`automation_id IS NOT NULL`),
     index('mailings_unfinished').on(table.state).where(sql`finished_at IS NULL`),
     index('mailings_unacknowledged').on(table.id).where(sql`acknowledged_state <> state`),

@@ -3,6 +3,7 @@ export * from './accounts.ts';
 export * from './audience.ts';
 export * from './campaigns.ts';
 export * from './delivery.ts';
+export * from './people-history.ts';
 export * from './pictures.ts';
 export * from './reference.ts';
 export * from './states.ts';

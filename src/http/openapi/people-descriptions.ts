@@ -17,6 +17,7 @@ export const PEOPLE_DESCRIPTIONS = {
   happened_at: 'When it happened, UTC.',
   import_id: 'Id of the import once it is done; null before, and when the file has no valid row.',
   is_machine: '1: a program opened or clicked, as far as can be told.',
+  is_complete: '1: all that is known; 0: only the newest of very many moments.',
   is_undoable: '1: it can be undone at this moment.',
   job: 'The action.',
   jobs: 'The actions, newest first.',
@@ -25,6 +26,8 @@ export const PEOPLE_DESCRIPTIONS = {
   'Moment.name':
     'The contact type, file, segment, automation, unsubscribe group (null: all mail) or campaign it is about.',
   person: 'The person.',
+  'Moment.from_name': 'Of a move: the contact type before; null where it was removed for good.',
+  'Moment.automation_utr': 'The automation that the mail belongs to; null where it was deleted.',
   'Moment.reason': 'Why a mail was not sent or what the relay said; why they left, or how they unsubscribed.',
   samples: 'Its cells in the first rows.',
   'Moment.state': 'Of a mail: its state; of an automation: where they are in it; of a suppression: its kind.',

@@ -1,4 +1,5 @@
 /** Builds one object from the fields of a form, whose keys may be `name`, `name[]`, `name[3]` or `name[key]`. */
+import { setImmediate } from 'node:timers/promises';
 import { payloadTooLarge } from '../../failure.ts';
 
 /** The property of an assembled body that holds the names of fields with malformed keys. */
@@ -17,24 +18,37 @@ const KEY = /^([^[\]]+)(?:\[([^[\]]*)\])?$/;
  * `MALFORMED`, so that each gets a field error. Takes time linear in the number of pairs.
  */
 export function assembleFields(pairs: Iterable<readonly [string, string]>): FormBody {
-  const body: FormBody = Object.create(null);
-  const malformed = new Set<string>();
-  for (const [name, value] of pairs) {
-    const parts = KEY.exec(name);
-    const field = parts?.[1] ?? name.slice(0, name.indexOf('[') > 0 ? name.indexOf('[') : undefined);
-    const key = parts?.[2];
-    if (
-      parts === null ||
-      DANGEROUS.has(field) ||
-      (key !== undefined && DANGEROUS.has(key)) ||
-      !add(body, field, key, value)
-    ) {
-      malformed.add(field);
+  const form = new Assembly();
+  form.addAll(pairs);
+  return form.finish();
+}
+
+/** A form whose pairs come one after the other. */
+class Assembly {
+  readonly #body: FormBody = Object.create(null);
+  readonly #malformed = new Set<string>();
+
+  addAll(pairs: Iterable<readonly [string, string]>): void {
+    for (const [name, value] of pairs) {
+      const parts = KEY.exec(name);
+      const field = parts?.[1] ?? name.slice(0, name.indexOf('[') > 0 ? name.indexOf('[') : undefined);
+      const key = parts?.[2];
+      if (
+        parts === null ||
+        DANGEROUS.has(field) ||
+        (key !== undefined && DANGEROUS.has(key)) ||
+        !add(this.#body, field, key, value)
+      ) {
+        this.#malformed.add(field);
+      }
     }
   }
-  for (const field of malformed) delete body[field];
-  if (malformed.size > 0) body[MALFORMED] = malformed;
-  return body;
+
+  finish(): FormBody {
+    for (const field of this.#malformed) delete this.#body[field];
+    if (this.#malformed.size > 0) this.#body[MALFORMED] = this.#malformed;
+    return this.#body;
+  }
 }
 
 /** Adds one pair. Gives false when its form conflicts with the field's earlier pairs. */
@@ -67,13 +81,43 @@ export function textList(value: FormValue = []): string[] | null {
   return items.length === Object.keys(value).length ? items : null;
 }
 
+/** Pairs of a body that are read at once. */
+const PAIRS_AT_ONCE = 1000;
+
 /**
  * The fields of an application/x-www-form-urlencoded body (WHATWG URL, "application/x-www-form-urlencoded parsing"). Throws 413 when
  * it has more than `maxPairs` pairs; they are counted before any of them is decoded, so that an oversized form costs one scan.
  */
 export function parseUrlencoded(body: string, maxPairs: number): FormBody {
+  const form = new Assembly();
+  for (const part of urlencodedParts(body, maxPairs)) form.addAll(part);
+  return form.finish();
+}
+
+/** The same, with other requests answered after each thousand pairs. */
+export async function readUrlencoded(body: string, maxPairs: number): Promise<FormBody> {
+  const form = new Assembly();
+  let isFirst = true;
+  for (const part of urlencodedParts(body, maxPairs)) {
+    if (!isFirst) await setImmediate();
+    isFirst = false;
+    form.addAll(part);
+  }
+  return form.finish();
+}
+
+/** The pairs of a body, a thousand at a time. */
+function* urlencodedParts(body: string, maxPairs: number): Generator<URLSearchParams> {
+  const ends: number[] = [];
   let pairs = 1;
-  for (let at = body.indexOf('&'); at >= 0; at = body.indexOf('&', at + 1))
+  for (let at = body.indexOf('&'); at >= 0; at = body.indexOf('&', at + 1)) {
+    if (pairs % PAIRS_AT_ONCE === 0) ends.push(at);
     if (++pairs > maxPairs) throw payloadTooLarge();
-  return assembleFields(new URLSearchParams(body));
+  }
+  let start = 0;
+  for (const end of [...ends, body.length]) {
+    // URLSearchParams would take a question mark at the beginning for that of a URL.
+    yield new URLSearchParams(`&${body.slice(start, end)}`);
+    start = end + 1;
+  }
 }

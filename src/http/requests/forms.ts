@@ -1,10 +1,9 @@
 /** Reads request bodies. Urlencoded and multipart forms become the same objects as JSON. */
-import formbody from '@fastify/formbody';
 import multipart, { type FastifyMultipartOptions, type Multipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hasMoreParts, isDeeper } from '../../delivery/content/json-size.ts';
 import { Failure, payloadTooLarge } from '../../failure.ts';
-import { assembleFields, type FormBody, MALFORMED, parseUrlencoded } from './form-fields.ts';
+import { assembleFields, type FormBody, MALFORMED, readUrlencoded } from './form-fields.ts';
 import { normalize } from './normalize.ts';
 
 /** The largest body of any encoding, except uploads. */
@@ -30,7 +29,11 @@ declare module 'fastify' {
 export async function installForms(app: FastifyInstance): Promise<void> {
   // Fastify's own text/plain parser would hand a string to handlers that expect a form.
   app.removeContentTypeParser(['text/plain', 'application/json']);
-  await app.register(formbody, { bodyLimit: MAX_FORM_BYTES, parser: (body) => parseUrlencoded(body, MAX_FORM_PARTS) });
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: MAX_FORM_BYTES },
+    (_request: FastifyRequest, body: string) => readUrlencoded(body, MAX_FORM_PARTS),
+  );
   await installMultipart(app, {
     throwFileSizeLimit: false,
     fileHwm: PART_BUFFER,

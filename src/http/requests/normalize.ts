@@ -108,10 +108,9 @@ function arrayItems(value: unknown): unknown {
   if (Array.isArray(value)) return value;
   if (typeof value === 'string') return value.trim() === '' ? '' : [value];
   if (typeof value !== 'object' || value === null) return [value];
-  const keyed: Record<string, unknown> = Object.assign(Object.create(null), value);
-  const items: unknown[] = [];
-  for (let at = 0; String(at) in keyed; at++) items.push(keyed[at]);
-  return items.length === Object.keys(keyed).length ? items : value;
+  const keys = Object.keys(value);
+  // Keys that are indices come first and in ascending order (ECMA-262, OrdinaryOwnPropertyKeys).
+  return keys.every((key, at) => key === String(at)) ? Object.values(value) : value;
 }
 
 function readObject(value: unknown): unknown {

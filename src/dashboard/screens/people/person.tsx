@@ -1,5 +1,7 @@
 /** One person: facts, groups and segments, the timeline, the export, and erasing them. */
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { ENVELOPE } from '../../../http/list-response.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient, refusalText } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
@@ -75,9 +77,8 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
 
   app.get<WithId>('/people/:id/export', async (request, reply) => {
     const api = new ApiClient(app, request);
-    const known = await api.get<object>('/contacts/person/export', { contact_id: request.params.id });
-    reply.header('content-disposition', 'attachment; filename="person.json"').type('application/json; charset=utf-8');
-    return reply.send(JSON.stringify(known, null, 2));
+    const { headers, body } = await api.file('/contacts/person/export', { contact_id: request.params.id });
+    return reply.headers(headers).send(Readable.from(withoutEnvelope(body), { objectMode: false }));
   });
 
   app.route<WithId>({
@@ -107,6 +108,21 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     const content = <Notice tone="bad">{refusalText(answer)}</Notice>;
     return sendPage(request, reply, viewer, { title: language.say('person.erase'), section: 'people' }, content);
   });
+}
+
+/** The message of an answer that the API sends in parts. */
+async function* withoutEnvelope(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let skipped = 0;
+  let end = Buffer.alloc(0);
+  for await (const part of body) {
+    const from = Math.min(part.length, ENVELOPE.head.length - skipped);
+    skipped += from;
+    // What may be the end of the answer waits for what follows it.
+    const text = Buffer.concat([end, part.subarray(from)]);
+    const kept = Math.max(0, text.length - ENVELOPE.end.length);
+    end = text.subarray(kept);
+    if (kept > 0) yield text.subarray(0, kept);
+  }
 }
 
 /** The facts shown of each contact, in this order, where they are given. */

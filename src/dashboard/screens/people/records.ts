@@ -48,8 +48,11 @@ export interface Moment {
   kind:
     | 'contact_created'
     | 'contact_changed'
+    | 'contact_moved'
+    | 'contact_deleted'
     | 'imported'
     | 'segment_joined'
+    | 'segment_left'
     | 'segment_removed'
     | 'automation_entered'
     | 'mail'
@@ -62,6 +65,12 @@ export interface Moment {
     | 'suppressed';
   happened_at: string;
   name: string | null;
+  /** Of a move: the contact type before. */
+  from_name: string | null;
+  /** Of the single send, of the mail of an automation, or of the automation; null where it was deleted. */
+  utr: string | null;
+  /** Of the automation that a mail belongs to. */
+  automation_utr: string | null;
   subject: string | null;
   state: string | null;
   reason: string | null;

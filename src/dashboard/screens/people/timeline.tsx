@@ -11,6 +11,7 @@ const TONES: Partial<Record<Moment['kind'], Tone>> = {
   complained: 'bad',
   suppressed: 'warn',
   unsubscribed: 'warn',
+  contact_deleted: 'warn',
 };
 /** The tones of a mail by its state. */
 const MAIL_TONES: Readonly<Record<string, Tone>> = {
@@ -35,7 +36,7 @@ export function Timeline({ moments }: { moments: readonly Moment[] }) {
             <Badge tone={TONES[moment.kind] ?? MAIL_TONES[moment.state ?? ''] ?? 'plain'}>
               {language.say(`person.moment.${moment.kind}`)}
             </Badge>{' '}
-            {about(language, moment)}
+            <About moment={moment} />
             {moment.reason && <p class="quiet-text">{reason(language, moment)}</p>}
             {moment.is_machine === 1 && <p class="quiet-text">{language.say('person.machine')}</p>}
           </div>
@@ -45,13 +46,33 @@ export function Timeline({ moments }: { moments: readonly Moment[] }) {
   );
 }
 
-function about(language: Language, { kind, name, subject, url, state }: Moment): string {
-  if (kind === 'clicked') return [url, name].filter(Boolean).join(' · ');
-  if (kind === 'mail')
-    return [subject ?? name, state && knownWord(language, 'delivery', state)].filter(Boolean).join(' · ');
+/** What the moment is about, as a link to its mailing or automation where there is one. */
+function About({ moment }: { moment: Moment }) {
+  const language = useLanguage();
+  const { kind, name, subject, url, state } = moment;
+  const href = pageOf(moment);
+  const what = textOf(language, moment);
+  const named = href === null || what === '' ? what : <a href={href}>{what}</a>;
+  if (kind === 'clicked') return url === null ? named : [`${url} · `, named];
+  const progress =
+    kind === 'mail' && state
+      ? knownWord(language, 'delivery', state)
+      : kind === 'automation_entered' && state && knownWord(language, 'entered', state);
+  return progress ? [named, (name ?? subject) === null ? '' : ' · ', progress] : named;
+}
+
+function textOf(language: Language, { kind, name, from_name, subject }: Moment): string {
+  if (kind === 'mail') return subject ?? name ?? '';
+  if (kind === 'contact_moved') return [from_name, name].filter(Boolean).join(' → ');
   if (name === null && (kind === 'unsubscribed' || kind === 'resubscribed')) return language.say('person.allMail');
-  const progress = kind === 'automation_entered' && state ? knownWord(language, 'entered', state) : null;
-  return [name, progress].filter(Boolean).join(' · ');
+  return name ?? '';
+}
+
+/** The page of the mailing or automation; null where there is none (any more). */
+function pageOf({ kind, utr, automation_utr }: Moment): string | null {
+  if (kind === 'automation_entered') return utr === null ? null : `/automations/${utr}`;
+  if (automation_utr !== null) return `/automations/${automation_utr}`;
+  return utr === null ? null : `/mailings/${utr}`;
 }
 
 function reason(language: Language, { kind, reason }: Moment): string {

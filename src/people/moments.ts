@@ -1,0 +1,84 @@
+/** What happened with a person at one time. */
+import { isoTimestamp } from '../clock.ts';
+import { stateName } from '../delivery/reporting/mailing-report.ts';
+
+/** The kinds of moments. `Moment` says what its other fields mean for each. */
+export const MOMENTS = [
+  'contact_created',
+  'contact_changed',
+  'contact_moved',
+  'contact_deleted',
+  'imported',
+  'segment_joined',
+  'segment_left',
+  'segment_removed',
+  'automation_entered',
+  'mail',
+  'opened',
+  'clicked',
+  'bounced',
+  'complained',
+  'unsubscribed',
+  'resubscribed',
+  'suppressed',
+] as const;
+
+export interface Moment {
+  /** Different for each moment of the person, and ascending in time. */
+  key: string;
+  kind: (typeof MOMENTS)[number];
+  /** ISO timestamp. */
+  at: string;
+  /** The contact type, the file, the segment, the automation, the group (null: all mail), or the campaign of the mail. */
+  name: string | null;
+  /** Of a move: the contact type before; null where it was purged. */
+  from: string | null;
+  /** The utr of the single send, of the mail of an automation, or of the automation; null where that was deleted. */
+  utr: string | null;
+  /** The utr of the automation that the mail belongs to. */
+  automationUtr: string | null;
+  subject: string | null;
+  /** Of a mail: its state in the ledger. Of an automation: where the person is. */
+  state: string | null;
+  /** Why a mail was not sent or what the relay said, why somebody left, or how they unsubscribed. */
+  reason: string | null;
+  /** The link that was clicked. */
+  url: string | null;
+  /** Whether a program opened or clicked, as far as can be told. */
+  isMachine: boolean;
+}
+
+/** A moment as a query gives it. What is absent is null. */
+export interface MomentRow {
+  kind: Moment['kind'];
+  id: number;
+  /** Epoch milliseconds, or an ISO timestamp. */
+  at: number | string;
+  name?: string | null;
+  from_name?: string | null;
+  utr?: string | null;
+  automation_utr?: string | null;
+  subject?: string | null;
+  state?: string | number | null;
+  reason?: string | null;
+  url?: string | null;
+  is_machine?: number;
+}
+
+/** The moment of a row. */
+export function moment(key: string, { kind, at, state, ...row }: MomentRow): Moment {
+  return {
+    key,
+    kind,
+    at: typeof at === 'number' ? isoTimestamp(new Date(at)) : at,
+    name: row.name ?? null,
+    from: row.from_name ?? null,
+    utr: row.utr ?? null,
+    automationUtr: row.automation_utr ?? null,
+    subject: row.subject ?? null,
+    state: typeof state === 'number' ? stateName(state) : (state ?? null),
+    reason: row.reason ?? null,
+    url: row.url ?? null,
+    isMachine: row.is_machine === 1,
+  };
+}
