@@ -135,6 +135,7 @@ export const SENTENCES = {
   picture_sent:
     'The picture is in {count} mailings that were sent, and stays for the people who have those mails, even when the campaigns are deleted',
   action_ended: 'The action has ended',
+  action_not_ready: 'The action does not wait for a confirmation',
   action_final: 'This action cannot be undone, or no longer',
   too_many_actions: 'Too many actions are under way, try again when one of them has ended',
   too_many_imports: 'Too many imports are under way, try again when one of them has ended',

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import {
   cancelJob,
+  confirmJob,
   isUndoable,
   JOB_ACTIONS,
   JOB_STATES,
@@ -43,6 +44,9 @@ const JobBody = Type.Object({
   strIds: identifiers('Contact ids.'),
   everything: Type.Optional(flag('1: all contacts that match the filter below, instead of `strIds`.')),
   ...contactFilterProperties,
+  needs_confirmation: Type.Optional(
+    flag('1: it changes nobody until `/contacts/jobs/confirm`, when the number of contacts is known.'),
+  ),
   to_contact_type_id: optionalReference(),
   unsubscribe_groups_id: optionalReference(),
   to_segment_id: optionalReference(),
@@ -120,6 +124,7 @@ export const contactJobRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { d
           everything === 1
             ? contactFilter(db, accountId, body)
             : await requireOwnedIds(db, contacts, strIds, ownedContacts(accountId), notFound()),
+        needsConfirmation: body.needs_confirmation === 1,
         now: isoTimestamp(clock.now()),
       });
       wake();
@@ -156,6 +161,24 @@ export const contactJobRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { d
       status: 'success' as const,
       message: { job: record(requireJob(db, request.accountId, recordId(request.query.id))) },
     }),
+  );
+
+  app.post(
+    '/contacts/jobs/confirm',
+    {
+      schema: {
+        tags,
+        summary: 'Let an action on many contacts that was started with `needs_confirmation` change them (addition)',
+        description: 'Once its state is ready. One that nobody confirms within an hour is cancelled.',
+        body: JobId,
+        response: done,
+      },
+    },
+    async (request) => {
+      confirmJob(db, request.accountId, recordId(request.body.id));
+      wake();
+      return { status: 'success' as const, message: 'Confirmed Successfully' };
+    },
   );
 
   app.post(

@@ -207,3 +207,42 @@ t.test('ten thousand chosen contacts are written down by the background, each on
   t.match(await job(app, id), { state: 'done', whole: 10_000, done: 10_000, skipped: 0 });
   t.strictSame(counts(app), [0, 10_000]);
 });
+
+t.test(
+  'an action that needs a confirmation collects its contacts, and changes them once it is confirmed',
+  async (t) => {
+    const app = await withContacts(t);
+    const graz = { action: 'move', everything: 1, field: 'city', value: ['Graz'], to_contact_type_id: 2 };
+    const confirm = async (caller: TestApp['one'], id: number) =>
+      (await caller.call('POST', '/contacts/jobs/confirm', { form: { id } })).status;
+    const { id } = await start(app, { ...graz, needs_confirmation: 1 });
+    t.equal(await confirm(app.one, id), 409, 'not yet');
+    await app.background();
+    t.match(await job(app, id), { state: 'ready', whole: 45, done: 0 });
+    t.strictSame(idsOfType(app, 2), []);
+    t.equal(await confirm(app.two, id), 404);
+    t.equal(await confirm(app.one, id), 200);
+    await app.background();
+    t.match(await job(app, id), { state: 'done', whole: 45, done: 45 });
+    t.equal(await confirm(app.one, id), 409);
+    const nobody = await start(app, { ...graz, value: ['Linz'], needs_confirmation: 1 });
+    await app.background();
+    t.match(await job(app, nobody.id), { state: 'done', whole: 0 }, 'there is nothing to confirm about nobody');
+  },
+);
+
+t.test('an action that nobody confirms is cancelled after an hour, and its contacts are forgotten', async (t) => {
+  const app = await withContacts(t);
+  const { id } = await start(app, { action: 'delete', everything: 1, needs_confirmation: 1 });
+  const other = await start(app, { action: 'delete', strIds: [1, 2], needs_confirmation: 1 });
+  await app.background();
+  await app.one.call('POST', '/contacts/jobs/cancel', { form: { id: other.id } });
+  t.match(await job(app, other.id), { state: 'cancelled', done: 0 });
+  app.clock.advance(3_601_000);
+  await app.background();
+  t.match(await job(app, id), { state: 'cancelled', whole: PEOPLE, done: 0, is_undoable: 0 });
+  t.equal(idsOfType(app, 1).length, PEOPLE);
+  app.clock.advance(3_601_000);
+  await app.background();
+  t.equal(app.db.prepare('SELECT count(*) FROM contact_job_items').pluck().get(), 0);
+});

@@ -75,12 +75,13 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   };
   const scheduled = await send({ schedule_type: '1', schedule_date: '2030-01-31', schedule_time: '09:30' });
   const now = { schedule_type: '0' };
-  const startJob = async (contactTypeId: string | undefined): Promise<string> => {
-    const form = { action: 'move', strIds: [contacts[1].id], to_contact_type_id: contactTypeId };
+  const startJob = async (contactTypeId: string | undefined, more = {}): Promise<string> => {
+    const form = { action: 'move', strIds: [contacts[1].id], to_contact_type_id: contactTypeId, ...more };
     return String((await ask('POST', '/contacts/jobs/start', { form })).job.id);
   };
   const failed = await send(now);
   const doneJob = await startJob(world.contactTypes[1]);
+  const readyJob = await startJob(world.contactTypes[1], { needs_confirmation: 1 });
   let status = 0;
   // The relay is slow, so that the later sends keep running; the clock moves on until this one is done.
   for (let turn = 0; turn < MOST_TURNS && status !== 3; turn++) {
@@ -119,6 +120,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       imports: idsOf(imports),
       uploads: [looked.upload.id],
       doneJobs: [doneJob],
+      readyJobs: [readyJob],
       waitingJobs: [waitingJob],
       suppressions: idsOf(suppressions),
       mails: idsOf(mails),
@@ -179,6 +181,7 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/contacts-type/, 'contactTypes'],
   [/contacts\/imports/, 'imports'],
   [/contacts\/jobs\/cancel$/, 'waitingJobs'],
+  [/contacts\/jobs\/confirm$/, 'readyJobs'],
   [/contacts\/jobs\/(details|undo)$/, 'doneJobs'],
   [/\/contacts/, 'contacts'],
   [/custom-fields/, 'customFields'],

@@ -6,7 +6,16 @@ import type { ContactFilter } from '../search/contact-filter.ts';
 
 export const JOB_ACTIONS = ['unsubscribe', 'move', 'segment', 'delete'] as const;
 export type JobAction = (typeof JOB_ACTIONS)[number];
-export const JOB_STATES = ['selecting', 'running', 'done', 'cancelled', 'undoing', 'undone', 'failed'] as const;
+export const JOB_STATES = [
+  'selecting',
+  'ready',
+  'running',
+  'done',
+  'cancelled',
+  'undoing',
+  'undone',
+  'failed',
+] as const;
 
 /** How long an action can be undone after it ended. */
 export const UNDO_MS = 3_600_000;
@@ -22,6 +31,7 @@ export interface Job {
   target_id: number | null;
   state: (typeof JOB_STATES)[number];
   filter: string | null;
+  needs_confirmation: 0 | 1;
   place: string | null;
   after_id: number;
   whole: number;
@@ -37,21 +47,25 @@ export interface NewJob {
   targetId: number | null;
   /** The contacts: by id, checked to belong to the account, or all of a filter. */
   contacts: readonly number[] | ContactFilter;
+  /** Whether it waits, once its contacts are collected, until `confirmJob`. */
+  needsConfirmation: boolean;
   /** ISO timestamp. */
   now: string;
 }
 
 /** Stores an action for the background thread; gives its id. Throws 429 while too many of the account have not ended. */
-export function startJob(db: Db, { accountId, action, targetId, contacts, now }: NewJob): number {
+export function startJob(db: Db, given: NewJob): number {
+  const { accountId, action, targetId, contacts, needsConfirmation, now } = given;
+  const whole = 'length' in contacts ? contacts.length : 0;
   return db.transaction(
     () => {
       requireRoom(db, accountId);
       const id = db.$client
         .prepare<unknown[], number>(`
-          INSERT INTO contact_jobs (user_id, action, target_id, state, filter, whole, created_at)
-          VALUES (?, ?, ?, 'selecting', ?, ?, ?) RETURNING id`)
+          INSERT INTO contact_jobs (user_id, action, target_id, state, filter, needs_confirmation, whole, created_at)
+          VALUES (?, ?, ?, 'selecting', ?, ?, ?, ?) RETURNING id`)
         .pluck()
-        .get(accountId, action, targetId, JSON.stringify(contacts), 'length' in contacts ? contacts.length : 0, now);
+        .get(accountId, action, targetId, JSON.stringify(contacts), needsConfirmation ? 1 : 0, whole, now);
       return Number(id);
     },
     { behavior: 'immediate' },
@@ -61,7 +75,7 @@ export function startJob(db: Db, { accountId, action, targetId, contacts, now }:
 function requireRoom(db: Db, accountId: number): void {
   const unfinished = db.$client
     .prepare<[number], number>(
-      "SELECT count(*) FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') AND user_id = ?",
+      "SELECT count(*) FROM contact_jobs WHERE state IN ('selecting', 'ready', 'running', 'undoing') AND user_id = ?",
     )
     .pluck()
     .get(accountId);
@@ -87,11 +101,19 @@ export function listJobs(db: Db, accountId: number, limit: number): Job[] {
 /** Stops a job after the contacts it is working on. What it did so far stays. Throws 409 when it has ended. */
 export function cancelJob(db: Db, accountId: number, id: number, now: string): void {
   const { state } = requireJob(db, accountId, id);
-  if (state !== 'selecting' && state !== 'running') throw conflict(SENTENCES.action_ended);
+  if (state !== 'selecting' && state !== 'ready' && state !== 'running') throw conflict(SENTENCES.action_ended);
   db.$client
     .prepare(`UPDATE contact_jobs SET state = 'cancelled', finished_at = ?, filter = NULL, place = NULL
-       WHERE id = ? AND state IN ('selecting', 'running')`)
+       WHERE id = ? AND state IN ('selecting', 'ready', 'running')`)
     .run(now, id);
+}
+
+/** Lets a job that waits for it change the contacts it has collected. Throws 409 when it does not wait. */
+export function confirmJob(db: Db, accountId: number, id: number): void {
+  const { changes } = db.$client
+    .prepare("UPDATE contact_jobs SET state = 'running' WHERE id = ? AND state = 'ready'")
+    .run(requireJob(db, accountId, id).id);
+  if (changes === 0) throw conflict(SENTENCES.action_not_ready);
 }
 
 /** Whether a job can be undone at this moment, epoch milliseconds. */

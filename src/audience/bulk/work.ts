@@ -54,9 +54,18 @@ export async function continueJobs(
   return oldest.get(account) !== undefined;
 }
 
-/** Removes some contacts of jobs that cannot be undone any more; gives whether there are more. */
+/**
+ * Removes some contacts of jobs that cannot be undone any more; gives whether there are more. A job that nobody has confirmed in that time
+ * is cancelled.
+ */
 function forgetOld(db: Db, clock: Clock): boolean {
   const before = isoTimestamp(new Date(clock.now().getTime() - UNDO_MS));
+  const forgotten = db.$client
+    .prepare<[string], number>(`
+      SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND state = 'ready' AND created_at < ?`)
+    .pluck()
+    .get(before);
+  if (forgotten !== undefined) end(db, forgotten, 'cancelled', clock);
   const old = db.$client
     .prepare<[string], number>(`
       SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND finished_at < ?`)
@@ -92,7 +101,12 @@ function collect(db: Db, job: Job, clock: Clock, pace: Pace): void {
     .run(job.id, JSON.stringify(rows.flat()));
   db.$client
     .prepare('UPDATE contact_jobs SET whole = whole + ?, place = ?, state = ? WHERE id = ?')
-    .run(changes, next, next === null ? 'running' : 'selecting', job.id);
+    .run(changes, next, next === null ? stateAfterCollecting(job, job.whole + changes) : 'selecting', job.id);
+}
+
+/** There is nothing to confirm about nobody. */
+function stateAfterCollecting({ needs_confirmation }: Job, whole: number): Job['state'] {
+  return needs_confirmation === 1 && whole > 0 ? 'ready' : 'running';
 }
 
 /** Writes the next contacts down that were given by id. */
@@ -104,7 +118,7 @@ function writeDown(db: Db, job: Job, ids: readonly number[]): void {
     .run(job.id, JSON.stringify(ids.slice(from, next)));
   db.$client
     .prepare('UPDATE contact_jobs SET place = ?, state = ? WHERE id = ?')
-    .run(String(next), next < ids.length ? 'selecting' : 'running', job.id);
+    .run(String(next), next < ids.length ? 'selecting' : stateAfterCollecting(job, job.whole), job.id);
 }
 
 function apply(db: Db, job: Job, clock: Clock): void {

@@ -259,10 +259,17 @@ export const contactJobs = sqliteTable(
     action: text({ enum: ['move', 'delete', 'unsubscribe', 'segment'] }).notNull(),
     /** The contact type, group (null: all mail) or segment of the action. */
     target_id: integer(),
-    /** selecting (the contacts are collected) → running → done; cancelled stays as far as it came; undoing → undone. */
-    state: text({ enum: ['selecting', 'running', 'done', 'cancelled', 'undoing', 'undone', 'failed'] }).notNull(),
+    /**
+     * selecting (the contacts are collected) → running → done; ready comes between the two and waits for a person to confirm the number;
+     * cancelled stays as far as it came; undoing → undone.
+     */
+    state: text({
+      enum: ['selecting', 'ready', 'running', 'done', 'cancelled', 'undoing', 'undone', 'failed'],
+    }).notNull(),
     /** Which contacts, as JSON: a `ContactFilter`, or their ids. Null when the action has ended. */
     filter: text(),
+    /** 1: a person confirms the number of contacts before anything is done. */
+    needs_confirmation: count(),
     /** Where collecting goes on, as text: after this contact, or after so many ids. Null at the beginning. */
     place: text(),
     /** The last contact that was worked on. */

@@ -32,7 +32,7 @@ export const PEOPLE_DESCRIPTIONS = {
   samples: 'Its cells in the first rows.',
   'Moment.state': 'Of a mail: its state; of an automation: where they are in it; of a suppression: its kind.',
   'ContactJob.state':
-    'selecting: the contacts are collected; running; done; cancelled: stopped in the middle; undoing, undone; failed.',
+    'selecting: the contacts are collected; ready: it waits for its confirmation; running; done; cancelled: stopped in the middle; undoing, undone; failed.',
   'UploadedFile.state': 'looked: uploaded, not imported; running; done; failed.',
   skipped: 'Contacts it did not apply to: deleted meanwhile, or their address is in the contact type already.',
   suppression: 'Why mail to the address is suppressed; null when it is not.',

@@ -1,5 +1,5 @@
 /** Actions on many people: the page that says what will happen to how many, and the page that shows how far it is. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
@@ -7,11 +7,12 @@ import { Card, Notice } from '../../components/surface.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
+import { actionQuestion } from './action-question.ts';
 import { listAddress, type PeopleFilter, readFilter, texts } from './filter.ts';
 import { FilterInputs } from './found.tsx';
 import { JobProgress } from './job-progress.tsx';
 import { findPeople, readChoices } from './people.tsx';
-import type { Choices, Job, SearchResult } from './records.ts';
+import type { Choices, Job } from './records.ts';
 
 const UNPROCESSABLE = 422;
 const SEE_OTHER = 303;
@@ -36,22 +37,23 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       return sendPage(request, reply, viewer, frame(language), content);
     }
     const api = new ApiClient(app, request);
-    const choices = await readChoices(api);
-    const whom = asked.isEverything
-      ? everybodyText(language, await findPeople(api, new URLSearchParams({ ...asked.filter.chosen, limit: '1' })))
-      : language.say('people.count', { count: asked.ids.length });
-    if (whom === null) {
+    const count = asked.isEverything ? await countEverybody(api, asked.filter) : asked.ids.length;
+    // The search has not counted to the end: the action collects the people first, and its page asks for the confirmation.
+    if (count === null) return start(request, reply, asked, true);
+    if (count === 0) {
       const content = <Notice tone="warn">{language.say('people.action.nobodyMatches')}</Notice>;
       reply.code(UNPROCESSABLE);
       return sendPage(request, reply, viewer, frame(language), content);
     }
-    return sendPage(request, reply, viewer, frame(language), <Confirm {...{ asked, choices, whom }} />);
+    const choices = await readChoices(api);
+    return sendPage(request, reply, viewer, frame(language), <Confirm {...{ asked, choices, count }} />);
   });
 
-  app.post('/people/actions/start', async (request, reply) => {
+  app.post('/people/actions/start', (request, reply) => start(request, reply, readRequest(request.body), false));
+
+  async function start(request: FastifyRequest, reply: FastifyReply, asked: Request, needsConfirmation: boolean) {
     const viewer = viewerOf(request);
-    const language = languageOf(request, viewer);
-    const { filter, ids, isEverything, action, target } = readRequest(request.body);
+    const { filter, ids, isEverything, action, target } = asked;
     const targets = {
       move: 'to_contact_type_id',
       segment: 'to_segment_id',
@@ -63,25 +65,28 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       ...(isEverything ? { everything: 1, ...filter.chosen } : { strIds: ids }),
       action,
       ...(name !== '' && { [name]: Number(target) }),
+      ...(needsConfirmation && { needs_confirmation: 1 }),
     });
     if (answer.message) return reply.redirect(`/people/actions/${answer.message.job.id}`, SEE_OTHER);
     reply.code(answer.status);
-    return sendPage(request, reply, viewer, frame(language), <Refused answer={answer} />);
-  });
+    return sendPage(request, reply, viewer, frame(languageOf(request, viewer)), <Refused answer={answer} />);
+  }
 
   app.route<{ Params: { id: string } }>({
     method: READ,
     url: '/people/actions/:id',
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
+      const language = languageOf(request, viewer);
       const api = new ApiClient(app, request);
       const { job } = await api.get<{ job: Job }>('/contacts/jobs/details', { id: request.params.id });
-      const content = <JobProgress job={job} canChange={viewer.role !== 'viewer'} />;
-      return sendPage(request, reply, viewer, frame(languageOf(request, viewer)), content);
+      const question = job.state === 'ready' ? actionQuestion(language, job, await readChoices(api)) : null;
+      const content = <JobProgress job={job} question={question} canChange={viewer.role !== 'viewer'} />;
+      return sendPage(request, reply, viewer, frame(language), content);
     },
   });
 
-  for (const change of ['cancel', 'undo'] as const) {
+  for (const change of ['confirm', 'cancel', 'undo'] as const) {
     app.post<{ Params: { id: string } }>(`/people/actions/:id/${change}`, async (request, reply) => {
       const viewer = viewerOf(request);
       const { id } = request.params;
@@ -103,13 +108,10 @@ function readRequest(body: unknown): Request {
   return { filter: readFilter(body), ids: texts(values.ids), isEverything, action, target };
 }
 
-/** Everybody who was found, in words; null for nobody. Where the search did not count to the end, the number is said to be a part. */
-function everybodyText(language: Language, found: SearchResult): string | null {
-  if (found.is_total_exact === 1 && found.is_indexing === 0)
-    return found.total ? language.say('people.count', { count: found.total }) : null;
-  return found.total
-    ? language.say('people.allMatching.moreThan', { count: found.total })
-    : language.say('people.allMatching');
+/** How many people match; null where the search did not count to the end. */
+async function countEverybody(api: ApiClient, { chosen }: PeopleFilter): Promise<number | null> {
+  const found = await findPeople(api, new URLSearchParams({ ...chosen, limit: '1' }));
+  return found.is_total_exact === 1 && found.is_indexing === 0 ? (found.total ?? 0) : null;
 }
 
 function Refused({ answer }: { answer: ApiAnswer<unknown> }) {
@@ -120,34 +122,11 @@ function Refused({ answer }: { answer: ApiAnswer<unknown> }) {
   );
 }
 
-/** What is about to happen, in a sentence with the number of people. */
-function sentence(language: Language, { action, target }: Request, choices: Choices, people: string): string {
-  const id = Number(target);
-  switch (action) {
-    case 'move':
-      return language.say('people.confirm.move', {
-        people,
-        name: choices.types.find((one) => one.id === id)?.name ?? '',
-      });
-    case 'segment': {
-      const name = choices.segments.find((one) => one.id === id)?.segment_name ?? '';
-      return language.say('people.confirm.segment', { people, name });
-    }
-    case 'unsubscribe': {
-      const name = choices.groups.find((one) => one.id === id)?.group_name;
-      return name === undefined
-        ? language.say('people.confirm.unsubscribeAll', { people })
-        : language.say('people.confirm.unsubscribe', { people, name });
-    }
-    default:
-      return language.say('people.confirm.delete', { people });
-  }
-}
-
-function Confirm({ asked, choices, whom }: { asked: Request; choices: Choices; whom: string }) {
+function Confirm({ asked, choices, count }: { asked: Request; choices: Choices; count: number }) {
   const language = useLanguage();
-  const text = sentence(language, asked, choices, whom);
-  const isUndoable = asked.action === 'move' || asked.action === 'delete';
+  const action = asked.action ?? 'delete';
+  const text = actionQuestion(language, { action, target_id: Number(asked.target), whole: count }, choices);
+  const isUndoable = action === 'move' || action === 'delete';
   return (
     <Card title={text}>
       <form method="post" action="/people/actions/start">
@@ -160,8 +139,8 @@ function Confirm({ asked, choices, whom }: { asked: Request; choices: Choices; w
         <input type="hidden" name="whom" value={asked.isEverything ? 'everything' : 'chosen'} />
         <input type="hidden" name="action" value={`${asked.action}:${asked.target}`} />
         <div class="buttons">
-          <Button look={asked.action === 'delete' ? 'danger' : 'primary'}>
-            {language.say(`people.confirm.yes.${asked.action ?? 'delete'}`, { people: whom })}
+          <Button look={action === 'delete' ? 'danger' : 'primary'}>
+            {language.say(`people.confirm.yes.${action}`, { people: language.say('people.count', { count }) })}
           </Button>
           <LinkButton look="plain" href={listAddress(asked.filter)}>
             {language.say('people.confirm.no')}

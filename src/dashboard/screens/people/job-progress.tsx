@@ -9,19 +9,21 @@ import type { Job } from './records.ts';
 
 const LOOK_MS = 1000;
 
-/** The buttons are a part of their own, which is replaced when they change: whoever is at one keeps it while the figures move. */
-export function JobProgress({ job, canChange }: { job: Job; canChange: boolean }) {
+/** `question` is what a person is to confirm, in the state ready. The buttons are a part of their own, which is replaced when they change: whoever is at one keeps it while the figures move. */
+export function JobProgress({ job, question, canChange }: { job: Job; question: string | null; canChange: boolean }) {
   const language = useLanguage();
   const isActive = ['selecting', 'running', 'undoing'].includes(job.state);
   const finished = job.state === 'undoing' ? job.whole - job.done : job.done + job.skipped;
   const state = language.say(`people.job.${job.state}`);
+  const isUndoable = job.action === 'move' || job.action === 'delete';
   const progress =
-    job.state === 'selecting'
+    question ??
+    (job.state === 'selecting'
       ? language.say('people.count', { count: job.whole })
-      : language.say('people.job.of', { finished, count: job.whole });
+      : language.say('people.job.of', { finished, count: job.whole }));
   const button = (change: 'cancel' | 'undo') => (
     <form method="post" action={`/people/actions/${job.id}/${change}`}>
-      <Button look="plain">{language.say(`people.job.${change}`)}</Button>
+      <Button look="plain">{language.say(job.state === 'ready' ? 'people.confirm.no' : `people.job.${change}`)}</Button>
     </form>
   );
   return (
@@ -30,18 +32,35 @@ export function JobProgress({ job, canChange }: { job: Job; canChange: boolean }
       <Card title={language.say(`people.job.${job.action}`)}>
         <div id="people-job" class="stack" data-active={isActive ? 'yes' : 'no'} data-news={`${state} ${progress}`}>
           <p>{state}</p>
+          {question !== null && (
+            <>
+              <h3>{question}</h3>
+              <p class="quiet-text">{language.say(isUndoable ? 'people.confirm.undoable' : 'people.confirm.final')}</p>
+            </>
+          )}
           {isActive && <Meter label={language.say('people.job.progress')} value={finished} max={job.whole} />}
-          <Stats
-            figures={[
-              { label: language.say('people.job.whole'), value: language.number(job.whole) },
-              { label: language.say('people.job.finished'), value: language.number(job.done) },
-              { label: language.say('people.job.skipped'), value: language.number(job.skipped) },
-            ]}
-          />
+          {question === null && (
+            <Stats
+              figures={[
+                { label: language.say('people.job.whole'), value: language.number(job.whole) },
+                { label: language.say('people.job.finished'), value: language.number(job.done) },
+                { label: language.say('people.job.skipped'), value: language.number(job.skipped) },
+              ]}
+            />
+          )}
         </div>
         {canChange && (
           <div id="people-job-buttons" class="buttons">
-            {(job.state === 'selecting' || job.state === 'running') && button('cancel')}
+            {job.state === 'ready' && (
+              <form method="post" action={`/people/actions/${job.id}/confirm`}>
+                <Button look={job.action === 'delete' ? 'danger' : 'primary'}>
+                  {language.say(`people.confirm.yes.${job.action}`, {
+                    people: language.say('people.count', { count: job.whole }),
+                  })}
+                </Button>
+              </form>
+            )}
+            {(job.state === 'selecting' || job.state === 'ready' || job.state === 'running') && button('cancel')}
             {job.is_undoable === 1 && button('undo')}
             <LinkButton look="quiet" href="/people">
               {language.say('people.back')}

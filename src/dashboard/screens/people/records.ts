@@ -36,7 +36,9 @@ export interface Choices {
 export interface Job {
   id: number;
   action: 'move' | 'delete' | 'unsubscribe' | 'segment';
-  state: 'selecting' | 'running' | 'done' | 'cancelled' | 'undoing' | 'undone' | 'failed';
+  /** The contact type, group (null: all mail) or segment of the action. */
+  target_id: number | null;
+  state: 'selecting' | 'ready' | 'running' | 'done' | 'cancelled' | 'undoing' | 'undone' | 'failed';
   whole: number;
   done: number;
   skipped: number;

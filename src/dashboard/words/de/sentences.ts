@@ -134,6 +134,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   picture_sent:
     'Das Bild steht in {count} Mailings, die gesendet wurden. Es bleibt für alle, die diese Mails haben, auch wenn Sie die Mailings löschen.',
   action_ended: 'Die Aktion ist beendet',
+  action_not_ready: 'Die Aktion wartet nicht auf eine Bestätigung',
   action_final: 'Diese Aktion lässt sich nicht oder nicht mehr rückgängig machen',
   too_many_actions: 'Es laufen zu viele Aktionen. Versuchen Sie es noch einmal, wenn eine davon beendet ist',
   too_many_imports: 'Es laufen zu viele Importe. Versuchen Sie es noch einmal, wenn einer davon beendet ist',

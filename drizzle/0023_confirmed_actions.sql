@@ -1,0 +1,1 @@
+ALTER TABLE `contact_jobs` ADD `needs_confirmation` integer DEFAULT 0 NOT NULL;
