@@ -34,7 +34,7 @@ export function FailedRows({ errors, failed }: { errors: readonly FailedRow[]; f
             heading: language.say('import.rows.cell'),
             cell: ({ field }) => (field === '' ? language.say('import.rows.whole') : fieldLabel(language, field)),
           },
-          { heading: language.say('import.rows.reason'), cell: ({ text }) => text },
+          { heading: language.say('import.rows.reason'), cell: ({ text }) => language.sentence(text) },
         ]}
       />
     </>

@@ -92,7 +92,10 @@ function PeopleTable({
       heading: fieldLabel(language, name),
       cell: (row: FoundContact) => row.fields[name] ?? '',
     })),
-    { heading: language.say('people.added'), cell: (row) => language.date(new Date(row.created_at)) },
+    {
+      heading: language.say('people.added'),
+      cell: (row) => <span class="one-line">{language.date(new Date(row.created_at))}</span>,
+    },
   ];
   return (
     <div class="table-wrap">
