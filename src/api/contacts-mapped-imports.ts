@@ -182,6 +182,7 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
     async (request, reply) => {
       const { id, upload_id } = request.query;
       const upload = upload_id === undefined ? undefined : jobs.find(request.accountId, upload_id);
+      if (upload_id !== undefined && upload === undefined) throw notFound();
       const { failed, errors } =
         upload?.report?.id === 0 ? upload.report : requireReport(request.accountId, upload?.report?.id ?? id);
       reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="import-errors.csv"');
