@@ -9,16 +9,11 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { FormData, fetch } from 'undici';
-import { parseAddress } from '../../src/audience/contacts/addresses.ts';
-import { systemClock } from '../../src/clock.ts';
-import { connect } from '../../src/database/open.ts';
-import { COMMAND_LINE } from '../../src/users/audit.ts';
-import { createSession } from '../../src/users/sessions.ts';
-import { addUser } from '../../src/users/users.ts';
 import { call, post } from '../api-client.ts';
 import { addressOf, apiOf, largeAccount, sendlark, sendTo } from './large-account.ts';
 import { percentiles } from './load.ts';
 import { inFolder, machine, served, startedSink } from './measure.ts';
+import { signIn } from './sign-in.ts';
 
 const contacts = Number(process.argv[2] ?? 1_000_000);
 const rounds = Number(process.argv[3] ?? 40);
@@ -29,18 +24,6 @@ const GOAL_MS = 50;
 /** What a page of the dashboard sends with its requests, beside the cookie. */
 const FROM_PAGE = { 'x-sendlark': 'dashboard', 'sec-fetch-site': 'same-origin' };
 const agent = new Agent({ keepAlive: true });
-
-/** Makes the owner and a session of theirs in the file; gives the Cookie header. */
-function signIn(file: string): string {
-  const db = connect(file);
-  const address = parseAddress('owner@example.com');
-  if (address === null) throw new Error('no address');
-  const owner = { accountId: 1, address, name: 'Owner', role: 'owner', passwordHash: '' } as const;
-  const user = addUser(db, owner, COMMAND_LINE, systemClock.now());
-  const secret = createSession(db, user.id, { address: '127.0.0.1', userAgent: 'Bench' }, systemClock.now());
-  db.$client.close();
-  return `sendlark=${secret}`;
-}
 
 /** Gets a page and reads it to its end; gives the milliseconds. */
 async function timed(origin: string, path: string, cookie: string): Promise<number> {
