@@ -43,6 +43,7 @@ export const SENTENCES = {
   given_up: 'Given up after 4 days: {reply}',
   not_built: 'The mail could not be built',
   other_replies: 'Other replies',
+  kept_in_outbox: '250 kept in the outbox',
 
   // Why a campaign, a mailing or all sending is held.
   held_cancelled: 'Cancelled before it ran',

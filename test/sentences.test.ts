@@ -73,7 +73,12 @@ t.test('a sentence is put together in the reader’s language, with numbers and 
     `${sentences.held_restored}; ${sentences.held_settings}`,
     'causes after one another',
   );
-  t.equal(new Language('en').sentence(SENTENCES.left_target), SENTENCES.left_target);
+  t.equal(new Language('en').sentence(SENTENCES.cause_full), SENTENCES.cause_full);
+  t.equal(
+    new Language('en').sentence(SENTENCES.not_pausable),
+    'Only a running mailing can be paused',
+    'in the words of the dashboard',
+  );
 });
 
 t.test('names that people chose stay as they are, and so does what nobody here said', async (t) => {

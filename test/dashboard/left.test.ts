@@ -34,7 +34,7 @@ t.test('each list shows who is on it and why, and finds an address', async (t) =
   t.match((await open('GET', '/left?email=who@example.org')).text, 'who@example.org is not on this list.');
   t.match((await open('GET', '/left/groups')).text, /News &lt;b>.*<td[^>]*>1<\/td>/s);
   t.match((await open('GET', '/left/groups/1')).text, 'no.news@example.org');
-  t.match((await open('GET', '/left/blocked')).text, /full@example\.org.*Returned.*550 ‹i›no such user/s);
+  t.match((await open('GET', '/left/blocked')).text, /full@example\.org.*Bounced.*550 ‹i›no such user/s);
   t.match((await visitor(app, 'owner', 2)('GET', '/left')).text, 'Nobody has left');
   t.equal((await visitor(app, 'viewer', 2)('GET', '/left/groups/1')).status, 404);
 });

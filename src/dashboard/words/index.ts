@@ -6,6 +6,7 @@ import { fillHoles, findSentence, SENTENCES, type SentenceCode } from '../../sen
 import { de } from './de/index.ts';
 import { sentenceFields, sentences } from './de/sentences.ts';
 import { en } from './en/index.ts';
+import { sentences as englishSentences } from './en/sentences.ts';
 import type { Entry, Translation, ValuesOf } from './translation.ts';
 
 type English = typeof en;
@@ -24,13 +25,13 @@ export function isWordKey(value: unknown): value is WordKey {
 /** The values of sentences that people chose, which are shown as they are. */
 const NAMES: readonly string[] = ['subject', 'segment', 'field', 'type', 'file', 'name', 'who', 'kind'];
 
-/** The service's sentences by code, and the names of fields in them; English needs none, since the service speaks it. */
+/** The service's sentences by code, and the names of fields in them. What is not here is shown as the service says it. */
 const SENTENCES_OF: Readonly<
   Record<
     LanguageCode,
-    { texts: Readonly<Record<SentenceCode, string>>; fields: Readonly<Record<string, string>> } | null
+    { texts: Readonly<Partial<Record<SentenceCode, string>>>; fields: Readonly<Record<string, string>> }
   >
-> = { en: null, de: { texts: sentences, fields: sentenceFields } };
+> = { en: { texts: englishSentences, fields: {} }, de: { texts: sentences, fields: sentenceFields } };
 
 const CATALOGUES: Readonly<Record<LanguageCode, Translation<English>>> = { en, de };
 
@@ -74,12 +75,12 @@ export class Language {
     if (found === null) return this.#sentences(text);
     const translation = SENTENCES_OF[this.code];
     const values = Object.entries(found.values).map(([name, value]) => [name, this.#value(found.code, name, value)]);
-    const pattern = translation?.texts[found.code] ?? SENTENCES[found.code];
+    const pattern = translation.texts[found.code] ?? SENTENCES[found.code];
     return fillHoles(pattern, Object.fromEntries(values));
   }
 
   #value(code: SentenceCode, name: string, value: string): string {
-    if (name === 'field' && code.startsWith('field_')) return SENTENCES_OF[this.code]?.fields[value] ?? value;
+    if (name === 'field' && code.startsWith('field_')) return SENTENCES_OF[this.code].fields[value] ?? value;
     return NAMES.includes(name) ? value : this.sentence(value);
   }
 

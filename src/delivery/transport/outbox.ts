@@ -1,10 +1,12 @@
 /** The built-in courier for trying Sendlark: it keeps the newest 1 000 mails in the database, and nothing leaves the machine. */
+
 import { lte, sql } from 'drizzle-orm';
 import { decodeWords } from 'postal-mime';
 import type { Clock } from '../../clock.ts';
 import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { outbox } from '../../database/schema/index.ts';
+import { SENTENCES } from '../../sentences.ts';
 import type { Courier, Handoff, MailOwner, Outcome } from './courier.ts';
 
 const MAX_MAILS = 1000;
@@ -15,7 +17,7 @@ const ACCEPTED: Outcome = {
   stage: 'body',
   code: 250,
   enhanced: '2.0.0',
-  reply: '250 kept in the outbox',
+  reply: SENTENCES.kept_in_outbox,
 };
 
 interface Waiting {

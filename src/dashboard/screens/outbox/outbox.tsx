@@ -14,6 +14,8 @@ import type { OutboxEntry } from './mail.ts';
 import { outboxMailScreen } from './outbox-mail.tsx';
 
 const ROWS = 50;
+/** How many mails the outbox keeps. */
+const KEPT = 1000;
 
 /** Registers the list and the page of one mail. */
 export async function outboxScreens(app: FastifyInstance, { config, clock }: Deps): Promise<void> {
@@ -69,7 +71,7 @@ function Outbox({ mails, search, isLater, hasRelay, now }: OutboxList) {
       {hasRelay ? (
         <Notice>{language.say('outbox.relay.text')}</Notice>
       ) : (
-        <p class="quiet-text">{language.say('outbox.about')}</p>
+        <p class="quiet-text">{language.say('outbox.about', { count: KEPT })}</p>
       )}
       <SearchForm
         name="search"

@@ -5,10 +5,10 @@ import type { Translation } from '../translation.ts';
 export const automations: Translation<typeof english> = {
   'automations.empty.title': 'Noch keine Automation',
   'automations.empty.text':
-    'Eine Automation schreibt allen, die in eine Liste oder ein Segment kommen: sofort ein Willkommen, weitere Mails einige Tage später.',
+    'Eine Automation schreibt allen, die zu einem Kontakttyp oder Segment kommen: sofort ein Willkommen, weitere Mails einige Tage später.',
   'automations.name': 'Automation',
-  'automations.state': 'Stand',
-  'automations.state.any': 'Jeder Stand',
+  'automations.state': 'Status',
+  'automations.state.any': 'Jeder Status',
   'automations.search': 'Name',
   'automations.find': 'Suchen',
   'automations.none': 'Keine Automation passt dazu.',
@@ -18,7 +18,7 @@ export const automations: Translation<typeof english> = {
   'automations.opened': 'Geöffnet',
   'automations.clicked': 'Geklickt',
   'automations.left': 'Abgemeldet',
-  'automations.bounced': 'Zurückgekommen',
+  'automations.bounced': 'Unzustellbar',
   'automations.people': 'Personen',
   'automations.people.waiting': 'Unterwegs',
   'automations.people.finished': 'Hatten alle Mails',

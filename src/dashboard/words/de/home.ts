@@ -4,7 +4,7 @@ import type { Translation } from '../translation.ts';
 
 export const home: Translation<typeof english> = {
   'home.import': 'Personen importieren',
-  'home.steps.title': 'Ihre erste Kampagne',
+  'home.steps.title': 'Ihr erstes Mailing',
   'home.steps.done': '{done} von {count} Schritten erledigt',
   'home.steps.isDone': 'Erledigt',
   'home.steps.isOpen': 'Offen',
@@ -16,10 +16,10 @@ export const home: Translation<typeof english> = {
     'Beginnen Sie mit einer Vorlage, setzen Sie Ihre Worte ein und sehen Sie sie am Rechner und am Telefon an.',
   'home.step.outbox.title': 'In den Postausgang senden',
   'home.step.outbox.text':
-    'Ohne Relay verlässt keine Mail diese Maschine: Sie können alles ausprobieren und das Ergebnis lesen.',
+    'Ohne Relay verlässt keine Mail diesen Rechner: Sie können alles ausprobieren und das Ergebnis lesen.',
   'home.step.relay.title': 'Ein Relay verbinden',
   'home.step.relay.none':
-    'Setzen Sie SMTP_URL auf den Mailserver, der für Sie sendet. Bis dahin bleibt Mail im Postausgang.',
+    'Setzen Sie SMTP_URL auf den Mailserver, der für Sie sendet. Bis dahin bleiben Mails im Postausgang.',
   'home.step.relay.untried': 'Ein Relay ist eingestellt. Ob es funktioniert, zeigt die erste Mail, die hinausgeht.',
   'home.step.relay.answers': 'Das Relay hat {time} geantwortet. Ob es Ihre Mail annimmt, zeigt die erste.',
   'home.step.relay.works': 'Das Relay hat {time} eine Mail angenommen.',
@@ -40,15 +40,15 @@ export const home: Translation<typeof english> = {
   'home.dns.check.DMARC': 'DMARC',
   'home.dns.check.Alignment': 'die Übereinstimmung der Domains',
   'home.underWay.title': 'Unterwegs',
-  'home.underWay.none': 'Gerade wird nichts versendet.',
-  'home.underWay.progress': '{finished} von {count} Personen',
+  'home.underWay.none': 'Gerade wird nichts gesendet.',
+  'home.underWay.progress': { one: '{finished} von {count} Person', other: '{finished} von {count} Personen' },
   'home.underWay.starts': 'Beginnt {time}',
   'home.underWay.live': { one: 'Bisher {count} Mail gesendet', other: 'Bisher {count} Mails gesendet' },
   'home.last.title': 'Letzte Mailings',
   'home.last.all': 'Alle Mailings',
   'home.last.name': 'Mailing',
   'home.last.sent': 'Gesendet',
-  'home.last.state': 'Stand',
+  'home.last.state': 'Status',
   'home.last.delivered': 'Zugestellt',
   'home.last.opened': 'Geöffnet',
   'home.last.bounced': 'Unzustellbar',
@@ -67,7 +67,7 @@ export const home: Translation<typeof english> = {
   'home.health.on': 'An',
   'home.health.held': 'Angehalten',
   'home.health.stalled': 'Steht still',
-  'home.health.courier': 'Mail geht an',
+  'home.health.courier': 'Mails gehen an',
   'home.health.relay.none': 'Nur Postausgang',
   'home.health.relay.untried': 'Relay, unerprobt',
   'home.health.relay.answers': 'Relay, antwortet',
@@ -88,9 +88,9 @@ export const home: Translation<typeof english> = {
   'home.health.version': 'Version',
   'home.alert.held': 'Der gesamte Versand ist angehalten: {reason}',
   'home.alert.stalled':
-    'Der Hintergrund läuft nicht, es wird nichts gesendet. Starten Sie den Dienst neu und lesen Sie sein Protokoll.',
+    'Der Hintergrunddienst läuft nicht, es wird nichts gesendet. Starten Sie den Dienst neu und lesen Sie sein Protokoll.',
   'home.alert.clock':
-    'Die Uhr dieser Maschine geht falsch, Mail könnte zur falschen Zeit gehen. Stellen Sie sie richtig.',
+    'Die Uhr dieses Rechners geht falsch, Mails könnten zur falschen Zeit hinausgehen. Stellen Sie sie richtig.',
   'home.alert.disk': 'Nur {free} sind auf der Platte frei. Ist sie voll, lässt sich nichts mehr speichern oder senden.',
   'state.draft': 'Entwurf',
   'state.scheduled': 'Geplant',
@@ -101,5 +101,5 @@ export const home: Translation<typeof english> = {
   'state.cancelling': 'Wird abgebrochen',
   'state.cancelled': 'Abgebrochen',
   'state.done': 'Gesendet',
-  'state.live': 'Läuft',
+  'state.live': 'Aktiv',
 };

@@ -7,7 +7,7 @@ export const left: Translation<typeof english> = {
   'left.group': 'Gruppen',
   'left.blocked': 'Gesperrt',
   'left.all.about':
-    'Sie möchten gar keine Mails mehr. Ihnen wird nichts gesendet, aus keiner Liste und keiner Automation.',
+    'Sie möchten gar keine Mails mehr. Ihnen wird nichts gesendet, aus keinem Mailing und keiner Automation.',
   'left.group.about':
     'Sie haben diese Gruppe verlassen und bekommen keine ihrer Mails. Mails anderer Gruppen erreichen sie weiterhin.',
   'left.blocked.about':
@@ -54,11 +54,11 @@ export const left: Translation<typeof english> = {
   'left.lift.group.do': 'Zurückholen',
   'left.lift.blocked.title': 'Wieder an diese Adresse senden?',
   'left.lift.blocked.means':
-    'Das nächste Mailing an eine Liste oder ein Segment, in dem sie ist, geht wieder an diese Adresse.',
+    'Das nächste Mailing an einen Kontakttyp oder ein Segment, zu dem sie gehört, geht wieder an diese Adresse.',
   'left.lift.blocked.not':
     'Wer sich abgemeldet hat, von allen Mails oder von einer Gruppe, bleibt abgemeldet. Was zurückkam, wird nicht noch einmal gesendet.',
   'left.lift.blocked.text':
-    'Kommt wieder Mail zurück, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
+    'Kommt wieder eine Mail zurück, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
   'left.lift.blocked.do': 'Entsperren',
   'left.groups.name': 'Gruppe',
   'left.groups.description': 'Beschreibung',

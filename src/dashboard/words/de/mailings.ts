@@ -5,19 +5,19 @@ import type { Translation } from '../translation.ts';
 export const mailings: Translation<typeof english> = {
   'mailings.empty.title': 'Noch kein Mailing',
   'mailings.empty.text':
-    'Ein Mailing geht einmal an eine Liste oder ein Segment, sofort oder zu einer gewählten Zeit. Hier erscheint es mit seinen Ergebnissen.',
+    'Ein Mailing geht einmal an einen Kontakttyp oder ein Segment, sofort oder zu einer gewählten Zeit. Hier erscheint es mit seinen Ergebnissen.',
   'mailings.search': 'Name oder Betreff',
   'mailings.find': 'Suchen',
   'mailings.none': 'Kein Mailing passt dazu.',
   'mailings.noneHere': 'Auf dieser Seite passt kein Mailing. Auf der nächsten kann es welche geben.',
   'mailings.name': 'Mailing',
-  'mailings.state': 'Stand',
-  'mailings.state.any': 'Jeder Stand',
+  'mailings.state': 'Status',
+  'mailings.state.any': 'Jeder Status',
   'mailings.start': 'Beginn',
   'mailings.starts': 'Beginnt',
   'mailings.wasToStart': 'Sollte beginnen',
   'mailings.started': 'Begonnen',
-  'mailings.progress': '{finished} von {count} Personen',
+  'mailings.progress': { one: '{finished} von {count} Person', other: '{finished} von {count} Personen' },
   'mailings.pace': '{rate} in der Sekunde, noch etwa {time}',
   'mailings.results': 'Ergebnisse',
   'mailings.recipients': 'Empfänger',
@@ -33,7 +33,7 @@ export const mailings: Translation<typeof english> = {
   'mailings.ofRecipients': '{share} der Empfänger',
   'mailings.ofDelivered': '{share} der Zugestellten',
   'mailings.machines':
-    'Geöffnet und Geklickt zählen Personen. Nicht mitgezählt: {opens} und {clicks} durch Programme wie Link-Scanner.',
+    'Geöffnet und Geklickt zählen Personen. Nicht mitgezählt: {opens} und {clicks} durch Programme, die Mails für ihre Empfänger prüfen.',
   'mailings.machines.opens': { one: '{count} Öffnung', other: '{count} Öffnungen' },
   'mailings.machines.clicks': { one: '{count} Klick', other: '{count} Klicks' },
   'mailings.untracked': 'In diesem Mailing werden Öffnungen und Klicks nicht erfasst.',
@@ -57,8 +57,11 @@ export const mailings: Translation<typeof english> = {
     one: 'Dieses Mailing für {count} Person abbrechen?',
     other: 'Dieses Mailing für {count} Personen abbrechen?',
   },
-  'mailings.cancel.text':
-    'Für {finished} von {count} Personen ist es abgeschlossen. Die anderen bekommen es nicht. Das lässt sich nicht rückgängig machen.',
+  'mailings.cancel.text': {
+    one: 'Für diese Person ist es nicht abgeschlossen; sie bekommt es nicht. Das lässt sich nicht rückgängig machen.',
+    other:
+      'Für {finished} von {count} Personen ist es abgeschlossen. Die anderen bekommen es nicht. Das lässt sich nicht rückgängig machen.',
+  },
   'mailings.isCancelled': 'Abgebrochen. Es wird nichts mehr gesendet.',
   'mailings.cancelStart': 'Beginn absagen',
   'mailings.cancelStart.title': 'Den Beginn absagen?',

@@ -4,7 +4,7 @@ import type { Translation } from '../translation.ts';
 
 export const outbox: Translation<typeof english> = {
   'outbox.about':
-    'Es ist kein Relay eingerichtet, deshalb bleiben Mails hier, statt gesendet zu werden. Die neuesten 1.000 werden aufgehoben.',
+    'Es ist kein Relay eingerichtet, also kein Mailserver, der für Sie sendet. Deshalb bleiben Mails hier, statt gesendet zu werden. Die neuesten {count} werden aufgehoben.',
   'outbox.empty.title': 'Noch keine Mail',
   'outbox.empty.text':
     'Ohne Relay bleibt jede Mail hier, genau so, wie sie hinausgegangen wäre. Nichts verlässt diesen Rechner.',

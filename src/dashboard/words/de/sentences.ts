@@ -40,6 +40,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   given_up: 'Nach 4 Tagen aufgegeben: {reply}',
   not_built: 'Die Mail konnte nicht erstellt werden',
   other_replies: 'Andere Antworten',
+  kept_in_outbox: 'Im Postausgang aufgehoben',
 
   held_cancelled: 'Vor dem Versand abgesagt',
   held_copy: 'Eine Kopie: Speichern Sie sie, um sie einzuplanen',
@@ -212,5 +213,5 @@ export const sentenceFields: Readonly<Record<string, string>> = {
   'unsubscribe groups id': 'Gruppe',
   'str ids': 'Auswahl',
   reason: 'Grund',
-  state: 'Stand',
+  state: 'Status',
 };

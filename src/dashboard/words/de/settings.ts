@@ -22,7 +22,7 @@ export const settings: Translation<typeof english> = {
   'users.role.title': 'Die Rolle von {email} ändern?',
   'users.role.text': 'Die neue Rolle gilt ab dem nächsten Klick. Die Anmeldung bleibt bestehen.',
   'users.roles':
-    'Leser ändern nichts. Bearbeiter erstellen und versenden E-Mails. Inhaber verwalten außerdem Absender, Benutzer und Schlüssel.',
+    'Leser ändern nichts. Bearbeiter erstellen und versenden Mails. Inhaber verwalten außerdem Absender, Benutzer und Schlüssel.',
   'users.state': 'Zuletzt gesehen',
   'users.invited': 'Eingeladen',
   'users.signedOut': 'Abgemeldet',

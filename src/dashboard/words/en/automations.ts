@@ -3,7 +3,7 @@
 export const automations = {
   'automations.empty.title': 'No automation yet',
   'automations.empty.text':
-    'An automation writes to everybody who joins a list or segment: a welcome at once, more some days later.',
+    'An automation writes to everybody who joins a contact type or segment: a welcome at once, more some days later.',
   'automations.name': 'Automation',
   'automations.state': 'State',
   'automations.state.any': 'Any state',

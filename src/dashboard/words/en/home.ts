@@ -2,7 +2,7 @@
 
 export const home = {
   'home.import': 'Import people',
-  'home.steps.title': 'Your first campaign',
+  'home.steps.title': 'Your first mailing',
   'home.steps.done': '{done} of {count} steps done',
   'home.steps.isDone': 'Done',
   'home.steps.isOpen': 'To do',
@@ -34,7 +34,7 @@ export const home = {
   'home.dns.check.Alignment': 'alignment',
   'home.underWay.title': 'Under way',
   'home.underWay.none': 'Nothing is being sent.',
-  'home.underWay.progress': '{finished} of {count} people',
+  'home.underWay.progress': { one: '{finished} of {count} person', other: '{finished} of {count} people' },
   'home.underWay.starts': 'Starts {time}',
   'home.underWay.live': { one: '{count} mail sent so far', other: '{count} mails sent so far' },
   'home.last.title': 'Last mailings',

@@ -4,10 +4,10 @@ export const left = {
   'left.all': 'All mail',
   'left.group': 'Groups',
   'left.blocked': 'Blocked',
-  'left.all.about': 'They asked for no more mail at all. Nothing is sent to them, from no list and no automation.',
+  'left.all.about': 'They asked for no more mail at all. Nothing is sent to them, from no mailing and no automation.',
   'left.group.about': 'They left this group and get none of its mailings. Mail of other groups still reaches them.',
   'left.blocked.about':
-    'Mail to these addresses came back for good, or the person reported it as spam. They are left out, so that your domain keeps its good name.',
+    'Mail to these addresses bounced, which means that it came back for good, or the person reported it as spam. They are left out, so that your domain keeps its good name.',
   'left.all.empty.title': 'Nobody has left',
   'left.all.empty.text': 'Whoever unsubscribes from all mail appears here at once, with the day.',
   'left.group.empty.title': 'Nobody has left this group',
@@ -22,7 +22,7 @@ export const left = {
   'left.diagnostic': 'What the mail server said',
   'left.since': 'Since',
   'left.action': 'Action',
-  'left.kind.bounce': 'Returned',
+  'left.kind.bounce': 'Bounced',
   'left.kind.complaint': 'Complaint',
   'left.lifted': '{email} can get mail again, as far as this list is concerned.',
   'left.lift': 'Allow again',
@@ -48,7 +48,7 @@ export const left = {
     'This person left the group. Bring them back only if they asked for it. The consent log keeps that you did it.',
   'left.lift.group.do': 'Bring back',
   'left.lift.blocked.title': 'Send to this address again?',
-  'left.lift.blocked.means': 'The next mailing to a list or segment it is in goes to this address again.',
+  'left.lift.blocked.means': 'The next mailing to a contact type or segment it is in goes to this address again.',
   'left.lift.blocked.not':
     'It brings nobody back who unsubscribed, neither from all mail nor from a group, and sends nothing again that came back.',
   'left.lift.blocked.text':

@@ -3,7 +3,7 @@
 export const mailings = {
   'mailings.empty.title': 'No mailing yet',
   'mailings.empty.text':
-    'A mailing goes to a list or segment once, now or at a time you choose. It appears here with its results.',
+    'A mailing goes to a contact type or segment once, now or at a time you choose. It appears here with its results.',
   'mailings.search': 'Name or subject',
   'mailings.find': 'Find',
   'mailings.none': 'No mailing matches.',
@@ -15,7 +15,7 @@ export const mailings = {
   'mailings.starts': 'Starts',
   'mailings.wasToStart': 'Was to start',
   'mailings.started': 'Started',
-  'mailings.progress': '{finished} of {count} people',
+  'mailings.progress': { one: '{finished} of {count} person', other: '{finished} of {count} people' },
   'mailings.pace': '{rate} a second, about {time} left',
   'mailings.results': 'Results',
   'mailings.recipients': 'Recipients',
@@ -31,7 +31,7 @@ export const mailings = {
   'mailings.ofRecipients': '{share} of recipients',
   'mailings.ofDelivered': '{share} of delivered',
   'mailings.machines':
-    'Opened and Clicked count people. Not counted: {opens} and {clicks} by programs such as link scanners.',
+    'Opened and Clicked count people. Not counted: {opens} and {clicks} by programs that check mail for its readers.',
   'mailings.machines.opens': { one: '{count} open', other: '{count} opens' },
   'mailings.machines.clicks': { one: '{count} click', other: '{count} clicks' },
   'mailings.untracked': 'Opens and clicks are not followed in this mailing.',
@@ -55,8 +55,10 @@ export const mailings = {
     one: 'Cancel this mailing for {count} person?',
     other: 'Cancel this mailing for {count} people?',
   },
-  'mailings.cancel.text':
-    'It is finished for {finished} of {count} people. The others will not get it. This cannot be taken back.',
+  'mailings.cancel.text': {
+    one: 'It is not finished for this person, who will not get it. This cannot be taken back.',
+    other: 'It is finished for {finished} of {count} people. The others will not get it. This cannot be taken back.',
+  },
   'mailings.isCancelled': 'Cancelled. Nothing more leaves.',
   'mailings.cancelStart': 'Cancel the start',
   'mailings.cancelStart.title': 'Cancel the start?',

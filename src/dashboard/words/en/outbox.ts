@@ -2,7 +2,7 @@
 
 export const outbox = {
   'outbox.about':
-    'No relay is configured, so mail is kept here instead of being sent. The newest 1,000 mails are kept.',
+    'No relay (a mail server that sends for you) is configured, so mail is kept here instead of being sent. The newest {count} mails are kept.',
   'outbox.empty.title': 'No mail yet',
   'outbox.empty.text':
     'Without a relay, every mail you send is kept here, exactly as it would have left. Nothing leaves this machine.',

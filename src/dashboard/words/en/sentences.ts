@@ -1,0 +1,20 @@
+/** English: the sentences of the service that use words of the API, in the words of the dashboard; the others are shown as they are. */
+import type { SentenceCode } from '../../../sentences.ts';
+
+export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
+  suppressed_bounce: 'blocked because an earlier mail bounced',
+  suppressed_complaint: 'blocked after an earlier complaint',
+  left_target: 'no longer in its contact type or segment',
+  not_in_target: 'not in its contact type or segment',
+  contact_deleted: 'the person was deleted',
+  kept_in_outbox: 'kept in the outbox',
+  held_missed_time: 'Missed its time by {minutes} min: {cause}',
+  not_cancellable: 'Only a scheduled or running mailing can be cancelled',
+  not_pausable: 'Only a running mailing can be paused',
+  not_resumable: 'Only a paused mailing can be resumed',
+  only_cancellable: 'The sender was deleted: the mailing can only be cancelled',
+  not_retriable: 'Only a finished mailing that failed for some people can be sent to them again',
+  not_changeable: 'A mailing that is running or finished cannot be changed',
+  payload_too_large: 'This is more than the service reads at once',
+  not_found: 'There is no such record',
+};
