@@ -51,5 +51,17 @@ function atRest(html: string): string {
     .replaceAll(/(<img\b[^<>]*?\s)src=(?!["']?data:)/gi, '$1data-src=')
     .replaceAll(/<(a|area)(?=\s)/gi, '<$1 tabindex="-1"')
     .replace(/<body(?=[\s>])/i, '<body tabindex="0"');
+  return rested(/<body[\s>]/i.test(still) ? still : withBody(still));
+}
+
+/** Gives HTML without a body element the one that a browser would add, where the browser would add it. */
+function withBody(html: string): string {
+  for (const before of [/<\/head\s*>/i, /<html\b[^<>]*>/i, /<!doctype[^<>]*>/i]) {
+    if (before.test(html)) return html.replace(before, '$&<body tabindex="0">');
+  }
+  return `<body tabindex="0">${html}`;
+}
+
+function rested(still: string): string {
   return /<head\b[^<>]*>/i.test(still) ? still.replace(/<head\b[^<>]*>/i, `$&${RESTING}`) : RESTING + still;
 }

@@ -7,6 +7,19 @@ if (!document.cookie.split('; ').includes(cookie)) {
   document.cookie = `${cookie}; Path=/; Max-Age=31536000; SameSite=Lax`;
 }
 
+// A menu closes like a dialog: by Escape, which gives the focus back to its button, and by going elsewhere.
+const menu = document.querySelector<HTMLDetailsElement>('.more details');
+addEventListener('keydown', ({ key }) => {
+  if (key !== 'Escape' || menu?.open !== true) return;
+  menu.open = false;
+  menu.querySelector('summary')?.focus();
+});
+for (const leaving of ['focusin', 'pointerdown']) {
+  addEventListener(leaving, ({ target }) => {
+    if (menu?.open === true && target instanceof Node && !menu.contains(target)) menu.open = false;
+  });
+}
+
 /** How long after `g` the next key still says where to go, in milliseconds. */
 const PATIENCE_MS = 1500;
 const help = document.querySelector<HTMLDialogElement>('#shortcuts');

@@ -1,0 +1,191 @@
+/** Goes through screens in German on a phone by keyboard alone: everything is reached, seen and legible, and nothing is left in English. */
+import type { Browser, Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { de } from '../../../src/dashboard/words/de/index.ts';
+import { en } from '../../../src/dashboard/words/en/index.ts';
+import { sentenceCode } from '../../../src/sentences.ts';
+import { excessWidth, findBarriers, launch, openTab } from '../../support/dashboard/browser.ts';
+import { HOSTILE_NAMES } from '../../support/dashboard/filled-account.ts';
+import { DESK, PHONE } from '../../support/walked-pages.ts';
+import type { Screen } from './screens.ts';
+import { startWalked, type WalkedService } from './walked-service.ts';
+
+/** What the mail on a screen says in English itself. */
+const OF_MAILS: Readonly<Record<string, readonly string[]>> = {
+  'outbox-headers': ['From', 'To', 'Subject'],
+  'outbox-links': ['Unsubscribe or change preferences'],
+};
+
+/** Walks through these screens of an account whose names are hostile. */
+export async function walkInGerman(t: Test, screens: readonly Screen[]): Promise<void> {
+  const browser = await launch(t);
+  const service = await startWalked(t, HOSTILE_NAMES);
+  for (const screen of screens) {
+    // The gallery's own texts are English.
+    if (screen.name.startsWith('gallery')) continue;
+    t.test(`${screen.name} is German for Germans, and works by keyboard alone`, (t) =>
+      walkScreen(t, browser, service, screen),
+    );
+  }
+}
+
+/** Walks through one screen; its window is narrow first, then wide. */
+async function walkScreen(t: Test, browser: Browser, service: WalkedService, screen: Screen): Promise<void> {
+  const { name, isLive = false, account = 'filled' } = screen;
+  const { page, complaints } = await openTab(t, browser, service.origin, {
+    viewport: PHONE,
+    locale: 'de-DE',
+    reducedMotion: 'reduce',
+    ...(account !== 'none' && { cookie: service.cookies[account] }),
+  });
+  await page.goto(service.addressOf(screen), { waitUntil: isLive ? 'load' : 'networkidle' });
+  const texts = (await textsOf(page)).filter((text) => !OF_MAILS[name]?.includes(text));
+  t.strictSame(englishIn(texts), [], `${name}: nothing is in English`);
+  t.ok((await excessWidth(page)) <= 0, `${name}: nothing sticks out`);
+  t.strictSame(await findBarriers(page), [], `${name}: axe finds nothing`);
+  t.strictSame(await tabThrough(page), [], `${name} on a phone: the keyboard reaches everything, and it is seen`);
+  t.strictSame(await openAndEscape(page), [], `${name} on a phone: Escape closes what opens`);
+  await page.setViewportSize(DESK);
+  t.strictSame(await tabThrough(page), [], `${name} on a desk: the keyboard reaches everything, and it is seen`);
+  t.strictSame(complaints, [], `${name}: nothing on the console`);
+  await page.context().close();
+}
+
+/** The texts of the page as they are written there: of elements, and of attributes that are shown or read aloud. */
+function textsOf(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const texts: string[] = [document.title];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      if (walker.currentNode.parentElement?.closest('pre, code, kbd, script') === null) {
+        texts.push(walker.currentNode.textContent ?? '');
+      }
+    }
+    for (const element of document.querySelectorAll('*')) {
+      for (const name of ['aria-label', 'title', 'placeholder', 'alt', 'data-label', 'aria-roledescription']) {
+        texts.push(element.getAttribute(name) ?? '');
+      }
+    }
+    return [...new Set(texts.map((text) => text.trim()).filter((text) => text !== ''))];
+  });
+}
+
+const formsOf = (entry: string | { one: string; other: string }) =>
+  typeof entry === 'string' ? [entry] : [entry.one, entry.other];
+const GERMAN = new Set(Object.values(de).flatMap(formsOf));
+/** The texts that a text of the catalogue becomes with its values; counts are digits. */
+function patternOf(text: string): RegExp {
+  const source = text
+    .replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&')
+    .replaceAll(/\{(?:count|finished|done)\}/g, '[\\d.,]+')
+    .replaceAll(/\{\w+\}/g, '.+');
+  return new RegExp(`^${source}$`, 's');
+}
+
+/** The English texts that are not German too. */
+const ENGLISH = Object.values(en)
+  .flatMap(formsOf)
+  .filter((text) => !GERMAN.has(text) && /[a-z]{2}/i.test(text.replaceAll(/\{\w+\}/g, '')))
+  .map(patternOf);
+const GERMAN_PATTERNS = [...GERMAN].filter((text) => text.includes('{')).map(patternOf);
+
+/** Those of the texts that stand in the English catalogue, or are a sentence of the service. */
+function englishIn(texts: readonly string[]): string[] {
+  return texts.filter(
+    (text) =>
+      sentenceCode(text) !== null ||
+      (ENGLISH.some((pattern) => pattern.test(text)) && !GERMAN_PATTERNS.some((pattern) => pattern.test(text))),
+  );
+}
+
+/** What Tab has to reach: each control that is seen, and of the radio buttons of a group one. */
+const CONTROLS = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary, iframe, [tabindex="0"]')]
+  .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.type !== 'hidden' && e.tabIndex >= 0)
+  .filter((e) => e.type !== 'radio' || e.checked)`;
+
+/** Marks what has to be reached, and gives how many there are. */
+const MARK = `(() => { const all = ${CONTROLS}; all.forEach((e, at) => { e.dataset.stop = at; }); return all.length; })()`;
+
+/** What has the focus: its mark, and what is wrong with how it looks. */
+const FOCUSED = `(() => {
+  const e = document.activeElement;
+  if (e === null || e === document.body || e === document.documentElement) return null;
+  const style = getComputedStyle(e);
+  const isOutlined = e.tagName === 'IFRAME' || (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1);
+  const boxes = [...e.getClientRects()].filter(({ width, height }) => width > 0 && height > 0);
+  const isUncovered = boxes.some(({ left, top, width, height }) =>
+    [[0.5, 0.5], [0.1, 0.2], [0.9, 0.2], [0.1, 0.8], [0.9, 0.8]].some(([x, y]) => {
+      const found = document.elementFromPoint(left + width * x, top + height * y);
+      return found !== null && (found === e || e.contains(found));
+    }));
+  const problem = !isOutlined ? 'shows no focus' : !isUncovered ? 'is hidden' : '';
+  return { stop: e.dataset.stop ?? null, problem, what: e.outerHTML.slice(0, 120) };
+})()`;
+
+interface Focused {
+  stop: string | null;
+  problem: string;
+  what: string;
+}
+
+/** Presses Tab and gives what has the focus then; null where the page has not. A frame takes and leaves it a moment later than an element. */
+async function pressTab(page: Page, before: Focused | null): Promise<Focused | null> {
+  await page.keyboard.press('Tab');
+  const focused: Focused | null = await page.evaluate(FOCUSED);
+  const isAtFrame =
+    before?.what.startsWith('<iframe') || (focused === null && (await page.locator('iframe').count()) > 0);
+  if (!isAtFrame) return focused;
+  await page.waitForTimeout(250);
+  return page.evaluate(FOCUSED);
+}
+
+/** Presses Tab until the focus leaves the page; gives what it did not reach, what hides or does not show the focus, and a trap. */
+async function tabThrough(page: Page): Promise<string[]> {
+  await page.evaluate('document.activeElement?.blur?.(); scrollTo(0, 0); getSelection()?.removeAllRanges()');
+  // The point from which Tab goes on is the beginning of the document.
+  await page.evaluate("document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex')");
+  const count = Number(await page.evaluate(MARK));
+  const seen = new Set<string>();
+  const problems: string[] = [];
+  let focused: Focused | null = null;
+  for (let presses = 0; presses <= 2 * count + 10; presses++) {
+    focused = await pressTab(page, focused);
+    if (focused === null) break;
+    if (focused.problem !== '') problems.push(`${focused.problem}: ${focused.what}`);
+    if (focused.stop !== null && seen.has(focused.stop) && seen.size > 1 && !focused.what.startsWith('<iframe')) break;
+    if (focused.stop !== null) seen.add(focused.stop);
+  }
+  const missed = await page.evaluate(
+    (reached) =>
+      [...document.querySelectorAll<HTMLElement>('[data-stop]')]
+        .filter(({ dataset }) => !reached.includes(dataset.stop ?? ''))
+        .map(({ outerHTML }) => `not reached: ${outerHTML.slice(0, 120)}`),
+    [...seen],
+  );
+  await page.evaluate("document.querySelectorAll('[data-stop]').forEach((e) => e.removeAttribute('data-stop'))");
+  return [...new Set([...problems, ...missed])];
+}
+
+/** Opens each menu and dialog with Enter; gives those that Escape does not close, or after which the focus is lost. */
+async function openAndEscape(page: Page): Promise<string[]> {
+  const problems: string[] = [];
+  const openers = page.locator('button[popovertarget]:not([popovertargetaction="hide"]), nav summary');
+  for (const opener of await openers.all()) {
+    if (!(await opener.isVisible())) continue;
+    const what = await opener.evaluate((element) => element.outerHTML.slice(0, 120));
+    const isOpen = () =>
+      opener.evaluate((element) => {
+        const target = document.getElementById(element.getAttribute('popovertarget') ?? '');
+        return target?.matches(':popover-open') ?? element.closest('details')?.open ?? false;
+      });
+    await opener.press('Enter');
+    if (!(await isOpen())) problems.push(`does not open: ${what}`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Escape');
+    if (await isOpen()) problems.push(`stays open: ${what}`);
+    if (!(await opener.evaluate((element) => element === document.activeElement))) {
+      problems.push(`loses the focus: ${what}`);
+    }
+  }
+  return problems;
+}
