@@ -100,6 +100,11 @@ export interface Served {
   origin: string;
   /** CPU seconds and peak memory of the process so far; from /proc, zero elsewhere. */
   used(): { cpuSeconds: number; maxRssKb: number; rssKb: number };
+  /**
+   * The longest time in milliseconds, since this was last called, in which the HTTP thread answered nobody: work at a stretch, and waiting
+   * for a core where others use them. Calls within a second give the same.
+   */
+  longestStretch(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -124,6 +129,11 @@ export async function served(path: string, settings: Record<string, string> = {}
     return {
       origin,
       used: () => usedBy(child.pid ?? 0),
+      async longestStretch() {
+        const metrics = await (await fetch(`${origin}/metrics`)).text();
+        const [, seconds] = /^sendlark_event_loop_delay_seconds\{quantile="1"\} (\S+)/m.exec(metrics) ?? [];
+        return Math.round(Number(seconds) * 10_000) / 10;
+      },
       async close() {
         child.kill('SIGTERM');
         await once(child, 'exit');

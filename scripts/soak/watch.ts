@@ -6,6 +6,8 @@ interface Sample {
   minute: number;
   rssMb: number;
   walMb: number;
+  /** The longest stretch on the HTTP thread since the sample before. */
+  stretchMs: number;
 }
 
 const EVERY_MS = 2000;
@@ -21,10 +23,11 @@ export class Watch {
 
   constructor(service: Served, walPath: string) {
     const started = performance.now();
-    this.#timer = setInterval(() => {
+    this.#timer = setInterval(async () => {
       const walMb = (statSync(walPath, { throwIfNoEntry: false })?.size ?? 0) / 1e6;
       const minute = (performance.now() - started) / 60_000;
-      this.#samples.push({ minute, rssMb: service.used().rssKb / 1024, walMb });
+      const stretchMs = await service.longestStretch().catch(() => 0);
+      this.#samples.push({ minute, rssMb: service.used().rssKb / 1024, walMb, stretchMs });
     }, EVERY_MS);
   }
 
@@ -43,6 +46,7 @@ export class Watch {
       minute,
       'RSS MB': Math.round(most(samples, 'rssMb')),
       'WAL MB': Math.round(most(samples, 'walMb') * 10) / 10,
+      'longest stretch on the HTTP thread, ms': Math.round(most(samples, 'stretchMs')),
     }));
   }
 
@@ -66,6 +70,6 @@ export class Watch {
   }
 }
 
-function most(samples: readonly Sample[], what: 'rssMb' | 'walMb'): number {
+function most(samples: readonly Sample[], what: keyof Sample): number {
   return Math.max(0, ...samples.map((sample) => sample[what]));
 }

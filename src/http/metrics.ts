@@ -11,6 +11,8 @@ import { countHeld } from '../senders/list-holds.ts';
 /** Counting a long queue takes milliseconds, so requests within this time share one count. */
 const FRESH_MS = 1000;
 const QUANTILES = [0.5, 0.99, 1];
+/** How often the delay is sampled. Each sample is the time since the one before, so without any delay it is this long. */
+const SAMPLED_MS = 10;
 
 export async function metricsPage(app: FastifyInstance, deps: Deps): Promise<void> {
   const { registry, collect, close } = createMetrics(deps);
@@ -53,7 +55,7 @@ function createMetrics({ db, clock, config }: Deps) {
   const databaseBytes = gauge('database_bytes', 'Size of the database.');
   const residentMemory = gauge('resident_memory_bytes', 'Memory of the process.');
 
-  const delay = monitorEventLoopDelay();
+  const delay = monitorEventLoopDelay({ resolution: SAMPLED_MS });
   delay.enable();
 
   function collect(): void {
@@ -70,7 +72,7 @@ function createMetrics({ db, clock, config }: Deps) {
     for (const quantile of QUANTILES) {
       // Without samples a percentile would be the largest number.
       const nanoseconds = delay.count === 0 ? 0 : delay.percentile(quantile * 100);
-      eventLoopDelay.set({ quantile }, nanoseconds / 1e9);
+      eventLoopDelay.set({ quantile }, Math.max(0, nanoseconds / 1e9 - SAMPLED_MS / 1000));
     }
     delay.reset();
     walBytes.set(fileBytes(`${config.DATABASE_PATH}-wal`));
