@@ -1,7 +1,7 @@
 /** The pictures of an account: storing them, changing what they are called, and deleting those that nothing needs. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { and, eq, sql } from 'drizzle-orm';
+import { and, desc, eq, sql } from 'drizzle-orm';
 import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedRecord } from '../database/ownership.ts';
@@ -22,6 +22,8 @@ export const MAX_PICTURES = 10_000;
 /** Writing or reading one part takes a few milliseconds; between two of them other requests are answered. */
 const PART_BYTES = 128 * 1024;
 const LOCK_WAIT_MS = 1500;
+/** How many pictures the designer offers. */
+const MAX_OFFERED = 200;
 const MAX_NAME_CHARACTERS = 255;
 const MAX_FILE_NAME_CHARACTERS = 60;
 
@@ -138,6 +140,31 @@ function whyKept({ single_sends, automation_mails, sent_mails }: typeof pictures
   const count = single_sends + automation_mails;
   if (count > 1) return sentence('picture_used', { count });
   return count === 1 ? SENTENCES.picture_used_once : null;
+}
+
+/** A picture as the designer offers it. */
+export interface OfferedPicture {
+  /** Its path under the public address. */
+  path: string;
+  name: string;
+  width: number;
+  height: number;
+}
+
+/** The newest pictures of an account; with `id`, that one alone. */
+export function offeredPictures(db: Db, accountId: number, id?: number): OfferedPicture[] {
+  return db
+    .select({
+      path: sql<string>`'/pictures/' || ${pictures.public_id} || '/' || ${pictures.file_name}`,
+      name: pictures.name,
+      width: pictures.width,
+      height: pictures.height,
+    })
+    .from(pictures)
+    .where(and(eq(pictures.user_id, accountId), id === undefined ? undefined : eq(pictures.id, id)))
+    .orderBy(desc(pictures.id))
+    .limit(MAX_OFFERED)
+    .all();
 }
 
 /** The bytes of a stored picture, read in parts between which other requests are answered. */

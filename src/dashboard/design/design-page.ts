@@ -20,6 +20,7 @@ import { page, READ, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import { builtUrls } from '../../http/static-files.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
+import { designPictures } from './design-pictures.ts';
 
 /** Only our own scripts run, only our server is called, and only our pages may frame it; pictures load from wherever the mail has them. */
 const POLICY = [
@@ -104,6 +105,8 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     );
     return { message: 'Saved' };
   });
+
+  await designPictures(app, deps, requireDesign);
 
   app.post<Call>('/design/:token/preview', { onRequest }, async (request) => {
     const design = requireDesign(request.params.token);

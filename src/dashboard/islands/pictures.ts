@@ -1,9 +1,8 @@
 /** Adds several pictures at once: chosen, dropped or pasted, scaled down first, with progress for each. Copies addresses. */
 import { readPage } from './parts/read-page.ts';
+import { scaledDown } from './parts/scaled-down.ts';
 
 interface Props {
-  /** Pictures wider than this many pixels are scaled down. */
-  maxWidth?: number;
   words?: Record<'sending' | 'failed' | 'done' | 'some', string>;
   copied: string;
 }
@@ -14,15 +13,11 @@ interface Answer {
   note: string | null;
 }
 
-const QUALITY = 0.85;
-/** A GIF may move, which a canvas cannot. */
-const SCALED = ['image/png', 'image/jpeg', 'image/webp'];
-
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="pictures"]')) {
   const props: Props = JSON.parse(island.dataset.props ?? '{}');
   takeCopies(island, props.copied);
   const form = island.querySelector<HTMLFormElement>('form.add-pictures');
-  if (form !== null && props.words && props.maxWidth) takeFiles(island, form, props.words, props.maxWidth);
+  if (form !== null && props.words) takeFiles(island, form, props.words);
 }
 
 function say(island: HTMLElement, text: string): void {
@@ -46,7 +41,7 @@ function takeCopies(island: HTMLElement, copied: string): void {
   });
 }
 
-function takeFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullable<Props['words']>, maxWidth: number) {
+function takeFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullable<Props['words']>) {
   const input = form.querySelector<HTMLInputElement>('input[type="file"]');
   const list = form.querySelector<HTMLElement>('[data-pictures="uploads"]');
   const send = form.querySelector<HTMLElement>('[data-pictures="send"]');
@@ -89,9 +84,7 @@ function takeFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullabl
       const row = rows[at];
       if (row === undefined) continue;
       try {
-        const { problem, note } = await upload(await scaledDown(file, maxWidth), file.name, (share) =>
-          row.moved(share),
-        );
+        const { problem, note } = await upload(await scaledDown(file), file.name, (share) => row.moved(share));
         if (problem !== null) refused++;
         row.ended(problem, note);
       } catch {
@@ -134,22 +127,6 @@ class Row {
     text.textContent = problem ?? note;
     this.#progress.replaceWith(text);
   }
-}
-
-/** The file, or in its place the same picture with at most this width in pixels and in the same format. */
-async function scaledDown(file: File, maxWidth: number): Promise<Blob> {
-  if (!SCALED.includes(file.type)) return file;
-  const bitmap = await createImageBitmap(file).catch(() => null);
-  // The server says what is wrong with a file that the browser cannot show.
-  if (bitmap === null || bitmap.width <= maxWidth) return file;
-  const canvas = document.createElement('canvas');
-  canvas.width = maxWidth;
-  canvas.height = Math.max(1, Math.round((bitmap.height * maxWidth) / bitmap.width));
-  canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
-  bitmap.close();
-  const scaled = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, file.type, QUALITY));
-  // A browser that cannot write the format gives a PNG instead.
-  return scaled?.type === file.type ? scaled : file;
 }
 
 /** Sends a file; unlike fetch, an XMLHttpRequest says how far it is. Rejects when there is no answer. */

@@ -1,5 +1,6 @@
 /** The design page in the browser: the editor, saving, the preview in a sandboxed frame, the test mail. */
 import type { Editor, EditorConfig, Plugin } from 'grapesjs';
+import { listPictures, type Picture, pictureLibrary } from './parts/pictures.ts';
 
 declare global {
   interface Window {
@@ -179,7 +180,7 @@ function nameFields(): void {
   }
 }
 
-function openEditor(mjml: string, fields: string[]): void {
+function openEditor(mjml: string, fields: string[], pictures: Picture[]): void {
   const plugin = window['grapesjs-mjml'];
   const editor = window.grapesjs.init({
     container: '#editor',
@@ -187,7 +188,11 @@ function openEditor(mjml: string, fields: string[]): void {
     storageManager: false,
     telemetry: false,
     cssIcons: '',
-    assetManager: { upload: false, embedAsBase64: false },
+    assetManager: pictureLibrary(
+      pictures,
+      () => editor,
+      (work) => void showProgress('Adding pictures …', work),
+    ),
     blockManager: { appendOnClick: true },
     plugins: [
       (made) =>
@@ -267,6 +272,6 @@ element('save', HTMLButtonElement).disabled = isLocked;
 
 const { mjml = '', html, isDrawable, fields = [] } = await call('/content');
 if (html !== undefined) openSource('html', html, fields);
-else if (isDrawable) openEditor(mjml, fields);
+else if (isDrawable) openEditor(mjml, fields, await listPictures());
 else openSource('mjml', mjml, fields);
 if (!isLocked) status.textContent = '';

@@ -16,8 +16,6 @@ import { measures, type Picture, pathOf, usesInWords } from './records.ts';
 
 const ROWS = 24;
 const SEE_OTHER = 303;
-/** Wider pictures are scaled down in the browser before they are sent: no mail shows them wider, and everybody would load them. */
-const MAX_WIDTH = 1600;
 
 interface ListQuery {
   search?: string;
@@ -95,7 +93,7 @@ function Library({ mayAdd, problem, ...list }: List) {
     some: language.say('pictures.some'),
   };
   return (
-    <Island name="pictures" data={{ maxWidth: MAX_WIDTH, words, copied: language.say('pictures.copied') }}>
+    <Island name="pictures" data={{ words, copied: language.say('pictures.copied') }}>
       {mayAdd && <AddForm problem={problem} />}
       <p class="visually-hidden" role="status" data-pictures="news" />
       <div id="library" class="stack">
