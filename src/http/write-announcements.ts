@@ -3,13 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { announceWrite, endWrite } from '../database/write-turns.ts';
 
 /**
- * Announces every request that is not a GET, from before its handler until its answer. Uploads are not announced, because the import
+ * Announces every request to a route for more than GET and HEAD, from before its handler until its answer. Uploads are not announced, because the import
  * thread does their writing. Call before the routes are registered.
  */
 export function installWriteAnnouncements(app: FastifyInstance): void {
   const announced = new WeakSet<object>();
   app.addHook('onRoute', (route) => {
-    if (route.method === 'GET' || route.config?.upload === true) return;
+    const isReading = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD');
+    if (isReading || route.config?.upload === true) return;
     route.preHandler = [
       ...[route.preHandler ?? []].flat(),
       (request, _reply, done) => {

@@ -59,12 +59,10 @@ export function listCustomFields(db: Db, accountId: number): CustomField[] {
   return reader(accountId);
 }
 
-/** Prepares the query once, since every request about contacts runs it. */
+/** Prepares the query once, since every request about contacts runs it. SQLite would need more time to sort the few rows than to find them. */
 function customFieldsReader(db: Db): (accountId: number) => CustomField[] {
-  const statement = db.$client.prepare<[number], CustomField>(
-    'SELECT * FROM custom_fields WHERE user_id = ? ORDER BY id',
-  );
-  return (accountId) => statement.all(accountId);
+  const statement = db.$client.prepare<[number], CustomField>('SELECT * FROM custom_fields WHERE user_id = ?');
+  return (accountId) => statement.all(accountId).sort((one, other) => one.id - other.id);
 }
 
 /** The display label of a field: underscores as spaces, in title case. */
