@@ -4,9 +4,11 @@ import { randomBytes } from 'node:crypto';
 /** The most ids that are looked up in one mail: as many as an account can have pictures. */
 const MAX_FOUND = 10_000;
 
+const ID_DIGITS = 32;
+
 /** A new public id of a picture, which nobody can guess. */
 export function newPictureId(): string {
-  return randomBytes(16).toString('hex');
+  return randomBytes(ID_DIGITS / 2).toString('hex');
 }
 
 /**
@@ -15,9 +17,9 @@ export function newPictureId(): string {
  */
 export function findPictureIds(text: string): string {
   const found = new Set<string>();
-  for (const [id] of text.matchAll(/(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/g)) {
+  for (const [digits] of text.matchAll(/[0-9a-f]{32,}/g)) {
     if (found.size === MAX_FOUND) break;
-    found.add(id);
+    if (digits.length === ID_DIGITS) found.add(digits);
   }
   return JSON.stringify([...found]);
 }
