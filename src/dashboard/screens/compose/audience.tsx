@@ -165,7 +165,7 @@ function Targets({ targets, given, problems }: { targets: readonly Target[]; giv
   const language = useLanguage();
   const problem = [...(problems.recipient_id ?? []), ...(problems.exclude_specific_recipient_id ?? [])].join(' ');
   const box = (name: 'recipient_id' | 'exclude_specific_recipient_id', { value }: Target, label: string) => (
-    <span class="choose">
+    <span class="pick">
       <input
         type="checkbox"
         name={name}

@@ -31,7 +31,11 @@ export function sendStep(
   const page = (
     <>
       <StepTabs utr={draft.utr} current={current} />
-      {draft.status === QUEUED && <Notice>{<QueuedNote />}</Notice>}
+      {draft.status === QUEUED && (
+        <Notice>
+          <QueuedNote />
+        </Notice>
+      )}
       {problem !== '' && (
         <Notice tone="bad" isNews>
           {problem}
@@ -100,8 +104,6 @@ export function SavedForm({
     <Island name="autosave" data={texts}>
       <div class="compose">
         <form method="post" action={stepAddress(draft.utr, step)} class="stack" data-autosave>
-          <input type="hidden" name="unchanged_since" value={draft.updated_at} />
-          <input type="hidden" name="seen" value={seen} />
           {children}
           <div class="buttons">
             <button type="submit" class="primary" name="next" value="1">
@@ -114,6 +116,8 @@ export function SavedForm({
               {saved !== null && language.say('compose.savedAt', { time: language.dateTime(saved) })}
             </span>
           </div>
+          <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+          <input type="hidden" name="seen" value={seen} />
         </form>
         {beside && <div class="stack compose-beside">{beside}</div>}
       </div>

@@ -163,10 +163,10 @@ function Now({ draft, count }: { draft: Draft; count: number }) {
           : language.say('compose.schedule.now.about', { count: seconds })}
       </p>
       <form method="post" action={stepAddress(draft.utr, 'schedule')}>
-        <input type="hidden" name="unchanged_since" value={draft.updated_at} />
         <Button name="when" value="now">
           {language.say('compose.schedule.send', { count })}
         </Button>
+        <input type="hidden" name="unchanged_since" value={draft.updated_at} />
       </form>
     </Card>
   );
@@ -197,7 +197,6 @@ function Later({ draft, count, now, when, problems = {} }: LaterProps) {
     <Card title={language.say('compose.schedule.later')}>
       <Island name="weekday" data={{ locale: language.locale }}>
         <form method="post" action={stepAddress(draft.utr, 'schedule')}>
-          <input type="hidden" name="unchanged_since" value={draft.updated_at} />
           <div class="fields-in-row">
             <TextField
               name="date"
@@ -226,6 +225,7 @@ function Later({ draft, count, now, when, problems = {} }: LaterProps) {
           <Button look="plain" name="when" value="later">
             {language.say('compose.schedule.book', { count })}
           </Button>
+          <input type="hidden" name="unchanged_since" value={draft.updated_at} />
         </form>
       </Island>
     </Card>

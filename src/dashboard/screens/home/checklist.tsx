@@ -35,7 +35,12 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
           ? language.say('home.step.people.done', { count: contacts })
           : language.say('home.step.people.text'),
     },
-    { name: 'design', isDone: hasDesign === 1, href: '/mailings', text: todo('design', hasDesign === 1) },
+    {
+      name: 'design',
+      isDone: hasDesign === 1,
+      href: hasDesign === 1 ? '/mailings' : '/mailings/new',
+      text: todo('design', hasDesign === 1),
+    },
     { name: 'outbox', isDone: hasSent === 1, href: '/outbox', text: todo('outbox', hasSent === 1) },
     {
       name: 'relay',

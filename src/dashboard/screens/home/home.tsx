@@ -25,9 +25,14 @@ export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise
         section: 'home',
         ...(viewer.role !== 'viewer' && {
           action: (
-            <LinkButton href="/people/import" look="plain" icon="plus">
-              {language.say('home.import')}
-            </LinkButton>
+            <div class="buttons">
+              <LinkButton href="/people/import" look="plain" icon="plus">
+                {language.say('home.import')}
+              </LinkButton>
+              <LinkButton href="/mailings/new" icon="plus">
+                {language.say('compose.new')}
+              </LinkButton>
+            </div>
           ),
         }),
       } as const;

@@ -65,7 +65,7 @@ export async function checkStep(app: FastifyInstance): Promise<void> {
     test = { address: viewerOf(request).email, problem: '' },
   ) {
     const api = new ApiClient(app, request);
-    const [draft, audience, { mail, problems }, { contents }, { senders }] = await Promise.all([
+    const [draft, audience, { mail, problems, problem }, { contents }, { senders }] = await Promise.all([
       readDraft(api, utr),
       readAudience(api, utr),
       readMail(api, utr, email),
@@ -76,24 +76,25 @@ export async function checkStep(app: FastifyInstance): Promise<void> {
     const content = (
       <div class="stack">
         <MissingParts utr={utr} missing={missingParts(draft, audience)} />
-        <Look utr={utr} mail={mail} problems={problems} email={email} isDark={colours === 'dark'} />
         {mail !== null && mail.problem === null && <Checks mail={mail} known={contents} address={address} />}
+        <Look utr={utr} mail={mail} problems={problems} email={email} isDark={colours === 'dark'} />
         <TestMail utr={utr} {...test} />
       </div>
     );
-    return sendStep(request, reply, draft, 'check', content);
+    return sendStep(request, reply, draft, 'check', content, problem);
   }
 }
 
-/** The mail as this person sees it; null with the problems of the address where nobody of the audience has it. */
+/** The mail as this person sees it; null where nobody of the audience has the address, or the service asks for patience. */
 async function readMail(
   api: ApiClient,
   utr: string,
   email = '',
-): Promise<{ mail: ShownMail | null; problems: Problems }> {
+): Promise<{ mail: ShownMail | null; problems: Problems; problem: string }> {
   const query = new URLSearchParams({ utr, ...(email.trim() !== '' && { email }) });
   const { message, errors }: ApiAnswer<{ mail: ShownMail }> = await api.send('GET', `/single-send/mail?${query}`);
-  return { mail: message?.mail ?? null, problems: typeof errors === 'object' ? errors : {} };
+  const [problems, problem] = typeof errors === 'object' ? [errors, ''] : [{}, errors ?? ''];
+  return { mail: message?.mail ?? null, problems, problem };
 }
 
 interface LookProps {
@@ -142,9 +143,10 @@ function Look({ utr, mail, problems, email, isDark }: LookProps) {
             {language.say('mail.note')} {isDark && language.say('compose.check.dark.about')}
           </p>
           <MailFrames source={`${stepAddress(utr, 'mail')}${query.size === 0 ? '' : `?${query}`}`} />
-          <Card title={language.say('mail.plainText')}>
+          <details class="plain-text">
+            <summary>{language.say('mail.plainText')}</summary>
             <pre class="source">{mail.text || language.say('mail.noText')}</pre>
-          </Card>
+          </details>
         </>
       )}
     </>

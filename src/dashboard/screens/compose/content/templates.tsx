@@ -71,9 +71,9 @@ function Templates({ draft, templates }: { draft: Draft; templates: readonly Tem
           <li key={id} class="card">
             <img src={`/images/templates/${image}`} alt="" loading="lazy" />
             <form method="post" action={stepAddress(draft.utr, 'templates')}>
+              <Button look="plain">{language.say('compose.templates.use', { name })}</Button>
               <input type="hidden" name="unchanged_since" value={draft.updated_at} />
               <input type="hidden" name="template_id" value={id} />
-              <Button look="plain">{language.say('compose.templates.use', { name })}</Button>
             </form>
           </li>
         ))}
