@@ -1,0 +1,120 @@
+/** Composing a mailing in the browser: by clicking, saved by itself, in two tabs. */
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+import { RECALL, readyToSend, sendDetails } from '../support/single-sends.ts';
+import { openPool } from '../support/smtp/pools.ts';
+import { startSink } from '../support/smtp/scripted-relay.ts';
+import { skipWithout } from '../support/tools.ts';
+
+/** A listening service whose mails leave for a relay, and the cookie of an editor. */
+async function listening(t: Test) {
+  const sink = await startSink(t);
+  const pool = openPool(t, sink);
+  const { app } = await readyToSend(t, { SENDER_VERIFICATION: 'optional' }, () => pool);
+  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.fastify.server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const cookie = cookieOf(app, addPerson(app, 'editor', { name: 'Ada' }));
+  return { app, sink, origin, cookie };
+}
+
+const utrOf = (url: string) => /\/mailings\/([0-9a-f-]{36})/.exec(url)?.[1] ?? '';
+
+t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) => {
+  const browser = await launch(t);
+
+  t.test('from nothing to sent, by clicking', async (t) => {
+    const { app, sink, origin, cookie } = await listening(t);
+    const { page, complaints } = await openTab(t, browser, origin, { cookie });
+    await page.goto(`${origin}/`);
+    await page.getByRole('link', { name: 'New mailing' }).click();
+    await page.getByLabel('Name').fill('Spring');
+    await page.getByRole('button', { name: 'Make the draft' }).click();
+    await page.getByLabel('Send to Readers').check();
+    await page.getByText('Goes to 3 people').waitFor();
+    await page.getByRole('button', { name: 'Save and go on' }).click();
+
+    await page.getByLabel('Subject').fill('FREE for ');
+    await page.getByText('Placeholders', { exact: true }).click();
+    await page.getByRole('button', { name: 'Put ((first_name)) into the field' }).click();
+    t.equal(await page.getByLabel('Subject').inputValue(), 'FREE for ((first_name))');
+    await page.getByText('Words in capitals, such as FREE').waitFor();
+    await page.getByLabel('Preview text').fill('News of the spring');
+    // Following a link saves what was typed just before.
+    await page.getByRole('link', { name: 'Choose a template' }).click();
+    await page.getByRole('button', { name: 'Use Plain letter' }).click();
+    await page.getByText('It is the template “Plain letter”').waitFor();
+    t.equal(await page.getByLabel('Preview text').inputValue(), 'News of the spring');
+    await page.getByRole('link', { name: 'Check' }).click();
+    await page.getByText('Nothing is missing.').waitFor();
+    await page.getByLabel('See it as this person').fill('zoe@example.org');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('FREE for Zoë').waitFor();
+
+    await page.getByRole('link', { name: 'Schedule' }).click();
+    await page.getByRole('button', { name: 'Send to 3 people' }).click();
+    await page.getByText(/It leaves in \d+ seconds/).waitFor();
+    t.strictSame(await findBarriers(page), []);
+    await page.getByRole('button', { name: 'Stop it' }).click();
+    await page.getByText('The start is cancelled').waitFor();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('link', { name: 'Schedule' }).click();
+    await page.getByRole('button', { name: 'Send to 3 people' }).click();
+    await page.getByText(/It leaves in/).waitFor();
+    app.clock.advance(RECALL);
+    await app.background();
+    await page.locator('.badge', { hasText: 'Sent' }).waitFor();
+    t.strictSame(
+      sink.received
+        .map(({ to }) => to)
+        .filter((to) => to.endsWith('.org'))
+        .sort(),
+      ['Ann@example.org', 'Bob@example.org', 'zoe@example.org'],
+    );
+    t.match(await sendDetails(app, utrOf(page.url())), { status: 3, delivered: 3 });
+    t.strictSame(complaints, []);
+  });
+
+  t.test('in the designer, which leads back', async (t) => {
+    const { app, origin, cookie } = await listening(t);
+    const { page, complaints } = await openTab(t, browser, origin, { cookie });
+    const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
+    const { utr } = made.body.message;
+    await app.one.call('POST', '/single/send/save', { form: { utr, template_id: 9 } });
+    await page.goto(`${origin}/mailings/${utr}/edit/content`);
+    await page.getByRole('link', { name: 'Open the designer' }).click();
+    const designer = page.frameLocator('iframe.designer');
+    await designer.getByText('Loading …').waitFor({ state: 'detached' });
+    await designer.getByRole('button', { name: 'Save', exact: true }).click();
+    await designer.getByText('Saved').waitFor();
+    await page.getByRole('link', { name: 'Back to the content' }).click();
+    await page.getByText('It is your own design.').waitFor();
+    t.strictSame(complaints, []);
+  });
+
+  t.test('in two tabs, of which the second is told and chooses', async (t) => {
+    const { app, origin, cookie } = await listening(t);
+    const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
+    const { utr } = made.body.message;
+    const url = `${origin}/mailings/${utr}/edit/content`;
+    const [one, two] = [await openTab(t, browser, origin, { cookie }), await openTab(t, browser, origin, { cookie })];
+    await one.page.goto(url);
+    await two.page.goto(url);
+    app.clock.advance(1000);
+    await one.page.getByLabel('Subject').fill('From the first');
+    await one.page.getByText('The subject has 14 characters.').waitFor();
+    app.clock.advance(1000);
+    await one.page.getByLabel('Subject').fill('From the first again');
+    await one.page.getByText('The subject has 20 characters.').waitFor();
+    await two.page.getByLabel('Subject').fill('From the second');
+    await two.page.getByText('Somebody else has changed this mailing.').waitFor();
+    await two.page.getByRole('button', { name: 'Save', exact: true }).click();
+    await two.page.getByRole('heading', { name: 'Two versions of this mailing' }).waitFor();
+    t.strictSame(await findBarriers(two.page), []);
+    await two.page.getByRole('button', { name: 'Save mine' }).click();
+    await two.page.getByText('Saved.').waitFor();
+    t.equal((await sendDetails(app, utr)).subject, 'From the second');
+  });
+});
