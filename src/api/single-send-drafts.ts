@@ -19,7 +19,7 @@ import {
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
 import { requireSingleSend } from '../single-sends/actions.ts';
-import { contentSource, countDraftAudience, createDraft, saveDraft } from '../single-sends/drafts.ts';
+import { changerName, contentSource, countDraftAudience, createDraft, saveDraft } from '../single-sends/drafts.ts';
 import { singleSendErrors } from '../single-sends/single-sends.ts';
 
 const tags = ['Single sends'];
@@ -66,6 +66,7 @@ const Draft = Type.Object({
   time_zone: Type.String(),
   recall_seconds: integer(),
   updated_at: isoTimestampSchema(),
+  changed_by: nullable(Type.String()),
 });
 
 export const singleSendDraftRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -83,7 +84,7 @@ export const singleSendDraftRoutes: FastifyPluginAsyncTypebox<Deps> = async (app
       },
     },
     async (request) => {
-      const utr = createDraft(deps, request.accountId, request.body.single_send_name);
+      const utr = createDraft(deps, request.accountId, request.body.single_send_name, request.actor);
       return { status: 'success' as const, message: { utr } };
     },
   );
@@ -107,7 +108,10 @@ export const singleSendDraftRoutes: FastifyPluginAsyncTypebox<Deps> = async (app
     },
     async (request) => {
       const { utr, unchanged_since: since, ...changes } = request.body;
-      const updated_at = saveDraft(deps, request.accountId, utr, changes, since);
+      const updated_at = saveDraft(deps, request.accountId, utr, changes, {
+        ...request.actor,
+        unchangedSince: since,
+      });
       return { status: 'success' as const, message: { updated_at } };
     },
   );
@@ -130,6 +134,7 @@ export const singleSendDraftRoutes: FastifyPluginAsyncTypebox<Deps> = async (app
         recipient_id: names(send.recipient_id),
         exclude_specific_recipient_id: names(send.exclude_specific_recipient_id),
         content: contentSource(db, send),
+        changed_by: changerName(db, send),
         tracking: send.tracking === 0 ? (0 as const) : (1 as const),
         time_zone: config.TIME_ZONE,
         recall_seconds: config.RECALL_SECONDS,

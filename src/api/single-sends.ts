@@ -190,7 +190,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     },
     async (request, reply) => {
       const input: SingleSendInput = request.body;
-      const utr = createSingleSend(deps, request.accountId, input);
+      const utr = createSingleSend(deps, request.accountId, input, request.actor);
       wake();
       reply.header('location', location(utr));
       return { status: 'success' as const, message: { utr } };
@@ -250,7 +250,10 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     },
     async (request, reply) => {
       const { utr: given, unchanged_since: since, ...input } = request.body;
-      const utr = updateSingleSend(deps, request.accountId, given, input, since);
+      const utr = updateSingleSend(deps, request.accountId, given, input, {
+        ...request.actor,
+        unchangedSince: since,
+      });
       wake();
       reply.header('location', location(utr));
       return { status: 'success' as const, message: { utr } };

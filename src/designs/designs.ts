@@ -187,6 +187,7 @@ function saveSingleSend({ db, clock }: SingleSendActionDeps, id: number, code: T
         .set({
           template_json: code.template_json || null,
           template_html: code.template_html || null,
+          changed_by: null,
           updated_at: isoTimestamp(clock.now()),
         })
         .where(eq(singleSends.id, id))

@@ -1,6 +1,6 @@
 /** Composing a single send step by step: a draft that may still lack everything, and changes that do not queue it. */
 import { randomUUID } from 'node:crypto';
-import { asc, desc, eq } from 'drizzle-orm';
+import { and, asc, desc, eq } from 'drizzle-orm';
 import { recomputeAndWait } from '../audience/segments/recompute.ts';
 import { checkedTargets } from '../audience/segments/targets.ts';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
@@ -12,11 +12,13 @@ import {
   senders,
   type singleSends,
   unsubscribeGroups,
+  users,
 } from '../database/schema/index.ts';
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { Failure, type FieldErrors } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import {
+  type Change,
   NO_DATE,
   NO_TIME_OF_DAY,
   requireChangeable,
@@ -35,7 +37,12 @@ export type DraftInput = Partial<Omit<SingleSendInput, 'schedule_type' | 'schedu
 const NEEDED = ['single_send_name', 'subject', 'preheader', 'sender_id', 'unsubscribe_group_id'] as const;
 
 /** Stores a draft that has only a name, the account's first sender, a verified one if possible, and its first group; gives its utr. */
-export function createDraft({ db, clock }: SingleSendDeps, accountId: number, name: string): string {
+export function createDraft(
+  { db, clock }: SingleSendDeps,
+  accountId: number,
+  name: string,
+  { userId }: Change,
+): string {
   const now = isoTimestamp(clock.now());
   const utr = randomUUID();
   const sender = db
@@ -61,6 +68,7 @@ export function createDraft({ db, clock }: SingleSendDeps, accountId: number, na
     .get();
   insertDraft(db, {
     user_id: accountId,
+    changed_by: userId,
     utr,
     single_send_name: name,
     subject: '',
@@ -90,7 +98,7 @@ export function saveDraft(
   accountId: number,
   utr: unknown,
   input: DraftInput,
-  unchangedSince?: string,
+  { userId, unchangedSince }: Change,
 ): string {
   const { recipient_id, exclude_specific_recipient_id, sender_id, template_json, template_html, ...plain } = input;
   return db.transaction(
@@ -108,6 +116,7 @@ export function saveDraft(
           template_json: template_json || null,
           template_html: template_html || null,
         }),
+        changed_by: userId,
         updated_at: isoTimestamp(clock.now()),
       };
       if (before.status === SINGLE_SEND_STATUS.queued) requireComplete({ ...before, ...columns });
@@ -124,6 +133,13 @@ function requireComplete(send: SingleSend): void {
   if (missing.length === 0) return;
   const errors: FieldErrors = Object.fromEntries(missing.map((field) => [field, [messages.required(field)]]));
   throw new Failure(422, errors);
+}
+
+/** The name of the user who last changed a single send; null where it was a program or the service, or the user is gone. */
+export function changerName(db: Db, { user_id, changed_by }: SingleSend): string | null {
+  const where = and(eq(users.account_id, user_id), eq(users.id, changed_by ?? 0));
+  const user = db.select({ name: users.name, email: users.email }).from(users).where(where).get();
+  return user === undefined ? null : user.name || user.email;
 }
 
 /** Where the content of a single send comes from: code of its own, its built-in template, or nowhere yet. */

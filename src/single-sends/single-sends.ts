@@ -115,8 +115,20 @@ function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<Single
   return errors;
 }
 
+/** Who changes a single send, and the `updated_at` that they have seen, if they say it. */
+export interface Change {
+  /** Null for a program. */
+  userId: number | null;
+  unchangedSince?: string | undefined;
+}
+
 /** Stores a validated single send and queues it; gives its utr. */
-export function createSingleSend(deps: SingleSendDeps, accountId: number, input: SingleSendInput): string {
+export function createSingleSend(
+  deps: SingleSendDeps,
+  accountId: number,
+  input: SingleSendInput,
+  { userId }: Change,
+): string {
   const { db, clock } = deps;
   const now = isoTimestamp(clock.now());
   const utr = randomUUID();
@@ -126,6 +138,7 @@ export function createSingleSend(deps: SingleSendDeps, accountId: number, input:
     template_html: input.template_html || null,
     exclude_specific_recipient_id: checkedTargets(input.exclude_specific_recipient_id ?? []),
     user_id: accountId,
+    changed_by: userId,
     utr,
     sent_at: NO_TIME,
     created_at: now,
@@ -143,7 +156,7 @@ export function updateSingleSend(
   accountId: number,
   given: unknown,
   input: SingleSendInput,
-  unchangedSince?: string,
+  { userId, unchangedSince }: Change,
 ): string {
   const { db, clock } = deps;
   return db.transaction(
@@ -160,6 +173,7 @@ export function updateSingleSend(
         ...(exclude_specific_recipient_id && {
           exclude_specific_recipient_id: checkedTargets(exclude_specific_recipient_id),
         }),
+        changed_by: userId,
         updated_at: isoTimestamp(clock.now()),
       });
       return before.utr;
@@ -176,7 +190,7 @@ export function requireChangeable(
   db: Db,
   accountId: number,
   utr: unknown,
-  unchangedSince?: string,
+  unchangedSince: string | undefined,
 ): typeof singleSends.$inferSelect {
   const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(utr)));
   const send = db.select().from(singleSends).where(where).get();

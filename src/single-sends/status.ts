@@ -7,6 +7,8 @@ import { type Held, held, NOT_HELD } from '../delivery/queue/held.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 
 const MINUTE_MS = 60_000;
+/** The change was none of a user to what is in the send. */
+const BY_NOBODY = { changed_by: null };
 
 type SingleSend = typeof singleSends.$inferSelect;
 /** The columns of a single send other than those that this file sets. */
@@ -22,7 +24,7 @@ export function insertQueued(db: Db, columns: Columns): void {
 /** Stores a copy of a single send, which is a draft. */
 export function insertCopy(db: Db, columns: Columns): void {
   db.insert(singleSends)
-    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy') })
+    .values({ ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy'), ...BY_NOBODY })
     .run();
 }
 
@@ -49,7 +51,7 @@ export function requeue(db: Db, id: number, columns: Partial<Columns>): void {
 /** Moves the queued sends that match `which` to draft, with the reason. `now` is an ISO timestamp. */
 export function holdQueuedSends(db: Db, which: SQL | undefined, reason: Held, now: string): void {
   db.update(singleSends)
-    .set({ status: SINGLE_SEND_STATUS.draft, ...reason, updated_at: now })
+    .set({ status: SINGLE_SEND_STATUS.draft, ...reason, ...BY_NOBODY, updated_at: now })
     .where(and(eq(singleSends.status, SINGLE_SEND_STATUS.queued), which))
     .run();
 }
@@ -67,7 +69,7 @@ export function cancelBeforeStart(db: Db, id: number, now: string): boolean {
   const isWaiting = sql`(${singleSends.status} = ${SINGLE_SEND_STATUS.queued} OR ${singleSends.held_code} = 'sender_unverified')`;
   const { changes } = db
     .update(singleSends)
-    .set({ status: SINGLE_SEND_STATUS.draft, ...held('cancelled'), updated_at: now })
+    .set({ status: SINGLE_SEND_STATUS.draft, ...held('cancelled'), ...BY_NOBODY, updated_at: now })
     .where(and(eq(singleSends.id, id), isWaiting))
     .run();
   return changes > 0;
@@ -124,6 +126,7 @@ export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now:
       held_code: sql`iif(${isMissed}, 'missed_time', NULL)`,
       held_reason: sql`iif(${isMissed}, replace(${missed}, '{minutes}', ${late}), NULL)`,
       starts_at: sql`iif(schedule_type = 1, starts_at, max(starts_at, ${now.getTime()}))`,
+      ...BY_NOBODY,
       updated_at: isoTimestamp(now),
     })
     .where(

@@ -69,6 +69,8 @@ export const singleSends = sqliteTable(
     held_code: text({ enum: HELD_CODES }),
     held_reason: text(),
     tracking: tracking(),
+    /** The id of the user who last changed what is in it; null for a program, the service or a design link. */
+    changed_by: integer(),
     ...stamps(),
   },
   (table) => [

@@ -7,6 +7,7 @@ export const REPORT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   before_id: 'Only records with a lower id.',
   campaigns: 'What is to be sent, is being sent or is held: single sends, the newest first, then automations.',
   'SingleSendReport.clicks': 'Clicks.',
+  changed_by: 'Name of the user who last changed it; null where it was a program or the service.',
   clicks_by_hour: 'Clicks by hour, UTC.',
   clock: 'wrong: before this release was made, or a day or more before the service last ran.',
   'Overview.contacts': 'Number of contacts.',

@@ -30,11 +30,14 @@ export async function sendConflict(request: FastifyRequest, reply: FastifyReply,
 function Versions({ draft, step, given, now, choices }: Conflict & { choices: Choices }) {
   const language = useLanguage();
   const saved = recordTime(draft.updated_at);
+  const time = saved === null ? '' : language.dateTime(saved);
   const rows = Object.keys(given).filter((name) => String(given[name]) !== String(now[name]));
   return (
     <>
       <Notice tone="warn" isNews>
-        {language.say('compose.conflict.about', { time: saved === null ? '' : language.dateTime(saved) })}
+        {draft.changed_by === null
+          ? language.say('compose.conflict.about', { time })
+          : language.say('compose.conflict.by', { time, name: draft.changed_by })}
       </Notice>
       <Table
         caption={language.say('compose.conflict.title')}

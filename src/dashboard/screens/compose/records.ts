@@ -27,6 +27,8 @@ export interface Draft {
   /** How long a send rests that starts at once. */
   recall_seconds: number;
   updated_at: string;
+  /** Who last changed it; null where it was nobody who is known. */
+  changed_by: string | null;
 }
 
 /** Who would get a mail now, and who not and why. */
@@ -100,8 +102,10 @@ export async function readChoices(api: ApiClient): Promise<Choices> {
 const MISSING = ['people', 'sender', 'group', 'subject', 'preheader', 'content'] as const;
 type Missing = (typeof MISSING)[number];
 
+type Needed = Pick<Draft, 'sender_id' | 'unsubscribe_group_id' | 'subject' | 'preheader' | 'content'>;
+
 /** What a send still lacks, in the order of the steps. */
-export function missingParts(draft: Draft, audience: Audience): Missing[] {
+export function missingParts(draft: Needed, audience: Audience): Missing[] {
   const has: Record<Missing, boolean> = {
     people: audience.recipients > 0,
     sender: draft.sender_id !== 0,

@@ -155,6 +155,8 @@ export const compose: Translation<typeof english> = {
   'compose.conflict.title': 'Zwei Fassungen dieses Mailings',
   'compose.conflict.about':
     'Während Sie schrieben, hat jemand anders, oder Sie in einem anderen Tab, es gespeichert: {time}. Wählen Sie, was bleibt.',
+  'compose.conflict.by':
+    'Während Sie schrieben, hat {name} es gespeichert: {time}. Wenn Sie das selbst waren, dann in einem anderen Tab. Wählen Sie, was bleibt.',
   'compose.conflict.what': 'Was',
   'compose.conflict.mine': 'Ihre Fassung',
   'compose.conflict.theirs': 'Inzwischen gespeichert',

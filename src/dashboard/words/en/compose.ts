@@ -144,6 +144,8 @@ export const compose = {
   'compose.conflict.title': 'Two versions of this mailing',
   'compose.conflict.about':
     'While you were writing, somebody else, or you in another tab, saved it at {time}. Choose what stays.',
+  'compose.conflict.by':
+    'While you were writing, {name} saved it, at {time}. If that was you, it was in another tab. Choose what stays.',
   'compose.conflict.what': 'What',
   'compose.conflict.mine': 'Yours',
   'compose.conflict.theirs': 'Saved by now',

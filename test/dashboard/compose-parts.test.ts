@@ -1,0 +1,90 @@
+/** What composing says of a subject and of a mail, without a service. */
+import t from 'tap';
+import { checkContent, type ShownMail } from '../../src/dashboard/screens/compose/check/content-checks.ts';
+import { inDark } from '../../src/dashboard/screens/compose/check/dark.ts';
+import { subjectHints, subjectLength } from '../../src/dashboard/screens/compose/content/subject-hints.ts';
+import { missingParts } from '../../src/dashboard/screens/compose/records.ts';
+import { seenValue } from '../../src/dashboard/screens/compose/seen.ts';
+import { wallClock } from '../../src/dashboard/screens/compose/wall-clock.ts';
+
+const hintsOf = (subject: string, preheader = 'News') => subjectHints(subject, preheader).map(({ hint }) => hint);
+
+t.test('a plain subject gets no hint, and what filters count gets one', async (t) => {
+  t.strictSame(hintsOf('Your spring letter, ((first_name|friend))'), []);
+  t.strictSame(hintsOf('Fünf Bücher für den BBC-Abend'), [], 'short names in capitals are names');
+  t.strictSame(subjectHints('GREAT NEWS, GREAT day', 'x'), [{ hint: 'capitals', words: 'GREAT, NEWS' }]);
+  t.strictSame(subjectHints('A free book', 'Kostenlos!'), [{ hint: 'words', words: 'free, kostenlos' }]);
+  t.strictSame(hintsOf('Freedom and freestyle'), [], 'only whole words');
+  t.strictSame(hintsOf('Now! Here!'), ['marks']);
+  t.strictSame(hintsOf('x'.repeat(61)), ['long']);
+  t.strictSame(hintsOf('Hello', ''), ['preheader']);
+  t.strictSame(hintsOf('((FIRST_NAME))'), [], 'a placeholder is no word');
+  t.equal(subjectLength('Hi ((first_name|you))'), 6);
+  t.equal(subjectLength('🐦🐦'), 2);
+});
+
+const MAIL: ShownMail = {
+  contact_id: 1,
+  subject: 'News',
+  html: '<html lang="en"><p>Hello</p><a href="http://mail.example.com/u/preview">Leave</a></html>',
+  text: 'Hello\n\n1  Harbour\nSt, Hamburg',
+  placeholders_without_value: [],
+  problem: null,
+};
+const KNOWN = { known: ['first_name'], address: '1 Harbour St' };
+const wrongOf = (mail: Partial<ShownMail>, known = KNOWN) =>
+  checkContent({ ...MAIL, ...mail }, known).own.flatMap(({ check, isGood, values }) =>
+    isGood ? [] : [[check, values.names]],
+  );
+
+t.test('the checks name links that lead nowhere, unknown placeholders and what is missing', async (t) => {
+  t.strictSame(wrongOf({}), []);
+  t.strictSame(wrongOf({ html: '<p>Hello</p>' }), [['leave', '–']]);
+  t.strictSame(wrongOf({ text: 'Hello' }), [['address', '–']]);
+  t.strictSame(wrongOf({}, { ...KNOWN, address: '' }), [['address', '–']]);
+  t.strictSame(wrongOf({ placeholders_without_value: ['first_name', 'frist_name'] }), [
+    ['unknown', 'frist_name'],
+    ['values', 'first_name'],
+  ]);
+  const links = (urls: string[]) => MAIL.html + urls.map((url) => `<a href="${url}">x</a>`).join('');
+  const good = [
+    'https://example.com/a?b=1',
+    'http://shop.example.co.uk',
+    'mailto:a@example.com',
+    'tel:+49 40 123',
+    'https://bücher.example',
+  ];
+  t.strictSame(wrongOf({ html: links(good) }), []);
+  const bad = ['example.com', '#', 'http://localhost/a', 'https://', 'javascript:alert(1)'];
+  t.strictSame(wrongOf({ html: links(bad) }), [['urls', bad.join(', ')]]);
+  t.equal(wrongOf({ html: links(Array.from({ length: 50 }, () => 'y'.repeat(500))) })[0]?.[1]?.length, 5 * 82 - 2);
+});
+
+t.test('in dark colours the rules of the mail for them hold, and no others', async (t) => {
+  const html =
+    '<head><style>@media (prefers-color-scheme: dark) {a{}} @media (PREFERS-color-scheme:light){b{}}</style></head>';
+  t.match(
+    inDark(html),
+    '<head><style>:root { color-scheme: dark; }</style><style>@media (min-width: 0) {a{}} @media (max-width: 0){b{}}',
+  );
+  t.match(inDark('<p>Hi</p>'), /^<style>.*<\/style><p>Hi<\/p>$/);
+});
+
+t.test('what is missing is in the order of the steps', async (t) => {
+  const draft = { sender_id: 0, unsubscribe_group_id: 1, subject: '', preheader: 'x', content: 'none' } as const;
+  t.strictSame(missingParts(draft, { recipients: 0, left_out: [] }), ['people', 'sender', 'subject', 'content']);
+});
+
+t.test('the same targets in another order are the same form', async (t) => {
+  t.equal(seenValue({ to: ['a', 'b'], name: 'x' }), seenValue({ to: ['b', 'a'], name: 'x' }));
+  t.not(seenValue({ to: ['a', 'b'] }), seenValue({ to: ['a'] }));
+});
+
+t.test('the wall clock of a zone is the contract’s date and time', async (t) => {
+  t.strictSame(wallClock(new Date('2026-03-29T00:59:59Z'), 'Europe/Berlin'), { date: '2026-03-29', time: '01:59:59' });
+  t.strictSame(wallClock(new Date('2026-03-29T01:00:00Z'), 'Europe/Berlin'), { date: '2026-03-29', time: '03:00:00' });
+  t.strictSame(wallClock(new Date('2026-01-01T00:00:00Z'), 'America/New_York'), {
+    date: '2025-12-31',
+    time: '19:00:00',
+  });
+});
