@@ -121,6 +121,8 @@ async function day(t: Test): Promise<void> {
 }
 
 t.test('a day of an installation', async (t) => {
+  // Makes the database that tests copy. A migration may read a whole table, once.
+  await startApp(t);
   const plans = await planned(() => day(t));
   const plansOf = (text: RegExp) => plans.filter((plan) => text.test(plan.text));
 
