@@ -179,7 +179,7 @@ export function findAudienceContact(
   return statement.get({ ...bound, ...(addressId !== null && { address: addressId }) }) ?? null;
 }
 
-const COUNT_PAGE_ROWS = 1000;
+const COUNT_PAGE_ROWS = 4000;
 
 /** An audience in numbers, and one person of it. */
 export interface AudienceCount {
@@ -200,31 +200,43 @@ export async function countAudience(
   let contact_id: number | null = null;
   for (const [at, target] of progress.targets.entries()) {
     // A reason of '': counted under an earlier target.
+    const members = MEMBERS[target.table];
+    const reached = client
+      .prepare<Record<string, unknown>, number | null>(
+        `SELECT max(address_id) FROM (${members} ORDER BY p.address_id LIMIT ${COUNT_PAGE_ROWS})`,
+      )
+      .pluck();
     const page = client.prepare<
       Record<string, unknown>,
-      { address_id: number; contact_id: number | null; reason: string | null }
+      { reason: string | null; count: number; contact_id: number | null }
     >(`
-      SELECT d.address_id, d.contact_id, iif(${isInTargets('@earlier', 'd.address_id')}, '', iif(${isInTargets('@excluded', 'd.address_id')}, '${SENTENCES.excluded}', ${ineligibilityReason('d', '@group')})) AS reason
-      FROM (SELECT address_id, contact_id FROM (${MEMBERS[target.table]}) ORDER BY address_id LIMIT ${COUNT_PAGE_ROWS}) d
-      ORDER BY d.address_id`);
+      SELECT reason, count(*) AS count, min(contact_id) AS contact_id FROM (
+        SELECT d.contact_id, CASE
+          WHEN @earlier <> '[]' AND ${isInTargets('@earlier', 'd.address_id')} THEN ''
+          WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'd.address_id')} THEN '${SENTENCES.excluded}'
+          WHEN d.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('d', '@group')}
+          END AS reason
+        FROM (${members} AND p.address_id <= @last) d)
+      GROUP BY reason`);
     const bounds = {
       group: groupId,
       target: target.id,
       excluded: JSON.stringify(progress.excluded),
       earlier: JSON.stringify(progress.targets.slice(0, at)),
     };
-    for (let after = 0, more = true; more; ) {
-      const people = page.all({ ...bounds, after });
-      for (const person of people) {
-        if (person.reason === null) {
-          recipients++;
-          contact_id ??= person.contact_id;
-        } else if (person.reason !== '') {
-          reasons.set(person.reason, (reasons.get(person.reason) ?? 0) + 1);
+    let after = 0;
+    for (;;) {
+      const last = reached.get({ target: target.id, after }) ?? null;
+      if (last === null) break;
+      for (const { reason, count, contact_id: contact } of page.all({ ...bounds, after, last })) {
+        if (reason === null) {
+          recipients += count;
+          contact_id ??= contact;
+        } else if (reason !== '') {
+          reasons.set(reason, (reasons.get(reason) ?? 0) + count);
         }
       }
-      after = people.at(-1)?.address_id ?? after;
-      more = people.length === COUNT_PAGE_ROWS;
+      after = last;
       await setImmediate();
     }
   }

@@ -110,7 +110,7 @@ function AudienceForm({ draft, given, choices, audience, problems }: FormProps) 
           {language.say('compose.audience.empty.text')}
         </Empty>
       ) : (
-        <Targets targets={targets} given={given} problems={problems} />
+        <Targets targets={chosenFirst(targets, given)} given={given} problems={problems} />
       )}
       {senders.length === 0 ? (
         <p>
@@ -159,6 +159,13 @@ function AudienceForm({ draft, given, choices, audience, problems }: FormProps) 
 function withNone(language: Language, value: Fields[string] | undefined, options: { value: string; label: string }[]) {
   const isChosen = options.some((option) => option.value === value);
   return isChosen ? options : [{ value: '', label: language.say('compose.choose') }, ...options];
+}
+
+/** The targets in their order, those that are chosen before the others, so that they are seen in a long list. */
+function chosenFirst(targets: readonly Target[], given: Fields): Target[] {
+  const chosen = [given.recipient_id, given.exclude_specific_recipient_id].flat();
+  const isChosen = ({ value }: Target) => chosen.includes(value);
+  return [...targets.filter(isChosen), ...targets.filter((target) => !isChosen(target))];
 }
 
 function Targets({ targets, given, problems }: { targets: readonly Target[]; given: Fields; problems: Problems }) {

@@ -157,6 +157,11 @@ function Mail({ draft: { utr, content: source }, template }: { draft: Draft; tem
           ? language.say('compose.content.template', { name: template })
           : language.say(`compose.content.${source}`)}
       </p>
+      {source !== 'none' && (
+        <div class="mail-sheet small-sheet">
+          <iframe sandbox="" src={stepAddress(utr, 'mail')} title={language.say('mail.phone')} loading="lazy" />
+        </div>
+      )}
       <div class="buttons">
         {source !== 'none' && (
           <LinkButton href={stepAddress(utr, 'design')}>{language.say('compose.content.design')}</LinkButton>
