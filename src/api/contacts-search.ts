@@ -11,7 +11,6 @@ import { findRuleField, parseRules } from '../audience/segments/rules.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
-import type { SegmentRule } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { messages } from '../field-errors.ts';
 import {
@@ -106,15 +105,14 @@ function parseFieldRule(
 /** The filter that a checked request means. */
 export function contactFilter(db: Db, accountId: number, query: Type.Static<typeof ContactFilterQuery>): ContactFilter {
   const { search, contact_type_id, segment_id, mail_state, field, operator, value } = query;
-  let rule: SegmentRule | undefined;
-  if (field) [rule] = parseFieldRule(listCustomFields(db, accountId), field, operator, value).rules;
+  const rules = field ? parseFieldRule(listCustomFields(db, accountId), field, operator, value).rules : [];
   return {
     accountId,
     search,
     typeId: contact_type_id === undefined ? undefined : recordId(contact_type_id),
     segmentId: segment_id === undefined ? undefined : recordId(segment_id),
     state: mail_state,
-    rule,
+    rules,
   };
 }
 
@@ -219,7 +217,7 @@ interface Total {
 
 /** The stored number of contacts, which exists for the account and for each contact type. Null for any other filter. */
 function findStoredTotal(db: Db, filter: ContactFilter): Total | null {
-  if (filter.search || filter.segmentId !== undefined || filter.state || filter.rule) return null;
+  if (filter.search || filter.segmentId !== undefined || filter.state || filter.rules?.length) return null;
   const count = db.$client
     .prepare<unknown[], number>(
       `SELECT ifnull(sum(contacts_count), 0) FROM contact_types

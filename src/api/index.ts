@@ -28,6 +28,7 @@ import { overviewRoutes } from './overview.ts';
 import { passkeyRoutes } from './passkeys.ts';
 import { pictureRoutes } from './pictures.ts';
 import { placeRoutes } from './places.ts';
+import { segmentCountRoutes } from './segment-count.ts';
 import { segmentRoutes } from './segments.ts';
 import { senderCheckRoutes } from './sender-checks.ts';
 import { senderRoutes } from './senders.ts';
@@ -41,6 +42,7 @@ import { suppressionRoutes } from './suppressions.ts';
 import { templateRoutes } from './templates.ts';
 import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
 import { userRoutes } from './users.ts';
+import { useRoutes } from './uses.ts';
 
 /** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -62,6 +64,8 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(globalUnsubscribeRoutes, deps);
   await app.register(unsubscribeGroupRoutes, deps);
   await app.register(segmentRoutes, deps);
+  await app.register(segmentCountRoutes, deps);
+  await app.register(useRoutes, deps);
   await app.register(contactTypeRoutes, deps);
   await app.register(contactRoutes, deps);
   await app.register(contactFileRoutes, deps);

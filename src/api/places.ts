@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
+import { readCountries } from '../database/places.ts';
 import { chooseEncoding } from '../http/content-encoding.ts';
 import { integer, nullable, successWith } from '../http/requests/schemas.ts';
 import { placesBody, placesEtag } from './places-body.ts';
@@ -13,6 +14,19 @@ const State = Type.Object({ id: integer(), country_id: integer(), name: Type.Str
 const City = Type.Object({ id: integer(), country_id: integer(), state_id: nullable(integer()), name: Type.String() });
 
 export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const countries = readCountries().map(({ id, name, iso2 }) => ({ id, name, iso2 }));
+  app.get(
+    '/get/countries',
+    {
+      schema: {
+        tags,
+        summary: 'List the countries alone (addition)',
+        response: successWith({ countries: Type.Array(Country) }),
+      },
+    },
+    async () => ({ status: 'success' as const, message: { countries } }),
+  );
+
   app.get(
     '/get/country-state-city',
     {

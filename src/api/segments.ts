@@ -3,11 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { listCustomFields } from '../audience/contacts/contact-fields.ts';
-import { hasContactType } from '../audience/contacts/contacts.ts';
 import { isErased } from '../audience/contacts/erased.ts';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
-import { type GivenRules, MAX_RULES, parseRules } from '../audience/segments/rules.ts';
 import { addRecipient, createSegment, removeRecipient, updateSegment } from '../audience/segments/segments.ts';
 import { hasSegment } from '../audience/segments/targets.ts';
 import { isoTimestamp } from '../clock.ts';
@@ -30,11 +27,11 @@ import {
   reference,
   softStamps,
   stamps,
-  stringList,
   successWith,
 } from '../http/requests/schemas.ts';
 import { check, type FieldErrorCollector } from '../http/requests/validation.ts';
 import { holdCampaignsUsingTarget } from '../senders/hold-campaigns.ts';
+import { checkSegmentRules, type GivenSegment, segmentRuleProperties } from './segment-rules.ts';
 
 const tags = ['Segments'];
 
@@ -68,22 +65,7 @@ const SegmentRecipient = Type.Object({
   fullname: Type.String(),
 });
 
-const SegmentBody = Type.Object({
-  segment_name: line(),
-  contact_type_id: reference(),
-  select_field: stringList({
-    minItems: 1,
-    maxItems: MAX_RULES,
-    description: 'Reserved or custom field names, created_at.',
-  }),
-  select_operator: stringList({ minItems: 1, maxItems: MAX_RULES, description: 'One operator for each field.' }),
-  value: Type.Optional(
-    stringList({ maxItems: 2 * MAX_RULES, description: 'Operands; each operator takes its own, left to right.' }),
-  ),
-  query_type: Type.Optional(
-    Type.Unsafe<'and' | 'or' | ''>({ type: 'string', enum: ['and', 'or', ''], description: 'Empty: and.' }),
-  ),
-});
+const SegmentBody = Type.Object({ segment_name: line(), ...segmentRuleProperties });
 const SegmentUpdateBody = Type.Object({ segment_id: identifier('The segment.'), ...SegmentBody.properties });
 const RecipientBody = Type.Object({
   segment_id: reference(),
@@ -117,16 +99,8 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
     },
   );
 
-  const checkSegment = (
-    body: GivenRules & { contact_type_id?: number },
-    errors: FieldErrorCollector,
-    accountId: number,
-  ) => {
-    if (body.contact_type_id !== undefined)
-      errors.reference('contact_type_id', () => hasContactType(db, accountId, body.contact_type_id));
-    if (errors.has('value')) return;
-    for (const [field, text] of parseRules(listCustomFields(db, accountId), body).errors) errors.add(field, text);
-  };
+  const checkSegment = (body: GivenSegment, errors: FieldErrorCollector, accountId: number) =>
+    checkSegmentRules(db, accountId, body, errors);
 
   app.post(
     '/segment/store',

@@ -16,6 +16,7 @@ import { peopleScreen } from './screens/people/people.tsx';
 import { personScreen } from './screens/people/person.tsx';
 import { recentScreen } from './screens/people/recent.tsx';
 import { pictureScreens } from './screens/pictures/pictures.tsx';
+import { segmentScreens } from './screens/segments/segments.tsx';
 import { settingsScreens } from './screens/settings/settings.tsx';
 import { loginPages } from './sign-in/login.tsx';
 import { welcomePages } from './sign-in/welcome.tsx';
@@ -42,6 +43,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(peopleScreen);
     await screens.register(personScreen);
     await screens.register(recentScreen);
+    await screens.register(segmentScreens);
     await screens.register(pictureScreens);
     await screens.register(settingsScreens, signing);
   });

@@ -16,8 +16,9 @@ export interface ContactFilter {
   typeId?: number | undefined;
   segmentId?: number | undefined;
   state?: (typeof CONTACT_STATES)[number] | undefined;
-  /** A rule about one field, as in a segment. */
-  rule?: SegmentRule | undefined;
+  /** Rules as in a segment, and how they are joined; without it: and. */
+  rules?: readonly SegmentRule[] | undefined;
+  queryType?: 'and' | 'or' | null | undefined;
 }
 
 /** Whether contact `c` is on the global unsubscribe list, as SQL. */
@@ -43,7 +44,7 @@ export interface FilterCondition {
  * the function of `installSearchText`.
  */
 export function filterCondition(filter: ContactFilter, now: string): FilterCondition {
-  const { accountId, search = '', typeId, segmentId, state, rule } = filter;
+  const { accountId, search = '', typeId, segmentId, state, rules = [], queryType = null } = filter;
   const values: Record<string, string | number> = { account: accountId };
   const conditions = [
     'c.user_id = @account',
@@ -61,8 +62,8 @@ export function filterCondition(filter: ContactFilter, now: string): FilterCondi
     values.segment = segmentId;
   }
   if (state !== undefined) conditions.push(IN_STATE[state]);
-  if (rule !== undefined) {
-    const condition = ruleCondition([rule], null, now);
+  if (rules.length > 0) {
+    const condition = ruleCondition(rules, queryType, now);
     conditions.push(condition.text);
     Object.assign(values, condition.values);
   }

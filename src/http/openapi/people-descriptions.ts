@@ -1,5 +1,10 @@
 /** Descriptions of the fields in answers about people: their timeline, actions on many of them, and imports with a mapping. */
 
+const SENDS = 'Number of drafts and queued single sends that name it, or a segment that needs it.';
+const AUTOMATIONS = 'Number of automations for it, or for a segment that needs it.';
+const PEOPLE = 'Number of people in it.';
+const SEGMENTS = 'Number of segments that need it.';
+
 /** By name, or by `Schema.name`, as in descriptions.ts. */
 export const PEOPLE_DESCRIPTIONS = {
   'ContactJob.action':
@@ -29,6 +34,16 @@ export const PEOPLE_DESCRIPTIONS = {
   'Moment.from_name': 'Of a move: the contact type before; null where it was removed for good.',
   'Moment.automation_utr': 'The automation that the mail belongs to; null where it was deleted.',
   'Moment.reason': 'Why a mail was not sent or what the relay said; why they left, or how they unsubscribed.',
+  'ContactTypeUses.automations': AUTOMATIONS,
+  'ContactTypeUses.people': PEOPLE,
+  'ContactTypeUses.segments': SEGMENTS,
+  'ContactTypeUses.single_sends': SENDS,
+  'FieldUses.automations': AUTOMATIONS,
+  'FieldUses.segments': SEGMENTS,
+  'FieldUses.single_sends': SENDS,
+  'SegmentUses.automations': AUTOMATIONS,
+  'SegmentUses.people': PEOPLE,
+  'SegmentUses.single_sends': SENDS,
   samples: 'Its cells in the first rows.',
   'Moment.state': 'Of a mail: its state; of an automation: where they are in it; of a suppression: its kind.',
   'ContactJob.state':
@@ -40,6 +55,8 @@ export const PEOPLE_DESCRIPTIONS = {
   to_contact_type_id: 'Where they are moved to.',
   to_segment_id: 'The segment they are added to.',
   'Person.unsubscribed': 'What the address is unsubscribed from.',
+  live_automations: 'How many of the automations are live: they become drafts.',
+  queued_single_sends: 'How many of the single sends are queued: they become drafts.',
   upload: 'The uploaded file; it is kept for an hour, until a restart at most.',
   whole: 'How many contacts there are to do.',
   'UploadedFile.whole': 'How many people there are to write; 0 before the file is read.',

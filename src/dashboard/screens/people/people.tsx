@@ -9,6 +9,7 @@ import { Empty } from '../../components/surface.tsx';
 import { languageOf, sendPage, sendParts } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
+import { PeopleTabs } from '../segments/people-tabs.tsx';
 import { ActionBar } from './action-bar.tsx';
 import { type PeopleFilter, readFilter } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
@@ -44,6 +45,7 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
       } as const;
       const content = (
         <>
+          <PeopleTabs current="people" />
           <People {...{ filter, choices, canChange, found }} />
           <p class="below">
             <a href="/people/recent">{language.say('people.recent')}</a>

@@ -214,4 +214,9 @@ export const sentenceFields: Readonly<Record<string, string>> = {
   'str ids': 'Auswahl',
   reason: 'Grund',
   state: 'Status',
+  'first name': 'Vorname',
+  'last name': 'Nachname',
+  'segment name': 'Name',
+  'select field': 'Feld',
+  'select operator': 'Vergleich',
 };

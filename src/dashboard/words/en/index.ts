@@ -10,6 +10,7 @@ import { mailings } from './mailings.ts';
 import { outbox } from './outbox.ts';
 import { people } from './people.ts';
 import { pictures } from './pictures.ts';
+import { segments } from './segments.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 
@@ -25,6 +26,7 @@ export const en = {
   ...outbox,
   ...people,
   ...pictures,
+  ...segments,
   ...settings,
   ...signIn,
 };

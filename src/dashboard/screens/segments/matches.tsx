@@ -1,0 +1,96 @@
+/** Whom the rules of a form match: the sentence that says it, how many they are, and ten of them. */
+import type { ApiAnswer, ApiClient } from '../../api-client.ts';
+import { Button } from '../../components/button.tsx';
+import { Card } from '../../components/surface.tsx';
+import { useLanguage } from '../../words/index.ts';
+import { texts } from '../people/filter.ts';
+import type { Choices, Matches } from './records.ts';
+import { rulesInWords } from './rule-words.ts';
+import { type ApiRules, type Draft, rulesQuery } from './rules.ts';
+
+/** Whom the rules match; null while they cannot be applied. `rules` are those that were counted. */
+export type Found = { matches: Matches; rules: string } | null;
+
+/** Counts whom the rules match. Goes on with the count of the form before where that is asked and the rules are still the same. */
+export async function readMatches(api: ApiClient, given: ApiRules, body: unknown): Promise<Found> {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), body);
+  const [after = ''] = texts(values.after);
+  const rules = rulesQuery(given).toString();
+  const goesOn = after !== '' && texts(values.counted_rules)[0] === rules;
+  const query = `${rules}${goesOn ? `&after=${encodeURIComponent(after)}` : ''}`;
+  const { message: matches }: ApiAnswer<Matches> = await api.send('GET', `/segment/count?${query}`);
+  if (matches === undefined) return null;
+  const before = goesOn ? Number(texts(values.counted)[0]) || 0 : 0;
+  return { matches: { ...matches, count: matches.count + before }, rules };
+}
+
+export function MatchesCard({ draft, choices, found }: { draft: Draft; choices: Choices; found: Found }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('segments.who')}>
+      <p id="segment-words">
+        <bdi>{rulesInWords(language, draft, choices)}</bdi>
+      </p>
+      <Count found={found} />
+      <Sample found={found} />
+      <Button look="plain" name="do" value="show">
+        {language.say('segments.show')}
+      </Button>
+    </Card>
+  );
+}
+
+/** The number. `data-news` is what is read aloud; the script goes on counting while there is a button for it. */
+function Count({ found }: { found: Found }) {
+  const language = useLanguage();
+  if (found === null)
+    return (
+      <div id="segment-count" data-news={language.say('segments.incomplete')}>
+        <p class="quiet-text">{language.say('segments.incomplete')}</p>
+      </div>
+    );
+  const { count, next } = found.matches;
+  const text = language.say(next === null ? 'segments.count' : 'segments.atLeast', { count });
+  return (
+    <div id="segment-count" data-news={text}>
+      <p>
+        <b>{text}</b>
+      </p>
+      <input type="hidden" name="counted" value={count} />
+      <input type="hidden" name="counted_rules" value={found.rules} />
+      {next !== null && (
+        <Button look="plain" name="after" value={next}>
+          {language.say('segments.countOn')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Sample({ found }: { found: Found }) {
+  const language = useLanguage();
+  const contacts = found?.matches.contacts ?? [];
+  return (
+    <div id="segment-sample">
+      {contacts.length > 0 && (
+        <>
+          <p class="quiet-text small">{language.say('segments.sample', { count: contacts.length })}</p>
+          <ul class="segment-sample">
+            {contacts.map(({ id, fullname, email }) => (
+              <li key={id}>
+                <a href={`/people/${id}`}>
+                  <bdi>{fullname || email}</bdi>
+                </a>{' '}
+                {fullname && (
+                  <small class="quiet-text">
+                    <bdi>{email}</bdi>
+                  </small>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}

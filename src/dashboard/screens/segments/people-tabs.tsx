@@ -1,0 +1,16 @@
+/** The links between the list of people and their segments. */
+import { Tabs } from '../../components/surface.tsx';
+import { useLanguage } from '../../words/index.ts';
+
+export function PeopleTabs({ current }: { current: 'people' | 'segments' }) {
+  const language = useLanguage();
+  return (
+    <Tabs
+      label={language.say('nav.people')}
+      tabs={[
+        { href: '/people', label: language.say('segments.everybody'), isCurrent: current === 'people' },
+        { href: '/people/segments', label: language.say('segments.title'), isCurrent: current === 'segments' },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,130 @@
+/** The rules of a segment as rows: a field, how it is compared, and with what. */
+import { MAX_RULES } from '../../../audience/segments/rules.ts';
+import { Button } from '../../components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../components/field.tsx';
+import { isWordKey, type Language, useLanguage } from '../../words/index.ts';
+import { fieldLabel } from '../people/field-label.ts';
+import { countryNamer } from './country-names.ts';
+import type { Choices, Field } from './records.ts';
+import { operandCount, operatorsFor, type Rule } from './rules.ts';
+
+const COUNTRIES = 'countries';
+
+/** The rows, which the script replaces when a choice changes them. */
+export function Rules({ rules, choices, problems }: { rules: readonly Rule[]; choices: Choices; problems: Problems }) {
+  const language = useLanguage();
+  const nameOf = countryNamer(language);
+  return (
+    <div id="segment-rules">
+      {rules.map((rule, at) => (
+        <Row key={at} {...{ rule, at, choices, problems }} canRemove={rules.length > 1} />
+      ))}
+      {rules.some(({ field }) => field === 'country') && (
+        <datalist id={COUNTRIES}>
+          {choices.countries.map((country) => (
+            <option key={country.iso2} value={nameOf(country)} />
+          ))}
+        </datalist>
+      )}
+      {rules.length < MAX_RULES && (
+        <Button look="plain" icon="plus" name="do" value="add">
+          {language.say('segments.add')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Row({
+  rule,
+  at,
+  choices,
+  problems,
+  canRemove,
+}: {
+  rule: Rule;
+  at: number;
+  choices: Choices;
+  problems: Problems;
+  canRemove: boolean;
+}) {
+  const language = useLanguage();
+  const { fields } = choices;
+  const known = fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) }));
+  const isKnown = fields.some(({ field_name }) => field_name === rule.field);
+  const gone = { value: rule.field, label: language.say('segments.fieldGone', { field: rule.field }) };
+  const operators = isKnown ? operatorsFor(rule.field, fields) : [rule.operator];
+  return (
+    <fieldset class="segment-rule">
+      <legend>{language.say('segments.rule', { number: at + 1 })}</legend>
+      <SelectField
+        name={`field${at}`}
+        label={language.say('segments.field')}
+        value={rule.field}
+        options={isKnown ? known : [gone, ...known]}
+        problems={problems}
+      />
+      <SelectField
+        name={`operator${at}`}
+        label={language.say('segments.operator')}
+        value={rule.operator}
+        options={operators.map((operator) => ({ value: operator, label: operatorLabel(language, operator) }))}
+        problems={problems}
+      />
+      <Values {...{ rule, at, fields, problems }} />
+      {canRemove && (
+        <button class="quiet" type="submit" name="do" value={`remove${at}`}>
+          {language.say('segments.remove')}
+          <span class="visually-hidden"> {language.say('segments.rule', { number: at + 1 })}</span>
+        </button>
+      )}
+    </fieldset>
+  );
+}
+
+function operatorLabel(language: Language, operator: string): string {
+  const key = `operator.${operator}`;
+  return isWordKey(key) ? language.fill(key, {}) : operator;
+}
+
+function Values({
+  rule,
+  at,
+  fields,
+  problems,
+}: {
+  rule: Rule;
+  at: number;
+  fields: readonly Field[];
+  problems: Problems;
+}) {
+  const language = useLanguage();
+  const count = operandCount(rule.operator);
+  const type = fields.find(({ field_name }) => field_name === rule.field)?.field_type ?? 'text';
+  const attributes = (value: string) => ({
+    value,
+    autocomplete: 'off',
+    maxLength: 255,
+    ...inputType(rule, type, value),
+    problems,
+  });
+  const isDays = rule.operator.endsWith('within');
+  const label = language.say(isDays ? 'segments.days' : count === 2 ? 'segments.valueFrom' : 'segments.value');
+  return (
+    <>
+      {count > 0 && <TextField name={`value${at}`} label={label} {...attributes(rule.values[0])} />}
+      {count > 1 && (
+        <TextField name={`until${at}`} label={language.say('segments.valueUntil')} {...attributes(rule.values[1])} />
+      )}
+    </>
+  );
+}
+
+/** How a browser asks for a value. A stored moment keeps its time; otherwise whole days are chosen. */
+function inputType({ field, operator }: Rule, type: Field['field_type'], value: string) {
+  if (operator.endsWith('within')) return { type: 'number', min: 0, max: 36_500, step: 1 } as const;
+  if (type === 'number') return { type: 'number', step: 'any' } as const;
+  if (type === 'datetime-local')
+    return value.includes('T') ? ({ type: 'datetime-local' } as const) : ({ type: 'date' } as const);
+  return field === 'country' ? { list: COUNTRIES } : {};
+}

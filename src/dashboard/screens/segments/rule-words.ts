@@ -1,0 +1,57 @@
+/** Says in a sentence whom rules choose. */
+import { isWordKey, type Language } from '../../words/index.ts';
+import { fieldLabel } from '../people/field-label.ts';
+import { countriesByName, countryNamer } from './country-names.ts';
+import type { Choices, Field } from './records.ts';
+import { type Draft, isFilledIn, operandsOf, type Rule } from './rules.ts';
+
+/** The sentence, such as “Everybody in Customers whose country is Germany”. Rules that lack a value are left out. */
+export function rulesInWords(
+  language: Language,
+  { typeId, join, rules }: Omit<Draft, 'name'>,
+  choices: Choices,
+): string {
+  const type = choices.types.find(({ id }) => String(id) === typeId)?.name ?? '–';
+  const said = rules.filter(isFilledIn).map((rule) => ruleInWords(language, rule, choices));
+  if (said.length === 0) return language.say('segments.words.nobody', { type });
+  const joined = said.reduce((one, other) => language.say(`segments.words.${join}`, { one, other }));
+  return language.say('segments.words', { type, rules: joined });
+}
+
+function ruleInWords(language: Language, rule: Rule, choices: Choices): string {
+  const { field_type: type } = choices.fields.find(({ field_name }) => field_name === rule.field) ?? {
+    field_type: 'text',
+  };
+  const [value = '', until = ''] = operandsOf(rule).map((operand) =>
+    valueInWords(language, rule, type, operand, choices),
+  );
+  const key = `rule.${rule.operator}`;
+  const field = fieldInWords(language, rule.field);
+  return isWordKey(key) ? language.fill(key, { field, value, until }) : `${field} ${rule.operator} ${value}`;
+}
+
+/** A field's name within a sentence: English writes the built-in ones with a small letter, German puts it between quotation marks. */
+function fieldInWords(language: Language, name: string): string {
+  if (!isWordKey(`field.${name}`)) return name.replaceAll('_', ' ');
+  const label = fieldLabel(language, name);
+  return language.code === 'en' ? label.charAt(0).toLowerCase() + label.slice(1) : label;
+}
+
+function valueInWords(
+  language: Language,
+  { field, operator }: Rule,
+  type: Field['field_type'],
+  value: string,
+  { countries }: Choices,
+): string {
+  if (operator.endsWith('within') || (type === 'number' && /^-?\d{1,15}(\.\d{1,2})?$/.test(value)))
+    return language.number(Number(value));
+  const [, day, time] = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d))?$/.exec(value) ?? [];
+  if (type === 'datetime-local' && day !== undefined && !Number.isNaN(Date.parse(day)))
+    return time === undefined
+      ? language.calendarDate(day)
+      : language.say('segments.words.moment', { day: language.calendarDate(day), time });
+  const country = field === 'country' ? countriesByName(language, countries).get(value.toLowerCase()) : undefined;
+  if (country !== undefined) return countryNamer(language)(country);
+  return type === 'text' ? language.say('segments.words.quoted', { value }) : value;
+}

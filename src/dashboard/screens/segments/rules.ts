@@ -1,0 +1,129 @@
+/** The rules of a segment as the form has them: read from a form or a segment, and turned into what the API takes. */
+import { MAX_RULES, OPERATORS } from '../../../audience/segments/rules.ts';
+import { texts } from '../people/filter.ts';
+import type { Country, Field, Segment } from './records.ts';
+
+export interface Rule {
+  field: string;
+  operator: string;
+  /** What the field is compared with; the second is the end of a range. */
+  values: [string, string];
+}
+
+/** What the form of a segment holds. */
+export interface Draft {
+  name: string;
+  typeId: string;
+  join: 'and' | 'or';
+  rules: Rule[];
+}
+
+const NEW_RULE: Rule = { field: 'first_name', operator: 'is', values: ['', ''] };
+
+export function emptyDraft(typeId: string): Draft {
+  return { name: '', typeId, join: 'and', rules: [NEW_RULE] };
+}
+
+export function draftOf(segment: Segment): Draft {
+  return {
+    name: segment.segment_name,
+    typeId: String(segment.contact_type_id),
+    join: segment.query_type ?? 'and',
+    rules: rulesOf(segment),
+  };
+}
+
+/** The rules of a stored segment. Each operator takes its values from the list, left to right. */
+export function rulesOf({ select_field, select_operator, value }: Segment): Rule[] {
+  let used = 0;
+  return select_field.map((field, at) => {
+    const operator = select_operator[at] ?? '';
+    const count = operandCount(operator);
+    const [from = '', to = ''] = value.slice(used, used + count);
+    used += count;
+    return { field, operator, values: [from, to] };
+  });
+}
+
+/** Reads what was typed. A rule whose field was changed gets an operator that fits it. */
+export function readDraft(body: unknown, fields: readonly Field[]): Draft {
+  const values: Record<string, unknown> = Object.assign(Object.create(null), body);
+  const text = (name: string) => texts(values[name])[0] ?? '';
+  const places = Object.keys(values)
+    .flatMap((name) => /^field(\d{1,4})$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b)
+    .slice(0, MAX_RULES);
+  const rules = places.map((at) =>
+    fitted(
+      { field: text(`field${at}`), operator: text(`operator${at}`), values: [text(`value${at}`), text(`until${at}`)] },
+      fields,
+    ),
+  );
+  return {
+    name: text('segment_name'),
+    typeId: text('contact_type_id'),
+    join: text('query_type') === 'or' ? 'or' : 'and',
+    rules,
+  };
+}
+
+function fitted(rule: Rule, fields: readonly Field[]): Rule {
+  const operators = operatorsFor(rule.field, fields);
+  const [first = ''] = operators;
+  return operators.length === 0 || operators.includes(rule.operator) ? rule : { ...rule, operator: first };
+}
+
+/** The form after a click: `add` adds a rule, `remove` with its place takes one away. The last one stays. */
+export function changed(draft: Draft, action: string): Draft {
+  const removed = /^remove(\d{1,4})$/.exec(action)?.[1];
+  if (action === 'add' && draft.rules.length < MAX_RULES) return { ...draft, rules: [...draft.rules, NEW_RULE] };
+  if (removed === undefined || draft.rules.length < 2) return draft;
+  return { ...draft, rules: draft.rules.filter((_, at) => at !== Number(removed)) };
+}
+
+/** The operators that fit the type of a field; none for a field that there is not. */
+export function operatorsFor(name: string, fields: readonly Field[]): string[] {
+  const field = fields.find(({ field_name }) => field_name === name);
+  return field === undefined ? [] : Object.keys(OPERATORS[field.field_type]);
+}
+
+/** How many values an operator takes; it is the same for every type. */
+export function operandCount(operator: string): number {
+  return Object.values(OPERATORS).find((ofType) => Object.hasOwn(ofType, operator))?.[operator] ?? 0;
+}
+
+/** The values of a rule that its operator takes. */
+export function operandsOf({ operator, values }: Rule): string[] {
+  return values.slice(0, operandCount(operator));
+}
+
+/** Whether a rule has every value that its operator takes. */
+export function isFilledIn(rule: Rule): boolean {
+  return !operandsOf(rule).includes('');
+}
+
+/** The rules as the API takes them. A country is stored by its English name, whatever language it was typed in. */
+export function apiRules({ rules, typeId, join }: Omit<Draft, 'name'>, countryNames: ReadonlyMap<string, Country>) {
+  const english = (rule: Rule, value: string) =>
+    rule.field === 'country' ? (countryNames.get(value.toLowerCase())?.name ?? value) : value;
+  return {
+    ...(typeId && { contact_type_id: typeId }),
+    query_type: join,
+    select_field: rules.map(({ field }) => field),
+    select_operator: rules.map(({ operator }) => operator),
+    value: rules.flatMap((rule) => operandsOf(rule).map((value) => english(rule, value))),
+  };
+}
+
+export type ApiRules = ReturnType<typeof apiRules>;
+
+/** The same as the query of an address. */
+export function rulesQuery(rules: Partial<ApiRules>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, given] of Object.entries(rules)) {
+    if (Array.isArray(given)) for (const value of given) query.append(name, value);
+    else query.append(name, String(given));
+  }
+  return query;
+}

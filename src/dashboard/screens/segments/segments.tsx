@@ -1,0 +1,104 @@
+/** Segments: the list of them, with their rules in words. */
+import type { FastifyInstance } from 'fastify';
+import { READ } from '../../../http/pages/layout.ts';
+import { ApiClient } from '../../api-client.ts';
+import { LinkButton } from '../../components/button.tsx';
+import { Empty } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { languageOf, sendPage } from '../../page.tsx';
+import { viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { editScreens } from './edit.tsx';
+import { PeopleTabs } from './people-tabs.tsx';
+import { type Choices, readChoices, type Segment } from './records.ts';
+import { rulesInWords } from './rule-words.ts';
+import { draftOf } from './rules.ts';
+import { segmentScreen } from './segment.tsx';
+
+export async function segmentScreens(app: FastifyInstance): Promise<void> {
+  app.route({
+    method: READ,
+    url: '/people/segments',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const language = languageOf(request, viewer);
+      const api = new ApiClient(app, request);
+      const { segments } = await api.get<{ segments: Segment[] }>('/segment/list');
+      const choices = await readChoices(api);
+      const canChange = viewer.role !== 'viewer';
+      const frame = {
+        title: language.say('segments.title'),
+        section: 'people',
+        ...(canChange &&
+          segments.length > 0 && {
+            action: (
+              <LinkButton href="/people/segments/new" icon="plus">
+                {language.say('segments.new')}
+              </LinkButton>
+            ),
+          }),
+      } as const;
+      const content = <Segments segments={segments} choices={choices} canChange={canChange} />;
+      return sendPage(request, reply, viewer, frame, content);
+    },
+  });
+  await app.register(editScreens);
+  await app.register(segmentScreen);
+}
+
+function Segments({
+  segments,
+  choices,
+  canChange,
+}: {
+  segments: readonly Segment[];
+  choices: Choices;
+  canChange: boolean;
+}) {
+  const language = useLanguage();
+  return (
+    <>
+      <PeopleTabs current="segments" />
+      {segments.length === 0 ? (
+        <Empty
+          icon="people"
+          title={language.say('segments.none.title')}
+          action={canChange && <LinkButton href="/people/segments/new">{language.say('segments.new')}</LinkButton>}
+        >
+          {language.say('segments.none.text')}
+        </Empty>
+      ) : (
+        <Table
+          caption={language.say('segments.title')}
+          rows={segments}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              heading: language.say('segments.name'),
+              cell: ({ id, segment_name: name }) => (
+                <a href={`/people/segments/${id}`}>
+                  <bdi>{name}</bdi>
+                </a>
+              ),
+            },
+            {
+              heading: language.say('people.type'),
+              cell: ({ contact_type_id: typeId }) => (
+                <bdi>{choices.types.find(({ id }) => id === typeId)?.name ?? language.say('segments.noType')}</bdi>
+              ),
+            },
+            {
+              heading: language.say('segments.people'),
+              isNumber: true,
+              cell: ({ segment_emails_count: count }) => language.number(count),
+            },
+            {
+              heading: language.say('segments.rules'),
+              cell: (segment) => <bdi class="small">{rulesInWords(language, draftOf(segment), choices)}</bdi>,
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}
