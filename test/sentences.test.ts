@@ -87,3 +87,12 @@ t.test('names that people chose stay as they are, and so does what nobody here s
   t.equal(german.sentence('550 5.1.1 no such user'), '550 5.1.1 no such user');
   t.equal(german.sentence(`${'x'.repeat(5000)} left`), `${'x'.repeat(5000)} left`);
 });
+
+t.test('what others say is shown as it is, even where it looks like a time or a name of the language', async (t) => {
+  for (const language of [german, new Language('en')]) {
+    for (const text of ['2026-99-99', '2026-13-01T99:99Z', 'Given up after 4 days: 9999-99-99'])
+      t.match(language.sentence(text), /\d{4}-\d\d-\d\d/, text);
+    for (const name of ['constructor', '__proto__', 'toString'])
+      t.match(language.sentence(sentence('field_integer', { field: name })), name, name);
+  }
+});

@@ -12,6 +12,7 @@ import { PICTURE_KINDS, PICTURE_USES, pictures, pictureUses } from '../database/
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
+import { inTurn } from '../http/account-share.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   choice,
@@ -107,8 +108,10 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
         const upload = await readFileUpload(request, path, MAX_PICTURE_BYTES);
         const { name, alt } = readTexts(upload);
         upload.errors.throwIfAny();
-        const given = { bytes: await readFile(path), fileName: upload.fileName, name, alt };
-        const { id, isNew } = await storePicture(deps, accountId, given);
+        const { fileName } = upload;
+        const { id, isNew } = await inTurn(accountId, async () =>
+          storePicture(deps, accountId, { bytes: await readFile(path), fileName, name, alt }),
+        );
         const json = readRecord(db, record(), from, ownedRecord(pictures, id, accountId));
         if (json === undefined) throw notFound();
         return sendRecord(reply, 'picture', json, { is_new: isNew ? 1 : 0 });

@@ -1,4 +1,4 @@
-/** Keeps one account from taking all of a resource that works for one request after the other, such as the compiling thread. */
+/** Keeps one account from taking all of what everybody shares: the compiling thread, the memory, the room in the database. */
 import { Failure } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 
@@ -21,5 +21,23 @@ export async function withinShare<T>(accountId: number, work: () => Promise<T>):
     const left = (underWay.get(accountId) ?? 1) - 1;
     if (left === 0) underWay.delete(accountId);
     else underWay.set(accountId, left);
+  }
+}
+
+/** What is the last to be done for each account that has something to do. */
+const lastOf = new Map<number, Promise<unknown>>();
+
+/**
+ * Runs `work` for an account when its earlier work has ended. Used where what `work` takes is checked before it is taken, and where much
+ * memory is needed for it.
+ */
+export async function inTurn<T>(accountId: number, work: () => Promise<T>): Promise<T> {
+  const before = lastOf.get(accountId);
+  const result = before === undefined ? work() : before.then(work, work);
+  lastOf.set(accountId, result);
+  try {
+    return await result;
+  } finally {
+    if (lastOf.get(accountId) === result) lastOf.delete(accountId);
   }
 }

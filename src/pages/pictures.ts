@@ -1,9 +1,10 @@
 /** The pictures of the library at the addresses that mails contain: without keys, and the same bytes for ever. */
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { READ } from '../http/pages/layout.ts';
-import { BytesCache } from '../pictures/cache.ts';
-import { readPictureBytes } from '../pictures/pictures.ts';
+import { PartsCache } from '../pictures/cache.ts';
+import { partReader } from '../pictures/pictures.ts';
 
 /** The browser shows the bytes as the picture they are, or not at all; opened by themselves they can load and run nothing. */
 const HEADERS = {
@@ -21,7 +22,7 @@ interface Stored {
 
 export async function picturePages(app: FastifyInstance, { db }: Deps): Promise<void> {
   const stored = db.$client.prepare<[string], Stored>('SELECT hash, kind, size FROM pictures WHERE public_id = ?');
-  const cache = new BytesCache((id) => readPictureBytes(db, id));
+  const cache = new PartsCache(partReader(db));
 
   // The name at the end is for people; the id alone says which picture it is.
   app.route<{ Params: { public_id: string } }>({
@@ -36,12 +37,23 @@ export async function picturePages(app: FastifyInstance, { db }: Deps): Promise<
       if (isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send();
       const headers = { 'content-type': `image/${picture.kind}`, 'content-length': picture.size };
       if (request.method === 'HEAD') return reply.headers(headers).send(null);
-      const bytes = await cache.get(public_id);
-      // It was deleted while it was read.
-      if (bytes.length !== picture.size) return unknown(reply);
-      return reply.headers(headers).send(bytes);
+      const first = cache.get(public_id, 0);
+      if (first?.length === picture.size) return reply.headers(headers).send(first);
+      // One part after the other, each when the client has taken the one before: whole pictures for clients that take their time would fill the memory.
+      const parts = Readable.from(partsOf(cache, public_id, picture.size), { highWaterMark: 1 });
+      return reply.headers(headers).send(parts);
     },
   });
+}
+
+/** The parts of a picture of `size` bytes. Throws where it is deleted meanwhile: what was sent cannot be taken back. */
+function* partsOf(cache: PartsCache, publicId: string, size: number): Generator<Buffer> {
+  for (let number = 0, sent = 0; sent < size; number++) {
+    const part = cache.get(publicId, number);
+    if (part === undefined) throw new Error('A picture was deleted while it was sent');
+    sent += part.length;
+    yield part;
+  }
 }
 
 function unknown(reply: FastifyReply): FastifyReply {

@@ -1,47 +1,37 @@
-/** Pictures in memory, so that everybody who opens a new mail does not read the same bytes from disk. */
+/** Parts of pictures in memory, so that everybody who opens a new mail does not read the same bytes from disk. */
 
-/** What is kept; the pictures asked for longest ago give way. */
+/** What is kept; the parts asked for longest ago give way. */
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 
-/** Keeps bytes by key, up to a number of bytes. */
-export class BytesCache {
+/** Keeps the parts of pictures, up to a number of bytes. */
+export class PartsCache {
   readonly #maxBytes: number;
-  readonly #read: (key: string) => Promise<Buffer>;
+  readonly #read: (picture: string, number: number) => Buffer | undefined;
   /** In the order of their last use. */
   readonly #kept = new Map<string, Buffer>();
-  readonly #reading = new Map<string, Promise<Buffer>>();
   #bytes = 0;
 
-  /** `read` gives the bytes of a key that is not kept; several who wait for the same key read it once. */
-  constructor(read: (key: string) => Promise<Buffer>, maxBytes = MAX_CACHED_BYTES) {
+  /** `read` gives a part that is not kept. */
+  constructor(read: (picture: string, number: number) => Buffer | undefined, maxBytes = MAX_CACHED_BYTES) {
     this.#read = read;
     this.#maxBytes = maxBytes;
   }
 
-  /** The bytes of a key; at once where they are kept. */
-  get(key: string): Buffer | Promise<Buffer> {
+  /** A part of a picture, or undefined where it has none of this number. */
+  get(picture: string, number: number): Buffer | undefined {
+    const key = `${picture}/${number}`;
     const kept = this.#kept.get(key);
-    if (kept === undefined) return this.#reading.get(key) ?? this.#readAndKeep(key);
+    const bytes = kept ?? this.#read(picture, number);
+    if (bytes === undefined) return undefined;
     this.#kept.delete(key);
-    this.#kept.set(key, kept);
-    return kept;
-  }
-
-  async #readAndKeep(key: string): Promise<Buffer> {
-    const reading = this.#read(key);
-    this.#reading.set(key, reading);
-    try {
-      const bytes = await reading;
-      this.#keep(key, bytes);
-      return bytes;
-    } finally {
-      this.#reading.delete(key);
-    }
-  }
-
-  #keep(key: string, bytes: Buffer): void {
     this.#kept.set(key, bytes);
-    this.#bytes += bytes.length;
+    if (kept === undefined) this.#makeRoom(bytes.length);
+    return bytes;
+  }
+
+  /** Counts a part that was added. */
+  #makeRoom(added: number): void {
+    this.#bytes += added;
     for (const [oldest, { length }] of this.#kept) {
       if (this.#bytes <= this.#maxBytes) break;
       this.#kept.delete(oldest);

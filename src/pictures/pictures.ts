@@ -19,7 +19,7 @@ export const MAX_PICTURE_BYTES = 5 * MEBIBYTE;
 export const MAX_ACCOUNT_BYTES = 500 * MEBIBYTE;
 export const MAX_PICTURES = 10_000;
 
-/** Writing or reading one part takes a few milliseconds; between two of them other requests are answered. */
+/** Writing or reading one part takes a few milliseconds at most; between two of them other requests are answered. */
 const PART_BYTES = 128 * 1024;
 const LOCK_WAIT_MS = 1500;
 /** How many pictures the designer offers. */
@@ -167,17 +167,12 @@ export function offeredPictures(db: Db, accountId: number, id?: number): Offered
     .all();
 }
 
-/** The bytes of a stored picture, read in parts between which other requests are answered. */
-export async function readPictureBytes(db: Db, publicId: string): Promise<Buffer> {
+/** Gives the function that reads one part of a stored picture, from 0 on; undefined where it has no such part. */
+export function partReader(db: Db): (publicId: string, number: number) => Buffer | undefined {
   const part = db.$client
     .prepare<[string, number], Buffer>('SELECT bytes FROM picture_parts WHERE public_id = ? AND number = ?')
     .pluck();
-  const parts: Buffer[] = [];
-  for (let bytes = part.get(publicId, 0); bytes !== undefined; bytes = part.get(publicId, parts.length)) {
-    parts.push(bytes);
-    await setImmediate();
-  }
-  return Buffer.concat(parts);
+  return (publicId, number) => part.get(publicId, number);
 }
 
 /** Removes the parts of uploads that a killed server did not finish; gives their number. Only at start, before uploads are accepted. */

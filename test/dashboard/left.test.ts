@@ -101,3 +101,10 @@ t.test('a viewer, another site and another account take nobody off a list', asyn
   t.equal((await visitor(app, 'owner', 2)('POST', path)).status, 404);
   t.equal((await viewer('GET', path)).status, 200, 'the address is still on the list');
 });
+
+t.test('what a mail server said can look like a day and be none, and the list still opens', async (t) => {
+  const app = await startApp(t);
+  await mustSucceed(t, app.one)('/bounces', { address: 'a@example.org', kind: 'bounce', diagnostic: '2026-99-99' });
+  const { status, text } = await visitor(app)('GET', '/left/blocked');
+  t.match([status, text], [200, '2026-99-99']);
+});

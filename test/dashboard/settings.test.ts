@@ -1,7 +1,7 @@
 /** The settings in a browser: users, keys, log, and a person's own sessions, password and second factor. */
 import t, { type Test } from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
-import { COMMAND_LINE } from '../../src/users/audit.ts';
+import { audit, COMMAND_LINE } from '../../src/users/audit.ts';
 import { addPasskey } from '../../src/users/passkeys/passkeys.ts';
 import { hashPassword } from '../../src/users/passwords.ts';
 import { totpCode } from '../../src/users/totp.ts';
@@ -287,4 +287,14 @@ t.test('nobody adds a passkey without the password, or with a challenge of anoth
   t.strictSame(passkeys(), []);
   t.equal((await add({})).headers.location, '/settings/account');
   t.strictSame(passkeys(), [{ user_id: person.id, name: 'Phone' }]);
+});
+
+t.test('names that people chose stand in the log as they are, also where they look like numbers or days', async (t) => {
+  const { app, person, get } = await signedIn(t);
+  const actor = { userId: person.id, name: person.email, address: '' };
+  for (const subject of ['20261', '2026-99-99'])
+    audit(app.drizzle, { accountId: 1, actor, action: 'key_made', subject }, app.clock.now());
+  const { status, text } = await get('/settings/audit');
+  t.equal(status, 200);
+  for (const subject of ['20261', '2026-99-99']) t.match(text, `>${subject}<`);
 });

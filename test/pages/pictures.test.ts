@@ -1,8 +1,10 @@
 /** The public addresses of pictures, as mail programs ask for them. */
+import { once } from 'node:events';
+import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { BytesCache } from '../../src/pictures/cache.ts';
+import { PartsCache } from '../../src/pictures/cache.ts';
 import { startApp } from '../support/app.ts';
-import { GIF, jpeg, png, uploadPicture, WEBP } from '../support/pictures.ts';
+import { GIF, jpeg, largePng, png, uploadPicture, WEBP } from '../support/pictures.ts';
 
 t.test('a picture is served without keys, for a year, as what it is and nothing else', async (t) => {
   const app = await startApp(t);
@@ -59,23 +61,51 @@ t.test('an address that no picture has, or has no more, is answered 404 and not 
   }
 });
 
-t.test('many who open a mail at once read the picture from disk once, and memory is bounded', async (t) => {
+t.test('many who open a mail read a part of a picture from disk once, and memory is bounded', async (t) => {
   const reads: string[] = [];
-  const cache = new BytesCache(async (key) => {
-    reads.push(key);
-    return Buffer.alloc(40, key);
+  const cache = new PartsCache((picture, number) => {
+    reads.push(`${picture}${number}`);
+    return number < 2 ? Buffer.alloc(40, picture) : undefined;
   }, 100);
-  await Promise.all(Array.from({ length: 50 }, () => cache.get('a')));
-  t.strictSame(reads, ['a']);
-  await cache.get('b');
-  await cache.get('a');
-  await cache.get('c');
-  t.strictSame(reads, ['a', 'b', 'c'], 'two fit');
-  await cache.get('a');
-  t.strictSame(reads, ['a', 'b', 'c'], 'the one asked for last stays');
-  await cache.get('b');
-  t.strictSame(reads, ['a', 'b', 'c', 'b'], 'the one asked for longest ago gave way');
-  const failing = new BytesCache(() => Promise.reject(new Error('disk')));
-  await t.rejects(async () => failing.get('a'), { message: 'disk' });
-  await t.rejects(async () => failing.get('a'), { message: 'disk' }, 'a failure is not kept');
+  t.strictSame(cache.get('a', 0), Buffer.alloc(40, 'a'));
+  for (let i = 0; i < 50; i++) cache.get('a', 0);
+  t.strictSame(reads, ['a0']);
+  cache.get('a', 1);
+  cache.get('a', 0);
+  cache.get('c', 0);
+  t.strictSame(reads, ['a0', 'a1', 'c0'], 'two fit');
+  cache.get('a', 0);
+  t.strictSame(reads, ['a0', 'a1', 'c0'], 'the one asked for last stays');
+  cache.get('a', 1);
+  t.strictSame(reads, ['a0', 'a1', 'c0', 'a1'], 'the one asked for longest ago gave way');
+  t.equal(cache.get('a', 2), undefined);
+  const failing = new PartsCache(() => {
+    throw new Error('disk');
+  });
+  t.throws(() => failing.get('a', 0), { message: 'disk' });
+  t.throws(() => failing.get('a', 0), { message: 'disk' }, 'a failure is not kept');
+});
+
+t.test('a picture of many parts arrives whole', async (t) => {
+  const app = await startApp(t);
+  const bytes = largePng(1_000_000);
+  const path = new URL((await uploadPicture(app.one, bytes)).url).pathname;
+  for (const from of ['the disk', 'memory']) {
+    const { rawPayload, headers } = await app.fastify.inject(path);
+    t.ok(rawPayload.equals(bytes), `from ${from}`);
+    t.equal(headers['content-length'], String(bytes.length));
+  }
+});
+
+t.test('a large picture is read as its client takes it, so that slow clients do not fill the memory', async (t) => {
+  const app = await startApp(t);
+  const bytes = largePng(2_000_000);
+  const path = new URL((await uploadPicture(app.one, bytes)).url).pathname;
+  // Before anybody has asked for the picture, so that it is not in memory.
+  const answer = await app.fastify.inject({ url: path, payloadAsStream: true });
+  t.equal(answer.headers['content-length'], String(bytes.length));
+  const stream = answer.stream();
+  await once(stream, 'readable');
+  app.db.exec('DELETE FROM picture_parts');
+  await t.rejects(buffer(stream), 'what the client has not taken was not read');
 });

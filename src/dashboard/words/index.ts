@@ -80,7 +80,8 @@ export class Language {
   }
 
   #value(code: SentenceCode, name: string, value: string): string {
-    if (name === 'field' && code.startsWith('field_')) return SENTENCES_OF[this.code].fields[value] ?? value;
+    const { fields } = SENTENCES_OF[this.code];
+    if (name === 'field' && code.startsWith('field_')) return (Object.hasOwn(fields, value) && fields[value]) || value;
     return NAMES.includes(name) ? value : this.sentence(value);
   }
 
@@ -93,8 +94,10 @@ export class Language {
     const [, cause, reply] = /^([^:]*\.): (.*)$/s.exec(text) ?? [];
     if (cause !== undefined && findSentence(cause) !== null) return `${this.sentence(cause)} ${reply}`;
     if (/^\d+(?:\.\d+)?$/.test(text)) return this.number(Number(text));
-    if (/^\d{4}-\d\d-\d\d$/.test(text)) return this.calendarDate(text);
-    return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? this.dateTime(new Date(text)) : text;
+    // What others say can look like a time and be none, which could not be formatted.
+    const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?$/.test(text) ? new Date(text) : null;
+    if (time === null || Number.isNaN(time.getTime())) return text;
+    return text.includes('T') ? this.dateTime(time) : this.calendarDate(text);
   }
 
   #form(count: number): 'one' | 'other' {

@@ -1,5 +1,6 @@
 /** The audit log, newest first. */
 import type { FastifyInstance } from 'fastify';
+import { findSentence } from '../../../sentences.ts';
 import type { AuditAction } from '../../../users/audit.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Time } from '../../components/figures.tsx';
@@ -74,7 +75,8 @@ function subjectText(language: Language, { action, subject }: Entry): string {
       knownText(language, `role.${role}`, role),
     );
   }
-  if (action !== 'settings_changed') return language.sentence(subject);
+  // Most subjects are names that people chose, which are shown as they are, even where they look like numbers.
+  if (action !== 'settings_changed') return findSentence(subject) === null ? subject : language.sentence(subject);
   return subject
     .split(', ')
     .map((change) => {

@@ -1,0 +1,29 @@
+/** Shares of what all accounts use. */
+import t from 'tap';
+import { inTurn } from '../../src/http/account-share.ts';
+
+t.test('the work of one account is done one after the other, and keeps no other account waiting', async (t) => {
+  const done: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const work = (name: string, until: Promise<void> = Promise.resolve()) => {
+    return async () => {
+      done.push(`${name} begins`);
+      await until;
+      done.push(`${name} ends`);
+    };
+  };
+  const own = [inTurn(1, work('a', first.promise)), inTurn(1, work('b')), inTurn(1, work('c'))];
+  await inTurn(2, work('other'));
+  t.strictSame(done, ['a begins', 'other begins', 'other ends']);
+  first.resolve();
+  await Promise.all(own);
+  t.strictSame(done.slice(3), ['a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+});
+
+t.test('what fails keeps nothing after it from being done', async (t) => {
+  const failed = inTurn(1, () => Promise.reject(new Error('full')));
+  const next = inTurn(1, async () => 'stored');
+  await t.rejects(failed, { message: 'full' });
+  t.equal(await next, 'stored');
+  t.equal(await inTurn(1, async () => 'stored too'), 'stored too');
+});
