@@ -1,7 +1,7 @@
 /** Composing a mailing by sending forms, without scripts. */
 import t, { type Test } from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
-import type { TestApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { outboxOf, RECALL, readyToSend, sendDetails } from '../support/single-sends.ts';
@@ -179,6 +179,19 @@ t.test('of two tabs that change different steps, neither is asked', async (t) =>
   t.equal((await sendDetails(app, utr)).status, 0);
 });
 
+t.test('an account without an unsubscribe group makes the first one on the way', async (t) => {
+  const app = await startApp(t);
+  const ada = writer(app);
+  const utr = await begin(t, ada);
+  const path = `/mailings/${utr}/edit/audience`;
+  t.match(await ada.get(path), /No list yet.*There is no sender yet.*no unsubscribe group yet/s);
+  await ada.post(`/mailings/${utr}/edit/group`, { group_name: '' });
+  t.match(await ada.get(path), /Not saved: The group name field is required\./);
+  await ada.post(`/mailings/${utr}/edit/group`, { group_name: 'Newsletter' });
+  t.match(await ada.get(path), /<option value="1" selected[^>]*>Newsletter/);
+  t.equal((await sendDetails(app, utr)).unsubscribe_group_id, 1);
+});
+
 t.test('a viewer reaches none of it', async (t) => {
   const { app } = await readyToSend(t);
   const utr = await begin(t, writer(app));
@@ -188,7 +201,14 @@ t.test('a viewer reaches none of it', async (t) => {
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer', { email: 'v@example.org' })) };
   for (const path of ['new', `${utr}/edit`, `${utr}/edit/audience`, `${utr}/edit/check`, `${utr}/edit/design`])
     t.equal((await app.page('GET', `/mailings/${path}`, { headers })).status, 403, path);
-  for (const path of ['new', `${utr}/edit/audience`, `${utr}/edit/content`, `${utr}/edit/schedule`, `${utr}/edit/test`])
+  for (const path of [
+    'new',
+    `${utr}/edit/audience`,
+    `${utr}/edit/group`,
+    `${utr}/edit/content`,
+    `${utr}/edit/schedule`,
+    `${utr}/edit/test`,
+  ])
     t.equal((await app.page('POST', `/mailings/${path}`, { headers, form: {} })).status, 403, path);
 });
 

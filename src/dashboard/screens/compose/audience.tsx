@@ -10,6 +10,7 @@ import { field } from '../../sign-in/fields.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
 import { texts } from '../people/filter.ts';
 import { SavedForm, sendStep } from './frame.tsx';
+import { FirstGroup } from './group.tsx';
 import {
   type Audience,
   type Choices,
@@ -99,8 +100,14 @@ function AudienceForm({ draft, given, choices, audience, problems }: FormProps) 
     ...(groups.length > 0 ? ['unsubscribe_group_id'] : []),
   ];
   const seen = seenValue(Object.fromEntries(shown.map((name) => [name, stored[name] ?? ''])));
+  const beside = (
+    <>
+      <Total audience={audience} />
+      {groups.length === 0 && <FirstGroup utr={draft.utr} />}
+    </>
+  );
   return (
-    <SavedForm draft={draft} step="audience" seen={seen} beside={<Total audience={audience} />}>
+    <SavedForm draft={draft} step="audience" seen={seen} beside={beside}>
       {targets.length === 0 ? (
         <Empty
           icon="people"
@@ -135,9 +142,7 @@ function AudienceForm({ draft, given, choices, audience, problems }: FormProps) 
           problems={problems}
         />
       )}
-      {groups.length === 0 ? (
-        <p>{language.say('compose.group.none')}</p>
-      ) : (
+      {groups.length > 0 && (
         <SelectField
           name="unsubscribe_group_id"
           label={language.say('compose.group')}

@@ -10,6 +10,7 @@ import { designScreen } from './content/design.tsx';
 import { htmlScreen } from './content/html.tsx';
 import { templatesScreen } from './content/templates.tsx';
 import { stepAddress } from './frame.tsx';
+import { groupForm } from './group.tsx';
 import { newMailingScreen } from './new.tsx';
 import { scheduleStep } from './schedule.tsx';
 
@@ -23,6 +24,7 @@ export async function composeScreens(app: FastifyInstance, { clock }: Deps): Pro
   });
   await app.register(newMailingScreen);
   await app.register(audienceStep);
+  await app.register(groupForm);
   await app.register(contentStep);
   await app.register(templatesScreen);
   await app.register(htmlScreen);

@@ -56,7 +56,11 @@ export const compose: Translation<typeof english> = {
   'compose.group': 'Abmeldegruppe',
   'compose.group.hint':
     'Wer diese Gruppe verlassen hat, bekommt das Mailing nicht, und wer sich davon abmeldet, verlässt diese Gruppe.',
-  'compose.group.none': 'Es gibt noch keine Abmeldegruppe.',
+  'compose.group.none':
+    'Es gibt noch keine Abmeldegruppe. Personen melden sich von einer Art von Mails ab, nicht nur von allem.',
+  'compose.group.name': 'Name der ersten Gruppe',
+  'compose.group.name.hint': 'Empfänger lesen ihn, zum Beispiel „Newsletter“.',
+  'compose.group.add': 'Gruppe anlegen',
   'compose.choose': 'Wählen …',
   'compose.subject': 'Betreff',
   'compose.preheader': 'Vorschautext',

@@ -46,7 +46,11 @@ export const compose = {
   'compose.sender.add': 'Add a sender in the settings',
   'compose.group': 'Unsubscribe group',
   'compose.group.hint': 'Who left this group does not get the mailing, and who unsubscribes from it leaves this group.',
-  'compose.group.none': 'There is no unsubscribe group yet.',
+  'compose.group.none':
+    'There is no unsubscribe group yet. People unsubscribe from a kind of mail, not only from everything.',
+  'compose.group.name': 'Name of the first group',
+  'compose.group.name.hint': 'Recipients read it, such as “Newsletter”.',
+  'compose.group.add': 'Make the group',
   'compose.choose': 'Choose …',
   'compose.subject': 'Subject',
   'compose.preheader': 'Preview text',

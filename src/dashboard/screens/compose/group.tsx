@@ -1,0 +1,49 @@
+/** The first unsubscribe group of an account, made on the way, since no mailing leaves without one. */
+import type { FastifyInstance } from 'fastify';
+import { ApiClient, refusalText } from '../../api-client.ts';
+import { Button } from '../../components/button.tsx';
+import { TextField } from '../../components/field.tsx';
+import { Card } from '../../components/surface.tsx';
+import { setFlash } from '../../flash.ts';
+import { field } from '../../sign-in/fields.ts';
+import { useLanguage } from '../../words/index.ts';
+import { stepAddress } from './frame.tsx';
+import { readChoices } from './records.ts';
+
+export async function groupForm(app: FastifyInstance): Promise<void> {
+  app.post<{ Params: { utr: string } }>('/mailings/:utr/edit/group', async (request, reply) => {
+    const api = new ApiClient(app, request);
+    const { utr } = request.params;
+    const group_name = field(request, 'group_name').trim();
+    // Recipients read the description on their preference page.
+    const group = { group_name, description: group_name, is_display: 1 };
+    const made = await api.send('POST', '/unsubscribes-groups/save', group);
+    const newest = (await readChoices(api)).groups.at(-1);
+    const answer =
+      made.message === undefined || newest === undefined
+        ? made
+        : await api.send('POST', '/single/send/save', { utr, unsubscribe_group_id: newest.id });
+    if (answer.message === undefined) setFlash(reply, 'bad', 'compose.notSaved', { problem: refusalText(answer) });
+    return reply.redirect(stepAddress(utr, 'audience'), 303);
+  });
+}
+
+/** Asks for the name of the first group. */
+export function FirstGroup({ utr }: { utr: string }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('compose.group')}>
+      <p>{language.say('compose.group.none')}</p>
+      <form method="post" action={stepAddress(utr, 'group')}>
+        <TextField
+          name="group_name"
+          label={language.say('compose.group.name')}
+          hint={language.say('compose.group.name.hint')}
+          maxLength={255}
+          required
+        />
+        <Button look="plain">{language.say('compose.group.add')}</Button>
+      </form>
+    </Card>
+  );
+}
