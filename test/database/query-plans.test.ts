@@ -252,3 +252,14 @@ t.test('a day of an installation', async (t) => {
     });
   }
 });
+
+t.test('automations are listed without reading the content of their mailings, which can have megabytes', async (t) => {
+  const app = await startApp(t);
+  const found = await planned(async () => {
+    await app.one.call('GET', '/automations/summaries', { query: { search: 'x' } });
+  });
+  const lists = found.filter(({ text }) => text.includes('INDEXED BY mailings_automation'));
+  t.equal(lists.length, 1);
+  const read = lists.flatMap(({ steps }) => steps.filter((step) => step.includes('mailings_automation')));
+  t.match(read, [/^SEARCH mailings USING COVERING INDEX mailings_automation /]);
+});

@@ -55,7 +55,13 @@ export const mailings = sqliteTable(
       .where(sql`owner_kind IN ('single', 'schedule')`),
     // With the time, so that the timeline of a person does not read the content of every mailing.
     index('mailings_user').on(table.user_id, table.id, table.created_at),
-    index('mailings_automation').on(table.automation_id).where(sql`automation_id IS NOT NULL`),
+    // With the figures that lists of automations add up, so that those do not read the content of every mailing.
+    index('mailings_automation')
+      .on(
+        ...[table.automation_id, table.state, table.triggered, table.delivered, table.bounces, table.failed],
+        ...[table.suppressed, table.cancelled, table.people_opens, table.people_clicks, table.unsubscribes],
+      )
+      .where(sql`automation_id IS NOT NULL`),
     index('mailings_unfinished').on(table.state).where(sql`finished_at IS NULL`),
     index('mailings_unacknowledged').on(table.id).where(sql`acknowledged_state <> state`),
     index('mailings_verification').on(table.owner_id).where(sql`owner_kind = 'system'`),

@@ -1,0 +1,2 @@
+DROP INDEX `mailings_automation`;--> statement-breakpoint
+CREATE INDEX `mailings_automation` ON `mailings` (`automation_id`,`state`,`triggered`,`delivered`,`bounces`,`failed`,`suppressed`,`cancelled`,`people_opens`,`people_clicks`,`unsubscribes`) WHERE automation_id IS NOT NULL;
