@@ -87,8 +87,12 @@ t.test('the overview tells results, reasons and what can be done', async (t) => 
   const { utr } = await sendCampaign(t, app, { people: PEOPLE });
   const { status, text } = await visitor(app)('GET', `/mailings/${utr}`);
   t.equal(status, 200);
-  t.match(text, /Recipients<\/dt><dd>3<.*Delivered<\/dt><dd>2<\/dd><dd>66\.7% of recipients/s);
+  t.match(
+    text,
+    /Recipients<\/dt><dd>3<.*Delivered<\/dt><dd><a href="[^"]+\?state=accepted">2<\/a><\/dd><dd>66\.7% of recipients/s,
+  );
   t.match(text, /Why people did not get it.*unsubscribed.*Left out.*<td[^>]*>1<\/td>/s);
+  t.match(text, /href="[^"]+\/recipients\?state=suppressed">1<\/a>/, 'a number leads to those it counts');
   t.match(text, 'Duplicate');
   t.notMatch(text, /Pause|Resume|Send again|Cancel for/);
   const later = (await visitor(app, 'editor')('GET', `/mailings/${await create(t, app, LATER)}`)).text;

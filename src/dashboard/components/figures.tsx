@@ -7,16 +7,18 @@ export interface Figure {
   label: string;
   value: string;
   detail?: ComponentChildren;
+  /** Where it leads: to what it counts. */
+  href?: string;
 }
 
 /** Some figures side by side. */
 export function Stats({ figures }: { figures: readonly Figure[] }) {
   return (
     <dl class="stats">
-      {figures.map(({ label, value, detail }) => (
+      {figures.map(({ label, value, detail, href }) => (
         <div key={label} class="stat">
           <dt>{label}</dt>
-          <dd>{value}</dd>
+          <dd>{href === undefined ? value : <a href={href}>{value}</a>}</dd>
           {detail && <dd>{detail}</dd>}
         </div>
       ))}

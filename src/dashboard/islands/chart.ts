@@ -11,7 +11,10 @@ interface Data {
 }
 
 const HEIGHT = 200;
-const LABEL_WIDTH = 90;
+/** Of the labels at the left. */
+const AXIS_WIDTH = 48;
+/** What a label below takes at least, for each of its characters, and between two. */
+const LABEL = { least: 90, character: 7, gap: 14 };
 const SCHEME = matchMedia('(prefers-color-scheme: dark)');
 
 for (const element of document.querySelectorAll<HTMLElement>('[data-island="chart"]')) {
@@ -61,6 +64,8 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
   // Straight from one value to the next: a smooth curve would show values that nobody measured.
   const line = uPlot.paths.linear?.();
   const values = series.flatMap((each) => each.values);
+  const longest = Math.max(...labels.map((label) => label.length));
+  const labelWidth = Math.max(LABEL.least, longest * LABEL.character + LABEL.gap);
   const isFlat = values.every((value) => value === 0);
   const options: uPlot.Options = {
     width: canvas.clientWidth,
@@ -78,7 +83,8 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
         grid: { show: false },
         ticks: { show: false },
         size: 28,
-        splits: (chart) => everyNth(labels.length, Math.ceil((labels.length * LABEL_WIDTH) / chart.width)),
+        splits: (chart) =>
+          everyNth(labels.length, Math.ceil((labels.length * labelWidth) / (chart.width - AXIS_WIDTH))),
         values: (_chart, splits) => splits.map((at) => labels[at] ?? ''),
       },
       {
@@ -86,7 +92,7 @@ function draw(canvas: HTMLElement, readout: HTMLElement, { locale, labels, serie
         stroke: quiet,
         grid,
         ticks: { show: false },
-        size: 48,
+        size: AXIS_WIDTH,
         incrs: [1, 2, 5]
           .flatMap((step) => [...Array(9).keys()].map((power) => step * 10 ** power))
           .sort((a, b) => a - b),

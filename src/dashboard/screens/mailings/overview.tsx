@@ -1,4 +1,5 @@
 /** The results of a mailing: how many got how far, why others did not, and what happened by the hour. */
+import type { DeliveryState } from '../../../database/schema/index.ts';
 import type { ReportedHour } from '../../../delivery/reporting/mailing-report.ts';
 import { Chart } from '../../components/chart.tsx';
 import { Stats } from '../../components/figures.tsx';
@@ -60,6 +61,10 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
     value: language.number(count),
     ...(detail !== undefined && { detail }),
   });
+  const ofState = (label: string, count: number, state: DeliveryState, detail?: string) => ({
+    ...figure(label, count, detail),
+    ...(count > 0 && { href: `/mailings/${summary.utr}/recipients?state=${state}` }),
+  });
   const followed = (label: string, count: number) =>
     tracking === 1 ? figure(label, count, ofDelivered(count)) : { label, value: '–' };
   return (
@@ -67,9 +72,10 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
       <Stats
         figures={[
           figure(language.say('mailings.recipients'), funnel.recipients),
-          figure(
+          ofState(
             language.say('mailings.delivered'),
             funnel.delivered,
+            'accepted',
             language.say('mailings.ofRecipients', { share: language.percent(funnel.delivered / funnel.recipients) }),
           ),
           followed(language.say('mailings.opened'), funnel.people_opens),
@@ -80,10 +86,10 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
       <Stats
         figures={[
           figure(language.say('mailings.waiting'), summary.recipients - summary.finished),
-          figure(language.say('mailings.bounced'), funnel.bounces),
-          figure(language.say('mailings.failed'), funnel.failed),
-          figure(language.say('mailings.suppressed'), funnel.suppressed),
-          figure(language.say('mailings.cancelled'), funnel.cancelled),
+          ofState(language.say('mailings.bounced'), funnel.bounces, 'bounced'),
+          ofState(language.say('mailings.failed'), funnel.failed, 'failed'),
+          ofState(language.say('mailings.suppressed'), funnel.suppressed, 'suppressed'),
+          ofState(language.say('mailings.cancelled'), funnel.cancelled, 'cancelled'),
         ]}
       />
       {tracking === 0 ? (
