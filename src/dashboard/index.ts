@@ -11,7 +11,8 @@ import { leftScreens } from './screens/left/left.tsx';
 import { mailingScreens } from './screens/mailings/mailings.tsx';
 import { outboxScreens } from './screens/outbox/outbox.tsx';
 import { peopleActions } from './screens/people/actions.tsx';
-import { importScreen } from './screens/people/import.tsx';
+import { peopleExport } from './screens/people/export.tsx';
+import { importScreen } from './screens/people/import/import.tsx';
 import { peopleScreen } from './screens/people/people.tsx';
 import { personScreen } from './screens/people/person.tsx';
 import { recentScreen } from './screens/people/recent.tsx';
@@ -41,6 +42,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(importScreen);
     await screens.register(peopleActions);
     await screens.register(peopleScreen);
+    await screens.register(peopleExport);
     await screens.register(personScreen);
     await screens.register(recentScreen);
     await screens.register(segmentScreens);

@@ -7,6 +7,7 @@ import { startApp } from '../support/app.ts';
 import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
+import { DESK, PHONE } from '../support/walked-pages.ts';
 
 const NAMES = ['anna', 'annabel', 'bea'];
 /** Where the script asks for what changes with the search. */
@@ -126,9 +127,49 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     await page.getByRole('searchbox', { name: 'Search' }).fill('anna');
     await link(page, 'annabel').waitFor();
     await page.getByText('All that match: 2 people').click();
+    await page.getByRole('combobox', { name: 'Action' }).selectOption('Delete');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('heading', { name: 'Delete 2 people?' }).waitFor();
   });
+
+  t.test(
+    'the actions come into sight with the first chosen person, count the chosen, and none is chosen before',
+    async (t) => {
+      const { app, origin, cookie } = await service(t);
+      for (let at = 0; at < 40; at += 1) {
+        await app.one.call('POST', '/contacts/add', {
+          form: { contact_type_id: 1, email: `reader${at}@example.org`, country: 1 },
+        });
+      }
+      const { page } = await openTab(t, browser, origin, { cookie });
+      for (const viewport of [DESK, PHONE]) {
+        await page.setViewportSize(viewport);
+        await page.goto(`${origin}/people`);
+        const next = page.getByRole('button', { name: 'Continue' });
+        const isInSight = async () => {
+          const { y, height } = (await next.boundingBox()) ?? { y: -1, height: 0 };
+          return y >= 0 && y + height <= viewport.height;
+        };
+        const widthOfCount = async () => (await page.getByText('Chosen people').boundingBox())?.width ?? 0;
+        const without = await widthOfCount();
+        t.notOk(await isInSight());
+        for (const name of ['reader39', 'reader38']) await page.getByLabel(`Choose ${name}@example.org`).check();
+        t.ok(await isInSight());
+        t.ok((await widthOfCount()) > without, 'their number stands beside the words');
+        await next.click();
+        t.equal(await page.evaluate('document.activeElement.id'), 'action', 'an action is asked for');
+        t.match(page.url(), /\/people$/);
+        // Whoever goes on with the keyboard sees what has the focus above the bar.
+        await page.getByLabel('Choose reader39@example.org').focus();
+        for (let at = 0; at < 20; at += 1) await page.keyboard.press('Tab');
+        const isCovered = await page.evaluate(`(() => {
+        const { left, top, bottom } = document.activeElement.getBoundingClientRect();
+        return document.activeElement !== document.elementFromPoint(left + 4, (top + bottom) / 2);
+      })()`);
+        t.equal(isCovered, false);
+      }
+    },
+  );
 
   t.test('the progress of an action is read from a region that stays, and its end at once', async (t) => {
     const { app, origin, cookie } = await service(t);

@@ -1,4 +1,5 @@
 /** People in the dashboard: the list, one person, actions on many, and the import, as a user goes through them. */
+import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -45,9 +46,55 @@ t.test('a German page of a person names fields, mails and reasons in German', as
   await must('/global-unsubscribes/save', { email_address: 'reader0@example.org' });
   const { text } = await visitor(app)('GET', '/people/1', { 'accept-language': 'de' });
   t.match(text, '<dt>E-Mail</dt>');
-  t.match(text, 'Grund: Rücklauf einer Mail');
+  t.match(text, 'Grund: Mail unzustellbar: 550 no');
   t.match(text, 'Wie: über die API oder im Dashboard');
   t.match(text, /Autumn reading list<\/a> · (Zugestellt|Wartet|Unzustellbar)/);
+});
+
+t.test('a person’s page names the groups they have not left', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  for (const group_name of ['News', 'Events']) {
+    await must('/unsubscribes-groups/save', { group_name, description: 'Mail', is_display: 1 });
+  }
+  await must('/contacts-type/add', { name: 'Readers' });
+  await must('/contacts/add', { contact_type_id: 1, email: 'zoe@example.org', country: 1 });
+  const open = visitor(app);
+  const groups = async () => {
+    const { text } = await open('GET', '/people/1');
+    t.match(text, 'Contact type: Readers');
+    const [, list = ''] = /Groups they have not left(.*?)<\/p>/s.exec(text) ?? [];
+    return ['News', 'Events'].filter((name) => list.includes(name));
+  };
+  t.strictSame(await groups(), ['News', 'Events']);
+  await must('/unsubscribes-groups/manually-add', { unsubscribe_groups_id: 2, email_address: 'zoe@example.org' });
+  t.strictSame(await groups(), ['News']);
+  await must('/global-unsubscribes/save', { email_address: 'zoe@example.org' });
+  t.strictSame(await groups(), []);
+});
+
+t.test('the people of a contact type are exported as a CSV file, to their own account only', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  const open = visitor(app, 'viewer');
+  t.match((await open('GET', '/people')).text, 'action="/people/export"');
+  const { status, headers, text } = await open('GET', '/people/export?contact_type_id=1');
+  t.match([status, headers['content-type']], [200, 'text/csv; charset=utf-8']);
+  t.equal(headers['content-disposition'], 'attachment; filename="contacts.csv"');
+  t.equal(headers['cache-control'], 'no-store');
+  t.match(text, 'd20p1@example.org');
+  t.equal((await visitor(app, 'owner', 2)('GET', '/people/export?contact_type_id=1')).status, 404);
+  t.equal((await open('GET', '/people/export')).status, 404);
+});
+
+t.test('whoever chose people but no action is told so', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  const form = { whom: 'everything', action: '' };
+  const { status, text } = await app.page('POST', '/people/actions', { headers, form });
+  t.equal(status, 422);
+  t.match(text, 'No action was chosen.');
 });
 
 t.test('a viewer sees people and is offered no changes', async (t) => {
@@ -77,6 +124,8 @@ t.test('whoever has no contact type yet makes one with the first import', async 
   ].join('\r\n');
   const { headers } = await post('/people/import', file, 'multipart/form-data; boundary=x');
   const path = String(headers.location);
+  const { payload } = await app.fastify.inject({ url: path, headers: { cookie } });
+  t.match(payload, /<input[^>]*value="readers"/, 'the name of the file is proposed');
   const mapping = 'column0=email&column1=first_name&column2=country';
   const form = 'application/x-www-form-urlencoded';
   t.match((await post(path, `name=&${mapping}`, form)).payload, 'The name field is required.');
@@ -90,6 +139,36 @@ t.test('whoever has no contact type yet makes one with the first import', async 
   const { statusCode } = await post(path, `contact_type_id=new&name=Readers&${mapping}`, form);
   t.equal(statusCode, 303);
   t.match(await types(), [{ name: 'Customers' }, { name: 'Readers' }]);
+});
+
+t.test('a column of an import becomes a new field where one is asked for', async (t) => {
+  const app = await startApp(t);
+  const cookie = cookieOf(app, addPerson(app));
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const headers = { ...FROM_PAGE, cookie };
+  const file = { filename: 'readers.csv', content: 'email,Straße (privat),e mail\nzoe@example.org,Lindenstr. 4,x\n' };
+  const looked = await app.page('POST', '/people/import', { headers, multipart: [['file', file]] });
+  const path = String(looked.headers.location);
+  t.match((await app.page('GET', path, { headers })).text, 'New field: strasse_privat');
+  const send = (columns: Record<string, string>) =>
+    app.page('POST', path, { headers, form: { contact_type_id: '1', column0: 'email', ...columns } });
+  const fields = async () =>
+    (await app.one.call('GET', '/custom-fields')).body.message.customFields.map(
+      (one: { field_name: string }) => one.field_name,
+    );
+  await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'e_mail', field_type: 'text' } });
+  const refused = await send({ column2: 'new:' });
+  t.equal(refused.status, 422, 'a field that there is already is not made again');
+  t.match(refused.text, 'has already been taken');
+  t.equal((await send({ column1: 'new:' })).status, 303);
+  t.strictSame(await fields(), ['e_mail', 'strasse_privat']);
+  const upload_id = path.split('/').at(-1) ?? '';
+  for (;;) {
+    const { message } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body;
+    if (message.upload.state === 'done') break;
+    await setTimeout(20);
+  }
+  t.match((await app.page('GET', '/people/1', { headers })).text, 'Lindenstr. 4');
 });
 
 t.test(
@@ -135,7 +214,9 @@ t.test(
 t.test('whoever left the page of an action finds it again', async (t) => {
   const app = await startApp(t);
   await fillAccount(t, app);
-  await app.one.call('POST', '/contacts/jobs/start', { form: { action: 'delete', strIds: [1] } });
+  await app.one.call('POST', '/contacts/jobs/start', {
+    form: { action: 'move', to_contact_type_id: 2, strIds: [1] },
+  });
   await app.background();
   for (const filename of ['spring.csv', 'summer.csv']) {
     await app.one.call('POST', '/contacts/upload-csv', {
@@ -149,7 +230,7 @@ t.test('whoever left the page of an action finds it again', async (t) => {
   t.match((await open('GET', '/people')).text, 'href="/people/recent"');
   const { status, text } = await open('GET', '/people/recent');
   t.equal(status, 200);
-  t.match(text, 'href="/people/actions/1"');
+  t.match(text, /href="\/people\/actions\/1">Moving people to Nobody</);
   t.match(text, 'Can be undone');
   t.match(text, /summer\.csv.*spring\.csv/s, 'the newest first');
 });

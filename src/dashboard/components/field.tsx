@@ -60,16 +60,17 @@ export function TextField({ name, label, hint, problems, ...input }: FieldProps 
   );
 }
 
-/** A choice of one among some. */
+/** A choice of one among some; where it is required, an option with an empty value is no choice. */
 export function SelectField({
   options,
   value,
+  required = false,
   ...field
-}: FieldProps & { options: readonly { value: string; label: string }[]; value?: string }) {
+}: FieldProps & { options: readonly { value: string; label: string }[]; value?: string; required?: boolean }) {
   const { problem, attributes } = describedBy(field);
   return (
     <Around {...field} problem={problem}>
-      <select {...attributes}>
+      <select {...attributes} required={required}>
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={option.value === value}>
             {option.label}

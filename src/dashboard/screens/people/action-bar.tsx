@@ -9,6 +9,7 @@ import type { Choices } from './records.ts';
 export function ActionBar({ choices, whom }: { choices: Choices; whom: ComponentChildren }) {
   const language = useLanguage();
   const options = [
+    { value: '', label: language.say('people.action.choose') },
     { value: 'delete', label: language.say('people.action.delete') },
     { value: 'unsubscribe:0', label: language.say('people.action.unsubscribeAll') },
     ...choices.groups.map(({ id, group_name: name }) => ({
@@ -28,7 +29,7 @@ export function ActionBar({ choices, whom }: { choices: Choices; whom: Component
     <fieldset class="action-bar">
       <legend class="visually-hidden">{language.say('people.action')}</legend>
       {whom}
-      <SelectField name="action" label={language.say('people.action')} options={options} />
+      <SelectField name="action" label={language.say('people.action')} options={options} required />
       <Button look="plain">{language.say('people.action.next')}</Button>
     </fieldset>
   );

@@ -7,7 +7,7 @@ import { Card, Notice } from '../../components/surface.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
-import { actionQuestion } from './action-question.ts';
+import { actionQuestion, actionTitle } from './action-question.ts';
 import { listAddress, type PeopleFilter, readFilter, texts } from './filter.ts';
 import { FilterInputs } from './found.tsx';
 import { JobProgress } from './job-progress.tsx';
@@ -32,7 +32,8 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     const language = languageOf(request, viewer);
     const asked = readRequest(request.body);
     if (asked.action === null || (!asked.isEverything && asked.ids.length === 0)) {
-      const content = <Notice tone="warn">{language.say('people.action.nobody')}</Notice>;
+      const missing = asked.action === null ? 'people.action.none' : 'people.action.nobody';
+      const content = <Notice tone="warn">{language.say(missing)}</Notice>;
       reply.code(UNPROCESSABLE);
       return sendPage(request, reply, viewer, frame(language), content);
     }
@@ -80,8 +81,10 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       const language = languageOf(request, viewer);
       const api = new ApiClient(app, request);
       const { job } = await api.get<{ job: Job }>('/contacts/jobs/details', { id: request.params.id });
-      const question = job.state === 'ready' ? actionQuestion(language, job, await readChoices(api)) : null;
-      const content = <JobProgress job={job} question={question} canChange={viewer.role !== 'viewer'} />;
+      const choices = await readChoices(api);
+      const title = actionTitle(language, job, choices);
+      const question = job.state === 'ready' ? actionQuestion(language, job, choices) : null;
+      const content = <JobProgress {...{ job, title, question }} canChange={viewer.role !== 'viewer'} />;
       return sendPage(request, reply, viewer, frame(language), content);
     },
   });

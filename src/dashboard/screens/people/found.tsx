@@ -46,7 +46,7 @@ export function Whom({ found }: { found: SearchResult }) {
     <div id="people-whom" class="choices-in-row">
       <label class="choice">
         <input type="radio" name="whom" value="chosen" checked />
-        <span>{language.say('people.whom.chosen')}</span>
+        <span class="chosen-people">{language.say('people.whom.chosen')}</span>
       </label>
       {found.total !== null && (
         <label class="choice">

@@ -9,8 +9,18 @@ import type { Job } from './records.ts';
 
 const LOOK_MS = 1000;
 
-/** `question` is what a person is to confirm, in the state ready. The buttons are a part of their own, which is replaced when they change: whoever is at one keeps it while the figures move. */
-export function JobProgress({ job, question, canChange }: { job: Job; question: string | null; canChange: boolean }) {
+/** `title` says what the action does; `question` is what a person is to confirm, in the state ready. The buttons are a part of their own, which is replaced when they change: whoever is at one keeps it while the figures move. */
+export function JobProgress({
+  job,
+  title,
+  question,
+  canChange,
+}: {
+  job: Job;
+  title: string;
+  question: string | null;
+  canChange: boolean;
+}) {
   const language = useLanguage();
   const isActive = ['selecting', 'running', 'undoing'].includes(job.state);
   const finished = job.state === 'undoing' ? job.whole - job.done : job.done + job.skipped;
@@ -29,7 +39,7 @@ export function JobProgress({ job, question, canChange }: { job: Job; question: 
   return (
     <Island name="live" data={{ every: isActive ? LOOK_MS : 0, results: '#people-job, #people-job-buttons' }}>
       <LiveNotes />
-      <Card title={language.say(`people.job.${job.action}`)}>
+      <Card title={title}>
         <div id="people-job" class="stack" data-active={isActive ? 'yes' : 'no'} data-news={`${state} ${progress}`}>
           <p>{state}</p>
           {question !== null && (

@@ -11,6 +11,7 @@ import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import { PeopleTabs } from '../segments/people-tabs.tsx';
 import { ActionBar } from './action-bar.tsx';
+import { ExportForm } from './export.tsx';
 import { type PeopleFilter, readFilter } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { Found, Whom } from './found.tsx';
@@ -47,9 +48,10 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
         <>
           <PeopleTabs current="people" />
           <People {...{ filter, choices, canChange, found }} />
-          <p class="below">
+          <div class="below">
+            {choices.types.length > 0 && <ExportForm types={choices.types} type={filter.chosen.contact_type_id} />}
             <a href="/people/recent">{language.say('people.recent')}</a>
-          </p>
+          </div>
         </>
       );
       return sendPage(request, reply, viewer, frame, content);

@@ -13,7 +13,7 @@ import { requireEditor, viewerOf } from '../../signed-in.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
 import { fieldLabel } from './field-label.ts';
 import { texts } from './filter.ts';
-import type { Moment, Person, PersonContact } from './records.ts';
+import type { Choices, Moment, Person, PersonContact } from './records.ts';
 import { knownWord, Timeline } from './timeline.tsx';
 
 const SEE_OTHER = 303;
@@ -33,8 +33,9 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
       const api = new ApiClient(app, request);
       const contact_id = request.params.id;
       const [after] = texts(request.query.after);
-      const [{ person }, timeline] = await Promise.all([
+      const [{ person }, { unsubscribesGroups }, timeline] = await Promise.all([
         api.get<{ person: Person }>('/contacts/person', { contact_id }),
+        api.get<{ unsubscribesGroups: Choices['groups'] }>('/unsubscribes-groups'),
         api.get<{ moments: Moment[]; next: string | null }>('/contacts/timeline', {
           contact_id,
           ...(after && { after }),
@@ -55,7 +56,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         { title, section: 'people', action },
         <>
           <Facts person={person} />
-          <Consent person={person} />
+          <Consent person={person} groups={unsubscribesGroups} />
           <Card title={language.say('person.timeline')}>
             <Timeline moments={timeline.moments} />
             <Pager
@@ -138,10 +139,11 @@ const FACTS = [
 ];
 
 function Facts({ person }: { person: Person }) {
+  const language = useLanguage();
   return (
     <>
       {person.contacts.map((contact) => (
-        <Card key={contact.id} title={contact.contact_type_name}>
+        <Card key={contact.id} title={language.say('person.contact', { name: contact.contact_type_name })}>
           <dl class="person-facts">
             <Fact label="email" value={contact.email} />
             {FACTS.map((name) => (
@@ -172,9 +174,11 @@ function Fact({ label, value }: { label: string; value: unknown }) {
   );
 }
 
-function Consent({ person }: { person: Person }) {
+function Consent({ person, groups }: { person: Person; groups: Choices['groups'] }) {
   const language = useLanguage();
   const { unsubscribed, segments, suppression } = person;
+  const left = new Set(unsubscribed.map(({ unsubscribe_groups_id }) => unsubscribe_groups_id));
+  const kept = left.has(null) ? [] : groups.filter(({ id }) => !left.has(id));
   return (
     <Card title={language.say('person.mail')}>
       {suppression !== null && (
@@ -193,6 +197,14 @@ function Consent({ person }: { person: Person }) {
             </li>
           ))}
         </ul>
+      )}
+      {kept.length > 0 && (
+        <p class="badges">
+          {language.say('person.groups')}
+          {kept.map(({ id, group_name }) => (
+            <Badge key={id}>{group_name}</Badge>
+          ))}
+        </p>
       )}
       {segments.length > 0 && (
         <p class="badges">

@@ -9,7 +9,9 @@ import { Table } from '../../components/table.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
-import type { Job } from './records.ts';
+import { actionTitle } from './action-question.ts';
+import { readChoices } from './people.tsx';
+import type { Choices, Job } from './records.ts';
 
 const IMPORTS = '20';
 
@@ -29,14 +31,15 @@ export async function recentScreen(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const api = new ApiClient(app, request);
-      const [{ jobs }, { imports }] = await Promise.all([
+      const [{ jobs }, choices, { imports }] = await Promise.all([
         api.get<{ jobs: Job[] }>('/contacts/jobs'),
+        readChoices(api),
         api.get<{ imports: PastImport[] }>('/contacts/imports', { order: 'newest', limit: IMPORTS }),
       ]);
       const title = languageOf(request, viewer).say('people.recent');
       const content = (
         <div class="stack">
-          <Actions jobs={jobs} />
+          <Actions jobs={jobs} choices={choices} />
           <Imports imports={imports} canChange={viewer.role !== 'viewer'} />
           <p>
             <LinkButton look="quiet" href="/people">
@@ -50,7 +53,7 @@ export async function recentScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-function Actions({ jobs }: { jobs: readonly Job[] }) {
+function Actions({ jobs, choices }: { jobs: readonly Job[]; choices: Choices }) {
   const language = useLanguage();
   const title = language.say('people.recent.actions');
   return (
@@ -65,7 +68,7 @@ function Actions({ jobs }: { jobs: readonly Job[] }) {
           columns={[
             {
               heading: language.say('people.action'),
-              cell: ({ id, action }) => <a href={`/people/actions/${id}`}>{language.say(`people.job.${action}`)}</a>,
+              cell: (job) => <a href={`/people/actions/${job.id}`}>{actionTitle(language, job, choices)}</a>,
             },
             { heading: language.say('people.recent.started'), cell: (job) => <Time at={new Date(job.created_at)} /> },
             {

@@ -1,7 +1,7 @@
 /** The rows of a file that were not imported: where in the file, and why. */
-import { Table } from '../../components/table.tsx';
-import { useLanguage } from '../../words/index.ts';
-import { fieldLabel } from './field-label.ts';
+import { Table } from '../../../components/table.tsx';
+import { useLanguage } from '../../../words/index.ts';
+import { fieldLabel } from '../field-label.ts';
 
 /** One reason why a row was not imported; `field` is empty where it concerns the whole row. A row can have several. */
 export interface FailedRow {

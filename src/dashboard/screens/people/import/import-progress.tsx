@@ -1,12 +1,12 @@
 /** The part of an import's page that shows how far it is, and at its end what became of the rows. */
-import { LinkButton } from '../../components/button.tsx';
-import { Meter, Stats } from '../../components/figures.tsx';
-import { Island } from '../../components/island.tsx';
-import { LiveNotes } from '../../components/live-notes.tsx';
-import { Card, Notice } from '../../components/surface.tsx';
-import { useLanguage } from '../../words/index.ts';
+import { LinkButton } from '../../../components/button.tsx';
+import { Meter, Stats } from '../../../components/figures.tsx';
+import { Island } from '../../../components/island.tsx';
+import { LiveNotes } from '../../../components/live-notes.tsx';
+import { Card, Notice } from '../../../components/surface.tsx';
+import { useLanguage } from '../../../words/index.ts';
+import type { Upload } from '../records.ts';
 import { type FailedRow, FailedRows } from './failed-rows.tsx';
-import type { Upload } from './records.ts';
 
 const LOOK_MS = 1000;
 

@@ -1,19 +1,20 @@
 /** Importing people in three steps: choose a file, say what its columns are, watch it. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { READ } from '../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient } from '../../api-client.ts';
-import { Button, LinkButton } from '../../components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Island } from '../../components/island.tsx';
-import { Card, Notice } from '../../components/surface.tsx';
-import { languageOf, sendPage } from '../../page.tsx';
-import { requireEditor, viewerOf } from '../../signed-in.ts';
-import { useLanguage } from '../../words/index.ts';
-import { fieldLabel } from './field-label.ts';
-import { texts } from './filter.ts';
+import { READ } from '../../../../http/pages/layout.ts';
+import { type ApiAnswer, ApiClient } from '../../../api-client.ts';
+import { Button, LinkButton } from '../../../components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
+import { Island } from '../../../components/island.tsx';
+import { Card, Notice } from '../../../components/surface.tsx';
+import { languageOf, sendPage } from '../../../page.tsx';
+import { requireEditor, viewerOf } from '../../../signed-in.ts';
+import { useLanguage } from '../../../words/index.ts';
+import { fieldLabel } from '../field-label.ts';
+import { texts } from '../filter.ts';
+import { readChoices } from '../people.tsx';
+import type { Choices, ContactType, Upload } from '../records.ts';
 import { ImportProgress, type ImportReport } from './import-progress.tsx';
-import { readChoices } from './people.tsx';
-import type { Choices, ContactType, Upload } from './records.ts';
+import { fieldNameFor, makeNewFields, NEW_FIELD } from './new-fields.ts';
 
 const SEE_OTHER = 303;
 const UNPROCESSABLE = 422;
@@ -69,12 +70,14 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
     const upload_id = request.params.id;
     const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
     const { upload } = await api.get<{ upload: Upload }>('/contacts/imports/progress', { upload_id });
-    const mapping = upload.columns.map((_, at) => texts(values[`column${at}`])[0] ?? '');
+    const asked = upload.columns.map((_, at) => texts(values[`column${at}`])[0] ?? '');
+    const { mapping, refusal } = await makeNewFields(api, upload.columns, asked);
     const [chosen = NEW_TYPE] = texts(values.contact_type_id);
     const [newType = ''] = texts(values.name);
     const language = languageOf(request, viewerOf(request));
-    const made =
-      chosen === NEW_TYPE
+    const made = refusal
+      ? { refusal }
+      : chosen === NEW_TYPE
         ? await makeType(api, newType, { upload_id, mapping })
         : { id: chosen, ...(newType !== '' && { refusal: refused('name', language.say('import.type.both')) }) };
     const contact_type_id = made.id ?? chosen;
@@ -187,11 +190,12 @@ function ChooseFile({ problem }: { problem?: string }) {
   );
 }
 
+/** The form that says what each column becomes. Without `newType` the first contact type is proposed to have the name of the file. */
 function Mapping({
   upload,
   choices,
   type = '',
-  newType = '',
+  newType,
   problems,
 }: {
   upload: Upload;
@@ -201,12 +205,19 @@ function Mapping({
   problems?: Problems;
 }) {
   const language = useLanguage();
-  const fields = [
-    { value: '', label: language.say('import.skip') },
-    ...choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) })),
-  ];
+  const known = choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) }));
+  const fieldsFor = (column: string, number: number) => {
+    const name = fieldNameFor(column, number);
+    return [
+      { value: '', label: language.say('import.skip') },
+      ...known,
+      ...(known.some(({ value }) => value.toLowerCase() === name)
+        ? []
+        : [{ value: NEW_FIELD, label: language.say('import.newField', { name }) }]),
+    ];
+  };
   return (
-    <form method="post" action={`/people/import/${upload.id}`} class="stack">
+    <form method="post" action={`/people/import/${upload.id}`} class="import-mapping stack">
       {upload.notes.map((note) => (
         <Notice key={note}>{language.sentence(note)}</Notice>
       ))}
@@ -232,7 +243,7 @@ function Mapping({
         name="name"
         label={language.say('import.type.name')}
         hint={language.say('import.type.name.hint')}
-        value={newType}
+        value={newType ?? (choices.types.length === 0 ? upload.file_name.replace(/\.csv$/i, '') : '')}
         maxLength={255}
         problems={problems}
       />
@@ -253,7 +264,7 @@ function Mapping({
                 <td data-label={language.say('import.samples')}>{column.samples.filter(Boolean).join(' · ')}</td>
                 <td data-label={language.say('import.field')}>
                   <select name={`column${at}`} aria-label={language.say('import.fieldOf', { name: column.name })}>
-                    {fields.map(({ value, label }) => (
+                    {fieldsFor(column.name, at + 1).map(({ value, label }) => (
                       <option key={value} value={value} selected={value === (column.field ?? '')}>
                         {label}
                       </option>

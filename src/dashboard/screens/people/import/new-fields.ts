@@ -1,0 +1,42 @@
+/** New fields for columns of an import that are none of the fields a contact has. */
+import type { ApiAnswer, ApiClient } from '../../../api-client.ts';
+import type { Upload } from '../records.ts';
+
+/** What a column becomes in the form when a field is to be made for it. */
+export const NEW_FIELD = 'new:';
+const MAX_LENGTH = 64;
+
+/** The name of a field for a column: letters, digits and underscores, as in a placeholder. `Straße (privat)` gives `strasse_privat`. */
+export function fieldNameFor(column: string, number: number): string {
+  const name = column
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
+    .slice(0, MAX_LENGTH);
+  return name === '' ? `column_${number}` : name;
+}
+
+/** Makes the fields that a mapping asks for; gives the mapping with their names, and why the API refused one. */
+export async function makeNewFields(
+  api: ApiClient,
+  columns: Upload['columns'],
+  asked: readonly string[],
+): Promise<{ mapping: string[]; refusal?: ApiAnswer<string> }> {
+  const mapping = [...asked];
+  for (const [at, { name }] of columns.entries()) {
+    if (mapping[at] !== NEW_FIELD) continue;
+    const field_name = fieldNameFor(name, at + 1);
+    const answer = await api.send('POST', '/custom-fields/save', { field_name, field_type: 'text' });
+    if (answer.message === undefined) return { mapping, refusal: withMapping(answer) };
+    mapping[at] = field_name;
+  }
+  return { mapping };
+}
+
+/** The refusal of a field's name as one of the mapping, above which it is shown. */
+function withMapping({ status, errors }: ApiAnswer<string>): ApiAnswer<string> {
+  return { status, errors: { mapping: typeof errors === 'object' ? Object.values(errors).flat() : [errors ?? ''] } };
+}
