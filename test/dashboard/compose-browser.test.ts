@@ -94,6 +94,29 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     t.strictSame(complaints, []);
   });
 
+  t.test('what cannot be saved is said, stays in the form, and is saved later', async (t) => {
+    const { app, origin, cookie } = await listening(t);
+    const { page } = await openTab(t, browser, origin, { cookie });
+    const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
+    const { utr } = made.body.message;
+    await page.goto(`${origin}/mailings/${utr}/edit/content`);
+    const state = page.locator('#save-state');
+    await page.route('**/edit/content', (route) => route.abort());
+    await page.getByLabel('Subject').fill('Kept');
+    await state.filter({ hasText: 'the service could not be reached' }).waitFor();
+    await page.unroute('**/edit/content');
+    await page.getByLabel('Name', { exact: true }).fill('');
+    await state.filter({ hasText: 'Not saved: The single send name' }).waitFor();
+    t.equal((await sendDetails(app, utr)).subject, '');
+    await page.getByLabel('Name', { exact: true }).fill('Summer');
+    await state.filter({ hasText: /^Saved/ }).waitFor();
+    t.match(await sendDetails(app, utr), { subject: 'Kept', single_send_name: 'Summer' });
+    app.db.exec('DELETE FROM sessions');
+    await page.getByLabel('Subject').fill('Too late');
+    await state.filter({ hasText: 'you are not signed in any more' }).waitFor();
+    t.equal(await page.getByLabel('Subject').inputValue(), 'Too late');
+  });
+
   t.test('in two tabs, of which the second is told and chooses', async (t) => {
     const { app, origin, cookie } = await listening(t);
     const made = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });

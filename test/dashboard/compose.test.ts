@@ -128,11 +128,17 @@ t.test('a mailing is scheduled in a time zone, and stays scheduled when it is ch
   t.match(await sendDetails(app, utr), { status: 1, schedule_date: '2026-01-20', schedule_time: '10:00:00' });
   t.match(await ada.get(path), /It is scheduled for Tuesday, 20 January 2026 at 10:00 \(Europe\/Vienna\)/);
 
+  const stale = await ada.open(path);
+  app.clock.advance(1000);
   const content = await ada.open(`/mailings/${utr}/edit/content`);
   t.match(content.page, 'This mailing is scheduled and stays so');
   t.equal((await content.send({ ...CONTENT, subject: '' })).status, 422);
   t.equal((await content.send({ ...CONTENT, subject: 'Changed' })).status, 303);
   t.match(await sendDetails(app, utr), { status: 1, subject: 'Changed', schedule_time: '10:00:00' });
+  const unseen = await stale.send({ when: 'now' });
+  t.equal(unseen.status, 409, 'what its sender has not seen does not leave');
+  t.match(unseen.text, 'It was changed in the meantime');
+  t.match(await sendDetails(app, utr), { status: 1, schedule_type: 1 });
 });
 
 t.test('of two tabs that change the same, the second sees both versions and chooses', async (t) => {

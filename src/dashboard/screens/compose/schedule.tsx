@@ -58,7 +58,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     });
     if (answer.message === undefined) {
       // A button that was pressed twice: the first time did it.
-      if (answer.status === CONFLICT && draft.status >= QUEUED && !isLater) return toMailing(reply, draft.utr);
+      if (answer.status === CONFLICT && isLeaving(draft)) return toMailing(reply, draft.utr);
       const problems = typeof answer.errors === 'object' ? answer.errors : {};
       const isSchedule = Object.keys(problems).every((name) => name.startsWith('schedule_'));
       const problem =
@@ -87,6 +87,11 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     const content = <Schedule draft={draft} audience={audience} now={clock.now()} {...sent} />;
     return sendStep(request, reply, draft, 'schedule', content, sent.problem);
   }
+}
+
+/** Whether it rests before it leaves, or has left. */
+function isLeaving({ status, schedule_type: type }: Draft): boolean {
+  return status > QUEUED || (status === QUEUED && type !== LATER);
 }
 
 function toMailing(reply: FastifyReply, utr: string) {
