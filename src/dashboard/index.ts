@@ -8,6 +8,7 @@ import { automationScreens } from './screens/automations/automations.tsx';
 import { composeScreens } from './screens/compose/compose.ts';
 import { homeScreen } from './screens/home/home.tsx';
 import { leftScreens } from './screens/left/left.tsx';
+import { listScreens } from './screens/lists/lists.ts';
 import { mailingScreens } from './screens/mailings/mailings.tsx';
 import { outboxScreens } from './screens/outbox/outbox.tsx';
 import { peopleActions } from './screens/people/actions.tsx';
@@ -46,6 +47,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(personScreen);
     await screens.register(recentScreen);
     await screens.register(segmentScreens);
+    await screens.register(listScreens);
     await screens.register(pictureScreens);
     await screens.register(settingsScreens, signing);
   });

@@ -32,6 +32,7 @@ export async function fillRest(
     company_address: naming('1 Harbour St'),
     nickname: naming('Events'),
   });
+  await must('/custom-fields/save', { field_name: 'favourite_genre', field_type: 'text' });
   await must('/segment/store', {
     segment_name: naming('Called reader'),
     contact_type_id: 1,

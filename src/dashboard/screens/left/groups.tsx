@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
+import { LinkButton } from '../../components/button.tsx';
 import { Empty } from '../../components/surface.tsx';
 import { Table } from '../../components/table.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
@@ -17,13 +18,25 @@ export async function leftGroupsScreen(app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const groups = await readGroups(new ApiClient(app, request));
-      const frame = { title: languageOf(request, viewer).say('nav.left'), section: 'left' } as const;
-      return sendPage(request, reply, viewer, frame, <Groups groups={groups} />);
+      const language = languageOf(request, viewer);
+      const canChange = viewer.role !== 'viewer';
+      const frame = {
+        title: language.say('nav.left'),
+        section: 'left',
+        ...(canChange && {
+          action: (
+            <LinkButton href="/left/groups/new" icon="plus">
+              {language.say('groups.new')}
+            </LinkButton>
+          ),
+        }),
+      } as const;
+      return sendPage(request, reply, viewer, frame, <Groups groups={groups} canChange={canChange} />);
     },
   });
 }
 
-function Groups({ groups }: { groups: readonly Group[] }) {
+function Groups({ groups, canChange }: { groups: readonly Group[]; canChange: boolean }) {
   const language = useLanguage();
   return (
     <>
@@ -52,6 +65,18 @@ function Groups({ groups }: { groups: readonly Group[] }) {
               isNumber: true,
               cell: ({ unsubscribe_clients_count: count }) => language.number(count),
             },
+            ...(canChange
+              ? [
+                  {
+                    heading: language.say('left.action'),
+                    cell: ({ id, group_name: name }: Group) => (
+                      <a href={`/left/groups/${id}/edit`} aria-label={language.say('groups.editOne', { name })}>
+                        {language.say('groups.edit')}
+                      </a>
+                    ),
+                  },
+                ]
+              : []),
           ]}
         />
       )}

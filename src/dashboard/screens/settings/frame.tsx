@@ -7,10 +7,10 @@ import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import type { PlainKey } from '../../words/index.ts';
 
-const TABS = ['senders', 'users', 'keys', 'audit', 'health', 'account', 'sessions'] as const;
+const TABS = ['senders', 'types', 'fields', 'users', 'keys', 'audit', 'health', 'account', 'sessions'] as const;
 type Tab = (typeof TABS)[number];
 /** The pages that are not for owners only. */
-const FOR_EVERYBODY: readonly Tab[] = ['account', 'sessions'];
+const FOR_EVERYBODY: readonly Tab[] = ['types', 'fields', 'account', 'sessions'];
 
 /** A sentence about what was done in the settings. */
 type Done = Extract<PlainKey, `settings.done.${string}`>;

@@ -1,4 +1,4 @@
-/** German: segments, and their rules in words. */
+/** German: segments with their rules in words, contact types, custom fields and unsubscribe groups. */
 import type { segments as english } from '../en/segments.ts';
 import type { Translation } from '../translation.ts';
 
@@ -125,4 +125,56 @@ export const segments: Translation<typeof english> = {
   'rule.is after': '„{field}“ nach dem {value} liegt',
   'rule.is within': '„{field}“ in den letzten {value} Tagen liegt',
   'rule.is not within': '„{field}“ nicht in den letzten {value} Tagen liegt',
+  'settings.types': 'Kontakttypen',
+  'settings.fields': 'Eigene Felder',
+  'settings.done.typeAdded': 'Der Kontakttyp ist hinzugefügt.',
+  'settings.done.typeRenamed': 'Der Kontakttyp hat einen neuen Namen.',
+  'settings.done.typeDeleted': 'Der Kontakttyp und seine Personen sind gelöscht.',
+  'settings.done.fieldAdded': 'Das Feld ist hinzugefügt.',
+  'settings.done.fieldDeleted': 'Das Feld ist gelöscht.',
+  'types.none.title': 'Noch keine Kontakttypen',
+  'types.none.text': 'Ein Kontakttyp ist eine Liste von Personen, zum Beispiel Leser oder Kunden.',
+  'types.about':
+    'Ein Kontakttyp ist eine Liste von Personen, zum Beispiel Leser oder Kunden. Jemand kann in mehreren stehen.',
+  'types.add': 'Kontakttyp hinzufügen',
+  'types.rename': 'Umbenennen',
+  'types.delete': { one: 'Mit {count} Person löschen', other: 'Mit {count} Personen löschen' },
+  'types.delete.title': '„{name}“ löschen?',
+  'types.delete.people': {
+    one: 'Auch die {count} Person darin wird gelöscht. Das lässt sich nicht rückgängig machen.',
+    other: 'Auch die {count} Personen darin werden gelöscht. Das lässt sich nicht rückgängig machen.',
+  },
+  'types.delete.segments': {
+    one: '{count} Segment ist ein Teil davon und wird leer.',
+    other: '{count} Segmente sind Teile davon und werden leer.',
+  },
+  'fields.none.title': 'Noch keine eigenen Felder',
+  'fields.none.text':
+    'In einem eigenen Feld steht, was Sie über Personen wissen, zum Beispiel seit wann jemand Kunde ist.',
+  'fields.add': 'Feld hinzufügen',
+  'fields.name.hint': 'Buchstaben ohne Umlaute und Akzente, Ziffern und _. Leerzeichen werden zu _.',
+  'fields.kind': 'Art',
+  'fields.kind.text': 'Text',
+  'fields.kind.number': 'Zahl',
+  'fields.kind.datetime-local': 'Datum',
+  'fields.inMails': 'In Mails',
+  'fields.fixed': 'Name und Art lassen sich nicht ändern, weil Mails und Importe das Feld an seinem Namen erkennen.',
+  'fields.delete': 'Feld löschen',
+  'fields.delete.title': '„{name}“ löschen?',
+  'fields.delete.values':
+    'Was darin über Personen steht, wird gelöscht. Mails, die es zeigen, zeigen an dieser Stelle nichts mehr.',
+  'fields.delete.segments': {
+    one: '{count} Segment hat eine Regel dazu: Es behält seine Personen, und an es wird nichts gesendet.',
+    other: '{count} Segmente haben eine Regel dazu: Sie behalten ihre Personen, und an sie wird nichts gesendet.',
+  },
+  'groups.new': 'Neue Gruppe',
+  'groups.change': 'Gruppe ändern',
+  'groups.edit': 'Ändern',
+  'groups.editOne': '{name} ändern',
+  'groups.save': 'Gruppe speichern',
+  'groups.saved': 'Die Gruppe „{name}“ ist gespeichert.',
+  'groups.description.hint': 'Das lesen Personen auf der Seite, auf der sie wählen, was sie bekommen.',
+  'groups.display': 'Auf der Seite zeigen, auf der Personen wählen, was sie bekommen',
+  'groups.stays':
+    'Eine Gruppe bleibt: Gesendete Mails führen zu ihr, und das Einwilligungsprotokoll nennt sie. Nehmen Sie das Häkchen weg, um sie nicht mehr zu zeigen.',
 };

@@ -217,6 +217,10 @@ export const sentenceFields: Readonly<Record<string, string>> = {
   'first name': 'Vorname',
   'last name': 'Nachname',
   'segment name': 'Name',
+  'group name': 'Name',
+  'field name': 'Name',
+  'field type': 'Art',
+  description: 'Beschreibung',
   'select field': 'Feld',
   'select operator': 'Vergleich',
 };

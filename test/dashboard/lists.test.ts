@@ -1,0 +1,111 @@
+/** Contact types, custom fields and unsubscribe groups in the dashboard, by sending their forms. */
+import t from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import type { TestApp } from '../support/app.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { addContact, mustAnswer, queueSend, startWithFields, storeSegment } from '../support/segments.ts';
+
+/** Opens pages and sends forms as a user of this role. */
+function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
+  const headers = {
+    ...FROM_PAGE,
+    cookie: cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` })),
+  };
+  return {
+    open: (path: string) => app.page('GET', path, { headers }),
+    send: (path: string, fields: Record<string, string> = {}) =>
+      app.fastify.inject({
+        method: 'POST',
+        url: path,
+        headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+        payload: new URLSearchParams(fields).toString(),
+      }),
+  };
+}
+
+const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
+
+t.test('a contact type is added, renamed, and deleted with its people after a question in numbers', async (t) => {
+  const app = await startWithFields(t);
+  const { open, send } = visitor(app, 'editor');
+  const wrong = await send('/settings/types', { name: 'x' });
+  t.equal(wrong.statusCode, 422);
+  t.match(wrong.payload, 'id="name-problem"');
+  t.match(wrong.payload, 'value="x"');
+  t.equal((await send('/settings/types', { name: 'Guests' })).statusCode, 303);
+  t.equal((await send('/settings/types/3', { name: 'Visitors' })).statusCode, 303);
+  t.match((await open('/settings/types')).text, '<bdi>Visitors</bdi>');
+  for (const name of ['a', 'b']) await addContact(app, `${name}@example.com`, { city: 'Bonn' });
+  await storeSegment(app, ['city', 'is', 'Bonn']);
+  await queueSend(app, { recipient_id: ['segments_1'] });
+  const asked = textOf((await open('/settings/types/1')).text);
+  t.match(asked, 'The 2 people in it are deleted too.');
+  t.match(asked, '1 segment is made of it');
+  t.match(asked, '1 of them is scheduled and will not be sent.');
+  t.equal((await send('/settings/types/1/delete')).statusCode, 303);
+  t.strictSame((await mustAnswer(app, 'GET', '/contacts/list')).body.message.contacts, []);
+});
+
+t.test('a custom field is added and deleted after a question in numbers', async (t) => {
+  const app = await startWithFields(t);
+  const { open, send } = visitor(app, 'editor');
+  const wrong = await send('/settings/fields', { field_name: 'Größe', field_type: 'number' });
+  t.equal(wrong.statusCode, 422);
+  t.match(wrong.payload, 'id="field_name-problem"');
+  t.match(wrong.payload, '<option value="number" selected');
+  t.equal((await send('/settings/fields', { field_name: 'shoe size', field_type: 'number' })).statusCode, 303);
+  t.match((await open('/settings/fields')).text, '((shoe_size))');
+  await storeSegment(app, ['hobby', 'is', 'chess']);
+  t.match(textOf((await open('/settings/fields/1')).text), '1 segment has a rule about it');
+  t.equal((await send('/settings/fields/1/delete')).statusCode, 303);
+  t.equal((await open('/settings/fields/1')).status, 404);
+});
+
+t.test('an unsubscribe group is added and changed', async (t) => {
+  const app = await startWithFields(t);
+  const { open, send } = visitor(app, 'editor');
+  const wrong = await send('/left/groups/new', { group_name: 'News' });
+  t.equal(wrong.statusCode, 422);
+  t.match(wrong.payload, 'id="description-problem"');
+  t.equal(
+    (await send('/left/groups/new', { group_name: 'News', description: 'Weekly', is_display: '1' })).statusCode,
+    303,
+  );
+  t.match((await open('/left/groups')).text, 'href="/left/groups/1/edit"');
+  t.match((await open('/left/groups/1/edit')).text, 'value="Weekly"');
+  t.equal((await send('/left/groups/1/edit', { group_name: 'News', description: 'Monthly' })).statusCode, 303);
+  const { unsubscribesGroup } = (await mustAnswer(app, 'GET', '/unsubscribes-groups/details', { query: { id: 1 } }))
+    .body.message;
+  t.match(unsubscribesGroup, { description: 'Monthly', is_display: 0 });
+});
+
+t.test('a viewer sees lists without forms, and another account finds none of them', async (t) => {
+  const app = await startWithFields(t);
+  await mustAnswer(app, 'POST', '/unsubscribes-groups/save', {
+    form: { group_name: 'News', description: 'All', is_display: 1 },
+  });
+  const [viewer, other] = [visitor(app, 'viewer'), visitor(app, 'owner', 2)];
+  for (const path of ['/settings/types', '/settings/fields', '/left/groups']) {
+    const { status, text } = await viewer.open(path);
+    t.equal(status, 200, path);
+    t.notMatch(
+      text,
+      /action="\/(settings|left)|href="\/(settings\/(types|fields)|left\/groups)\/(new|\d+\/edit)/,
+      path,
+    );
+  }
+  for (const path of ['/settings/types/1', '/settings/fields/1', '/left/groups/1/edit']) {
+    t.equal((await viewer.open(path)).status, 403, path);
+    t.equal((await other.open(path)).status, 404, path);
+  }
+  const name = { name: 'Mine', group_name: 'Mine', description: 'Mine' };
+  for (const path of [
+    '/settings/types/1',
+    '/settings/types/1/delete',
+    '/settings/fields/1/delete',
+    '/left/groups/1/edit',
+  ]) {
+    t.equal((await viewer.send(path, name)).statusCode, 403, path);
+    t.equal((await other.send(path, name)).statusCode, 404, path);
+  }
+});
