@@ -1,0 +1,57 @@
+/** The form of a segment in a real browser: rows and the count follow what is chosen and typed. */
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { launch, openTab } from '../support/dashboard/browser.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+import { addContact, membersOf, startWithFields } from '../support/segments.ts';
+import { skipWithout } from '../support/tools.ts';
+
+t.test('a segment is made by clicking', { skip: skipWithout('chromium') }, async (t) => {
+  const browser = await launch(t);
+  const app = await startWithFields(t);
+  for (const [name, city, points] of [
+    ['anna', 'Bonn', '5'],
+    ['bea', 'Bonn', '9'],
+    ['carl', 'Ulm', '9'],
+  ] as const)
+    await addContact(app, `${name}@example.org`, { city, 'custom_field[points]': points });
+  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+  const origin = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`;
+  const { page, complaints } = await openTab(t, browser, origin, { cookie: cookieOf(app, addPerson(app)) });
+  await page.goto(`${origin}/people/segments/new`);
+  const rule = (number: number) => page.getByRole('group', { name: `Rule ${number}` });
+  const count = (text: string) => page.locator('#segment-count', { hasText: text }).waitFor();
+
+  await rule(1).getByLabel('Field').selectOption('City');
+  await rule(1).getByLabel('Value').pressSequentially('Bonn');
+  await count('2 people');
+  await page.locator('[role=status]', { hasText: '2 people' }).waitFor({ state: 'attached' });
+  await page.getByText('Everybody in Readers whose city is “Bonn”').waitFor();
+  t.ok(await page.getByRole('link', { name: 'anna@example.org' }).isVisible());
+
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await rule(2).waitFor();
+  t.equal(await page.evaluate(() => document.activeElement?.id), 'field1', 'the focus is in the new rule');
+  await rule(2).getByLabel('Field').focus();
+  await rule(2).getByLabel('Field').selectOption('Points');
+  await rule(2).locator('input[type=number]').waitFor();
+  t.equal(await page.evaluate(() => document.activeElement?.id), 'field1', 'the focus stays where it was');
+  await rule(2).getByLabel('Comparison').selectOption('is between');
+  await rule(2).getByLabel('From').fill('8');
+  await rule(2).getByLabel('To').fill('10');
+  await count('1 person');
+  await page.getByLabel('Who is in it matches').selectOption('at least one of the rules');
+  await count('3 people');
+  await page.getByLabel('Part of').selectOption('Writers');
+  await count('0 people');
+  await page.getByLabel('Part of').selectOption('Readers');
+  await page.getByRole('button', { name: 'Remove Rule 1' }).click();
+  await count('2 people');
+  t.notOk(await rule(2).isVisible());
+
+  await page.getByLabel('Name').fill('Loyal');
+  await page.getByLabel('Name').press('Enter');
+  await page.getByText('“Loyal” is saved.').waitFor();
+  t.equal(await membersOf(t, app, 1), 'bea carl');
+  t.strictSame(complaints, []);
+});
