@@ -1,10 +1,11 @@
 /** The built-in templates: what each must hold so that an owner can send it as it is, and how they reach the database. */
 import { readFileSync } from 'node:fs';
-import Database from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { join } from 'node:path';
+import type Database from 'better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import mjml2html from 'mjml';
 import t, { type Test } from 'tap';
+import { connect } from '../../src/database/open.ts';
 import { type BuiltIn, listTemplates, seedTemplates, templateFile } from '../../src/database/templates.ts';
 import { mergeText, placeholderNames, scan } from '../../src/delivery/content/merge.ts';
 import { parseMjml, renderMjml } from '../../src/delivery/content/mjml.ts';
@@ -174,10 +175,10 @@ t.test('an upgrade replaces what an older release had, under the same id', async
 });
 
 function emptyDatabase(t: Test): Database.Database {
-  const client = new Database(':memory:');
-  t.teardown(() => client.close());
-  migrate(drizzle(client), { migrationsFolder: new URL('../../drizzle', import.meta.url).pathname });
-  return client;
+  const db = connect(join(t.testdir({}), 'empty.db'));
+  t.teardown(() => db.$client.close());
+  migrate(db, { migrationsFolder: new URL('../../drizzle', import.meta.url).pathname });
+  return db.$client;
 }
 
 interface Node {
