@@ -73,7 +73,7 @@ t.test(
     const first = await made('--user', 'EDITOR@example.org');
     t.equal(first.user, 'editor@example.org');
     t.equal((await session.call('GET', '/me/details')).status, 200);
-    t.equal(await follow(first.secret), 303);
+    t.equal(await follow(first.secret), 200, 'the page that asks for the code');
     t.equal((await session.call('GET', '/me/details')).status, 401);
     t.match(factors(), { totp_secret: 'A', passkeys: 1 });
     const second = await made('--user', 'editor@example.org', '--without-second-factor');

@@ -57,7 +57,7 @@ function textsOf(page: Page): Promise<string[]> {
     const texts: string[] = [document.title];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
-      if (walker.currentNode.parentElement?.closest('pre, code, kbd, script') === null) {
+      if (walker.currentNode.parentElement?.closest('pre, code, kbd, script, textarea') === null) {
         texts.push(walker.currentNode.textContent ?? '');
       }
     }
@@ -148,11 +148,14 @@ async function tabThrough(page: Page): Promise<string[]> {
   const seen = new Set<string>();
   const problems: string[] = [];
   let focused: Focused | null = null;
-  for (let presses = 0; presses <= 2 * count + 10; presses++) {
+  for (let presses = 0; presses <= 2 * count + 20; presses++) {
+    const before: string | null = focused?.stop ?? null;
     focused = await pressTab(page, focused);
     if (focused === null) break;
     if (focused.problem !== '') problems.push(`${focused.problem}: ${focused.what}`);
-    if (focused.stop !== null && seen.has(focused.stop) && seen.size > 1 && !focused.what.startsWith('<iframe')) break;
+    // A field for a date or a time has several parts, each with a press of its own.
+    const isBack = focused.stop !== null && focused.stop !== before && seen.has(focused.stop);
+    if (isBack && seen.size > 1 && !focused.what.startsWith('<iframe')) break;
     if (focused.stop !== null) seen.add(focused.stop);
   }
   const missed = await page.evaluate(
