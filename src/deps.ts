@@ -1,4 +1,5 @@
 /** What the routes and pages are given to work with. */
+import type { Resolver } from 'node:dns/promises';
 import type { ImportJob, ImportReport } from './audience/import/import.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -17,6 +18,8 @@ export interface Deps {
   publicUrl(): string;
   /** Tells the background that there is something to do. */
   wake(): void;
+  /** A new way to ask the DNS, which may be cancelled. */
+  resolver(): Resolver;
   /** Runs an import outside this thread and gives what happened. */
   importContacts(job: ImportJob): Promise<ImportReport>;
 }

@@ -18,6 +18,7 @@ import { WriteLock } from './database/write-lock.ts';
 import { continueFromCopy, isCopy } from './delivery/links/copies.ts';
 import { openTokens } from './delivery/links/tokens.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
+import { dnsResolver } from './health-checks/dns/check-domains.ts';
 import { closeWithin } from './http/connections.ts';
 import { finishErasures } from './people/erase.ts';
 import { removeUnfinishedPictures } from './pictures/pictures.ts';
@@ -99,6 +100,7 @@ async function serveFrom(
       tokens: openTokens(db.$client),
       publicUrl: () => publicUrl,
       wake: () => threads.get('background')?.postMessage('wake'),
+      resolver: () => dnsResolver(),
       importContacts: importer.run,
     },
     logOptions(config),

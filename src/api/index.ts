@@ -86,7 +86,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(automationReportRoutes, deps);
   await app.register(designLinkRoutes, deps);
   await app.register(pictureRoutes, deps);
-  await app.register(placeRoutes);
+  await app.register(placeRoutes, deps);
   await app.register(senderRoutes, deps);
   await app.register(senderCheckRoutes, deps);
   await app.register(suppressionRoutes, deps);

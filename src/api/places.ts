@@ -1,10 +1,13 @@
 /** Countries, states and cities: one prepared answer, compressed in advance. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, asc, eq, isNull } from 'drizzle-orm';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { readCountries } from '../database/places.ts';
+import { cities, states } from '../database/schema/index.ts';
+import type { Deps } from '../deps.ts';
 import { chooseEncoding } from '../http/content-encoding.ts';
-import { integer, nullable, successWith } from '../http/requests/schemas.ts';
+import { integer, nullable, optionalReference, successWith } from '../http/requests/schemas.ts';
 import { placesBody, placesEtag } from './places-body.ts';
 
 const tags = ['Places'];
@@ -13,7 +16,7 @@ const Country = Type.Object({ id: integer(), name: Type.String(), iso2: Type.Str
 const State = Type.Object({ id: integer(), country_id: integer(), name: Type.String(), code: Type.String() });
 const City = Type.Object({ id: integer(), country_id: integer(), state_id: nullable(integer()), name: Type.String() });
 
-export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const placeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db }) => {
   const countries = readCountries().map(({ id, name, iso2 }) => ({ id, name, iso2 }));
   app.get(
     '/get/countries',
@@ -47,6 +50,29 @@ export const placeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { content, length } = placesBody(coding);
       if (coding !== 'identity') reply.header('content-encoding', coding);
       reply.type('application/json; charset=utf-8').header('content-length', length).send(content);
+    },
+  );
+
+  app.get(
+    '/get/states-cities',
+    {
+      schema: {
+        tags,
+        summary: 'List the states of a country, and the cities of one of them (addition)',
+        description: 'Without a state: the cities that belong to none. Without a country there is nothing.',
+        querystring: Type.Object({ country_id: optionalReference(), state_id: optionalReference() }),
+        response: successWith({ states: Type.Array(State), cities: Type.Array(City) }),
+      },
+      config: { role: 'viewer' },
+    },
+    async ({ query: { country_id: country = 0, state_id: state = 0 } }) => {
+      const ofState = state === 0 ? isNull(cities.state_id) : eq(cities.state_id, state);
+      const inCountry = and(eq(cities.country_id, country), ofState);
+      const message = {
+        states: db.select().from(states).where(eq(states.country_id, country)).orderBy(asc(states.name)).all(),
+        cities: country === 0 ? [] : db.select().from(cities).where(inCountry).orderBy(asc(cities.name)).all(),
+      };
+      return { status: 'success' as const, message };
     },
   );
 };

@@ -1,21 +1,19 @@
 /** `sendlark doctor`: checks everything that sending depends on and says how to fix what is wrong. */
-import { Resolver } from 'node:dns/promises';
 import type { Db } from '../database/open.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
-import { type DoctorFindings, recordDoctorFindings, seenDomain } from '../health-checks/doctor-findings.ts';
+import { checkDomains, dnsResolver } from '../health-checks/dns/check-domains.ts';
+import { type DoctorFindings, recordDoctorFindings } from '../health-checks/doctor-findings.ts';
 import { filesCheck } from '../health-checks/files.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { localChecks } from '../health-checks/local.ts';
 import { listSenderDomains } from '../senders/domains.ts';
-import { type Call, type Command, requireWords } from './command.ts';
+import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 import { databaseCheck } from './doctor/integrity.ts';
 import { reachCheck } from './doctor/reach.ts';
 import { configuredRelays, relayChecks } from './doctor/relay.ts';
-import { checkDomain, checkReturnPath } from './doctor/sender-domain.ts';
 
 const MARKS = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' } as const;
-const DNS_PATIENCE_MS = 3000;
 
 export const doctor: Command = {
   forms: ['doctor [--dns ADDRESS[:PORT]]'],
@@ -26,21 +24,17 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
   options: { dns: { type: 'string' } },
   async run(call) {
     requireWords(call);
-    const resolver = resolverOf(call);
+    const resolver = dnsResolver(call.option('dns'));
     const checks = await withDatabase(async (db, config) => {
       const domains = listSenderDomains(db, config);
-      const returnPaths = [...new Set(domains.map(({ returnPath }) => returnPath))];
       const relays = configuredRelays(config);
-      const spf = await Promise.all(returnPaths.map((domain) => checkReturnPath(resolver, domain, relays)));
-      const spfOf = (returnPath: string) => spf[returnPaths.indexOf(returnPath)];
+      const at = Date.now();
+      const { spf, perDomain, seen } = await checkDomains(resolver, domains, relays, at);
       const relayFindings = await relayChecks(config);
-      const domainFindings = await Promise.all(
-        domains.map((domain) => checkDomain(resolver, domain, spfOf(domain.returnPath))),
-      );
       remember(db, {
-        at: Date.now(),
+        at,
         relays: relays.map((relay, at) => ({ relay: relayName(relay), state: relayFindings[at]?.state ?? 'fail' })),
-        domains: domains.map((domain, at) => seenDomain(domain, spfOf(domain.returnPath), domainFindings[at] ?? [])),
+        domains: seen,
       });
       return [
         ...localChecks(db.$client, config, Date.now()),
@@ -49,7 +43,7 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
         ...relayFindings,
         await reachCheck(config),
         ...spf,
-        ...domainFindings.flat(),
+        ...perDomain.flat(),
       ];
     });
     const failed = checks.filter(({ state }) => state === 'fail').length;
@@ -71,11 +65,4 @@ function remember(db: Db, findings: DoctorFindings): void {
 
 function linesOf({ state, name, found, advice }: Finding): string[] {
   return [`${MARKS[state]}  ${name}: ${found}`, ...(advice ?? []).map((line) => `      ${line}`)];
-}
-
-function resolverOf(call: Call): Resolver {
-  const resolver = new Resolver({ timeout: DNS_PATIENCE_MS, tries: 2 });
-  const server = call.option('dns');
-  if (server !== undefined) resolver.setServers([server]);
-  return resolver;
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../failure.ts';
 import { unknownPage } from '../http/pages/layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import type { Session } from '../users/sessions.ts';
 import { answerError, sendErrorPage } from './error-pages.tsx';
 import { loginPath } from './sign-in/next-page.ts';
@@ -52,6 +52,12 @@ export function viewerOf(request: FastifyRequest): Viewer {
 /** Refuses a page that is only for changing something to a user who may only look. */
 export function requireEditor(request: FastifyRequest): void {
   if (sessionOf(request).user.role === 'viewer') throw new Failure(FORBIDDEN, SENTENCES.viewers_change_nothing);
+}
+
+/** Refuses a page that is only for changing settings to anyone but an owner. */
+export function requireOwner(request: FastifyRequest): void {
+  const { role } = sessionOf(request).user;
+  if (role !== 'owner') throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required: 'owner' }));
 }
 
 /** The user for whom a page is made, or null where nobody is signed in. */

@@ -4,6 +4,8 @@ import type { SenderDomain } from '../senders/domains.ts';
 import type { Finding } from './finding.ts';
 
 const NAME = 'doctor_findings';
+/** The most characters kept of what was found: a record of somebody else's DNS can have 64 KiB. */
+const MAX_FOUND = 500;
 /** The checks of a domain in the order in which they are told. */
 export const DOMAIN_CHECKS = ['SPF', 'DKIM', 'DMARC', 'Alignment'] as const;
 
@@ -13,6 +15,10 @@ export interface SeenDomain {
   returnPath: string;
   keys: string[];
   checks: Record<(typeof DOMAIN_CHECKS)[number], Finding['state']>;
+  /** What was found, in the order of the checks. An earlier release did not keep it. */
+  findings?: Finding[];
+  /** When this domain was asked alone, epoch milliseconds; without it, when all was looked at. */
+  at?: number;
 }
 
 export interface DoctorFindings {
@@ -22,18 +28,17 @@ export interface DoctorFindings {
   domains: SeenDomain[];
 }
 
-/** What was seen of a domain, from the finding of its return path and those of its DKIM, DMARC and alignment. */
-export function seenDomain(
-  sender: SenderDomain,
-  spf: Finding | undefined,
-  [dkim, dmarc, alignment]: readonly Finding[],
-): SeenDomain {
+/** What was seen of a domain at `at`, epoch milliseconds, from the findings on its return path, DKIM, DMARC and alignment. */
+export function seenDomain(sender: SenderDomain, findings: readonly Finding[], at: number): SeenDomain {
+  const [spf, dkim, dmarc, alignment] = findings;
   const stateOf = (finding: Finding | undefined) => finding?.state ?? 'warn';
   return {
     domain: sender.domain,
     returnPath: sender.returnPath,
     keys: sender.keys.map(({ name }) => name),
     checks: { SPF: stateOf(spf), DKIM: stateOf(dkim), DMARC: stateOf(dmarc), Alignment: stateOf(alignment) },
+    findings: findings.map((finding) => ({ ...finding, found: finding.found.slice(0, MAX_FOUND) })),
+    at,
   };
 }
 
@@ -44,6 +49,31 @@ export function recordDoctorFindings(client: Database, findings: DoctorFindings)
       'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     )
     .run(NAME, JSON.stringify(findings));
+}
+
+/** Keeps what was seen of these domains, in place of what was seen of them before. */
+export function recordSeenDomains(client: Database, domains: readonly SeenDomain[], now: number): void {
+  const record = client.transaction(() => {
+    const before = findDoctorFindings(client) ?? { at: now, relays: [], domains: [] };
+    const keyOf = ({ domain, returnPath }: SeenDomain) => `${domain} ${returnPath}`;
+    const byKey = new Map([...before.domains, ...domains].map((domain) => [keyOf(domain), domain]));
+    recordDoctorFindings(client, { ...before, domains: [...byKey.values()] });
+  });
+  record.immediate();
+}
+
+/** What was seen last of this domain with the return path and the keys that it has now, and when; undefined where it was not. */
+export function findSeenDomain(
+  doctor: DoctorFindings | null,
+  { domain, returnPath, keys }: SenderDomain,
+): (SeenDomain & { at: number }) | undefined {
+  const seen = doctor?.domains.find(
+    (known) =>
+      known.domain === domain &&
+      known.returnPath === returnPath &&
+      String(known.keys) === String(keys.map(({ name }) => name)),
+  );
+  return seen && doctor ? { ...seen, at: seen.at ?? doctor.at } : undefined;
 }
 
 /** What the doctor saw last; null when it never ran. */

@@ -6,6 +6,8 @@ export interface Finding {
   found: string;
   /** What to do, in lines. */
   advice?: string[];
+  /** The TXT record whose publication makes the check pass. */
+  record?: { name: string; value: string };
 }
 
 /** A finding whose name its caller knows. */

@@ -4,8 +4,8 @@ import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { findRelayAcceptance, findRelayFailure } from '../delivery/queue/relay-use.ts';
 import { parseRelays, relayName } from '../delivery/transport/smtp/relay-urls.ts';
-import { listSenderDomains, type SenderDomain } from '../senders/domains.ts';
-import { DOMAIN_CHECKS, findDoctorFindings, type SeenDomain } from './doctor-findings.ts';
+import { listSenderDomains } from '../senders/domains.ts';
+import { DOMAIN_CHECKS, findDoctorFindings, findSeenDomain } from './doctor-findings.ts';
 
 /** none: there is no relay; untried: nothing was seen of the relays that are configured now; answers: the doctor reached one. */
 export const RELAY_STATES = ['none', 'untried', 'answers', 'works', 'fails'] as const;
@@ -57,25 +57,15 @@ export interface DnsSeen {
 export function dnsSeen(db: Db, config: Config, accountId: number): DnsSeen {
   const doctor = findDoctorFindings(db.$client);
   const domains = listSenderDomains(db, config, accountId).map((sender) => {
-    const seen = doctor?.domains.find((known) => isOf(known, sender));
+    const seen = findSeenDomain(doctor, sender);
     const problems = seen === undefined ? [] : DOMAIN_CHECKS.filter((check) => seen.checks[check] !== 'ok');
     const isFailed = seen !== undefined && problems.some((check) => seen.checks[check] === 'fail');
     const state = isFailed ? 'failed' : seen === undefined ? 'unknown' : problems.length > 0 ? 'weak' : 'passed';
-    return { state, domain: sender.domain, checks: problems } as const;
+    return { state, at: seen?.at ?? null, domain: sender.domain, checks: problems } as const;
   });
   for (const state of ['failed', 'unknown', 'weak', 'passed'] as const) {
     const found = domains.find((domain) => domain.state === state);
-    if (found === undefined) continue;
-    return { ...found, at: state === 'unknown' ? null : (doctor?.at ?? null) };
+    if (found !== undefined) return found;
   }
   return { state: 'none', at: null, domain: null, checks: [] };
-}
-
-/** Whether the domain was seen with the return path and the keys that it has now. */
-function isOf(seen: SeenDomain, { domain, returnPath, keys }: SenderDomain): boolean {
-  return (
-    seen.domain === domain &&
-    seen.returnPath === returnPath &&
-    String(seen.keys) === String(keys.map(({ name }) => name))
-  );
 }

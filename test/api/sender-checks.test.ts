@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
+import { startDns } from '../support/smtp/dns-server.ts';
 
 const SENDER = {
   from_name: 'Lark',
@@ -57,4 +58,37 @@ t.test('each domain of a sender has the records that publish its keys', async (t
   ]);
   t.equal(domains.length, 2);
   t.notMatch(JSON.stringify(domains), 'PRIVATE');
+});
+
+t.test('the DNS is asked about the domains of the account, and what it said is kept', async (t) => {
+  const { app, add, read } = await started(t);
+  await add('news@example.com');
+  app.askDns(await startDns(t, { '_dmarc.example.com': ['v=DMARC1; p=none'] }));
+  t.match((await read()).domains, [{ checked_at: null, checks: [] }], 'reading asks nothing');
+  const { status, body } = await app.one.call('POST', '/senders/checks/renew');
+  t.equal(status, 200);
+  const [{ checked_at, checks }] = body.message.domains;
+  t.equal(checked_at, '2026-01-15T09:00:00.000000Z');
+  t.match(checks, [
+    {
+      name: 'SPF',
+      state: 'fail',
+      code: 'dns_no_record',
+      record: { name: 'example.com', value: 'v=spf1 mx ~all' },
+    },
+    { name: 'DKIM', state: 'warn', code: 'dkim_none', record: null },
+    { name: 'DMARC', state: 'ok', found: 'v=DMARC1; p=none at _dmarc.example.com', record: null },
+    { name: 'Alignment', state: 'fail', code: 'alignment_fails' },
+  ]);
+  t.strictSame((await read()).domains, body.message.domains, 'it is kept');
+  const { body: overview } = await app.one.call('GET', '/overview');
+  t.match(overview.message.overview.setup.dns, { state: 'failed', domain: 'example.com' }, 'Home says the same');
+  t.strictSame((await app.two.call('POST', '/senders/checks/renew')).body.message.domains, []);
+});
+
+t.test('a DNS that does not answer says nothing about the records', async (t) => {
+  const { app, add } = await started(t);
+  await add('news@example.com');
+  const { body } = await app.one.call('POST', '/senders/checks/renew');
+  t.match(body.message.domains[0].checks, [{ state: 'warn', code: 'dns_silent' }, {}, { state: 'warn' }]);
 });

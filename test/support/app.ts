@@ -1,4 +1,6 @@
 /** Builds the application as production does, on a fresh database with two accounts, a fake clock and the outbox. */
+
+import { Resolver } from 'node:dns/promises';
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -84,6 +86,8 @@ export interface TestApp {
   path: string;
   /** Opens a page as a browser does: path outside the API. */
   page(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Has the application ask this DNS server; without it, none answers. */
+  askDns(server: string): void;
   /** Runs the background until nothing is due. */
   background(): Promise<void>;
   /** Runs one step of the background; gives whether there is more to do. */
@@ -97,6 +101,8 @@ export interface TestApp {
 
 const KEYS = { PUBLIC_KEY: '', SECRET_KEY: '' };
 const PUBLIC_URL = 'http://mail.example.com';
+/** A port of this machine at which nobody answers. */
+const NO_DNS = '127.0.0.1:1';
 
 /**
  * A database of this release with its seed, made once per run of the suite and copied from then on. Its name holds the number of
@@ -135,6 +141,7 @@ export async function startApp(
     new Background({ db: on, config, clock, tokens, publicUrl: config.PUBLIC_URL, courier, log });
   let backgroundDb = db;
   let background = startBackground(db, courierOf?.(db) ?? new OutboxCourier(db, clock));
+  let dns = NO_DNS;
   const deps: Deps = {
     db,
     lock: new WriteLock(db.$client),
@@ -143,6 +150,11 @@ export async function startApp(
     tokens,
     publicUrl: () => config.PUBLIC_URL,
     wake: () => background.acknowledge(),
+    resolver: () => {
+      const resolver = new Resolver({ timeout: 200, tries: 1 });
+      resolver.setServers([dns]);
+      return resolver;
+    },
     importContacts: async (job) => {
       const own = connect(job.databasePath);
       return importContacts(own, job, clock).finally(() => own.$client.close());
@@ -171,6 +183,9 @@ export async function startApp(
     tokens,
     fastify,
     path,
+    askDns(server) {
+      dns = server;
+    },
     background: () => background.untilIdle(),
     step: () => background.step(),
     restartBackground(courierOfNext) {

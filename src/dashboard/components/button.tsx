@@ -16,6 +16,8 @@ interface ButtonAttributes {
   name?: string;
   value?: string;
   disabled?: boolean;
+  /** Sends the form without the browser's look at its fields. */
+  formnovalidate?: boolean;
   popovertarget?: string;
   popovertargetaction?: 'show' | 'hide';
 }

@@ -81,6 +81,8 @@ export const SCREENS: readonly Screen[] = [
   { name: 'outbox-links', path: '/outbox/3?view=links' },
   { name: 'outbox-check', path: '/outbox/3?view=check', picture: 'light' },
   { name: 'settings-senders', path: '/settings/senders', picture: 'light' },
+  { name: 'settings-sender-new', path: '/settings/senders/new' },
+  { name: 'settings-sender', path: '/settings/senders/1' },
   { name: 'settings-health', path: '/settings/health', picture: 'light' },
   { name: 'settings-types', path: '/settings/types' },
   { name: 'settings-types-empty', path: '/settings/types', account: 'empty' },

@@ -7,7 +7,8 @@ import { accountScreen } from './account.tsx';
 import { auditScreen } from './audit.tsx';
 import { healthScreen } from './health.tsx';
 import { keyScreen } from './keys.tsx';
-import { senderScreen } from './senders.tsx';
+import { senderForms } from './senders/form.tsx';
+import { senderScreen } from './senders/senders.tsx';
 import { sessionScreen } from './sessions.tsx';
 import { userScreen } from './users.tsx';
 
@@ -19,6 +20,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await app.register(keyScreen);
   await app.register(auditScreen);
   await app.register(senderScreen, deps);
+  await app.register(senderForms);
   await app.register(healthScreen);
   await app.register(accountScreen, deps);
   await app.register(sessionScreen, deps);

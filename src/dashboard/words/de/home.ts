@@ -29,12 +29,12 @@ export const home: Translation<typeof english> = {
   'home.step.dns.none':
     'Legen Sie einen Absender an und veröffentlichen Sie die SPF-, DKIM- und DMARC-Einträge seiner Domain, damit Maildienste dem trauen, was Sie senden.',
   'home.step.dns.unknown':
-    'Für {domain} noch nicht bekannt. Veröffentlichen Sie die Einträge und führen Sie auf dem Server sendlark doctor aus: Es fragt das DNS.',
+    'Für {domain} noch nicht bekannt. Die Einträge stehen in den Einstellungen unter Absender, mit einem Knopf, der das DNS fragt.',
   'home.step.dns.passed': 'SPF, DKIM und DMARC der Domains aller Absender haben {time} bestanden.',
   'home.step.dns.weak':
-    'Nichts schlug {time} fehl, aber zu {checks} von {domain} gab es Anmerkungen. sendlark doctor nennt sie.',
+    'Nichts schlug {time} fehl, aber zu {checks} von {domain} gab es Anmerkungen: Sie stehen in den Einstellungen unter Absender.',
   'home.step.dns.failed':
-    '{checks} von {domain} haben {time} nicht bestanden. sendlark doctor sagt, was zu veröffentlichen ist.',
+    '{checks} von {domain} haben {time} nicht bestanden: Was zu veröffentlichen ist, steht in den Einstellungen unter Absender.',
   'home.dns.check.SPF': 'SPF',
   'home.dns.check.DKIM': 'DKIM',
   'home.dns.check.DMARC': 'DMARC',

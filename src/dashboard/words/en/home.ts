@@ -24,10 +24,10 @@ export const home = {
   'home.step.dns.none':
     'Add a sender, then publish the SPF, DKIM and DMARC records of its domain, so that mail services trust what you send.',
   'home.step.dns.unknown':
-    'Not known yet for {domain}. Publish its records, then run sendlark doctor on the server: it asks the DNS.',
+    'Not known yet for {domain}. Its records are in the settings, under Senders, with a button that asks the DNS.',
   'home.step.dns.passed': 'SPF, DKIM and DMARC of every sender’s domain passed {time}.',
-  'home.step.dns.weak': 'Nothing failed {time}, but {checks} of {domain} left remarks. sendlark doctor says which.',
-  'home.step.dns.failed': '{checks} of {domain} did not pass {time}. sendlark doctor says what to publish.',
+  'home.step.dns.weak': 'Nothing failed {time}, but {checks} of {domain} left remarks: Settings, Senders says which.',
+  'home.step.dns.failed': '{checks} of {domain} did not pass {time}: Settings, Senders says what to publish.',
   'home.dns.check.SPF': 'SPF',
   'home.dns.check.DKIM': 'DKIM',
   'home.dns.check.DMARC': 'DMARC',

@@ -2,8 +2,9 @@
 import type { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Relay } from '../../delivery/transport/smtp/relay-urls.ts';
-import type { CheckResult, Finding } from '../../health-checks/finding.ts';
 import type { SenderDomain } from '../../senders/domains.ts';
+import { SENTENCES, sentence } from '../../sentences.ts';
+import type { CheckResult, Finding } from '../finding.ts';
 import { alignmentCheck, dmarcCheck, parseTags } from './dmarc.ts';
 import type { Lookup } from './lookup.ts';
 
@@ -46,8 +47,8 @@ async function guarded(name: string, check: () => Promise<CheckResult>): Promise
     return {
       name,
       state: 'warn',
-      found: `DNS gives no answer (${String(Object(error).code)})`,
-      advice: ['Try again.'],
+      found: sentence('dns_silent', { code: String(Object(error).code) }),
+      advice: [SENTENCES.dns_silent_cure],
     };
   }
 }
@@ -65,23 +66,21 @@ async function spfCheck(txt: Lookup, domain: string, relays: Relay[]): Promise<C
   const records = (await txt(domain)).filter((record) => /^v=spf1( |$)/i.test(record));
   const [record] = records;
   if (record === undefined) {
-    const advice = [
-      `${domain}. IN TXT "v=spf1 ${mechanismsOf(relays)} ~all"`,
-      'or what the operator of your relay tells you.',
-    ];
-    return { state: 'fail', found: 'no record', advice };
+    const record = { name: domain, value: `v=spf1 ${mechanismsOf(relays)} ~all` };
+    const advice = [`${domain}. IN TXT "${record.value}"`, SENTENCES.spf_cure];
+    return { state: 'fail', found: SENTENCES.dns_no_record, advice, record };
   }
   if (records.length > 1) {
-    return { state: 'fail', found: `${records.length} records, so none counts`, advice: ['Join them into one.'] };
+    return { state: 'fail', found: sentence('spf_many', { count: records.length }), advice: [SENTENCES.spf_many_cure] };
   }
   if (/ \+?all( |$)/i.test(record)) {
-    return { state: 'fail', found: record, advice: ['It allows everybody: end it with ~all or -all.'] };
+    return { state: 'fail', found: record, advice: [SENTENCES.spf_open] };
   }
   if (/^v=spf1 +[~-]all *$/i.test(record)) {
-    return { state: 'fail', found: record, advice: [`It allows nobody: put ${mechanismsOf(relays)} before all.`] };
+    return { state: 'fail', found: record, advice: [sentence('spf_closed', { mechanisms: mechanismsOf(relays) })] };
   }
   if (!/ [~-]all( |$)/i.test(record) && !/ redirect=/i.test(record)) {
-    return { state: 'warn', found: record, advice: ['It says nothing about others: end it with ~all or -all.'] };
+    return { state: 'warn', found: record, advice: [SENTENCES.spf_neutral] };
   }
   return { state: 'ok', found: record };
 }
@@ -94,15 +93,14 @@ function mechanismsOf(relays: Relay[]): string {
 
 async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<CheckResult> {
   if (keys.length === 0) {
-    const advice = [`Unless your relay signs: sendlark dkim create ${domain}`];
-    return { state: 'warn', found: 'no key: Sendlark does not sign this mail', advice };
+    return { state: 'warn', found: SENTENCES.dkim_none, advice: [sentence('dkim_none_cure', { domain })] };
   }
   for (const key of keys) {
     const published = (await txt(key.name)).map(parseTags).find((tags) => tags.has('p'));
     const isSame = published?.get('p') === parseTags(key.value).get('p');
     if (isSame) continue;
-    const found = published === undefined ? `no record at ${key.name}` : `another key at ${key.name}`;
-    return { state: 'fail', found, advice: [key.zone] };
+    const found = sentence(published === undefined ? 'dkim_missing' : 'dkim_other', { name: key.name });
+    return { state: 'fail', found, advice: [key.zone], record: { name: key.name, value: key.value } };
   }
-  return { state: 'ok', found: `published and the same as ours: ${keys.map(({ name }) => name).join(', ')}` };
+  return { state: 'ok', found: sentence('dkim_published', { names: keys.map(({ name }) => name).join(', ') }) };
 }

@@ -1,6 +1,8 @@
 /** DMARC (RFC 7489): the policy of a sender's domain, and whether SPF or DKIM speaks for the domain that people see. */
-import type { CheckResult } from '../../health-checks/finding.ts';
+
 import type { SenderDomain } from '../../senders/domains.ts';
+import { SENTENCES, sentence } from '../../sentences.ts';
+import type { CheckResult } from '../finding.ts';
 import type { Lookup } from './lookup.ts';
 
 interface Published {
@@ -13,18 +15,23 @@ interface Published {
 export async function dmarcCheck(txt: Lookup, { domain }: SenderDomain): Promise<CheckResult> {
   const [published] = await policiesOf(txt, domain);
   if (published === undefined) {
-    const advice = [`_dmarc.${domain}. IN TXT "v=DMARC1; p=none; rua=mailto:postmaster@${domain}"`];
-    return { state: 'fail', found: 'no record: large receivers ask for one', advice };
+    const record = { name: `_dmarc.${domain}`, value: `v=DMARC1; p=none; rua=mailto:postmaster@${domain}` };
+    const advice = [`${record.name}. IN TXT "${record.value}"`];
+    return { state: 'fail', found: SENTENCES.dmarc_none, advice, record };
   }
   const { records } = published;
   const name = `_dmarc.${published.domain}`;
   const [record = ''] = records;
   if (records.length > 1)
-    return { state: 'fail', found: `${records.length} records at ${name}`, advice: ['Keep one.'] };
+    return {
+      state: 'fail',
+      found: sentence('dmarc_many', { count: records.length, name }),
+      advice: [SENTENCES.dmarc_many_cure],
+    };
   const tags = parseTags(record);
   const policy = ((published.domain !== domain && tags.get('sp')) || tags.get('p')) ?? '';
   if (!['none', 'quarantine', 'reject'].includes(policy.toLowerCase())) {
-    return { state: 'fail', found: `${record} at ${name}`, advice: ['It needs p=none, quarantine or reject.'] };
+    return { state: 'fail', found: `${record} at ${name}`, advice: [SENTENCES.dmarc_policy] };
   }
   return { state: 'ok', found: `${record} at ${name}` };
 }
@@ -55,13 +62,13 @@ export async function alignmentCheck(
   const working = ways.filter(({ works }) => works);
   if (working.length > 0) return { state: 'ok', found: namesOf(working) };
   if (ways.length > 0) {
-    const advice = ['Fix what is reported about it above.'];
-    return { state: 'fail', found: `${namesOf(ways)} would speak for the domain, but fails`, advice };
+    const found = sentence('alignment_fails', { ways: namesOf(ways) });
+    return { state: 'fail', found, advice: [SENTENCES.alignment_fails_cure] };
   }
   return {
     state: 'fail',
-    found: `SPF speaks for the return path ${returnPath} only${isStrict ? ' (aspf=s)' : ''}, and Sendlark does not sign`,
-    advice: [`sendlark dkim create ${domain}`, `or make BOUNCE_DOMAIN a domain below ${organisation}.`],
+    found: sentence(isStrict ? 'alignment_none_strict' : 'alignment_none', { domain: returnPath }),
+    advice: [`sendlark dkim create ${domain}`, sentence('alignment_none_cure', { domain: organisation })],
   };
 }
 

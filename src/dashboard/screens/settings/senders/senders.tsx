@@ -1,41 +1,15 @@
 /** The senders with the state of their verification, and the DNS records of their domains. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../../../deps.ts';
-import { ApiClient, refusalText } from '../../api-client.ts';
-import { Button } from '../../components/button.tsx';
-import { Badge, Card, Empty } from '../../components/surface.tsx';
-import { Table } from '../../components/table.tsx';
-import { recordTime } from '../../record-time.ts';
-import { useLanguage } from '../../words/index.ts';
-import { backTo, sendSettings } from './frame.tsx';
-
-interface Sender {
-  id: number;
-  nickname: string;
-  from_name: string;
-  from_email: string;
-}
-
-interface Verification {
-  sender_id: number;
-  is_verified: 0 | 1;
-  sent_at: string | null;
-  state: 'queued' | 'sending' | 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled' | null;
-  reply: string | null;
-  held_reason: string | null;
-  resend_at: string | null;
-}
-
-interface SenderDomain {
-  domain: string;
-  return_path: string;
-  dkim: readonly { name: string; value: string }[];
-}
-
-interface Checks {
-  verifications: readonly Verification[];
-  domains: readonly SenderDomain[];
-}
+import type { Deps } from '../../../../deps.ts';
+import { ApiClient, refusalText } from '../../../api-client.ts';
+import { Button, LinkButton } from '../../../components/button.tsx';
+import { Badge, Empty } from '../../../components/surface.tsx';
+import { Table } from '../../../components/table.tsx';
+import { recordTime } from '../../../record-time.ts';
+import { useLanguage } from '../../../words/index.ts';
+import { backTo, sendSettings } from '../frame.tsx';
+import { Domains } from './domains.tsx';
+import type { Checks, Sender, SenderDomain, Verification } from './records.ts';
 
 type Row = Sender & Verification;
 
@@ -62,6 +36,12 @@ export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promi
 
   app.get('/settings/senders', (request, reply) => show(request, reply));
 
+  app.post('/settings/senders/check', async (request, reply) => {
+    const answer = await new ApiClient(app, request).send<Checks>('POST', '/senders/checks/renew');
+    if (answer.message !== undefined) return backTo(reply, 'senders', 'settings.done.dnsAsked');
+    return show(request, reply.code(answer.status), refusalText(answer));
+  });
+
   app.post<{ Params: { id: string } }>('/settings/senders/:id/resend', async (request, reply) => {
     const path = `/sender/resend-mail?${new URLSearchParams({ sender_id: request.params.id })}`;
     const answer = await new ApiClient(app, request).send('GET', path);
@@ -74,7 +54,7 @@ function Senders({ rows, domains, now }: { rows: readonly Row[]; domains: readon
   const language = useLanguage();
   if (rows.length === 0) {
     return (
-      <Empty icon="mail" title={language.say('senders.none.title')}>
+      <Empty icon="mail" title={language.say('senders.none.title')} action={<AddLink />}>
         {language.say('senders.none.text')}
       </Empty>
     );
@@ -87,16 +67,28 @@ function Senders({ rows, domains, now }: { rows: readonly Row[]; domains: readon
         rows={rows}
         keyOf={({ id }) => id}
         columns={[
-          { heading: language.say('senders.sender'), cell: ({ nickname, from_name: name }) => nickname || name },
+          {
+            heading: language.say('senders.sender'),
+            cell: ({ id, nickname, from_name: name }) => <a href={`/settings/senders/${id}`}>{nickname || name}</a>,
+          },
           { heading: language.say('senders.address'), cell: ({ from_email: email }) => email },
           { heading: language.say('senders.state'), cell: (row) => <State {...row} /> },
           { heading: language.say('senders.mail'), cell: (row) => <VerificationMail row={row} now={now} /> },
         ]}
       />
-      {domains.map((domain) => (
-        <DomainCard key={domain.domain} {...domain} />
-      ))}
+      <p>
+        <AddLink />
+      </p>
+      <Domains domains={domains} now={now} />
     </>
+  );
+}
+
+function AddLink() {
+  return (
+    <LinkButton href="/settings/senders/new" icon="plus">
+      {useLanguage().say('senders.add')}
+    </LinkButton>
   );
 }
 
@@ -134,41 +126,5 @@ function VerificationMail({ row, now }: { row: Row; now: Date }) {
           </span>
         ))}
     </div>
-  );
-}
-
-function DomainCard({ domain, return_path: returnPath, dkim }: SenderDomain) {
-  const language = useLanguage();
-  const isSigned = dkim.length > 0;
-  return (
-    <Card
-      title={domain}
-      action={
-        <Badge tone={isSigned ? 'good' : 'warn'}>
-          {language.say(isSigned ? 'domains.signed' : 'domains.unsigned')}
-        </Badge>
-      }
-    >
-      <p>{language.say(isSigned ? 'domains.signed.text' : 'domains.unsigned.text')}</p>
-      {isSigned ? (
-        dkim.map(({ name, value }) => (
-          <dl key={name} class="record">
-            <dt>{language.say('domains.name')}</dt>
-            <dd>
-              <code class="once">{name}</code>
-            </dd>
-            <dt>{language.say('domains.value')}</dt>
-            <dd>
-              <code class="once">{value}</code>
-            </dd>
-          </dl>
-        ))
-      ) : (
-        <pre class="command">sendlark dkim create {domain}</pre>
-      )}
-      <p class="quiet-text">{language.say('domains.returnPath', { domain: returnPath })}</p>
-      <p class="quiet-text">{language.say('domains.check')}</p>
-      <pre class="command">sendlark doctor</pre>
-    </Card>
   );
 }

@@ -1,0 +1,213 @@
+/** The form by which a sender is added or changed, and the question before it is deleted. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { Button, LinkButton } from '../../../components/button.tsx';
+import { Confirm } from '../../../components/confirm.tsx';
+import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
+import { Card } from '../../../components/surface.tsx';
+import { field } from '../../../sign-in/fields.ts';
+import { requireOwner } from '../../../signed-in.ts';
+import { useLanguage } from '../../../words/index.ts';
+import { backTo, sendSettings } from '../frame.tsx';
+import type { Places, Sender, Usage } from './records.ts';
+
+const TEXTS = [
+  'from_name',
+  'from_email',
+  'reply_to_email',
+  'nickname',
+  'company_address',
+  'company_address2',
+  'zip_code',
+] as const;
+const PLACES = ['country_id', 'state_id', 'city_id'] as const;
+const FIELDS = [...TEXTS, ...PLACES];
+type Values = Record<(typeof FIELDS)[number], string>;
+
+interface Form {
+  /** The sender that is changed with what uses it; null for a new one. */
+  changed: { id: string; email: string; usage: Usage } | null;
+  values: Values;
+  places: Places;
+  problems?: Problems;
+}
+
+type ById = { Params: { id: string } };
+
+export async function senderForms(app: FastifyInstance): Promise<void> {
+  app.get('/settings/senders/new', (request, reply) => {
+    requireOwner(request);
+    return show(request, reply, null, typed(request));
+  });
+
+  app.post('/settings/senders/new', (request, reply) => save(request, reply, null));
+
+  app.get<ById>('/settings/senders/:id', async (request, reply) => {
+    requireOwner(request);
+    const { id } = request.params;
+    const { sender } = await new ApiClient(app, request).get<{ sender: Sender }>('/sender/details', { sender_id: id });
+    const values = Object.fromEntries(FIELDS.map((name) => [name, String(sender[name] || '')]));
+    return show(request, reply, id, { ...typed(request), ...values });
+  });
+
+  app.post<ById>('/settings/senders/:id', (request, reply) => save(request, reply, request.params.id));
+
+  app.post<ById>('/settings/senders/:id/delete', async (request, reply) => {
+    const path = `/sender/delete?${new URLSearchParams({ sender_id: request.params.id })}`;
+    // The contract has the confirmation of this one in errors.
+    const answer = await new ApiClient(app, request).send('DELETE', path);
+    if (answer.status === 200) return backTo(reply, 'senders', 'settings.done.senderDeleted');
+    return show(request, reply.code(answer.status), request.params.id, typed(request), {}, refusalText(answer));
+  });
+
+  async function save(request: FastifyRequest, reply: FastifyReply, id: string | null) {
+    requireOwner(request);
+    const values = typed(request);
+    if (field(request, 'lists') !== '') return show(request, reply, id, values);
+    const api = new ApiClient(app, request);
+    const { state_id, city_id } = chosenPlaces(values, await readPlaces(api, values));
+    const fields = { ...values, country_id: asId(values.country_id), state_id, city_id };
+    const answer: ApiAnswer<string> =
+      id === null
+        ? await api.send('POST', '/sender/save', fields)
+        : await api.send('POST', '/sender/update', { ...fields, sender_id: id });
+    if (answer.message !== undefined) {
+      return backTo(reply, 'senders', id === null ? 'settings.done.senderAdded' : 'settings.done.changed');
+    }
+    const [problems, problem] = typeof answer.errors === 'object' ? [answer.errors, ''] : [{}, refusalText(answer)];
+    return show(request, reply.code(answer.status), id, values, problems, problem);
+  }
+
+  async function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    id: string | null,
+    values: Values,
+    problems: Problems = {},
+    problem = '',
+  ) {
+    const api = new ApiClient(app, request);
+    const places = await readPlaces(api, values);
+    const changed = id === null ? null : { id, ...(await readUse(api, id)) };
+    const form = <SenderForm changed={changed} values={values} places={places} problems={problems} />;
+    return sendSettings(request, reply, 'senders', form, problem);
+  }
+}
+
+async function readUse(api: ApiClient, id: string) {
+  const [{ sender }, { usage }] = await Promise.all([
+    api.get<{ sender: Sender }>('/sender/details', { sender_id: id }),
+    api.get<{ usage: Usage }>('/sender/usage', { sender_id: id }),
+  ]);
+  return { email: sender.from_email, usage };
+}
+
+/** The countries, and the states and cities to choose from where a country is chosen. */
+async function readPlaces(api: ApiClient, { country_id, state_id }: Values): Promise<Places> {
+  const [{ countries }, places] = await Promise.all([
+    api.get<Pick<Places, 'countries'>>('/get/countries'),
+    api.get<Omit<Places, 'countries'>>('/get/states-cities', {
+      country_id: String(asId(country_id) || 0),
+      state_id: String(asId(state_id) || 0),
+    }),
+  ]);
+  return { countries, ...places };
+}
+
+/** State and city where they are of the country and the state that are chosen now; 0 for none. */
+function chosenPlaces({ state_id, city_id }: Values, { states, cities }: Places) {
+  const known = (list: Places['states'], given: string) => list.find(({ id }) => String(id) === given)?.id ?? 0;
+  return { state_id: known(states, state_id), city_id: known(cities, city_id) };
+}
+
+/** An id from a list; the text as it is where it is none, for the API to name the fault. */
+function asId(given: string): number | '' {
+  return /^\d{1,9}$/.test(given) ? Number(given) : '';
+}
+
+function typed(request: FastifyRequest): Values {
+  const value = (name: keyof Values) => field(request, name);
+  return {
+    from_name: value('from_name'),
+    from_email: value('from_email'),
+    reply_to_email: value('reply_to_email'),
+    nickname: value('nickname'),
+    company_address: value('company_address'),
+    company_address2: value('company_address2'),
+    zip_code: value('zip_code'),
+    country_id: value('country_id'),
+    state_id: value('state_id'),
+    city_id: value('city_id'),
+  };
+}
+
+function SenderForm({ changed, values, places, problems = {} }: Form) {
+  const language = useLanguage();
+  const input = (name: (typeof TEXTS)[number]) => ({
+    name,
+    label: language.say(`senders.field.${name}`),
+    value: values[name],
+    problems,
+  });
+  const select = (name: (typeof PLACES)[number], list: Places['states']) => ({
+    name,
+    label: language.say(`senders.field.${name}`),
+    options: [
+      { value: '', label: language.say('senders.choose') },
+      ...list.map(({ id, name }) => ({ value: String(id), label: name })),
+    ],
+    value: values[name],
+    problems,
+  });
+  return (
+    <Card
+      title={changed === null ? language.say('senders.add') : language.say('senders.change', { email: changed.email })}
+    >
+      <form method="post" action={`/settings/senders/${changed?.id ?? 'new'}`} class="narrow">
+        <TextField {...input('from_name')} hint={language.say('senders.hint.from_name')} required />
+        <TextField {...input('from_email')} hint={language.say('senders.hint.from_email')} type="email" required />
+        <TextField {...input('reply_to_email')} type="email" required />
+        <TextField {...input('nickname')} hint={language.say('senders.hint.nickname')} required />
+        <TextField {...input('company_address')} hint={language.say('senders.hint.company_address')} required />
+        <TextField {...input('company_address2')} />
+        <TextField {...input('zip_code')} />
+        <SelectField {...select('country_id', places.countries)} hint={language.say('senders.hint.country_id')} />
+        {places.states.length > 0 && <SelectField {...select('state_id', places.states)} />}
+        {places.cities.length > 0 && <SelectField {...select('city_id', places.cities)} />}
+        <div class="buttons">
+          <Button>{language.say(changed === null ? 'senders.add.submit' : 'senders.save')}</Button>
+          <Button look="plain" name="lists" value="1" formnovalidate>
+            {language.say('senders.lists')}
+          </Button>
+          <LinkButton look="plain" href="/settings/senders">
+            {language.say('confirm.cancel')}
+          </LinkButton>
+        </div>
+      </form>
+      {changed && <Delete {...changed} />}
+    </Card>
+  );
+}
+
+const STOPPED = ['queued', 'sending', 'live_automations', 'drafts'] as const;
+
+function Delete({ id, email, usage }: NonNullable<Form['changed']>) {
+  const language = useLanguage();
+  const stopped = STOPPED.filter((name) => usage[name] > 0);
+  return (
+    <p>
+      <Confirm
+        id="delete"
+        action={`/settings/senders/${id}/delete`}
+        label={language.say('senders.delete')}
+        title={language.say('senders.delete.title', { email })}
+      >
+        <p>{language.say('senders.delete.text')}</p>
+        {stopped.length === 0 && <p>{language.say('senders.delete.unused')}</p>}
+        {stopped.map((name) => (
+          <p key={name}>{language.say(`senders.delete.${name}`, { count: usage[name] })}</p>
+        ))}
+      </Confirm>
+    </p>
+  );
+}

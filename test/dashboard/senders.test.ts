@@ -1,0 +1,146 @@
+/** Senders in the settings: added, changed, deleted and checked by clicking. */
+import t, { type Test } from 'tap';
+import { startApp } from '../support/app.ts';
+import { mustSucceed } from '../support/campaign.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+import { startDns } from '../support/smtp/dns-server.ts';
+
+const GERMANY = '84';
+const SENDER = {
+  from_name: 'Lark Books',
+  from_email: 'news@example.com',
+  reply_to_email: 'hello@example.com',
+  nickname: 'News',
+  company_address: '1 Harbour St',
+  company_address2: '',
+  zip_code: '12345',
+  country_id: GERMANY,
+  state_id: '',
+  city_id: '',
+};
+
+async function signedIn(t: Test, role: 'owner' | 'editor' | 'viewer' = 'owner') {
+  const app = await startApp(t);
+  const cookie = cookieOf(app, addPerson(app, role));
+  const get = (path: string, headers = {}) => app.page('GET', path, { headers: { cookie, ...headers } });
+  const post = (path: string, form: Record<string, string> = {}, headers = {}) =>
+    app.page('POST', path, { form, headers: { cookie, 'sec-fetch-site': 'same-origin', ...headers } });
+  return { app, get, post };
+}
+
+const ids = (text: string, name: string) =>
+  [...(new RegExp(`<select id="${name}".*?</select>`).exec(text)?.[0] ?? '').matchAll(/value="(\d+)"/g)].map(
+    ([, id = '']) => id,
+  );
+
+t.test('a sender is added by a form, with its state and city, and its address is sent a link', async (t) => {
+  const { app, get, post } = await signedIn(t);
+  t.match((await get('/settings/senders')).text, 'href="/settings/senders/new"');
+  t.notMatch(
+    (await get('/settings/senders/new')).text,
+    'name="state_id"',
+    'there is no state before there is a country',
+  );
+  const listed = await post('/settings/senders/new', { ...SENDER, from_email: '', lists: '1' });
+  t.match(listed.text, 'value="Lark Books"', 'what was typed stays');
+  t.notMatch(listed.text, 'is required');
+  const [state = ''] = ids(listed.text, 'state_id');
+  const cities = ids((await post('/settings/senders/new', { ...SENDER, state_id: state, lists: '1' })).text, 'city_id');
+  const { status, headers } = await post('/settings/senders/new', {
+    ...SENDER,
+    state_id: state,
+    city_id: cities[0] ?? '',
+  });
+  t.strictSame([status, headers.location], [303, '/settings/senders']);
+  await app.background();
+  t.equal(app.db.prepare('SELECT count(*) FROM outbox').pluck().get(), 1);
+  t.match(app.db.prepare('SELECT * FROM senders').get(), {
+    from_email: 'news@example.com',
+    country_id: Number(GERMANY),
+    state_id: Number(state),
+    city_id: Number(cities[0]),
+    zip_code: '12345',
+  });
+});
+
+t.test('what is wrong stands beside its field, what was typed stays, and nothing is saved', async (t) => {
+  const { app, post } = await signedIn(t);
+  const wrong = { ...SENDER, from_email: 'news@', country_id: '', nickname: '<b>"x' };
+  const { status, text } = await post('/settings/senders/new', wrong);
+  t.equal(status, 422);
+  t.match(text, /id="from_email-problem">[^<]*valid email address/);
+  t.match(text, /id="country_id-problem">/);
+  t.match(text, 'value="news@"');
+  t.match(text, 'value="&lt;b>&quot;x"');
+  const german = await post('/settings/senders/new', wrong, { 'accept-language': 'de' });
+  t.match(german.text, /id="country_id-problem">[^<]*Land/);
+  t.equal(app.db.prepare('SELECT count(*) FROM senders').pluck().get(), 0);
+});
+
+t.test('a sender is changed by the same form; a state of another country is dropped', async (t) => {
+  const { app, get, post } = await signedIn(t);
+  const listed = await post('/settings/senders/new', { ...SENDER, lists: '1' });
+  const state_id = ids(listed.text, 'state_id')[0] ?? '';
+  await post('/settings/senders/new', { ...SENDER, state_id });
+  const shown = (await get('/settings/senders/1')).text;
+  t.match(shown, 'value="hello@example.com"');
+  t.match(shown, new RegExp(`<option value="${state_id}" selected`));
+  const moved = { ...SENDER, nickname: 'Offers', state_id, country_id: '1' };
+  t.equal((await post('/settings/senders/1', moved)).status, 303);
+  t.match(app.db.prepare('SELECT * FROM senders').get(), {
+    nickname: 'Offers',
+    country_id: 1,
+    state_id: 0,
+    city_id: 0,
+  });
+  t.equal((await get('/settings/senders/2')).status, 404);
+  t.equal((await post('/settings/senders/2', SENDER)).status, 404);
+});
+
+t.test('before a sender is deleted, the page says in numbers what stops', async (t) => {
+  const { app, get, post } = await signedIn(t);
+  await post('/settings/senders/new', SENDER);
+  t.match((await get('/settings/senders/1')).text, 'No mailing and no live automation uses it.');
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Readers' });
+  await must('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: 1 });
+  for (const single_send_name of ['Spring', 'Autumn'])
+    await must('/single/send/create', {
+      ...{ single_send_name, subject: 'Books', preheader: 'Books', template_id: 1, template_html: '<p>Hello</p>' },
+      ...{ sender_id: 1, unsubscribe_group_id: 1, recipient_id: ['contacts_1'] },
+      ...{ schedule_type: '1', schedule_date: '2030-01-31', schedule_time: '09:30' },
+    });
+  const { text } = await get('/settings/senders/1');
+  t.match(text, '2 scheduled mailings stop and become drafts.');
+  t.equal((await post('/settings/senders/1/delete')).status, 303);
+  t.strictSame(app.db.prepare('SELECT status FROM single_sends').pluck().all(), [0, 0]);
+  t.match((await get('/settings/senders')).text, 'No senders yet');
+  t.equal((await post('/settings/senders/1/delete')).status, 404);
+});
+
+t.test('the DNS is asked by a button, and its page has the records to copy', async (t) => {
+  const { app, get, post } = await signedIn(t);
+  await post('/settings/senders/new', SENDER);
+  t.match((await get('/settings/senders')).text, 'The DNS was not asked yet.');
+  app.askDns(await startDns(t, { '_dmarc.example.com': ['v=DMARC1; p=<script>'] }));
+  t.equal((await post('/settings/senders/check')).headers.location, '/settings/senders');
+  const { text } = await get('/settings/senders');
+  t.match(text, 'Check again');
+  t.match(text, '<code class="once">v=spf1 mx ~all</code>');
+  t.match(text, 'data-island="copy"');
+  t.match(text, 'It needs p=none, quarantine or reject.');
+  t.notMatch(text, 'p=<script>', 'what the DNS says is shown as text');
+  const german = (await get('/settings/senders', { 'accept-language': 'de' })).text;
+  t.match(german, 'Er braucht p=none');
+  t.notMatch(german, 'no record');
+});
+
+for (const role of ['editor', 'viewer'] as const)
+  t.test(`an ${role} neither sees nor changes senders here`, async (t) => {
+    const { app, get, post } = await signedIn(t, role);
+    await app.one.call('POST', '/sender/save', { form: SENDER });
+    for (const path of ['', '/new', '/1']) t.equal((await get(`/settings/senders${path}`)).status, 403, path);
+    for (const path of ['/new', '/1', '/1/delete', '/1/resend', '/check'])
+      t.equal((await post(`/settings/senders${path}`, SENDER)).status, 403, path);
+    t.match(app.db.prepare('SELECT nickname, deleted_at FROM senders').all(), [{ nickname: 'News', deleted_at: null }]);
+  });
