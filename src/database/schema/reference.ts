@@ -1,5 +1,5 @@
 /** Tables filled from data/ at every start: places, dynamic content and built-in templates. */
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 export const countries = sqliteTable('countries', {
   id: integer().primaryKey(),
@@ -14,12 +14,16 @@ export const states = sqliteTable('states', {
   code: text().notNull(),
 });
 
-export const cities = sqliteTable('cities', {
-  id: integer().primaryKey(),
-  country_id: integer().notNull(),
-  state_id: integer(),
-  name: text().notNull(),
-});
+export const cities = sqliteTable(
+  'cities',
+  {
+    id: integer().primaryKey(),
+    country_id: integer().notNull(),
+    state_id: integer(),
+    name: text().notNull(),
+  },
+  (table) => [index('cities_state').on(table.country_id, table.state_id)],
+);
 
 export const dynamicContents = sqliteTable('dynamic_contents', { id: integer().primaryKey(), name: text().notNull() });
 

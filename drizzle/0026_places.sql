@@ -1,0 +1,1 @@
+CREATE INDEX `cities_state` ON `cities` (`country_id`,`state_id`);
