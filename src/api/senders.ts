@@ -282,7 +282,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         tags,
         summary: 'Read what deleting a sender stops (addition)',
         querystring: ById,
-        response: successWith({ usage: Usage }),
+        response: successWith({ usage: Type.Object(Usage.properties, { description: 'What uses it.' }) }),
       },
       config: { role: 'viewer' },
     },

@@ -32,11 +32,11 @@ export const left: Translation<typeof english> = {
   'left.lift': 'Wieder zulassen',
   'left.lift.of': 'Wieder zulassen: {email}',
   'left.lift.cancel': 'So lassen',
+  'left.lift.all.title': 'Dieser Person wieder senden?',
   'left.lift.stays.all':
     'Diese Adresse steht auch auf der Liste derer, die alle Mails abbestellt haben. Solange sie dort steht, bekommt sie weiterhin keine.',
   'left.lift.stays.blocked':
     'Diese Adresse ist auch gesperrt. Solange sie nicht entsperrt ist, bekommt sie weiterhin keine Mails.',
-  'left.lift.all.title': 'Dieser Person wieder senden?',
   'left.lift.all.means':
     'Die Adresse kann wieder Mails bekommen: Mailings an ihre Listen und Segmente und Automationen, in denen sie noch nicht war.',
   'left.lift.all.not':
