@@ -1,13 +1,14 @@
-/** What the senders of an account still need for sending (additions): verification, and the DNS records of their domains. */
+/** What the senders of an account still need for sending (additions): verification, and the DNS records of their domains; and what uses one. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { isoTimestamp } from '../clock.ts';
-import { ownedBy } from '../database/ownership.ts';
+import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { senders } from '../database/schema/index.ts';
 import { stateName } from '../delivery/reporting/mailing-report.ts';
 import { parseRelays } from '../delivery/transport/smtp/relay-urls.ts';
 import type { Deps } from '../deps.ts';
+import { notFound } from '../failure.ts';
 import { checkDomains } from '../health-checks/dns/check-domains.ts';
 import {
   DOMAIN_CHECKS,
@@ -15,9 +16,10 @@ import {
   findSeenDomain,
   recordSeenDomains,
 } from '../health-checks/doctor-findings.ts';
-import { choice, integer, isoTimestampSchema, nullable, successWith } from '../http/requests/schemas.ts';
+import { choice, identifier, integer, isoTimestampSchema, nullable, successWith } from '../http/requests/schemas.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { listLastVerifications, resendAllowedAt } from '../senders/senders.ts';
+import { senderUsage } from '../senders/usage.ts';
 import { sentenceCode } from '../sentences.ts';
 import { Verification } from './senders.ts';
 
@@ -60,6 +62,13 @@ const Checks = successWith({
   verifications: Type.Array(SenderVerification, { description: 'The last verification mail of each sender.' }),
   domains: Type.Array(SenderDomain, { description: 'The domains of the senders.' }),
 });
+/** What deleting a sender stops. */
+const Usage = Type.Object({
+  queued: integer({ description: 'Single sends that wait for their time: they become drafts.' }),
+  sending: integer({ description: 'Mailings that are being sent: they are held.' }),
+  live_automations: integer({ description: 'Live automations with a mail from it: they become drafts.' }),
+  drafts: integer({ description: 'Single sends that are drafts and name it: they need another sender.' }),
+});
 /** What the DNS has not answered by then counts as no answer. */
 const PATIENCE_MS = 8000;
 
@@ -98,6 +107,28 @@ export const senderCheckRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       asking.set(accountId, asked);
       await asked;
       return { status: 'success' as const, message: read(accountId) };
+    },
+  );
+
+  app.get(
+    '/sender/usage',
+    {
+      schema: {
+        tags: ['Senders'],
+        summary: 'Read what deleting a sender stops (addition)',
+        querystring: Type.Object({ sender_id: identifier('The sender.') }),
+        response: successWith({ usage: Type.Object(Usage.properties, { description: 'What uses it.' }) }),
+      },
+      config: { role: 'viewer' },
+    },
+    async (request) => {
+      const sender = db
+        .select({ id: senders.id })
+        .from(senders)
+        .where(ownedRecord(senders, request.query.sender_id, request.accountId))
+        .get();
+      if (sender === undefined) throw notFound();
+      return { status: 'success' as const, message: { usage: senderUsage(db.$client, request.accountId, sender.id) } };
     },
   );
 

@@ -33,7 +33,6 @@ import {
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
 import { findLastVerification, holdCampaignsUsingSender, sendVerification } from '../senders/senders.ts';
-import { senderUsage } from '../senders/usage.ts';
 import { type AuditAction, audit } from '../users/audit.ts';
 
 const tags = ['Senders'];
@@ -66,14 +65,6 @@ export const Verification = Type.Object({
   reply: nullable(Type.String()),
   held_code: nullable(choice(...HELD_CODES)),
   held_reason: nullable(Type.String()),
-});
-
-/** Addition: what deleting a sender stops. */
-const Usage = Type.Object({
-  queued: integer({ description: 'Single sends that wait for their time: they become drafts.' }),
-  sending: integer({ description: 'Mailings that are being sent: they are held.' }),
-  live_automations: integer({ description: 'Live automations with a mail from it: they become drafts.' }),
-  drafts: integer({ description: 'Single sends that are drafts and name it: they need another sender.' }),
 });
 
 const SenderBody = Type.Object({
@@ -272,28 +263,6 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       const { state, ...mail } = { ...none, ...findLastVerification(db, sender) };
       const report = { is_verified: sender.is_verified, ...mail, state: state === undefined ? null : stateName(state) };
       return { status: 'success' as const, message: { report } };
-    },
-  );
-
-  app.get(
-    '/sender/usage',
-    {
-      schema: {
-        tags,
-        summary: 'Read what deleting a sender stops (addition)',
-        querystring: ById,
-        response: successWith({ usage: Type.Object(Usage.properties, { description: 'What uses it.' }) }),
-      },
-      config: { role: 'viewer' },
-    },
-    async (request) => {
-      const sender = db
-        .select({ id: senders.id })
-        .from(senders)
-        .where(ownedRecord(senders, request.query.sender_id, request.accountId))
-        .get();
-      if (sender === undefined) throw notFound();
-      return { status: 'success' as const, message: { usage: senderUsage(db.$client, request.accountId, sender.id) } };
     },
   );
 
