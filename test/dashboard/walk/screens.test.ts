@@ -11,6 +11,9 @@ const NO_PAGES = /^\/(api|u|o|c|w|verify|design|docs|assets|images|healthz|ready
 const NO_SCREENS = new Map([
   ['/settings', 'leads to the first of the settings'],
   ['/people/:id/export', 'a file to save'],
+  ['/people/export', 'a file to save'],
+  ['/people/found', 'a part of its screen'],
+  ['/pictures/:public_id/:name', 'a picture in a mail'],
   ['/people/import/:id/errors', 'a file to save'],
   ['/mailings/:utr/recipients.csv', 'a file to save'],
   ['/mailings/:utr/preview/mail', 'a frame within its screen'],
