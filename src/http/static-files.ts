@@ -15,6 +15,9 @@ interface Built {
   imports: string[];
 }
 
+/** How the files are named. The file system fails on longer names instead of saying that there is no such file. */
+const FILE = /^\/[\w./-]{1,200}$/;
+
 let manifest: Record<string, Built> | null = null;
 
 /** Gives the addresses of a script or style sheet and of the files it imports. Throws an Error that names the cure if there is no build. */
@@ -37,12 +40,12 @@ export async function staticFiles(app: FastifyInstance): Promise<void> {
     root: fileURLToPath(new URL('files/', FOLDER)),
     prefix: PREFIX,
     preCompressed: true,
-    allowedPath: (path) => !path.endsWith('/'),
+    allowedPath: (path) => FILE.test(path) && !path.endsWith('/'),
   });
   await app.register(fastifyStatic, {
     ...options,
     root: fileURLToPath(TEMPLATES),
     prefix: '/images/templates/',
-    allowedPath: (path) => path.endsWith('.png'),
+    allowedPath: (path) => FILE.test(path) && path.endsWith('.png'),
   });
 }

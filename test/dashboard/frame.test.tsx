@@ -52,6 +52,9 @@ t.test('scripts and styles are kept for a year under the hash of their content, 
     }
   }
   t.equal((await app.inject('/assets/manifest.json')).statusCode, 404);
+  for (const folder of ['/assets/', '/images/templates/']) {
+    t.equal((await app.inject(`${folder}${'x'.repeat(900)}.png`)).statusCode, 404, 'longer than names of files can be');
+  }
 });
 
 t.test('an error page says what happened in the frame, with its status', async (t) => {
