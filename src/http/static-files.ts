@@ -15,8 +15,8 @@ interface Built {
   imports: string[];
 }
 
-/** How the files are named. The file system fails on longer names instead of saying that there is no such file. */
-const FILE = /^\/[\w./-]{1,200}$/;
+/** The paths of files that there can be. @fastify/static fails on longer ones instead of answering that there is no such file. */
+const PATH = /^[\w./-]{1,200}$/;
 
 let manifest: Record<string, Built> | null = null;
 
@@ -34,18 +34,22 @@ function readManifest(): Record<string, Built> {
 
 /** Registers the files. Browsers may keep them for a year: the names of built files change with their content. */
 export async function staticFiles(app: FastifyInstance): Promise<void> {
+  app.addHook('onRequest', (request, reply, next) => {
+    if (PATH.test(request.url.split('?', 1)[0] ?? '')) next();
+    else reply.callNotFound();
+  });
   const options = { decorateReply: false, index: false, immutable: true, maxAge: '365d' } as const;
   await app.register(fastifyStatic, {
     ...options,
     root: fileURLToPath(new URL('files/', FOLDER)),
     prefix: PREFIX,
     preCompressed: true,
-    allowedPath: (path) => FILE.test(path) && !path.endsWith('/'),
+    allowedPath: (path) => !path.endsWith('/'),
   });
   await app.register(fastifyStatic, {
     ...options,
     root: fileURLToPath(TEMPLATES),
     prefix: '/images/templates/',
-    allowedPath: (path) => FILE.test(path) && path.endsWith('.png'),
+    allowedPath: (path) => path.endsWith('.png'),
   });
 }
