@@ -139,7 +139,9 @@ t.test('no two style sheets of screens have rules for the same class, so that no
   const folder = join(import.meta.dirname, '../../src/dashboard/styles');
   const owners = new Map<string, string>();
   const shared: string[] = [];
-  for (const file of readdirSync(folder)) {
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.css'),
+  )) {
     const text = readFileSync(join(folder, file), 'utf8');
     for (const [, name = ''] of text.matchAll(/^\.([a-z][\w-]*)(?=[\s,>:{])/gm)) {
       const owner = owners.get(name) ?? file;
