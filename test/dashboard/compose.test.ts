@@ -190,7 +190,7 @@ t.test('an account without an unsubscribe group makes the first one on the way',
   const ada = writer(app);
   const utr = await begin(t, ada);
   const path = `/mailings/${utr}/edit/audience`;
-  t.match(await ada.get(path), /No list yet.*There is no sender yet.*no unsubscribe group yet/s);
+  t.match(await ada.get(path), /No contact type yet.*There is no sender yet.*no unsubscribe group yet/s);
   await ada.post(`/mailings/${utr}/edit/group`, { group_name: '' });
   t.match(await ada.get(path), /Not saved: The group name field is required\./);
   await ada.post(`/mailings/${utr}/edit/group`, { group_name: 'Newsletter' });

@@ -215,7 +215,7 @@ t.test('deleting a segment asks first, in numbers', async (t) => {
   await queueSend(app, { recipient_id: ['contacts_1'], exclude_specific_recipient_id: [`segments_${id}`] });
   const { open, send } = visitor(app);
   const asked = textOf((await open(`/people/segments/${id}`)).text);
-  t.match(asked, '2 people are in it, and stay in their list.');
+  t.match(asked, '2 people are in it, and stay in their contact type.');
   t.match(asked, '2 drafts and scheduled mailings use it.');
   t.match(asked, '2 of them are scheduled and will not be sent.');
   t.equal((await send(`/people/segments/${id}/delete`)).statusCode, 303);

@@ -38,7 +38,7 @@ export const left: Translation<typeof english> = {
   'left.lift.stays.blocked':
     'Diese Adresse ist auch gesperrt. Solange sie nicht entsperrt ist, bekommt sie weiterhin keine Mails.',
   'left.lift.all.means':
-    'Die Adresse kann wieder Mails bekommen: Mailings an ihre Listen und Segmente und Automationen, in denen sie noch nicht war.',
+    'Die Adresse kann wieder Mails bekommen: Mailings an ihre Kontakttypen und Segmente und Automationen, in denen sie noch nicht war.',
   'left.lift.all.not':
     'Gruppen, die sie einzeln verlassen hat, und Automationen, aus denen sie ausgeschieden ist, bleibt sie fern. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'left.lift.all.text':

@@ -9,9 +9,9 @@ export const segments: Translation<typeof english> = {
   'segments.change': 'Segment ändern',
   'segments.none.title': 'Noch keine Segmente',
   'segments.none.text':
-    'Ein Segment ist ein Teil einer Liste, der von selbst aktuell bleibt, zum Beispiel die Kunden in München. Sie legen mit Regeln fest, wer dazugehört.',
+    'Ein Segment ist ein Teil eines Kontakttyps, der von selbst aktuell bleibt, zum Beispiel die Kunden in München. Sie legen mit Regeln fest, wer dazugehört.',
   'segments.noTypes.title': 'Noch keine Personen',
-  'segments.noTypes.text': 'Ein Segment ist ein Teil einer Liste. Importieren Sie zuerst Personen.',
+  'segments.noTypes.text': 'Ein Segment ist ein Teil eines Kontakttyps. Importieren Sie zuerst Personen.',
   'segments.noType': 'Gelöscht',
   'segments.name': 'Name',
   'segments.people': 'Personen',
@@ -50,12 +50,12 @@ export const segments: Translation<typeof english> = {
   'segments.takeOut': 'Herausnehmen',
   'segments.takeOut.title': '{email} herausnehmen?',
   'segments.takeOut.text':
-    'Die Person bleibt draußen, auch wenn die Regeln passen, bis Sie sie von Hand hinzufügen. In ihrer Liste bleibt sie.',
+    'Die Person bleibt draußen, auch wenn die Regeln passen, bis Sie sie von Hand hinzufügen. In ihrem Kontakttyp bleibt sie.',
   'segments.delete': 'Segment löschen',
   'segments.delete.title': '„{name}“ löschen?',
   'segments.delete.people': {
-    one: '{count} Person gehört dazu und bleibt in ihrer Liste.',
-    other: '{count} Personen gehören dazu und bleiben in ihrer Liste.',
+    one: '{count} Person gehört dazu und bleibt in ihrem Kontakttyp.',
+    other: '{count} Personen gehören dazu und bleiben in ihrem Kontakttyp.',
   },
   'segments.uses.none': 'Kein Entwurf, kein geplantes Mailing und keine Automation benutzt es.',
   'segments.uses.sends': {

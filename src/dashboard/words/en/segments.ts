@@ -7,9 +7,9 @@ export const segments = {
   'segments.change': 'Change the segment',
   'segments.none.title': 'No segments yet',
   'segments.none.text':
-    'A segment is a part of a list that keeps itself up to date, such as the customers in Munich. You say by rules who is in it.',
+    'A segment is a part of a contact type that keeps itself up to date, such as the customers in Munich. You say by rules who is in it.',
   'segments.noTypes.title': 'No people yet',
-  'segments.noTypes.text': 'A segment is a part of a list. Import people first.',
+  'segments.noTypes.text': 'A segment is a part of a contact type. Import people first.',
   'segments.noType': 'Deleted',
   'segments.name': 'Name',
   'segments.people': 'People',
@@ -48,12 +48,12 @@ export const segments = {
   'segments.takeOut': 'Take out',
   'segments.takeOut.title': 'Take {email} out?',
   'segments.takeOut.text':
-    'They stay out even if the rules match, until you add them by hand. They stay in their list.',
+    'They stay out even if the rules match, until you add them by hand. They stay in their contact type.',
   'segments.delete': 'Delete the segment',
   'segments.delete.title': 'Delete “{name}”?',
   'segments.delete.people': {
-    one: '{count} person is in it, and stays in their list.',
-    other: '{count} people are in it, and stay in their list.',
+    one: '{count} person is in it, and stays in their contact type.',
+    other: '{count} people are in it, and stay in their contact type.',
   },
   'segments.uses.none': 'No draft, scheduled mailing or automation uses it.',
   'segments.uses.sends': {
