@@ -50,7 +50,10 @@ export function requestOf(
   { caller, person, records }: Account,
 ): Request {
   const query = valuesOf(
-    operation.parameters.filter(({ required }) => required).map(({ name, example }) => [name, example]),
+    // Some operators of a segment's rules take no value, so it is optional; that of the example needs one.
+    operation.parameters
+      .filter(({ required, name }) => required || name === 'value')
+      .map(({ name, example }) => [name, example]),
   );
   const body = operation.bodies[plan.encoding % Math.max(1, operation.bodies.length)];
   const fields = valuesOf(Object.entries(body?.example ?? {}));
@@ -65,7 +68,7 @@ export function requestOf(
     else kinds.set(name, how);
     if (how === 'json') target.set(name, value);
   }
-  const url = `${operation.path}?${urlencoded([...query].flatMap(pairsOf))}${plan.query}`;
+  const url = `${operation.path}?${urlencoded([...query].flatMap(queryPairsOf))}${plan.query}`;
   const method = (plan.method ?? operation.method) as 'GET';
   const { headers: own } = FOR_PEOPLE.test(operation.path) ? person : caller;
   const headers: Record<string, string> = { 'accept-encoding': 'gzip', ...own };
@@ -121,6 +124,11 @@ function pairsOf([name, value]: [string, unknown]): [string, string][] {
   if (Array.isArray(value)) return value.map((item, at) => [`${name}[${at}]`, textOf(item)]);
   if (typeof value !== 'object' || value === null) return [[name, textOf(value)]];
   return Object.entries(value).map(([key, item]) => [`${name}[${key}]`, textOf(item)]);
+}
+
+/** In a query the items of an array repeat its name (OpenAPI, "style: form", exploded). */
+function queryPairsOf([name, value]: [string, unknown]): [string, string][] {
+  return Array.isArray(value) ? value.map((item) => [name, textOf(item)]) : pairsOf([name, value]);
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
