@@ -7,7 +7,6 @@ import { globSync } from 'node:fs';
 
 /** Files, and folders with all that is in them. */
 const FAST = [
-  'test/api/conventions.test.ts',
   'test/api/health.test.ts',
   'test/api/places-body.test.ts',
   'test/api/places.test.ts',
@@ -21,8 +20,6 @@ const FAST = [
   'test/config.test.ts',
   'test/dashboard/compose-parts.test.ts',
   'test/dashboard/frame.test.tsx',
-  'test/dashboard/installation.test.ts',
-  'test/dashboard/lists.test.ts',
   'test/dashboard/walk/screens.test.ts',
   'test/database/accounts.test.ts',
   'test/database/places.test.ts',
@@ -43,14 +40,11 @@ const FAST = [
   'test/delivery/transport/smtp/pipelining.test.ts',
   'test/delivery/transport/smtp/pool.test.ts',
   'test/delivery/transport/smtp/replies.test.ts',
-  'test/delivery/transport/smtp/secure.test.ts',
   'test/delivery/transport/smtp/session',
   'test/http/account-share.test.ts',
   'test/http/callers.test.ts',
   'test/http/envelope.test.ts',
-  'test/pages/languages.test.ts',
   'test/pages/pages.test.ts',
-  'test/pages/pictures.test.ts',
   'test/pictures/read-picture.test.ts',
   'test/reply-kind.test.ts',
   'test/scripts/places.test.ts',
