@@ -149,7 +149,11 @@ export function contentSource(
 ): 'json' | 'html' | 'template' | 'none' {
   if (template_json) return 'json';
   if (template_html) return 'html';
-  const template = db.select().from(designTemplates).where(eq(designTemplates.id, template_id)).get();
+  const template = db
+    .select({ is_blank: designTemplates.is_blank })
+    .from(designTemplates)
+    .where(eq(designTemplates.id, template_id))
+    .get();
   return template === undefined || template.is_blank === 1 ? 'none' : 'template';
 }
 

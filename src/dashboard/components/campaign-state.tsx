@@ -1,4 +1,4 @@
-/** The state of a single send as a badge, for every screen that shows one. */
+/** The states of single sends and automations: as a badge, and as a choice in a search form. */
 import type { SHOWN_STATES } from '../../single-sends/shown-state.ts';
 import { useLanguage } from '../words/index.ts';
 import { Badge, type Tone } from './surface.tsx';
@@ -22,4 +22,29 @@ const TONES: Readonly<Record<CampaignState, Tone>> = {
 /** The state in the reader's language. */
 export function StateBadge({ state }: { state: CampaignState }) {
   return <Badge tone={TONES[state]}>{useLanguage().say(`state.${state}`)}</Badge>;
+}
+
+/** The choice of a state in a search form; `any` is the text for all states. */
+export function StateChoice({
+  states,
+  chosen,
+  label,
+  any,
+}: {
+  states: readonly CampaignState[];
+  chosen: CampaignState | undefined;
+  label: string;
+  any: string;
+}) {
+  const language = useLanguage();
+  return (
+    <select name="state" aria-label={label}>
+      <option value="">{any}</option>
+      {states.map((name) => (
+        <option key={name} value={name} selected={name === chosen}>
+          {language.say(`state.${name}`)}
+        </option>
+      ))}
+    </select>
+  );
 }

@@ -4,12 +4,13 @@ import { AUTOMATION_STATES } from '../../../automations/summaries.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
-import { StateBadge } from '../../components/campaign-state.tsx';
+import { StateBadge, StateChoice } from '../../components/campaign-state.tsx';
 import { SearchForm } from '../../components/search.tsx';
 import { Empty } from '../../components/surface.tsx';
 import { Pager, Table } from '../../components/table.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
+import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
 import { automationScreen } from './automation.tsx';
 import type { Summary } from './records.ts';
@@ -56,14 +57,7 @@ interface AutomationList {
 
 function Automations({ summaries, next, search, state, isLater }: AutomationList) {
   const language = useLanguage();
-  const href = (before?: number) => {
-    const query = new URLSearchParams({
-      ...(search && { search }),
-      ...(state && { state }),
-      ...(before !== undefined && { before: String(before) }),
-    }).toString();
-    return query === '' ? '/automations' : `/automations?${query}`;
-  };
+  const href = (before?: number) => withQuery('/automations', { search, state, before });
   if (summaries.length === 0 && search === '' && state === undefined && !isLater) {
     return (
       <Empty icon="path" title={language.say('automations.empty.title')}>
@@ -79,14 +73,12 @@ function Automations({ summaries, next, search, state, isLater }: AutomationList
         find={language.say('automations.find')}
         value={search}
       >
-        <select name="state" aria-label={language.say('automations.state')}>
-          <option value="">{language.say('automations.state.any')}</option>
-          {AUTOMATION_STATES.map((name) => (
-            <option key={name} value={name} selected={name === state}>
-              {language.say(`state.${name}`)}
-            </option>
-          ))}
-        </select>
+        <StateChoice
+          states={AUTOMATION_STATES}
+          chosen={state}
+          label={language.say('automations.state')}
+          any={language.say('automations.state.any')}
+        />
       </SearchForm>
       {summaries.length === 0 ? (
         <p>{language.say(next === null ? 'automations.none' : 'automations.noneHere')}</p>

@@ -10,6 +10,7 @@ import { Badge, Empty } from '../../components/surface.tsx';
 import { type Column, Pager, Table } from '../../components/table.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
+import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
 import { leftGroupsScreen } from './groups.tsx';
 import { LeftTabs } from './left-tabs.tsx';
@@ -70,13 +71,7 @@ function List({ name, entries, email, groupId, isLater, canLift, now }: ListProp
   const language = useLanguage();
   const shown = entries.slice(0, ROWS);
   const path = name === 'group' ? `/left/groups/${groupId}` : name === 'blocked' ? '/left/blocked' : '/left';
-  const href = (before?: number) => {
-    const query = new URLSearchParams({
-      ...(email && { email }),
-      ...(before && { before: String(before) }),
-    }).toString();
-    return query === '' ? path : `${path}?${query}`;
-  };
+  const href = (before?: number) => withQuery(path, { email, before });
   const isEmpty = shown.length === 0 && email === '' && !isLater;
   return (
     <>

@@ -5,7 +5,7 @@ import { READ } from '../../../http/pages/layout.ts';
 import { SHOWN_STATES } from '../../../single-sends/shown-state.ts';
 import { ApiClient } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
-import { StateBadge } from '../../components/campaign-state.tsx';
+import { StateBadge, StateChoice } from '../../components/campaign-state.tsx';
 import { Meter, Time } from '../../components/figures.tsx';
 import { SearchForm } from '../../components/search.tsx';
 import { Empty } from '../../components/surface.tsx';
@@ -13,6 +13,7 @@ import { Pager, Table } from '../../components/table.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { recordTime } from '../../record-time.ts';
 import { viewerOf } from '../../signed-in.ts';
+import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
 import { mailingScreen } from './mailing.tsx';
 import type { Summary } from './records.ts';
@@ -69,14 +70,7 @@ interface MailingList {
 
 function Mailings({ summaries, next, search, state, isLater, now }: MailingList) {
   const language = useLanguage();
-  const href = (before?: number) => {
-    const query = new URLSearchParams({
-      ...(search && { search }),
-      ...(state && { state }),
-      ...(before !== undefined && { before: String(before) }),
-    }).toString();
-    return query === '' ? '/mailings' : `/mailings?${query}`;
-  };
+  const href = (before?: number) => withQuery('/mailings', { search, state, before });
   const isFiltered = search !== '' || state !== undefined;
   if (summaries.length === 0 && !isFiltered && !isLater) {
     return (
@@ -93,14 +87,12 @@ function Mailings({ summaries, next, search, state, isLater, now }: MailingList)
         find={language.say('mailings.find')}
         value={search}
       >
-        <select name="state" aria-label={language.say('mailings.state')}>
-          <option value="">{language.say('mailings.state.any')}</option>
-          {SHOWN_STATES.map((name) => (
-            <option key={name} value={name} selected={name === state}>
-              {language.say(`state.${name}`)}
-            </option>
-          ))}
-        </select>
+        <StateChoice
+          states={SHOWN_STATES}
+          chosen={state}
+          label={language.say('mailings.state')}
+          any={language.say('mailings.state.any')}
+        />
       </SearchForm>
       {summaries.length === 0 ? (
         <p>{language.say(next === null ? 'mailings.none' : 'mailings.noneHere')}</p>

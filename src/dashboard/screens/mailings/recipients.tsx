@@ -10,6 +10,7 @@ import { SearchForm } from '../../components/search.tsx';
 import { Badge, type Tone } from '../../components/surface.tsx';
 import { Pager, Table } from '../../components/table.tsx';
 import { recordTime } from '../../record-time.ts';
+import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
 import { sendPart } from './head.tsx';
 import { type Report, readSummary } from './records.ts';
@@ -96,8 +97,7 @@ function readFilter({ search, state, reason, link }: Record<string, string | und
 
 /** The address of the recipients whom a filter finds, as a page or as a file. */
 function listAddress(utr: string, filter: Filter & { after?: string }, page = '/recipients'): string {
-  const query = new URLSearchParams({ ...filter }).toString();
-  return `/mailings/${utr}${page}${query && `?${query}`}`;
+  return withQuery(`/mailings/${utr}${page}`, { ...filter });
 }
 
 function ExportLink({ href }: { href: string }) {

@@ -9,6 +9,7 @@ import { Empty, Notice } from '../../components/surface.tsx';
 import { Pager, Table } from '../../components/table.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
+import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
 import type { OutboxEntry } from './mail.ts';
 import { outboxMailScreen } from './outbox-mail.tsx';
@@ -52,13 +53,7 @@ interface OutboxList {
 function Outbox({ mails, search, isLater, hasRelay, now }: OutboxList) {
   const language = useLanguage();
   const shown = mails.slice(0, ROWS);
-  const href = (before?: number) => {
-    const query = new URLSearchParams({
-      ...(search && { search }),
-      ...(before && { before: String(before) }),
-    }).toString();
-    return query === '' ? '/outbox' : `/outbox?${query}`;
-  };
+  const href = (before?: number) => withQuery('/outbox', { search, before });
   if (shown.length === 0 && search === '' && !isLater) {
     return (
       <Empty icon="tray" title={language.say(hasRelay ? 'outbox.relay.title' : 'outbox.empty.title')}>

@@ -10,6 +10,7 @@ import { Pager } from '../../components/table.tsx';
 import { setFlash } from '../../flash.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { requireEditor, viewerOf } from '../../signed-in.ts';
+import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
 import { pictureScreen } from './picture.tsx';
 import { measures, type Picture, pathOf, usesInWords } from './records.ts';
@@ -137,13 +138,7 @@ function AddForm({ problem }: { problem: string | undefined }) {
 function Pictures({ pictures, search, isLater }: Omit<List, 'mayAdd' | 'problem'>) {
   const language = useLanguage();
   const shown = pictures.slice(0, ROWS);
-  const href = (before?: number) => {
-    const query = new URLSearchParams({
-      ...(search && { search }),
-      ...(before && { before: String(before) }),
-    }).toString();
-    return query === '' ? '/pictures' : `/pictures?${query}`;
-  };
+  const href = (before?: number) => withQuery('/pictures', { search, before });
   if (shown.length === 0 && search === '' && !isLater) {
     return (
       <Empty icon="picture" title={language.say('pictures.empty.title')}>

@@ -1,0 +1,9 @@
+/** Addresses of the dashboard's pages. */
+
+/** A path with those of the query parameters that have a value. */
+export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  );
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
+}
