@@ -35,8 +35,8 @@ const LAYERS = [
 const WITHOUT_HTTP = LAYERS.slice(1, 6).flat();
 const MAX_FILES = 16;
 const MAX_LINES = 300;
-/** A table of contents may be longer: one file per resource or command. */
-const TABLES_OF_CONTENTS = ['api', 'http', 'commands'];
+/** A table of contents may be longer: one file per resource, command or screen. */
+const TABLES_OF_CONTENTS = ['api', 'http', 'commands', 'dashboard/words/en', 'dashboard/words/de'];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');

@@ -9,6 +9,7 @@ import { auditRoutes } from './audit.ts';
 import { automationReportRoutes } from './automation-reports.ts';
 import { automationScheduleRoutes } from './automation-schedules.ts';
 import { automationRoutes } from './automations.ts';
+import { backupRoutes } from './backups.ts';
 import { contactTypeRoutes } from './contact-types.ts';
 import { contactRoutes } from './contacts.ts';
 import { contactFileRoutes } from './contacts-files.ts';
@@ -61,6 +62,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
 
   await app.register(overviewRoutes, deps);
   await app.register(healthRoutes, deps);
+  await app.register(backupRoutes, deps);
   await app.register(globalUnsubscribeRoutes, deps);
   await app.register(unsubscribeGroupRoutes, deps);
   await app.register(segmentRoutes, deps);

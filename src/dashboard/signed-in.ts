@@ -4,6 +4,7 @@ import { Failure } from '../failure.ts';
 import { unknownPage } from '../http/pages/layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
+import { isOperator } from '../users/operators.ts';
 import type { Session } from '../users/sessions.ts';
 import { answerError, sendErrorPage } from './error-pages.tsx';
 import { loginPath } from './sign-in/next-page.ts';
@@ -60,6 +61,12 @@ export function requireOwner(request: FastifyRequest): void {
   if (role !== 'owner') throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required: 'owner' }));
 }
 
+/** Refuses a page that concerns the whole installation to anyone but its operators. */
+export function requireOperator(request: FastifyRequest): void {
+  requireOwner(request);
+  if (!isOperator(sessionOf(request).user)) throw new Failure(FORBIDDEN, SENTENCES.operators_only);
+}
+
 /** The user for whom a page is made, or null where nobody is signed in. */
 function findViewer({ session }: FastifyRequest): Viewer | null {
   return session === null ? null : asViewer(session);
@@ -67,5 +74,14 @@ function findViewer({ session }: FastifyRequest): Viewer | null {
 
 function asViewer({ user }: Session): Viewer {
   const { name, email, role, accountId, language, shortcuts, colourScheme } = user;
-  return { name: name || email, email, role, accountId, language: language || null, shortcuts, colourScheme };
+  return {
+    name: name || email,
+    email,
+    role,
+    isOperator: isOperator(user),
+    accountId,
+    language: language || null,
+    shortcuts,
+    colourScheme,
+  };
 }

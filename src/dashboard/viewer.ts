@@ -10,6 +10,8 @@ export interface Viewer {
   name: string;
   email: string;
   role: Role;
+  /** Whether the user looks after the whole installation: its relays, backups and held sending. */
+  isOperator: boolean;
   accountId: number;
   /** The language the user has chosen; null for the browser's. */
   language: string | null;

@@ -7,8 +7,9 @@ import type { Db } from '../database/open.ts';
 import { ROLES, type Role } from '../database/schema/index.ts';
 import { Failure, type FieldErrors } from '../failure.ts';
 import { messages } from '../field-errors.ts';
-import { sentence } from '../sentences.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import type { Actor } from '../users/audit.ts';
+import { isOperator } from '../users/operators.ts';
 import { findSession, type Session } from '../users/sessions.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { sessionSecret } from './session-cookie.ts';
@@ -29,6 +30,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The least role that a person needs for this endpoint. By default a GET needs viewer, everything else editor. */
     role?: Role;
+    /** Whether the endpoint concerns the whole installation: then it takes a signed-in operator, and keys are not enough. */
+    isForOperators?: true;
   }
 }
 
@@ -97,13 +100,18 @@ export function installCallers(
 
   function requireCaller(request: FastifyRequest, isInUse = true): Caller {
     const session = findApiSession(request, isInUse);
-    if (session === null) return callerWithKeys(request);
+    if (session === null) {
+      const caller = callerWithKeys(request);
+      if (isForOperators(request)) throw new Failure(FORBIDDEN, SENTENCES.operators_only);
+      return caller;
+    }
     // Set before the role is checked, so that the 403 keeps its status for the dashboard (see `installErrors`).
     request.sessionId = session.id;
     const { id, accountId, email, role } = session.user;
     const required = requiredRole(request);
     if (ROLES.indexOf(role) < ROLES.indexOf(required))
       throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required }));
+    if (isForOperators(request) && !isOperator(session.user)) throw new Failure(FORBIDDEN, SENTENCES.operators_only);
     return { accountId, actor: { userId: id, name: email, address: request.ip }, role, sessionId: session.id };
   }
 
@@ -128,6 +136,12 @@ export function changesNothing({ role }: FastifyRequest): boolean {
 }
 
 /** The least role for a route. An address without a route needs only a session, and is answered 404. */
-function requiredRole({ method, routeOptions }: FastifyRequest): Role {
+function requiredRole(request: FastifyRequest): Role {
+  if (isForOperators(request)) return 'owner';
+  const { method, routeOptions } = request;
   return routeOptions.config.role ?? (method === 'GET' ? 'viewer' : 'editor');
+}
+
+function isForOperators({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.isForOperators === true;
 }

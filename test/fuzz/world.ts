@@ -18,6 +18,8 @@ export interface Account {
   caller: Caller;
   /** An owner of the account who is signed in: some operations are for people, not for keys. */
   person: Caller;
+  /** An operator of the installation who is signed in. */
+  operator: Caller;
   records: Records;
 }
 
@@ -113,6 +115,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   return {
     caller,
     person: callerOf(app, owner),
+    operator: callerOf(app, addPerson(app, 'owner', { email: `operator${invitations++}@example.org` })),
     records: {
       passkeys: [addPasskey(app, owner), addPasskey(app, owner)],
       ...pairs,
@@ -211,6 +214,9 @@ let unique = 0;
 
 /** Operations on who calls: a pair of keys is nobody. */
 export const FOR_PEOPLE = /^\/api\/(me|passkeys)\//;
+
+/** The tag of operations on the whole installation, which take an operator. */
+export const FOR_OPERATORS = 'Installation';
 
 /** A value with which the operation can succeed: a record of the account (another one for DELETE), or the document's example. */
 export function goodValue({ method, path }: Operation, name: string, example: unknown, records: Records): unknown {

@@ -21,6 +21,11 @@ interface Operation {
 /** The resources in the order of the documentation. Each route names one of them in its schema. */
 const TAGS = [
   { name: 'Overview', description: 'What an owner wants to know first.' },
+  {
+    name: 'Installation',
+    description:
+      'What concerns all accounts. Only for operators: the owners of the first account, signed in to the dashboard.',
+  },
   { name: 'Global unsubscribes', description: 'Addresses that get no mail of the account at all.' },
   {
     name: 'Unsubscribe groups',

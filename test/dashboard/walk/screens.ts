@@ -84,6 +84,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'settings-sender-new', path: '/settings/senders/new' },
   { name: 'settings-sender', path: '/settings/senders/1', picture: 'light' },
   { name: 'settings-health', path: '/settings/health', picture: 'light' },
+  { name: 'settings-backup', path: '/settings/backup', picture: 'light' },
   { name: 'settings-types', path: '/settings/types', picture: 'light' },
   { name: 'settings-types-empty', path: '/settings/types', account: 'empty' },
   { name: 'settings-type', path: '/settings/types/1' },

@@ -17,6 +17,7 @@ export const VIEWER: Viewer = {
   name: 'Ada Lovelace',
   email: 'ada@example.com',
   role: 'owner',
+  isOperator: true,
   accountId: 1,
   language: null,
   shortcuts: true,

@@ -7,10 +7,23 @@ import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import type { PlainKey } from '../../words/index.ts';
 
-const TABS = ['senders', 'types', 'fields', 'users', 'keys', 'audit', 'health', 'account', 'sessions'] as const;
+const TABS = [
+  'senders',
+  'types',
+  'fields',
+  'users',
+  'keys',
+  'audit',
+  'health',
+  'backup',
+  'account',
+  'sessions',
+] as const;
 type Tab = (typeof TABS)[number];
 /** The pages that are not for owners only. */
 const FOR_EVERYBODY: readonly Tab[] = ['types', 'fields', 'account', 'sessions'];
+/** The pages that concern the whole installation. */
+const FOR_OPERATORS: readonly Tab[] = ['backup'];
 
 /** A sentence about what was done in the settings. */
 type Done = Extract<PlainKey, `settings.done.${string}`>;
@@ -31,7 +44,10 @@ export function sendSettings(
 ) {
   const viewer = viewerOf(request);
   const language = languageOf(request, viewer);
-  const tabs = TABS.filter((one) => viewer.role === 'owner' || FOR_EVERYBODY.includes(one));
+  const tabs = TABS.filter((one) => {
+    if (FOR_OPERATORS.includes(one)) return viewer.isOperator;
+    return viewer.role === 'owner' || FOR_EVERYBODY.includes(one);
+  });
   return sendPage(
     request,
     reply,

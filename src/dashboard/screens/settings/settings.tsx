@@ -5,6 +5,7 @@ import type { SignIns } from '../../../users/sign-in.ts';
 import { viewerOf } from '../../signed-in.ts';
 import { accountScreen } from './account.tsx';
 import { auditScreen } from './audit.tsx';
+import { backupScreen } from './backup/backup.tsx';
 import { healthScreen } from './health.tsx';
 import { keyScreen } from './keys.tsx';
 import { senderForms } from './senders/form.tsx';
@@ -22,6 +23,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await app.register(senderScreen, deps);
   await app.register(senderForms);
   await app.register(healthScreen);
+  await app.register(backupScreen);
   await app.register(accountScreen, deps);
   await app.register(sessionScreen, deps);
 }

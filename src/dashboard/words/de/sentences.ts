@@ -113,6 +113,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
 
   last_owner: 'Der letzte Inhaber eines Kontos kann nicht entfernt werden und keine andere Rolle bekommen',
   role_too_low: 'Ihre Rolle erlaubt das nicht',
+  operators_only: 'Das darf nur ein Inhaber des ersten Kontos, der im Dashboard angemeldet ist',
   viewers_change_nothing: 'Leser ändern nichts',
   not_cancellable: 'Nur ein geplantes oder laufendes Mailing kann abgebrochen werden',
   not_pausable: 'Nur ein laufendes Mailing kann pausiert werden',

@@ -1,5 +1,6 @@
 /** English: all texts of the dashboard, by screen. */
 import { automations } from './automations.ts';
+import { backup } from './backup.ts';
 import { compose } from './compose.ts';
 import { frame } from './frame.ts';
 import { home } from './home.ts';
@@ -16,6 +17,7 @@ import { signIn } from './sign-in.ts';
 
 export const en = {
   ...automations,
+  ...backup,
   ...compose,
   ...frame,
   ...home,
