@@ -161,6 +161,11 @@ export const SETTINGS = {
     asDomain,
   ),
   TRACKING: setting('on', 'off: no pixel, no rewritten link.', oneOf('on', 'off')),
+  EVENTS_DAYS: setting(
+    '0',
+    'Days after which single opens and clicks are removed; reports keep their counts. 0: never.',
+    integerBetween(0, 36_500),
+  ),
   SHUTDOWN_SECONDS: setting('10', 'How long a stop waits for what is in flight.', integerBetween(0, 600)),
 };
 

@@ -8,6 +8,7 @@ import { isoTimestamp } from '../clock.ts';
 import { recordId } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';
 import { contacts, contactTypes } from '../database/schema/index.ts';
+import { eventsRemovedTime } from '../delivery/feedback/old-events.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { sendMessage } from '../http/list-response.ts';
@@ -46,7 +47,10 @@ const Moment = Type.Object({
   reason_code: nullable(Type.String()),
   url: nullable(Type.String()),
   is_machine: zeroOrOne(),
+  opens: nullable(integer()),
+  clicks: nullable(integer()),
 });
+const removedBefore = nullable(isoTimestampSchema());
 
 const PersonList = Type.Object({
   unsubscribe_groups_id: nullable(integer()),
@@ -125,7 +129,11 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         tags,
         summary: 'List everything that happened with the person of a contact, newest first (addition)',
         querystring: TimelineQuery,
-        response: successWith({ moments: Type.Array(Moment), next: nullable(Type.String()) }),
+        response: successWith({
+          moments: Type.Array(Moment),
+          next: nullable(Type.String()),
+          events_removed_before: removedBefore,
+        }),
       },
     },
     async (request) => {
@@ -136,7 +144,8 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
       const moments = await personTimeline(db.$client, request.accountId, address, bounds);
       const page = moments.slice(0, limit);
       const next = moments.length > limit ? (page.at(-1)?.key ?? null) : null;
-      return { status: 'success' as const, message: { moments: page.map(momentRecord), next } };
+      const message = { moments: page.map(momentRecord), next, events_removed_before: eventsRemovedTime(db.$client) };
+      return { status: 'success' as const, message };
     },
   );
 
@@ -151,6 +160,7 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
           exported_at: isoTimestampSchema(),
           person: Person,
           is_complete: zeroOrOne(),
+          events_removed_before: removedBefore,
           moments: Type.Array(Moment),
         }),
       },
@@ -164,7 +174,11 @@ export const contactPersonRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
 
   /** The message of an export, in parts: a person can have thousands of moments. */
   async function* exported(accountId: number, addressId: number): AsyncGenerator<string> {
-    const known = { exported_at: isoTimestamp(clock.now()), person: readPerson(accountId, addressId) };
+    const known = {
+      exported_at: isoTimestamp(clock.now()),
+      person: readPerson(accountId, addressId),
+      events_removed_before: eventsRemovedTime(db.$client),
+    };
     yield `${JSON.stringify(known).slice(0, -1)},"moments":[`;
     let count = 0;
     for await (const some of timelineSlices(db.$client, accountId, addressId, { limit: MAX_MOMENTS + 1 })) {

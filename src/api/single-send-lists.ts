@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { fold } from '../database/fold.ts';
+import { eventsRemovedTime } from '../delivery/feedback/old-events.ts';
 import { exportRecipients, findRecipients } from '../delivery/reporting/recipients.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
@@ -15,6 +16,7 @@ import {
   email,
   identifier,
   integer,
+  isoTimestampSchema,
   line,
   nullable,
   successWith,
@@ -156,7 +158,11 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
         summary: 'Find recipients of a single send by state, reason, link or address (addition)',
         description: 'A page may hold fewer recipients than the limit, even none, though next says that more follow.',
         querystring: FindQuery,
-        response: successWith({ recipients: Type.Array(Recipient), next: nullable(Type.String()) }),
+        response: successWith({
+          recipients: Type.Array(Recipient),
+          next: nullable(Type.String()),
+          events_removed_before: nullable(isoTimestampSchema()),
+        }),
       },
     },
     async (request) => {
@@ -168,7 +174,8 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
         reason_code: sentenceCode(recipient.reply),
         updated_at: updated_at === null ? null : `${new Date(updated_at).toISOString().slice(0, -1)}000Z`,
       }));
-      return { status: 'success' as const, message: { recipients: records, next } };
+      const message = { recipients: records, next, events_removed_before: eventsRemovedTime(client) };
+      return { status: 'success' as const, message };
     },
   );
 

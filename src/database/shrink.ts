@@ -1,12 +1,17 @@
 /** Returns the space of removed rows to the disk. */
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
+import { inChunks } from './bulk.ts';
 
 const INCREMENTAL = 2;
 /** How many pages one short write moves and cuts off; it takes a few milliseconds. */
 const PAGES_AT_ONCE = 100;
 /** How long the lock is free between two of these writes. */
 const PAUSE_MS = 2;
+/** To move and cut off a page takes about as long as to write so many rows. */
+const ROWS_A_PAGE = 4;
+/** This part of the file may stay free for what comes next, so that it does not shrink and grow by turns. */
+const SPARE_SHARE = 1 / 8;
 
 /** How many bytes of the file are unused. */
 export function freeBytes(client: Database): number {
@@ -31,6 +36,26 @@ export async function shrink(client: Database): Promise<number> {
   }
   client.pragma('wal_checkpoint(PASSIVE)');
   return before - freeBytes(client);
+}
+
+/**
+ * Cuts free pages off the file until `performance.now()` reaches `until`, in short writes, while more than an eighth of it is free; gives
+ * whether there is more to cut. Does nothing to a file made by an early release.
+ */
+export async function continueShrinking(client: Database, until: number): Promise<boolean> {
+  if (!isShrinkable(client) || !hasMuchFree(client)) return false;
+  await inChunks(client, (rows) => {
+    client.pragma(`incremental_vacuum(${Math.ceil(rows / ROWS_A_PAGE)})`);
+    return hasMuchFree(client) && performance.now() < until;
+  });
+  if (hasMuchFree(client)) return true;
+  client.pragma('wal_checkpoint(PASSIVE)');
+  return false;
+}
+
+function hasMuchFree(client: Database): boolean {
+  const pages = Number(client.pragma('page_count', { simple: true }));
+  return Number(client.pragma('freelist_count', { simple: true })) > pages * SPARE_SHARE;
 }
 
 /** Whether free pages can be cut off the file in short writes (SQLite, "PRAGMA auto_vacuum"). */

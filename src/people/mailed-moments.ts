@@ -111,7 +111,7 @@ const CAMPAIGN_COLUMNS = `coalesce(ss.single_send_name, au.automation_name) AS n
   coalesce(ss.subject, sc.subject) AS subject`;
 
 const MAILED = {
-  [MAIL]: `SELECT 'mail' AS kind, d.id, iif(d.updated_at > 0, d.updated_at, m.created_at) AS at, ${CAMPAIGN_COLUMNS}, d.state, d.reply AS reason
+  [MAIL]: `SELECT 'mail' AS kind, d.id, iif(d.updated_at > 0, d.updated_at, m.created_at) AS at, ${CAMPAIGN_COLUMNS}, d.state, d.reply AS reason, d.opens, d.clicks
     FROM json_each(@ids) given CROSS JOIN deliveries d ON d.id = given.value CROSS JOIN mailings m ON m.id = d.mailing_id ${CAMPAIGN}
     WHERE m.user_id = @account`,
   [EVENT]: `SELECT CASE e.kind WHEN 'open' THEN 'opened' WHEN 'click' THEN 'clicked' WHEN 'bounce' THEN 'bounced' ELSE 'complained' END AS kind,

@@ -46,6 +46,9 @@ export interface Moment {
   url: string | null;
   /** Whether a program opened or clicked, as far as can be told. */
   isMachine: boolean;
+  /** Of a mail: how many opens and clicks of it were counted, those included that are no moments any more. */
+  opens: number | null;
+  clicks: number | null;
 }
 
 /** A moment as a query gives it. What is absent is null. */
@@ -63,6 +66,8 @@ export interface MomentRow {
   reason?: string | null;
   url?: string | null;
   is_machine?: number;
+  opens?: number;
+  clicks?: number;
 }
 
 /** The moment of a row. */
@@ -80,5 +85,7 @@ export function moment(key: string, { kind, at, state, ...row }: MomentRow): Mom
     reason: row.reason ?? null,
     url: row.url ?? null,
     isMachine: row.is_machine === 1,
+    opens: row.opens ?? null,
+    clicks: row.clicks ?? null,
   };
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import { type Config, linksFault, verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
+import { OldEvents } from '../delivery/feedback/old-events.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../delivery/queue/enqueue-recipients.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
@@ -39,6 +40,7 @@ export class Background {
   readonly #heartbeat: Heartbeat;
   readonly #holds: HoldLog;
   readonly #launcher: Launcher;
+  readonly #oldEvents: OldEvents;
   readonly #worker: DeliveryWorker;
   #isStopping = false;
   #holdsLoggedAt = 0;
@@ -50,6 +52,7 @@ export class Background {
     this.#holds = new HoldLog(deps.db.$client, deps.log);
     holdForSettings(deps.db.$client, linksFault(deps.config), deps.clock.now().getTime());
     this.#launcher = new Launcher(deps);
+    this.#oldEvents = new OldEvents(deps.db.$client, deps.config.EVENTS_DAYS);
     this.#worker = new DeliveryWorker({
       ...deps,
       mailings: new Mailings(deps.db, {
@@ -99,6 +102,12 @@ export class Background {
       return false;
     });
     await part('the index of the search', () => continueIndexing(db.$client));
+    // Not while sending is held: one cause is a clock that is wrong, by which everything may seem old.
+    if (!isHeld) {
+      await part('old opens and clicks', () =>
+        this.#oldEvents.continueRemoval(clock.now().getTime(), clock.monotonic()),
+      );
+    }
     const isDelivering = await this.#worker.step(isHeld);
     completeFinishedSends(this.#deps);
     const goesOnAtOnce = isMore || isDelivering;

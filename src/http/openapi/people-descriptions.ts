@@ -16,6 +16,8 @@ export const PEOPLE_DESCRIPTIONS = {
   'Person.contacts': 'The contacts with this address, one for each contact type it is in.',
   contact_type_name: 'Name of the contact type.',
   done: 'How many it was done to so far.',
+  events_removed_before:
+    'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says; the counts of mails and links include them. Null: all are there.',
   exported_at: 'When this was read, UTC.',
   finished_at: 'When it ended, UTC; null while it goes on.',
   'UploadedFile.field': 'The field that the column seems to be; null when none has its name.',
@@ -28,6 +30,8 @@ export const PEOPLE_DESCRIPTIONS = {
   jobs: 'The actions, newest first.',
   'Moment.kind': 'What happened.',
   moments: 'What happened, newest first.',
+  'Moment.opens': 'Of a mail: how many opens were counted, those included that were removed.',
+  'Moment.clicks': 'Of a mail: how many clicks were counted, those included that were removed.',
   'Moment.name':
     'The contact type, file, segment, automation, unsubscribe group (null: all mail) or campaign it is about.',
   person: 'The person.',

@@ -36,6 +36,12 @@ interface Recipient {
   updated_at: string | null;
 }
 
+interface FoundPage {
+  recipients: Recipient[];
+  next: string | null;
+  events_removed_before: string | null;
+}
+
 interface Filter {
   search?: string;
   state?: DeliveryState;
@@ -54,7 +60,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
       const summary = await readSummary(api, utr);
       const filter = readFilter(request.query);
       const { after } = request.query;
-      const found = await api.get<{ recipients: Recipient[]; next: string | null }>('/single-send/recipients/find', {
+      const found = await api.get<FoundPage>('/single-send/recipients/find', {
         utr,
         ...filter,
         ...(after && { after }),
@@ -64,7 +70,15 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
       const now = clock.now();
       const action = summary.recipients > 0 && <ExportLink href={listAddress(utr, filter, '/recipients.csv')} />;
       const content = (
-        <Recipients {...found} utr={utr} filter={filter} link={link} isLater={Boolean(after)} now={now} />
+        <Recipients
+          {...found}
+          startsAt={summary.starts_at}
+          utr={utr}
+          filter={filter}
+          link={link}
+          isLater={Boolean(after)}
+          now={now}
+        />
       );
       return sendPart(request, reply, { summary, now, current: 'recipients' }, content, action);
     },
@@ -108,9 +122,8 @@ function ExportLink({ href }: { href: string }) {
   );
 }
 
-interface RecipientsProps {
-  recipients: readonly Recipient[];
-  next: string | null;
+interface RecipientsProps extends FoundPage {
+  startsAt: string;
   utr: string;
   filter: Filter;
   /** The address of the link in the filter. */
@@ -119,7 +132,17 @@ interface RecipientsProps {
   now: Date;
 }
 
-function Recipients({ recipients, next, utr, filter, link, isLater, now }: RecipientsProps) {
+function Recipients({
+  recipients,
+  next,
+  events_removed_before: removed,
+  startsAt,
+  utr,
+  filter,
+  link,
+  isLater,
+  now,
+}: RecipientsProps) {
   const language = useLanguage();
   const href = (after?: string) => listAddress(utr, { ...filter, ...(after !== undefined && { after }) });
   return (
@@ -155,6 +178,9 @@ function Recipients({ recipients, next, utr, filter, link, isLater, now }: Recip
           )}
           <a href={`/mailings/${utr}/recipients`}>{language.say('recipients.all')}</a>
         </p>
+      )}
+      {link && removed !== null && startsAt < removed && (
+        <p class="quiet-text">{language.say('recipients.eventsRemoved', { day: language.date(new Date(removed)) })}</p>
       )}
       {recipients.length === 0 ? (
         <p>{language.say(next === null ? 'recipients.none' : 'recipients.noneHere')}</p>

@@ -23,6 +23,12 @@ interface WithId {
   Querystring: Record<string, unknown>;
 }
 
+interface TimelinePage {
+  moments: Moment[];
+  next: string | null;
+  events_removed_before: string | null;
+}
+
 export async function personScreen(app: FastifyInstance): Promise<void> {
   app.route<WithId>({
     method: READ,
@@ -36,7 +42,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
       const [{ person }, { unsubscribesGroups }, timeline] = await Promise.all([
         api.get<{ person: Person }>('/contacts/person', { contact_id }),
         api.get<{ unsubscribesGroups: Choices['groups'] }>('/unsubscribes-groups'),
-        api.get<{ moments: Moment[]; next: string | null }>('/contacts/timeline', {
+        api.get<TimelinePage>('/contacts/timeline', {
           contact_id,
           ...(after && { after }),
         }),
@@ -58,7 +64,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
           <Facts person={person} />
           <Consent person={person} groups={unsubscribesGroups} />
           <Card title={language.say('person.timeline')}>
-            <Timeline moments={timeline.moments} />
+            <Timeline moments={timeline.moments} removedBefore={timeline.events_removed_before} />
             <Pager
               first={after === undefined ? null : here}
               next={timeline.next === null ? null : `${here}?${new URLSearchParams({ after: timeline.next })}`}

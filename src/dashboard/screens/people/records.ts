@@ -78,6 +78,9 @@ export interface Moment {
   reason: string | null;
   url: string | null;
   is_machine: 0 | 1;
+  /** Of a mail: how many were counted. */
+  opens: number | null;
+  clicks: number | null;
 }
 
 export interface PersonContact {

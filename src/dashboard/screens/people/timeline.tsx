@@ -24,26 +24,51 @@ const MAIL_TONES: Readonly<Record<string, Tone>> = {
   cancelled: 'warn',
 };
 
-export function Timeline({ moments }: { moments: readonly Moment[] }) {
+interface TimelineProps {
+  moments: readonly Moment[];
+  /** The time before which opens and clicks are no moments any more; null: all are there. */
+  removedBefore: string | null;
+}
+
+export function Timeline({ moments, removedBefore }: TimelineProps) {
   const language = useLanguage();
   if (moments.length === 0) return <p class="quiet-text">{language.say('person.timeline.none')}</p>;
+  const isBefore = ({ happened_at }: Moment) => removedBefore !== null && happened_at < removedBefore;
   return (
-    <ol class="person-timeline">
-      {moments.map((moment, at) => (
-        <li key={at}>
-          <Time at={new Date(moment.happened_at)} />
-          <div>
-            <Badge tone={TONES[moment.kind] ?? MAIL_TONES[moment.state ?? ''] ?? 'plain'}>
-              {language.say(`person.moment.${moment.kind}`)}
-            </Badge>{' '}
-            <About moment={moment} />
-            {moment.reason && <p class="quiet-text">{reason(language, moment)}</p>}
-            {moment.is_machine === 1 && <p class="quiet-text">{language.say('person.machine')}</p>}
-          </div>
-        </li>
-      ))}
-    </ol>
+    <>
+      {removedBefore !== null && moments.some(isBefore) && (
+        <p class="quiet-text">
+          {language.say('person.eventsRemoved', { day: language.date(new Date(removedBefore)) })}
+        </p>
+      )}
+      <ol class="person-timeline">
+        {moments.map((moment, at) => (
+          <li key={at}>
+            <Time at={new Date(moment.happened_at)} />
+            <div>
+              <Badge tone={TONES[moment.kind] ?? MAIL_TONES[moment.state ?? ''] ?? 'plain'}>
+                {language.say(`person.moment.${moment.kind}`)}
+              </Badge>{' '}
+              <About moment={moment} />
+              {moment.reason && <p class="quiet-text">{reason(language, moment)}</p>}
+              {isBefore(moment) && <Counts moment={moment} />}
+              {moment.is_machine === 1 && <p class="quiet-text">{language.say('person.machine')}</p>}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </>
   );
+}
+
+/** How often a mail was opened and clicked. */
+function Counts({ moment: { opens, clicks } }: { moment: Moment }) {
+  const language = useLanguage();
+  const counts = [
+    opens ? language.say('person.opens', { count: opens }) : '',
+    clicks ? language.say('person.clicks', { count: clicks }) : '',
+  ].filter(Boolean);
+  return counts.length === 0 ? null : <p class="quiet-text">{counts.join(', ')}</p>;
 }
 
 /** What the moment is about, as a link to its mailing or automation where there is one. */

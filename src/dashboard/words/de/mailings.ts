@@ -102,6 +102,8 @@ export const mailings: Translation<typeof english> = {
   'recipients.why': 'Warum',
   'recipients.when': 'Letzter Versuch',
   'recipients.ofLink': 'Geklickt',
+  'recipients.eventsRemoved':
+    'Wer vor dem {day} geklickt hat, ist nicht mehr gespeichert. Die Zahl der Klicks im Bericht enthält auch diese.',
   'recipients.export': 'CSV exportieren',
   'recipients.all': 'Alle Empfänger zeigen',
   'recipients.none': 'Kein Empfänger passt dazu.',

@@ -112,6 +112,10 @@ export const people: Translation<typeof english> = {
   'person.timeline.none': 'Noch nichts.',
   'person.allMail': 'alle Mails',
   'person.source': 'Wie: {source}',
+  'person.eventsRemoved':
+    'Öffnungen und Klicks vor dem {day} sind nicht mehr einzeln gespeichert. Wie viele es waren, steht bei den Mails davor.',
+  'person.opens': { one: '{count} Öffnung', other: '{count} Öffnungen' },
+  'person.clicks': { one: '{count} Klick', other: '{count} Klicks' },
   'person.machine': 'Von einem Programm, nicht von der Person.',
   'person.moment.contact_created': 'Hinzugefügt',
   'person.moment.contact_changed': 'Geändert',

@@ -94,6 +94,8 @@ export const mailings = {
   'recipients.why': 'Why',
   'recipients.when': 'Last try',
   'recipients.ofLink': 'Clicked',
+  'recipients.eventsRemoved':
+    'Who clicked before {day} is no longer kept. The number of clicks in the report includes them.',
   'recipients.export': 'Export CSV',
   'recipients.all': 'Show all recipients',
   'recipients.none': 'No recipient matches.',

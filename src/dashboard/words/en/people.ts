@@ -109,6 +109,10 @@ export const people = {
   'person.timeline.none': 'Nothing yet.',
   'person.allMail': 'all mail',
   'person.source': 'How: {source}',
+  'person.eventsRemoved':
+    'Opens and clicks before {day} are no longer kept one by one. The mails before that day say how many there were.',
+  'person.opens': { one: '{count} open', other: '{count} opens' },
+  'person.clicks': { one: '{count} click', other: '{count} clicks' },
   'person.machine': 'By a program, not by the person.',
   'person.moment.contact_created': 'Added',
   'person.moment.contact_changed': 'Changed',
