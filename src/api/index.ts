@@ -18,6 +18,7 @@ import { contactMappedImportRoutes } from './contacts-mapped-imports.ts';
 import { contactPersonRoutes } from './contacts-person.ts';
 import { contactSearchRoutes } from './contacts-search.ts';
 import { designLinkRoutes } from './design-links.ts';
+import { dkimRoutes } from './dkim.ts';
 import { fieldRoutes } from './fields.ts';
 import { globalUnsubscribeRoutes } from './global-unsubscribes.ts';
 import { healthRoutes } from './health.ts';
@@ -91,6 +92,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(placeRoutes, deps);
   await app.register(senderRoutes, deps);
   await app.register(senderCheckRoutes, deps);
+  await app.register(dkimRoutes, deps);
   await app.register(suppressionRoutes, deps);
   await app.register(outboxRoutes, deps);
   await app.register(userRoutes, deps);

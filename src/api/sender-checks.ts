@@ -1,5 +1,6 @@
 /** What the senders of an account still need for sending (additions): verification, and the DNS records of their domains; and what uses one. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { isoTimestamp } from '../clock.ts';
@@ -16,8 +17,19 @@ import {
   findSeenDomain,
   recordSeenDomains,
 } from '../health-checks/doctor-findings.ts';
-import { choice, identifier, integer, isoTimestampSchema, nullable, successWith } from '../http/requests/schemas.ts';
-import { listSenderDomains } from '../senders/domains.ts';
+import { isOperatorsSession } from '../http/callers.ts';
+import {
+  choice,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  successWith,
+  zeroOrOne,
+} from '../http/requests/schemas.ts';
+import { DKIM_KEY_STATES, useDkimKeys } from '../senders/dkim-keys.ts';
+import { listSenderDomains, type SenderDomain, senderDomain } from '../senders/domains.ts';
 import { listLastVerifications, resendAllowedAt } from '../senders/senders.ts';
 import { senderUsage } from '../senders/usage.ts';
 import { sentenceCode } from '../sentences.ts';
@@ -46,12 +58,29 @@ const DnsCheck = Type.Object({
   advice: Type.Array(Type.String(), { description: 'What to do, in lines.' }),
   record: { ...nullable(TxtRecord), description: 'The record to publish; null when there is none to add.' },
 });
-const SenderDomain = Type.Object({
+const DkimKey = Type.Object({
+  id: integer(),
+  ...TxtRecord.properties,
+  state: {
+    ...choice(...DKIM_KEY_STATES),
+    description: 'waiting: it signs once its record was seen in the DNS; former: it does not sign any more.',
+  },
+  is_published: {
+    ...nullable(zeroOrOne()),
+    description: 'Whether its record was seen; null when the DNS was not asked.',
+  },
+  created_at: isoTimestampSchema(),
+});
+const Domain = Type.Object({
   domain: Type.String({ description: 'Domain that senders write from.' }),
   return_path: Type.String({ description: 'Domain of the envelope sender, whose SPF record counts.' }),
-  dkim: Type.Array(TxtRecord, {
-    description: 'The records that publish the keys Sendlark signs with for this domain; none: it does not sign.',
+  dkim: Type.Array(DkimKey, {
+    description: 'The keys Sendlark has for this domain, with the record that publishes each; none: it does not sign.',
   }),
+  may_sign: {
+    ...zeroOrOne(),
+    description: 'Whether you may make its first DKIM key: it has none, and a sender of it is verified.',
+  },
   checked_at: {
     ...nullable(isoTimestampSchema()),
     description: 'When the DNS was last asked about the domain as it is now, UTC; null when it was not.',
@@ -60,7 +89,7 @@ const SenderDomain = Type.Object({
 });
 const Checks = successWith({
   verifications: Type.Array(SenderVerification, { description: 'The last verification mail of each sender.' }),
-  domains: Type.Array(SenderDomain, { description: 'The domains of the senders.' }),
+  domains: Type.Array(Domain, { description: 'The domains of the senders.' }),
 });
 /** What deleting a sender stops. */
 const Usage = Type.Object({
@@ -74,7 +103,7 @@ const PATIENCE_MS = 8000;
 
 export const senderCheckRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, clock, resolver }) => {
   const relays = config.SMTP_URL === '' ? [] : parseRelays(config.SMTP_URL);
-  const asking = new Map<number, Promise<void>>();
+  const asking = new Map<string, Promise<void>>();
 
   app.get(
     '/senders/checks',
@@ -87,7 +116,7 @@ export const senderCheckRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       },
       config: { role: 'owner' },
     },
-    async ({ accountId }) => ({ status: 'success' as const, message: read(accountId) }),
+    async (request) => ({ status: 'success' as const, message: read(request) }),
   );
 
   app.post(
@@ -95,18 +124,26 @@ export const senderCheckRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     {
       schema: {
         tags: ['Senders'],
-        summary: 'Ask the DNS about the domains of all senders (addition)',
-        description: `What the DNS has not answered after ${PATIENCE_MS / 1000} seconds counts as unanswered.`,
+        summary: 'Ask the DNS about the domains of all senders, or about one (addition)',
+        description: `What the DNS has not answered after ${PATIENCE_MS / 1000} seconds counts as unanswered. A DKIM key whose record is seen signs from then on.`,
+        body: Type.Object({ domain: Type.Optional(line({ description: 'Only this domain.' })) }),
         response: Checks,
       },
       config: { role: 'owner' },
     },
-    async ({ accountId }) => {
+    async (request) => {
+      const { accountId } = request;
+      const domain = request.body?.domain;
+      const domains = listSenderDomains(db, config, accountId).filter(
+        (known) => domain === undefined || known.domain === domain,
+      );
+      if (domains.length === 0 && domain !== undefined) throw notFound();
       // Who asks while the DNS is being asked gets the same answers.
-      const asked = asking.get(accountId) ?? askDns(accountId).finally(() => asking.delete(accountId));
-      asking.set(accountId, asked);
+      const key = `${accountId} ${domain ?? ''}`;
+      const asked = asking.get(key) ?? askDns(domains).finally(() => asking.delete(key));
+      asking.set(key, asked);
       await asked;
-      return { status: 'success' as const, message: read(accountId) };
+      return { status: 'success' as const, message: read(request) };
     },
   );
 
@@ -132,7 +169,8 @@ export const senderCheckRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     },
   );
 
-  function read(accountId: number) {
+  function read(request: FastifyRequest) {
+    const { accountId } = request;
     const now = clock.now();
     const last = listLastVerifications(db, accountId);
     const rows = db.select().from(senders).where(ownedBy(senders, accountId)).orderBy(senders.id).all();
@@ -151,13 +189,20 @@ export const senderCheckRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
         resend_at: resendAt === null ? null : isoTimestamp(resendAt),
       };
     });
+    const verified = new Set(rows.filter((row) => row.is_verified === 1).map((row) => senderDomain(row.from_email)));
+    const isOperator = isOperatorsSession(request);
     const doctor = findDoctorFindings(db.$client);
     const domains = listSenderDomains(db, config, accountId).map((sender) => {
       const seen = findSeenDomain(doctor, sender);
       return {
         domain: sender.domain,
         return_path: sender.returnPath,
-        dkim: sender.keys.map(({ name, value }) => ({ name, value })),
+        dkim: sender.keys.map(({ id, name, value, state, created_at }) => {
+          const published = seen?.findings?.flatMap((finding) => finding.published ?? []);
+          const is_published = published === undefined ? null : Number(published.includes(name));
+          return { id, name, value, state, is_published, created_at };
+        }),
+        may_sign: Number(sender.keys.length === 0 && (isOperator || verified.has(sender.domain))),
         checked_at: seen?.findings === undefined ? null : isoTimestamp(new Date(seen.at)),
         checks: (seen?.findings ?? []).flatMap(({ state, found, advice = [], record = null }, at) => {
           const name = DOMAIN_CHECKS[at];
@@ -168,17 +213,22 @@ export const senderCheckRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     return { verifications, domains };
   }
 
-  /** Asks the DNS about the domains of an account and keeps the answers. Within the patience, whatever the DNS does. */
-  async function askDns(accountId: number): Promise<void> {
+  /** Asks the DNS about domains, keeps the answers and uses the keys that are published now. Within the patience, whatever the DNS does. */
+  async function askDns(domains: readonly SenderDomain[]): Promise<void> {
     const dns = resolver();
     const until = clock.monotonic() + PATIENCE_MS;
     // Later questions follow from earlier answers, so those are cancelled too.
     const timer = setInterval(() => clock.monotonic() > until && dns.cancel(), 250);
     try {
       const now = clock.now().getTime();
-      const domains = listSenderDomains(db, config, accountId);
       const { seen } = await checkDomains(dns, domains, relays, now);
       recordSeenDomains(db.$client, seen, now);
+      const published = seen.flatMap(({ findings = [] }) => findings.flatMap((finding) => finding.published ?? []));
+      const waiting = domains.flatMap(({ keys }) => keys.filter(({ state }) => state === 'waiting'));
+      useDkimKeys(
+        db,
+        waiting.filter(({ name }) => published.includes(name)).map(({ id }) => id),
+      );
     } finally {
       clearInterval(timer);
     }

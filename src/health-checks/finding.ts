@@ -8,6 +8,8 @@ export interface Finding {
   advice?: string[];
   /** The TXT record whose publication makes the check pass. */
   record?: { name: string; value: string };
+  /** The names of the DKIM records that are there as they should be. */
+  published?: string[];
 }
 
 /** A finding whose name its caller knows. */

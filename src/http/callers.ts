@@ -142,6 +142,11 @@ function requiredRole(request: FastifyRequest): Role {
   return routeOptions.config.role ?? (method === 'GET' ? 'viewer' : 'editor');
 }
 
+/** Whether a signed-in operator calls. */
+export function isOperatorsSession({ sessionId, accountId, role }: FastifyRequest): boolean {
+  return sessionId !== null && isOperator({ accountId, role });
+}
+
 function isForOperators({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.config.isForOperators === true;
 }

@@ -3,19 +3,40 @@ import { and, eq, isNull } from 'drizzle-orm';
 import { asciiDomain } from '../audience/contacts/addresses.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { dkimKeys, senders } from '../database/schema/index.ts';
+import { senders } from '../database/schema/index.ts';
 import { dnsRecord } from '../delivery/mime/dkim.ts';
+import { type DkimKeyState, listDkimKeys } from './dkim-keys.ts';
+
+interface SenderDomainKey {
+  id: number;
+  state: DkimKeyState;
+  created_at: string;
+  name: string;
+  value: string;
+  zone: string;
+}
 
 export interface SenderDomain {
   domain: string;
   /** The domain of the envelope sender, whose SPF record counts. */
   returnPath: string;
-  keys: { name: string; value: string; zone: string }[];
+  /** Its DKIM keys, the oldest first, with the record that publishes each: also as a line of a zone file. */
+  keys: SenderDomainKey[];
 }
 
 /** The domain of a sender's address in ASCII form; null where it is not one. */
 export function senderDomain(email: string): string | null {
   return asciiDomain(email.slice(email.lastIndexOf('@') + 1));
+}
+
+/** Whether an account has a sender of a domain (ASCII form) whose address is verified. */
+export function hasVerifiedSender(db: Db, accountId: number, domain: string): boolean {
+  const rows = db
+    .select({ from_email: senders.from_email })
+    .from(senders)
+    .where(and(isNull(senders.deleted_at), eq(senders.user_id, accountId), eq(senders.is_verified, 1)))
+    .all();
+  return rows.some(({ from_email }) => senderDomain(from_email) === domain);
 }
 
 /** Each domain of a sender that is not deleted, once, in order; of one account where its id is given. */
@@ -25,13 +46,16 @@ export function listSenderDomains(db: Db, config: Config, accountId?: number): S
     .from(senders)
     .where(and(isNull(senders.deleted_at), accountId === undefined ? undefined : eq(senders.user_id, accountId)))
     .all();
-  const keys = db.select().from(dkimKeys).all();
+  const keys = listDkimKeys(db);
   const names = rows.map(({ from_email }) => senderDomain(from_email)).filter((domain) => domain !== null);
   return [...new Set(names)].sort().map((domain) => ({
     domain,
     returnPath: config.BOUNCE_DOMAIN || domain,
     keys: keys
       .filter((key) => key.domain === domain)
-      .map(({ selector, private_key }) => dnsRecord(domain, selector, private_key)),
+      .map(({ id, state, created_at, selector, private_key }) => ({
+        ...{ id, state, created_at },
+        ...dnsRecord(domain, selector, private_key),
+      })),
   }));
 }

@@ -29,6 +29,8 @@ export const AUDIT_ACTIONS = [
   'sender_changed',
   'sender_removed',
   'sender_verified',
+  'dkim_key_made',
+  'dkim_key_removed',
   'settings_changed',
   'person_erased',
   'backup_restored',

@@ -17,6 +17,9 @@ const SENDER = {
 
 /** A request for each change, in an order that works, and the action that it leaves in the log. */
 const CHANGES: Record<string, { action: string } & CallOptions> = {
+  'POST /dkim/create': { form: { domain: 'example.com' }, action: 'dkim_key_made' },
+  'POST /dkim/rotate': { form: { domain: 'example.com' }, action: 'dkim_key_made' },
+  'DELETE /dkim/delete': { query: { id: 1 }, action: 'dkim_key_removed' },
   'POST /users/invite': { form: { email: 'ann@example.org', role: 'viewer' }, action: 'login_link_made' },
   'POST /users/update': { form: { id: 2, role: 'editor' }, action: 'user_changed' },
   'POST /users/link': { form: { id: 2 }, action: 'login_link_made' },

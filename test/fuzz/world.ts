@@ -1,8 +1,10 @@
 /** An account with records in every state an operation asks for, and the value each parameter needs to find them. */
 import { randomUUID } from 'node:crypto';
+import { eq } from 'drizzle-orm';
 import { NO_TIME } from '../../src/clock.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
-import { DELIVERY_STATE, passkeys } from '../../src/database/schema/index.ts';
+import { DELIVERY_STATE, dkimKeys, passkeys, senders } from '../../src/database/schema/index.ts';
+import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import { createSession } from '../../src/users/sessions.ts';
 import type { User } from '../../src/users/users.ts';
 import { buildWorld } from '../support/account-records.ts';
@@ -110,6 +112,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const { keys } = await ask('GET', '/keys/list');
   const owner = addPerson(app, 'owner', { accountId: world.user, email: `owner${invitations++}@example.org` });
   const waitingJob = await startJob(world.contactTypes[0]);
+  const signs = addDomains(app, world.user);
   const { user: _user, ...pairs } = world;
   const idsOf = (list: { id: number }[]) => list.map(({ id }) => String(id));
   return {
@@ -119,6 +122,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     records: {
       passkeys: [addPasskey(app, owner), addPasskey(app, owner)],
       ...pairs,
+      ...signs,
       contacts: idsOf(contacts),
       imports: idsOf(imports),
       uploads: [looked.upload.id],
@@ -152,6 +156,26 @@ function addPasskey(app: TestApp, { id: user_id }: User): string {
     created_at: NO_TIME,
   };
   return String(app.drizzle.insert(passkeys).values(credential).returning().get().id);
+}
+
+/** A verified sender of a domain without a DKIM key, a domain with one, and a key to delete; the names of the domains and the key's id. */
+function addDomains(app: TestApp, user_id: number): Records {
+  const nth = invitations++;
+  const domain = `unsigned${nth}.example`;
+  const sender = app.drizzle.select().from(senders).where(eq(senders.user_id, user_id)).get();
+  if (sender === undefined) throw new Error('the account has no sender');
+  const { id: _id, ...like } = sender;
+  app.drizzle
+    .insert(senders)
+    .values({ ...like, from_email: `hello@${domain}`, is_verified: 1 })
+    .run();
+  const keyOf = (name: string) => {
+    const key = { domain: name, selector: 'test', private_key: createDkimKey('ed25519'), created_at: NO_TIME };
+    return String(app.drizzle.insert(dkimKeys).values(key).returning().get().id);
+  };
+  const signed = `signed${nth}.example`;
+  keyOf(signed);
+  return { unsigned: [domain], signed: [signed], dkimKeys: [keyOf(`old${nth}.example`)] };
 }
 
 /** Makes the recipients of a completed single send look as if the relay had refused all of them. */
@@ -195,6 +219,7 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/\/sessions/, 'sessions'],
   [/\/passkeys/, 'passkeys'],
   [/\/keys/, 'keys'],
+  [/\/dkim/, 'dkimKeys'],
 ];
 
 const NAMED: Record<string, string> = {
@@ -224,6 +249,7 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   const pick = (kind: string): string => records[kind]?.at(method === 'DELETE' ? -1 : 0) ?? '';
   // Deleting takes the last contact and bulk deletion the first one.
   if (path.endsWith('/person/erase') && name === 'contact_id') return Number(records.contacts?.[1]);
+  if (name === 'domain') return records[path.endsWith('/rotate') ? 'signed' : 'unsigned']?.[0];
   if (name === 'recipient_id') return [`contacts_${pick('contactTypes')}`];
   if (name === 'automation_for') return `contacts_${pick('contactTypes')}`;
   if (name === 'exclude_specific_recipient_id') return [`segments_${pick('segments')}`];

@@ -195,7 +195,7 @@ export const outbox = sqliteTable('outbox', {
   created_at: text().notNull(),
 });
 
-/** DKIM keys by sender domain (ASCII form). The newest of a domain signs; receivers may still look up older ones. */
+/** DKIM keys by sender domain (ASCII form). The newest that does not wait for its record signs; receivers may still look up older ones. */
 export const dkimKeys = sqliteTable(
   'dkim_keys',
   {
@@ -203,6 +203,8 @@ export const dkimKeys = sqliteTable(
     domain: text().notNull(),
     selector: text().notNull(),
     private_key: text().notNull(),
+    /** 1: signs once its record was seen in the DNS, so that the key before it signs until then. */
+    awaits_record: integer().$type<0 | 1>().notNull().default(0),
     created_at: text().notNull(),
   },
   (table) => [uniqueIndex('dkim_keys_selector').on(table.domain, table.selector)],

@@ -9,11 +9,13 @@ export class DkimKeys {
   readonly #signers = new Map<number, Signer>();
 
   constructor(client: Database) {
-    this.#newest = client.prepare<[string], number>('SELECT max(id) FROM dkim_keys WHERE domain = ?').pluck();
+    this.#newest = client
+      .prepare<[string], number>('SELECT max(id) FROM dkim_keys WHERE domain = ? AND awaits_record = 0')
+      .pluck();
     this.#key = client.prepare('SELECT domain, selector, private_key FROM dkim_keys WHERE id = ?');
   }
 
-  /** The signer with the newest key of a domain; null if the domain has no key. */
+  /** The signer with the newest key of a domain that does not wait for its record; null if there is none. */
   findSigner(domain: string): Signer | null {
     const id = this.#newest.get(domain);
     if (!id) return null;

@@ -3,10 +3,12 @@ import {
   createHash,
   createPrivateKey,
   createPublicKey,
+  generateKeyPair,
   generateKeyPairSync,
   type KeyObject,
   sign as signData,
 } from 'node:crypto';
+import { promisify } from 'node:util';
 
 /** Domain labels as in RFC 5321, and also underscores, which some DNS names contain. */
 const TAG_VALUE = /^[a-z\d_-]+(\.[a-z\d_-]+)*$/i;
@@ -17,6 +19,12 @@ export type KeyType = 'rsa' | 'ed25519';
 export function createDkimKey(type: KeyType): string {
   const { privateKey } =
     type === 'rsa' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync('ed25519');
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+/** The same for RSA, computed in libuv's thread pool: it can take a second. */
+export async function createDkimKeyInThreadPool(): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 

@@ -68,7 +68,7 @@ export async function alignmentCheck(
   return {
     state: 'fail',
     found: sentence(isStrict ? 'alignment_none_strict' : 'alignment_none', { domain: returnPath }),
-    advice: [`sendlark dkim create ${domain}`, sentence('alignment_none_cure', { domain: organisation })],
+    advice: [sentence('dkim_make', { domain }), sentence('alignment_none_cure', { domain: organisation })],
   };
 }
 

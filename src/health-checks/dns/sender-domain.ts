@@ -95,12 +95,28 @@ async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<C
   if (keys.length === 0) {
     return { state: 'warn', found: SENTENCES.dkim_none, advice: [sentence('dkim_none_cure', { domain })] };
   }
-  for (const key of keys) {
-    const published = (await txt(key.name)).map(parseTags).find((tags) => tags.has('p'));
-    const isSame = published?.get('p') === parseTags(key.value).get('p');
-    if (isSame) continue;
-    const found = sentence(published === undefined ? 'dkim_missing' : 'dkim_other', { name: key.name });
-    return { state: 'fail', found, advice: [key.zone], record: { name: key.name, value: key.value } };
-  }
-  return { state: 'ok', found: sentence('dkim_published', { names: keys.map(({ name }) => name).join(', ') }) };
+  const looked = await Promise.all(keys.map(async (key) => ({ key, fault: await recordFault(txt, key) })));
+  const published = looked.filter(({ fault }) => fault === null).map(({ key }) => key.name);
+  // Nobody needs the record of a former key for long, so only the others have to be there.
+  const missing = looked.filter(({ key, fault }) => key.state !== 'former' && fault !== null);
+  const worst = missing.find(({ key }) => key.state === 'signing') ?? missing[0];
+  if (!worst?.fault)
+    return { state: 'ok', found: sentence('dkim_published', { names: published.join(', ') }), published };
+  const { zone, ...record } = recordOf(worst.key);
+  return worst.key.state === 'signing'
+    ? { state: 'fail', found: sentence(worst.fault, record), advice: [zone], record, published }
+    : { state: 'warn', found: sentence('dkim_next', record), advice: [zone], record, published };
+}
+
+type Key = SenderDomain['keys'][number];
+
+function recordOf({ name, value, zone }: Key) {
+  return { name, value, zone };
+}
+
+/** What is wrong with the record that publishes a key; null: nothing. */
+async function recordFault(txt: Lookup, { name, value }: Key): Promise<'dkim_missing' | 'dkim_other' | null> {
+  const published = (await txt(name)).map(parseTags).find((tags) => tags.has('p'));
+  if (published === undefined) return 'dkim_missing';
+  return published.get('p') === parseTags(value).get('p') ? null : 'dkim_other';
 }

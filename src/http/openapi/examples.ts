@@ -20,6 +20,7 @@ const EXAMPLES: Record<string, unknown> = {
   custom_field: { company_name: 'Lark Books' },
   description: 'News once a month',
   diagnostic: '550 5.1.1 No such user',
+  domain: 'example.com',
   email: 'zoe@example.com',
   email_address: 'zoe@example.com, ann@example.org',
   exclude_specific_recipient_id: ['contacts_2'],

@@ -91,7 +91,10 @@ export const installation: Translation<typeof english> = {
   'domains.why.DMARC': 'Was Empfänger mit Mails von {domain} tun, die keines von beiden bestehen.',
   'domains.why.Alignment': 'Ob SPF oder DKIM für {domain} spricht, was man als Absender sieht.',
   'domains.unsigned':
-    'Sendlark signiert Mails von dieser Domain nicht. Wenn auch Ihr Relay nicht signiert, legen große Empfänger sie zum Spam. Einen Schlüssel erzeugt dieser Befehl auf dem Server:',
+    'Sendlark signiert Mails dieser Domain nicht. Signiert nicht Ihr Relay, landen sie bei großen Empfängern im Spam.',
+  'domains.watching': 'Diese Seite sieht alle paar Sekunden nach, bis alles in Ordnung ist.',
+  'domains.look': 'Jetzt nachsehen',
+  'domains.well': 'Alle Prüfungen der Domain sind in Ordnung.',
   'domains.publish': 'Tragen Sie das ein:',
   'domains.spf.relay': 'Nennt Ihnen der Betreiber Ihres Relays einen anderen Eintrag, nehmen Sie den.',
   'domains.record.type': 'Typ',
@@ -100,6 +103,35 @@ export const installation: Translation<typeof english> = {
   'domains.copy.name': 'Name kopieren',
   'domains.copy.value': 'Wert kopieren',
   'domains.copied': 'Kopiert',
+  'dkim.create': 'DKIM-Schlüssel erzeugen',
+  'dkim.verifyFirst':
+    'Bestätigen Sie zuerst einen Absender von {domain} mit dem Link in seiner Mail, dann können Sie einen Schlüssel erzeugen.',
+  'dkim.operators':
+    'Den Schlüssel einer Domain teilen sich alle Konten. Deshalb können ihn nur Inhaber des ersten Kontos dieser Installation wechseln oder löschen.',
+  'dkim.signing': 'Signiert',
+  'dkim.waiting': 'Nächster Schlüssel',
+  'dkim.former': 'Früherer Schlüssel',
+  'dkim.waiting.text': 'Er signiert, sobald sein Eintrag zu sehen ist. Bis dahin signiert der bisherige.',
+  'dkim.former.text':
+    'Er signiert nicht mehr. Lassen Sie seinen Eintrag noch eine Woche stehen, dann löschen Sie Schlüssel und Eintrag.',
+  'dkim.made': 'Erzeugt am {day}',
+  'dkim.rotate': 'Schlüssel wechseln',
+  'dkim.rotate.title': 'DKIM-Schlüssel von {domain} wechseln?',
+  'dkim.rotate.text':
+    'Ein neuer Schlüssel entsteht, und sein Eintrag steht hier zum Kopieren. Er signiert, sobald der Eintrag zu sehen ist; bis dahin ändert sich nichts.',
+  'dkim.delete': 'Schlüssel löschen',
+  'dkim.delete.title': 'Schlüssel {name} löschen?',
+  'dkim.delete.none':
+    'Dann wird keine Mail von {domain} mehr signiert, in keinem Konto. Große Empfänger verschieben sie womöglich in den Spam.',
+  'dkim.delete.another':
+    'Dann signiert der andere Schlüssel sofort die Mails von {domain}, in allen Konten. Sein Eintrag sollte da sein.',
+  'dkim.delete.unused': 'Mit ihm wird jetzt keine Mail von {domain} signiert.',
+  'dkim.delete.record': 'Lassen Sie seinen Eintrag noch eine Woche stehen, für Mails, die noch unterwegs sind.',
+  'dkim.done.create':
+    'Mails von {domain} werden ab jetzt signiert. Tragen Sie den Eintrag des Schlüssels unten dort ein, wo Ihre Domain verwaltet wird.',
+  'dkim.done.rotate':
+    'Der nächste Schlüssel von {domain} ist erzeugt. Tragen Sie seinen Eintrag unten ein; er signiert, sobald der Eintrag zu sehen ist.',
+  'dkim.done.deleted': 'Der Schlüssel wurde gelöscht.',
   'health.well': 'Alles ist in Ordnung.',
   'health.problems': {
     one: 'Um eine Sache sollten Sie sich kümmern.',

@@ -86,6 +86,8 @@ export const settings: Translation<typeof english> = {
   'audit.sender_changed': 'Absender geändert',
   'audit.sender_removed': 'Absender entfernt',
   'audit.sender_verified': 'Absender über den Link in seiner Mail bestätigt',
+  'audit.dkim_key_made': 'Hat einen DKIM-Schlüssel erzeugt',
+  'audit.dkim_key_removed': 'Hat einen DKIM-Schlüssel gelöscht',
   'audit.settings_changed': 'Eigene Einstellungen geändert',
   'audit.person_erased': 'Person gelöscht',
   'audit.backup_restored': 'Sicherung zurückgespielt, was alle Sitzungen beendet hat',

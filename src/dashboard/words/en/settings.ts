@@ -81,6 +81,8 @@ export const settings = {
   'audit.sender_changed': 'Changed a sender',
   'audit.sender_removed': 'Removed a sender',
   'audit.sender_verified': 'Confirmed a sender by the link in its mail',
+  'audit.dkim_key_made': 'Made a DKIM key',
+  'audit.dkim_key_removed': 'Deleted a DKIM key',
   'audit.settings_changed': 'Changed their own settings',
   'audit.person_erased': 'Erased a person',
   'audit.backup_restored': 'Restored a backup, which ended all sessions',

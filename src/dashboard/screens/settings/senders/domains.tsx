@@ -1,116 +1,144 @@
 /** The DNS of the domains that senders write from: what was found there, and the records to publish. */
 import { Button } from '../../../components/button.tsx';
 import { Island } from '../../../components/island.tsx';
+import { LiveNotes } from '../../../components/live-notes.tsx';
 import { Badge, Card } from '../../../components/surface.tsx';
 import { recordTime } from '../../../record-time.ts';
 import { useLanguage } from '../../../words/index.ts';
-import type { DnsCheck, SenderDomain, TxtRecord } from './records.ts';
+import { Keys } from './keys.tsx';
+import { RecordToCopy } from './record-to-copy.tsx';
+import type { DnsCheck, SenderDomain } from './records.ts';
+import { WATCH_EVERY_MS, type Watch, watchPath } from './watch.ts';
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 const NAMES = ['SPF', 'DKIM', 'DMARC', 'Alignment'] as const;
 
+interface Shown {
+  now: Date;
+  isOperator: boolean;
+  watch: Watch | null;
+}
+
 /** A card for each domain, and the button that asks the DNS about all of them. */
-export function Domains({ domains, now }: { domains: readonly SenderDomain[]; now: Date }) {
+export function Domains({ domains, ...shown }: Shown & { domains: readonly SenderDomain[] }) {
   const language = useLanguage();
   const isAsked = domains.every(({ checked_at: at }) => at !== null);
   return (
-    <section class="dns">
+    <section class="dns" id="dns">
       <h2>{language.say('domains.title')}</h2>
       <p class="quiet-text">{language.say('domains.text')}</p>
-      <form method="post" action="/settings/senders/check">
-        <Button look="plain">{language.say(isAsked ? 'domains.again' : 'domains.now')}</Button>
-      </form>
-      {domains.map((domain) => (
-        <DomainCard key={domain.domain} domain={domain} now={now} />
+      {domains.length > 1 && (
+        <form method="post" action="/settings/senders/check">
+          <Button look="plain">{language.say(isAsked ? 'domains.again' : 'domains.now')}</Button>
+        </form>
+      )}
+      {domains.map((domain, at) => (
+        <DomainCard key={domain.domain} domain={domain} at={at} {...shown} />
       ))}
     </section>
   );
 }
 
-function DomainCard({ domain, now }: { domain: SenderDomain; now: Date }) {
-  const language = useLanguage();
-  const at = recordTime(domain.checked_at);
+function DomainCard({ domain, at, ...shown }: Shown & { domain: SenderDomain; at: number }) {
+  const isWatched = shown.watch?.domain === domain.domain;
   return (
-    <Card title={domain.domain}>
+    <div id={`dns-${at}`}>
+      <Card title={domain.domain}>
+        <Asked domain={domain} at={at} {...shown} />
+        {isWatched && (
+          <Island name="live" data={{ results: `#dns-${at} .dns-live`, every: WATCH_EVERY_MS }}>
+            <LiveNotes />
+          </Island>
+        )}
+        <ul class="findings">
+          {NAMES.map((name) => (
+            <Check key={name} name={name} domain={domain} at={at} isOperator={shown.isOperator} />
+          ))}
+        </ul>
+      </Card>
+    </div>
+  );
+}
+
+/** When the DNS was asked, and the way to ask it again: a button; while the page looks by itself, a link. */
+function Asked({
+  domain: { domain, checks, checked_at: checkedAt },
+  at,
+  watch,
+  now,
+}: Shown & { domain: SenderDomain; at: number }) {
+  const language = useLanguage();
+  const asked = recordTime(checkedAt);
+  const isActive = watch?.domain === domain && watch.isActive;
+  const isWell = checks.length > 0 && checks.every(({ state }) => state === 'ok');
+  return (
+    <div
+      id={`dns-${at}-asked`}
+      class="dns-live"
+      data-active={isActive ? 'yes' : 'no'}
+      data-news={isWell ? language.say('domains.well') : ''}
+    >
       <p class="quiet-text">
-        {at === null
+        {asked === null
           ? language.say('domains.unasked')
-          : language.say('domains.asked', { time: language.relative(at, now) })}
+          : language.say('domains.asked', { time: language.relative(asked, now) })}
       </p>
-      <ul class="findings">
-        {NAMES.map((name) => (
-          <Check key={name} name={name} domain={domain} check={domain.checks.find((one) => one.name === name)} />
-        ))}
-      </ul>
-    </Card>
+      {isActive ? (
+        <p>
+          {language.say('domains.watching')} <a href={watchPath(domain, now)}>{language.say('domains.look')}</a>
+        </p>
+      ) : (
+        <form method="post" action="/settings/senders/check">
+          <input type="hidden" name="domain" value={domain} />
+          <Button look="plain">{language.say(asked === null ? 'domains.now' : 'domains.again')}</Button>
+        </form>
+      )}
+    </div>
   );
 }
 
 function Check({
   name,
-  domain: { domain, return_path: returnPath, dkim },
-  check,
+  domain,
+  at,
+  isOperator,
 }: {
   name: DnsCheck['name'];
   domain: SenderDomain;
-  check: DnsCheck | undefined;
+  at: number;
+  isOperator: boolean;
 }) {
   const language = useLanguage();
-  const records = name === 'DKIM' ? dkim : check?.record ? [check.record] : [];
-  const isUnsigned = name === 'DKIM' && dkim.length === 0;
-  // A record to copy says the same as the lines of advice, in a form that fits the forms of DNS providers.
-  const advice = check?.record ? [] : (check?.advice ?? []);
+  const check = domain.checks.find((one) => one.name === name);
+  const record = name === 'DKIM' ? null : check?.record;
+  const isUnsigned = name === 'DKIM' && domain.dkim.length === 0;
+  // A record to copy and the button that makes a key say the same as the lines of advice.
+  const advice = check?.record || isUnsigned ? [] : (check?.advice ?? []);
   return (
     <li>
-      <div class="dns-name">
-        <h3>{language.say(`domains.name.${name}`)}</h3>
-        {check ? (
-          <Badge tone={TONES[check.state]}>{language.say(`health.${check.state}`)}</Badge>
-        ) : (
-          <Badge>{language.say('domains.unknown')}</Badge>
-        )}
-      </div>
-      <p class="quiet-text">{language.say(`domains.why.${name}`, { domain, returnPath })}</p>
-      {check && <p class="found">{language.sentence(check.found)}</p>}
-      {advice.map((line) => (
-        <p key={line} class="advice">
-          {language.sentence(line)}
+      <div id={`dns-${at}-${name}`} class="dns-live">
+        <div class="dns-name">
+          <h3>{language.say(`domains.name.${name}`)}</h3>
+          {check ? (
+            <Badge tone={TONES[check.state]}>{language.say(`health.${check.state}`)}</Badge>
+          ) : (
+            <Badge>{language.say('domains.unknown')}</Badge>
+          )}
+        </div>
+        <p class="quiet-text">
+          {language.say(`domains.why.${name}`, { domain: domain.domain, returnPath: domain.return_path })}
         </p>
-      ))}
-      {isUnsigned && <p>{language.say('domains.unsigned')}</p>}
-      {isUnsigned && <pre class="command">sendlark dkim create {domain}</pre>}
-      {records.length > 0 && check?.state !== 'ok' && <p>{language.say('domains.publish')}</p>}
-      {records.map((record) => (
-        <RecordToCopy key={record.name} {...record} />
-      ))}
-      {name === 'SPF' && records.length > 0 && <p class="quiet-text">{language.say('domains.spf.relay')}</p>}
+        {check && <p class="found">{language.sentence(check.found)}</p>}
+        {advice.map((line) => (
+          <p key={line} class="advice">
+            {language.sentence(line)}
+          </p>
+        ))}
+        {record && <p>{language.say('domains.publish')}</p>}
+      </div>
+      {record && <RecordToCopy {...record} />}
+      {name === 'DKIM' && <Keys domain={domain} at={at} isOperator={isOperator} />}
+      {name === 'SPF' && record && <p class="quiet-text">{language.say('domains.spf.relay')}</p>}
     </li>
-  );
-}
-
-function RecordToCopy({ name, value }: TxtRecord) {
-  const language = useLanguage();
-  return (
-    <dl class="record">
-      <dt>{language.say('domains.record.type')}</dt>
-      <dd>TXT</dd>
-      <dt>{language.say('domains.record.name')}</dt>
-      <dd>
-        <Copied text={name} label={language.say('domains.copy.name')} />
-      </dd>
-      <dt>{language.say('domains.record.value')}</dt>
-      <dd>
-        <Copied text={value} label={language.say('domains.copy.value')} />
-      </dd>
-    </dl>
-  );
-}
-
-/** A text beside which a script puts a button that copies it. */
-function Copied({ text, label }: { text: string; label: string }) {
-  return (
-    <Island name="copy" data={{ label, done: useLanguage().say('domains.copied') }}>
-      <code class="once">{text}</code>
-    </Island>
   );
 }

@@ -37,10 +37,18 @@ export interface DnsCheck {
   record: TxtRecord | null;
 }
 
+export interface DkimKey extends TxtRecord {
+  id: number;
+  state: 'signing' | 'waiting' | 'former';
+  is_published: 0 | 1 | null;
+  created_at: string;
+}
+
 export interface SenderDomain {
   domain: string;
   return_path: string;
-  dkim: readonly TxtRecord[];
+  dkim: readonly DkimKey[];
+  may_sign: 0 | 1;
   checked_at: string | null;
   checks: readonly DnsCheck[];
 }

@@ -6,41 +6,51 @@ import { Button, LinkButton } from '../../../components/button.tsx';
 import { Badge, Empty } from '../../../components/surface.tsx';
 import { Table } from '../../../components/table.tsx';
 import { recordTime } from '../../../record-time.ts';
+import { field } from '../../../sign-in/fields.ts';
+import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { backTo, sendSettings } from '../frame.tsx';
 import { Domains } from './domains.tsx';
-import type { Checks, Sender, SenderDomain, Verification } from './records.ts';
+import { keyForms } from './keys.tsx';
+import type { Checks, Sender, Verification } from './records.ts';
+import { findWatch, lookAgain, watchPath } from './watch.ts';
 
 type Row = Sender & Verification;
 
 export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, problem = '') => {
     const api = new ApiClient(app, request);
-    const [{ senders }, { verifications, domains }] = await Promise.all([
+    const [{ senders }, known] = await Promise.all([
       api.get<{ senders: Sender[] }>('/senders'),
       api.get<Checks>('/senders/checks'),
     ]);
+    const asked = findWatch(request, known.domains, clock.now());
+    const { verifications, domains } = (asked && (await lookAgain(api, request, known, asked, clock.now()))) ?? known;
+    const shown = {
+      now: clock.now(),
+      isOperator: viewerOf(request).isOperator,
+      watch: findWatch(request, domains, clock.now()),
+    };
     const byId = new Map(verifications.map((verification) => [verification.sender_id, verification]));
     const rows = senders.flatMap((sender) => {
       const verification = byId.get(sender.id);
       return verification === undefined ? [] : [{ ...sender, ...verification }];
     });
-    return sendSettings(
-      request,
-      reply,
-      'senders',
-      <Senders rows={rows} domains={domains} now={clock.now()} />,
-      problem,
-    );
+    return sendSettings(request, reply, 'senders', <Senders rows={rows} domains={domains} {...shown} />, problem);
   };
 
   app.get('/settings/senders', (request, reply) => show(request, reply));
 
   app.post('/settings/senders/check', async (request, reply) => {
+    const domain = field(request, 'domain');
+    // The page of one domain looks by itself, so nobody has to wait for the DNS here.
+    if (domain !== '') return reply.redirect(watchPath(domain, clock.now()), 303);
     const answer = await new ApiClient(app, request).send<Checks>('POST', '/senders/checks/renew');
     if (answer.message !== undefined) return backTo(reply, 'senders', 'settings.done.dnsAsked');
     return show(request, reply.code(answer.status), refusalText(answer));
   });
+
+  keyForms(app, show, () => clock.now());
 
   app.post<{ Params: { id: string } }>('/settings/senders/:id/resend', async (request, reply) => {
     const path = `/sender/resend-mail?${new URLSearchParams({ sender_id: request.params.id })}`;
@@ -50,7 +60,8 @@ export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promi
   });
 }
 
-function Senders({ rows, domains, now }: { rows: readonly Row[]; domains: readonly SenderDomain[]; now: Date }) {
+function Senders({ rows, ...dns }: { rows: readonly Row[] } & Parameters<typeof Domains>[0]) {
+  const { now } = dns;
   const language = useLanguage();
   if (rows.length === 0) {
     return (
@@ -79,7 +90,7 @@ function Senders({ rows, domains, now }: { rows: readonly Row[]; domains: readon
       <p>
         <AddLink />
       </p>
-      <Domains domains={domains} now={now} />
+      <Domains {...dns} />
     </>
   );
 }

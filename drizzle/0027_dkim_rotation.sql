@@ -1,0 +1,1 @@
+ALTER TABLE `dkim_keys` ADD `awaits_record` integer DEFAULT 0 NOT NULL;

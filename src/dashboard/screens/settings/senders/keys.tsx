@@ -1,0 +1,140 @@
+/** The DKIM keys of a domain: the record to publish, the first one made by an owner, others made and deleted by operators. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
+import { Button } from '../../../components/button.tsx';
+import { Confirm } from '../../../components/confirm.tsx';
+import { Badge } from '../../../components/surface.tsx';
+import { setFlash } from '../../../flash.ts';
+import { recordTime } from '../../../record-time.ts';
+import { field } from '../../../sign-in/fields.ts';
+import { useLanguage } from '../../../words/index.ts';
+import { RecordToCopy } from './record-to-copy.tsx';
+import type { DkimKey, SenderDomain } from './records.ts';
+import { watchPath } from './watch.ts';
+
+const SEE_OTHER = 303;
+const TONES = { signing: 'good', waiting: 'busy', former: 'plain' } as const;
+
+/** Sends the page of the senders with a sentence on what did not work. */
+type Show = (request: FastifyRequest, reply: FastifyReply, problem: string) => Promise<unknown>;
+
+/** The forms of the keys; `now` is the clock of the page. */
+export function keyForms(app: FastifyInstance, show: Show, now: () => Date): void {
+  for (const action of ['create', 'rotate'] as const) {
+    app.post(`/settings/senders/dkim/${action}`, async (request, reply) => {
+      const domain = field(request, 'domain');
+      const answer = await new ApiClient(app, request).send('POST', `/dkim/${action}`, { domain });
+      if (answer.message === undefined) return refused(request, reply, answer);
+      setFlash(reply, 'good', `dkim.done.${action}`, { domain });
+      return reply.redirect(watchPath(domain, now()), SEE_OTHER);
+    });
+  }
+
+  app.post<{ Params: { id: string } }>('/settings/senders/dkim/:id/delete', async (request, reply) => {
+    const query = new URLSearchParams({ id: request.params.id });
+    const answer = await new ApiClient(app, request).send('DELETE', `/dkim/delete?${query}`);
+    if (answer.message === undefined) return refused(request, reply, answer);
+    setFlash(reply, 'good', 'dkim.done.deleted');
+    return reply.redirect('/settings/senders', SEE_OTHER);
+  });
+
+  const refused = (request: FastifyRequest, reply: FastifyReply, answer: ApiAnswer<unknown>) =>
+    show(request, reply.code(answer.status), refusalText(answer));
+}
+
+/** `at`: which of the domains on the page. */
+export function Keys({ domain, at, isOperator }: { domain: SenderDomain; at: number; isOperator: boolean }) {
+  const language = useLanguage();
+  if (domain.dkim.length === 0) return <FirstKey domain={domain} />;
+  const isOnly = domain.dkim.length === 1;
+  return (
+    <>
+      {domain.dkim.map((key) => (
+        <OneKey key={key.id} one={key} domain={domain} isOnly={isOnly} isOperator={isOperator} />
+      ))}
+      {isOperator ? (
+        domain.dkim.every(({ state }) => state !== 'waiting') && <NextKey domain={domain.domain} id={`rotate-${at}`} />
+      ) : (
+        <p class="quiet-text small">{language.say('dkim.operators')}</p>
+      )}
+    </>
+  );
+}
+
+function FirstKey({ domain: { domain, may_sign: maySign } }: { domain: SenderDomain }) {
+  const language = useLanguage();
+  return (
+    <>
+      <p>{language.say('domains.unsigned')}</p>
+      {maySign === 1 ? (
+        <form method="post" action="/settings/senders/dkim/create">
+          <input type="hidden" name="domain" value={domain} />
+          <Button icon="plus">{language.say('dkim.create')}</Button>
+        </form>
+      ) : (
+        <p class="quiet-text">{language.say('dkim.verifyFirst', { domain })}</p>
+      )}
+    </>
+  );
+}
+
+function OneKey({
+  one,
+  domain: { domain, dkim },
+  isOnly,
+  isOperator,
+}: {
+  one: DkimKey;
+  domain: SenderDomain;
+  isOnly: boolean;
+  isOperator: boolean;
+}) {
+  const language = useLanguage();
+  const made = recordTime(one.created_at);
+  const isNeeded = one.state !== 'former';
+  const others = dkim.filter(({ id }) => id !== one.id);
+  const left = one.state !== 'signing' ? 'unused' : others.length === 0 ? 'none' : 'another';
+  return (
+    <div class="dkim-key">
+      <div id={`dkim-key-${one.id}`} class="dns-live">
+        {!isOnly && <Badge tone={TONES[one.state]}>{language.say(`dkim.${one.state}`)}</Badge>}{' '}
+        {one.is_published === 0 && isNeeded && <strong>{language.say('domains.publish')}</strong>}
+        {one.state === 'waiting' && <p class="quiet-text">{language.say('dkim.waiting.text')}</p>}
+        {one.state === 'former' && <p class="quiet-text">{language.say('dkim.former.text')}</p>}
+      </div>
+      <RecordToCopy name={one.name} value={one.value} />
+      <div class="buttons">
+        {isOperator && (
+          <Confirm
+            id={`delete-key-${one.id}`}
+            action={`/settings/senders/dkim/${one.id}/delete`}
+            label={language.say('dkim.delete')}
+            title={language.say('dkim.delete.title', { name: one.name })}
+          >
+            <p>{language.say(`dkim.delete.${left}`, { domain })}</p>
+            {one.state !== 'waiting' && <p>{language.say('dkim.delete.record')}</p>}
+          </Confirm>
+        )}
+        {made !== null && (
+          <span class="quiet-text small">{language.say('dkim.made', { day: language.date(made) })}</span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function NextKey({ domain, id }: { domain: string; id: string }) {
+  const language = useLanguage();
+  return (
+    <Confirm
+      id={id}
+      action="/settings/senders/dkim/rotate"
+      label={language.say('dkim.rotate')}
+      look="plain"
+      title={language.say('dkim.rotate.title', { domain })}
+    >
+      <input type="hidden" name="domain" value={domain} />
+      <p>{language.say('dkim.rotate.text')}</p>
+    </Confirm>
+  );
+}

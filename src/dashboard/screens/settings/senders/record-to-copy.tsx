@@ -1,0 +1,31 @@
+/** A DNS record in the form in which DNS providers ask for one, with buttons that copy its parts. */
+import { Island } from '../../../components/island.tsx';
+import { useLanguage } from '../../../words/index.ts';
+import type { TxtRecord } from './records.ts';
+
+export function RecordToCopy({ name, value }: TxtRecord) {
+  const language = useLanguage();
+  return (
+    <dl class="record">
+      <dt>{language.say('domains.record.type')}</dt>
+      <dd>TXT</dd>
+      <dt>{language.say('domains.record.name')}</dt>
+      <dd>
+        <Copied text={name} label={language.say('domains.copy.name')} />
+      </dd>
+      <dt>{language.say('domains.record.value')}</dt>
+      <dd>
+        <Copied text={value} label={language.say('domains.copy.value')} />
+      </dd>
+    </dl>
+  );
+}
+
+/** A text beside which a script puts a button that copies it. */
+function Copied({ text, label }: { text: string; label: string }) {
+  return (
+    <Island name="copy" data={{ label, done: useLanguage().say('domains.copied') }}>
+      <code class="once">{text}</code>
+    </Island>
+  );
+}

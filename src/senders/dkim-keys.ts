@@ -1,0 +1,60 @@
+/** The DKIM keys of sender domains: made, put to use and deleted. All accounts with a sender of a domain share its keys. */
+import { and, asc, eq, inArray } from 'drizzle-orm';
+import { isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { dkimKeys } from '../database/schema/index.ts';
+
+/** signing: mail is signed with it; waiting: once its record was seen in the DNS; former: not any more. */
+export const DKIM_KEY_STATES = ['signing', 'waiting', 'former'] as const;
+export type DkimKeyState = (typeof DKIM_KEY_STATES)[number];
+
+export type DkimKey = typeof dkimKeys.$inferSelect & { state: DkimKeyState };
+
+/** The keys of a domain, or of all domains, the oldest first. */
+export function listDkimKeys(db: Db, domain?: string): DkimKey[] {
+  const where = domain === undefined ? undefined : eq(dkimKeys.domain, domain);
+  const rows = db.select().from(dkimKeys).where(where).orderBy(asc(dkimKeys.id)).all();
+  const signing = new Map(rows.filter((key) => key.awaits_record === 0).map((key) => [key.domain, key.id]));
+  const stateOf = (key: (typeof rows)[number]): DkimKeyState => {
+    if (key.awaits_record === 1) return 'waiting';
+    return signing.get(key.domain) === key.id ? 'signing' : 'former';
+  };
+  return rows.map((key) => ({ ...key, state: stateOf(key) }));
+}
+
+/** Keeps a new key; `awaitsRecord`: it signs once its record was seen. */
+export function insertDkimKey(
+  db: Db,
+  key: { domain: string; selector: string; privateKey: string; awaitsRecord: boolean },
+  now: Date,
+): void {
+  db.insert(dkimKeys)
+    .values({
+      domain: key.domain,
+      selector: key.selector,
+      private_key: key.privateKey,
+      awaits_record: key.awaitsRecord ? 1 : 0,
+      created_at: isoTimestamp(now),
+    })
+    .run();
+}
+
+/** Has the keys with these ids sign that waited for their records. */
+export function useDkimKeys(db: Db, ids: readonly number[]): void {
+  if (ids.length === 0) return;
+  db.update(dkimKeys)
+    .set({ awaits_record: 0 })
+    .where(and(inArray(dkimKeys.id, [...ids]), eq(dkimKeys.awaits_record, 1)))
+    .run();
+}
+
+/** Deletes a key for good. Where only a key that waits is left, that one signs: without it no mail of the domain would be signed. */
+export function deleteDkimKey(db: Db, { id, domain }: Pick<DkimKey, 'id' | 'domain'>): void {
+  db.delete(dkimKeys).where(eq(dkimKeys.id, id)).run();
+  const left = listDkimKeys(db, domain);
+  if (left.every(({ state }) => state === 'waiting'))
+    useDkimKeys(
+      db,
+      left.slice(-1).map((key) => key.id),
+    );
+}
