@@ -130,12 +130,16 @@ export const SENTENCES = {
   not_in_audience: 'Nobody this mail goes to has this address.',
   pictures_many: 'An account can have {count} pictures: delete some first',
   pictures_full: 'The pictures of an account can take {size} MiB together: delete some first',
-  picture_used_once: 'The picture is used in a single send or a mail of an automation: take it out there first',
-  picture_used: 'The picture is used in {count} single sends and mails of automations: take it out there first',
+  picture_used_once:
+    'The picture is used in a single send, a mail of an automation or a template: take it out there first',
+  picture_used:
+    'The picture is used in {count} single sends, mails of automations and templates: take it out there first',
   picture_sent_once:
     'The picture is in a mailing that was sent, and stays for the people who have that mail, even when the campaign is deleted',
   picture_sent:
     'The picture is in {count} mailings that were sent, and stays for the people who have those mails, even when the campaigns are deleted',
+  templates_many: 'An account can have {count} templates of its own: delete some first',
+  templates_full: 'The templates of an account can take {size} MiB together: delete some first',
   action_ended: 'The action has ended',
   action_not_ready: 'The action does not wait for a confirmation',
   action_final: 'This action cannot be undone, or no longer',

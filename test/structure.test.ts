@@ -22,6 +22,7 @@ const LAYERS = [
   ['database'],
   ['audience'],
   ['delivery'],
+  ['templates'],
   ['automations', 'single-sends'],
   ['senders', 'designs', 'pictures', 'users', 'people', 'health-checks'],
   ['deps.ts', 'http'],

@@ -9,7 +9,7 @@ import { deleteSchedule } from '../automations/schedule-deletion.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { recordObject, totalBytes } from '../database/record-json.ts';
-import { automationSchedules, designTemplates, senders } from '../database/schema/index.ts';
+import { automationSchedules, senders } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
 import { changesNothing } from '../http/callers.ts';
@@ -30,6 +30,7 @@ import {
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
+import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
 
 const tags = ['Automations'];
 
@@ -122,16 +123,19 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
             );
           }
           if (template_id !== undefined) {
-            const where = eq(designTemplates.id, template_id);
-            const template = db.select({ id: designTemplates.id }).from(designTemplates).where(where).get();
-            errors.reference('template_id', () => template !== undefined);
+            errors.reference('template_id', () => hasTemplate(db, accountId, template_id));
           }
           for (const [field, problem] of templateErrors(body)) if (!errors.has(field)) errors.add(field, problem);
         }),
       },
     },
     async (request) => {
-      const { utr, template_json = '', template_html = '', ...given } = request.body;
+      const {
+        utr,
+        template_json = '',
+        template_html = '',
+        ...given
+      } = withTemplateCopied(db, request.accountId, request.body);
       const automation = requireAutomation(db, request.accountId, utr, 'Record not found');
       const now = isoTimestamp(clock.now());
       db.transaction(

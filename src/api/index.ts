@@ -27,6 +27,7 @@ import { liveRoutes } from './live.ts';
 import { meRoutes } from './me.ts';
 import { outboxRoutes } from './outbox.ts';
 import { overviewRoutes } from './overview.ts';
+import { ownTemplateRoutes } from './own-templates.ts';
 import { passkeyRoutes } from './passkeys.ts';
 import { pictureRoutes } from './pictures.ts';
 import { placeRoutes } from './places.ts';
@@ -78,6 +79,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(contactJobRoutes, deps);
   await app.register(fieldRoutes, deps);
   await app.register(templateRoutes, deps);
+  await app.register(ownTemplateRoutes, deps);
   await app.register(singleSendRoutes, deps);
   await app.register(singleSendActionRoutes, deps);
   await app.register(singleSendReportRoutes, deps);

@@ -46,6 +46,7 @@ const Picture = Type.Object({
   single_sends: integer(),
   automation_mails: integer(),
   sent_mails: integer(),
+  templates: integer(),
   ...stamps,
 });
 
@@ -162,7 +163,8 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
     {
       schema: {
         tags,
-        summary: 'List the single sends, automation mails and sent mailings that contain a picture (addition)',
+        summary:
+          'List the single sends, automation mails, sent mailings and templates that contain a picture (addition)',
         querystring: Type.Object({ ...listQuery.properties, id: identifier('The picture.') }),
         response: successWith({ uses: Type.Array(PictureUse) }),
       },
@@ -205,7 +207,7 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
         tags,
         summary: 'Delete a picture that no mail contains (addition)',
         description:
-          'Refused while a single send or a mail of an automation contains it, and once it was sent: people who have the mail still load it, even when the campaign is deleted.',
+          'Refused while a single send, a mail of an automation or a template contains it, and once it was sent: people who have the mail still load it, even when the campaign is deleted.',
         body: Type.Object({ id: identifier('The picture.') }),
         response: done,
       },
@@ -223,12 +225,13 @@ const useSources = sql`${pictureUses}
   LEFT JOIN single_sends s ON s.id = CASE
     WHEN ${pictureUses.kind} = 'single_send' THEN ${pictureUses.owner_id} WHEN m.owner_kind = 'single' THEN m.owner_id END
   LEFT JOIN automation_schedules c ON ${pictureUses.kind} = 'automation_mail' AND c.id = ${pictureUses.owner_id}
+  LEFT JOIN own_templates o ON ${pictureUses.kind} = 'template' AND o.id = ${pictureUses.owner_id}
   LEFT JOIN automations a ON a.id = ifnull(c.automation_id, m.automation_id) AND a.deleted_at IS NULL`;
 
 const useRecord = recordObject(PictureUse, pictureUses, {
   campaign: sql`CASE WHEN s.id IS NOT NULL THEN 'single_send' WHEN a.id IS NOT NULL THEN 'automation' END`,
   utr: sql`ifnull(s.utr, a.utr)`,
-  name: sql`ifnull(s.single_send_name, a.automation_name)`,
+  name: sql`coalesce(s.single_send_name, a.automation_name, o.template_name)`,
   subject: sql`coalesce(nullif(${pictureUses.subject}, ''), s.subject, c.subject, '')`,
   sent_at: sql`m.created_at`,
 });

@@ -34,6 +34,7 @@ import {
   singleSendErrors,
   updateSingleSend,
 } from '../single-sends/single-sends.ts';
+import { withTemplateCopied } from '../templates/mail-content.ts';
 
 const tags = ['Single sends'];
 
@@ -212,7 +213,7 @@ export const singleSendRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
     },
     async (request) => {
       const preview = await withinShare(request.accountId, () =>
-        previewSingleSend(deps, request.accountId, request.body),
+        previewSingleSend(deps, request.accountId, withTemplateCopied(db, request.accountId, request.body)),
       );
       return { status: 'success' as const, message: { preview } };
     },

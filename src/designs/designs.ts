@@ -1,16 +1,14 @@
-/** The content that a design page edits, of a single send or a schedule, and the signed links that open the page. */
-import { eq } from 'drizzle-orm';
-import { freezeSchedule } from '../automations/automations.ts';
-import { createScheduleMailing } from '../automations/schedule-mailings.ts';
-import { isoTimestamp } from '../clock.ts';
+/** The content that a design page edits, of a single send, a schedule or an own template, and the signed links that open the page. */
+import { asc, desc, eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
-import { recordUtr } from '../database/ownership.ts';
+import { ownedBy, recordUtr } from '../database/ownership.ts';
 import {
-  AUTOMATION_STATUS,
   automationSchedules,
   automations,
+  contactTypes,
   designRevocations,
   designTemplates,
+  ownTemplates,
   SINGLE_SEND_STATUS,
   senders,
   singleSends,
@@ -18,9 +16,6 @@ import {
 } from '../database/schema/index.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
-import { conflict, notFound } from '../failure.ts';
-import { SENTENCES } from '../sentences.ts';
-import type { SingleSendActionDeps } from '../single-sends/actions.ts';
 
 const PURPOSE = 'design';
 /** How long a link can be opened. An opened page can be used for the same time again. */
@@ -33,7 +28,7 @@ export interface TemplateCode {
 }
 
 export interface Design extends TemplateCode {
-  kind: 'single' | 'schedule';
+  kind: 'single' | 'schedule' | 'template';
   id: number;
   utr: string;
   user_id: number;
@@ -97,6 +92,7 @@ export function findDesign(
       until,
     };
   }
+  if (kind === 'template') return findTemplateDesign(db, utr, until);
   const send = kind === 'single' ? db.select().from(singleSends).where(eq(singleSends.utr, utr)).get() : undefined;
   if (send === undefined) return null;
   const locked =
@@ -110,6 +106,40 @@ export function findDesign(
     excluded: send.exclude_specific_recipient_id,
     locked,
     until,
+  };
+}
+
+/** An own template, shown for the account's first sender and anybody of its contacts, because it belongs to no campaign yet. */
+function findTemplateDesign(db: Db, utr: string, until: number): Design | null {
+  const template = db.select().from(ownTemplates).where(eq(ownTemplates.utr, utr)).get();
+  if (template === undefined) return null;
+  const { id, user_id, template_name, json_code, html_code } = template;
+  const sender = db
+    .select({ id: senders.id })
+    .from(senders)
+    .where(ownedBy(senders, user_id))
+    .orderBy(desc(senders.is_verified), asc(senders.id))
+    .limit(1)
+    .get();
+  const types = db.select({ id: contactTypes.id }).from(contactTypes).where(ownedBy(contactTypes, user_id)).all();
+  return {
+    kind: 'template',
+    id,
+    utr,
+    user_id,
+    title: '',
+    subject: template_name,
+    preheader: '',
+    sender_id: sender?.id ?? 0,
+    template_id: id,
+    unsubscribe_group_id: 0,
+    tracking: 0,
+    targets: types.map((type) => ({ id: String(type.id), table: 'contacts' as const })),
+    excluded: [],
+    locked: null,
+    until,
+    template_json: json_code,
+    template_html: json_code === '' ? html_code : '',
   };
 }
 
@@ -127,8 +157,8 @@ function revokedAt(db: Db, utr: string): number {
 }
 
 /**
- * Revokes all links to design pages made so far: those of one single send or schedule (`utr`), or of all if null; in one account
- * (`accountId`), or in all if null. Gives the number of single sends and schedules.
+ * Revokes all links to design pages made so far: those of one single send, schedule or template (`utr`), or of all if null; in one account
+ * (`accountId`), or in all if null. Gives their number.
  */
 export function revokeDesignLinks(
   db: Db,
@@ -138,7 +168,8 @@ export function revokeDesignLinks(
   return db.$client
     .prepare(`
       INSERT INTO design_revocations (utr, revoked_at)
-      SELECT utr, @now FROM (SELECT user_id, utr FROM single_sends UNION ALL SELECT user_id, utr FROM automation_schedules)
+      SELECT utr, @now FROM (SELECT user_id, utr FROM single_sends UNION ALL
+        SELECT user_id, utr FROM automation_schedules UNION ALL SELECT user_id, utr FROM own_templates)
       WHERE (@user IS NULL OR user_id = @user) AND (@utr IS NULL OR utr = @utr)
       ON CONFLICT DO UPDATE SET revoked_at = excluded.revoked_at`)
     .run({ user: accountId, utr: utr?.toLowerCase() ?? null, now: now.getTime() }).changes;
@@ -165,61 +196,4 @@ function currentCode(
 export function senderValues(db: Db, { sender_id }: Design): Record<string, string> {
   const sender = db.select().from(senders).where(eq(senders.id, sender_id)).get();
   return sender === undefined ? {} : { sender_name: sender.from_name, sender_address: senderAddress(db, sender) };
-}
-
-/**
- * Stores new template code. A mail of a live automation gets a new revision of its mailing; a queued single send stays queued and is
- * sent with the new code. Throws 409 when a single send has started, or a live automation could not send this code.
- */
-export async function saveDesign(deps: SingleSendActionDeps, design: Design, code: TemplateCode): Promise<void> {
-  if (design.kind === 'single') saveSingleSend(deps, design.id, code);
-  else await saveSchedule(deps, design.id, code);
-  deps.wake();
-}
-
-function saveSingleSend({ db, clock }: SingleSendActionDeps, id: number, code: TemplateCode): void {
-  db.transaction(
-    (tx) => {
-      const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
-      if (send === undefined) throw notFound('Record not found');
-      if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
-      tx.update(singleSends)
-        .set({
-          template_json: code.template_json || null,
-          template_html: code.template_html || null,
-          changed_by: null,
-          updated_at: isoTimestamp(clock.now()),
-        })
-        .where(eq(singleSends.id, id))
-        .run();
-    },
-    { behavior: 'immediate' },
-  );
-}
-
-async function saveSchedule(deps: SingleSendActionDeps, id: number, code: TemplateCode): Promise<void> {
-  const { db, clock } = deps;
-  const read = () => {
-    const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
-    if (schedule === undefined) throw notFound('Record not found');
-    return schedule;
-  };
-  const schedule = { ...read(), ...code };
-  const frozen = await freezeSchedule(deps, schedule);
-  const now = isoTimestamp(clock.now());
-  db.transaction(
-    (tx) => {
-      const before = read();
-      const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
-      if (automation?.status === AUTOMATION_STATUS.live) {
-        if ('problem' in frozen) throw conflict(`The automation is live and cannot send this: ${frozen.problem}`);
-        createScheduleMailing(db, automation, schedule, frozen, now);
-      }
-      tx.update(automationSchedules)
-        .set({ ...code, updated_at: now })
-        .where(eq(automationSchedules.id, id))
-        .run();
-    },
-    { behavior: 'immediate' },
-  );
 }

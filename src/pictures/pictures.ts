@@ -134,10 +134,15 @@ export function deletePicture(db: Db, accountId: number, id: unknown): void {
   );
 }
 
-function whyKept({ single_sends, automation_mails, sent_mails }: typeof pictures.$inferSelect): string | null {
+function whyKept({
+  single_sends,
+  automation_mails,
+  sent_mails,
+  templates,
+}: typeof pictures.$inferSelect): string | null {
   if (sent_mails > 0)
     return sent_mails === 1 ? SENTENCES.picture_sent_once : sentence('picture_sent', { count: sent_mails });
-  const count = single_sends + automation_mails;
+  const count = single_sends + automation_mails + templates;
   if (count > 1) return sentence('picture_used', { count });
   return count === 1 ? SENTENCES.picture_used_once : null;
 }

@@ -17,6 +17,7 @@ import {
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { Failure, type FieldErrors } from '../failure.ts';
 import { messages } from '../field-errors.ts';
+import { withTemplateCopied } from '../templates/mail-content.ts';
 import {
   type Change,
   NO_DATE,
@@ -100,10 +101,11 @@ export function saveDraft(
   input: DraftInput,
   { userId, unchangedSince }: Change,
 ): string {
-  const { recipient_id, exclude_specific_recipient_id, sender_id, template_json, template_html, ...plain } = input;
   return db.transaction(
     () => {
       const before = requireChangeable(db, accountId, utr, unchangedSince);
+      const { recipient_id, exclude_specific_recipient_id, sender_id, template_json, template_html, ...plain } =
+        withTemplateCopied(db, accountId, input);
       const columns = {
         ...plain,
         ...(recipient_id && { recipient_id: checkedTargets(recipient_id) }),

@@ -7,18 +7,13 @@ import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
-import {
-  designTemplates,
-  SINGLE_SEND_STATUS,
-  senders,
-  singleSends,
-  unsubscribeGroups,
-} from '../database/schema/index.ts';
+import { SINGLE_SEND_STATUS, senders, singleSends, unsubscribeGroups } from '../database/schema/index.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
 import { conflict, notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { SENTENCES } from '../sentences.ts';
+import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
 import { parseScheduleDate, parseScheduleTime, toUtc } from './schedule.ts';
 import { insertQueued, requeue } from './status.ts';
 
@@ -61,14 +56,7 @@ export function singleSendErrors(
     if (!found) errors.push([field, messages.selected(field)]);
   };
   const { template_id, sender_id, unsubscribe_group_id, recipient_id, exclude_specific_recipient_id } = input;
-  if (template_id !== undefined) {
-    const template = db
-      .select({ id: designTemplates.id })
-      .from(designTemplates)
-      .where(eq(designTemplates.id, template_id))
-      .get();
-    reference('template_id', template !== undefined);
-  }
+  if (template_id !== undefined) reference('template_id', hasTemplate(db, accountId, template_id));
   if (sender_id !== undefined) {
     reference(
       'sender_id',
@@ -126,10 +114,11 @@ export interface Change {
 export function createSingleSend(
   deps: SingleSendDeps,
   accountId: number,
-  input: SingleSendInput,
+  given: SingleSendInput,
   { userId }: Change,
 ): string {
   const { db, clock } = deps;
+  const input = withTemplateCopied(db, accountId, given);
   const now = isoTimestamp(clock.now());
   const utr = randomUUID();
   insertQueued(db, {
@@ -154,14 +143,15 @@ export function createSingleSend(
 export function updateSingleSend(
   deps: SingleSendDeps,
   accountId: number,
-  given: unknown,
-  input: SingleSendInput,
+  utr: unknown,
+  given: SingleSendInput,
   { userId, unchangedSince }: Change,
 ): string {
   const { db, clock } = deps;
   return db.transaction(
     () => {
-      const before = requireChangeable(db, accountId, given, unchangedSince);
+      const before = requireChangeable(db, accountId, utr, unchangedSince);
+      const input = withTemplateCopied(db, accountId, given);
       const { template_json, template_html, exclude_specific_recipient_id } = input;
       requeue(db, before.id, {
         ...singleSendColumns(deps, accountId, input),

@@ -2,6 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { Answer, Task } from '../delivery/content/compile.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
+import { parseMjml, renderMjml } from '../delivery/content/mjml.ts';
 import { editedTemplate, editorView } from '../delivery/content/mjml-editor.ts';
 import { buildContent } from '../delivery/mime/build.ts';
 
@@ -9,6 +10,8 @@ async function work(task: Task): Promise<Answer> {
   switch (task.kind) {
     case 'compile':
       return { content: await buildContent(task.source) };
+    case 'render':
+      return { html: await renderMjml(parseMjml(task.template_json), true) };
     case 'view':
       return { view: editorView(task.template_json) };
     case 'edit':

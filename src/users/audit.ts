@@ -32,6 +32,9 @@ export const AUDIT_ACTIONS = [
   'dkim_key_made',
   'dkim_key_removed',
   'settings_changed',
+  'template_added',
+  'template_changed',
+  'template_removed',
   'person_erased',
   'backup_restored',
 ] as const;

@@ -61,6 +61,8 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   for (const address of ['gone@example.com', 'angry@example.com'])
     await ask('POST', '/bounces', { form: { address, kind: 'bounce' } });
   const { suppressions } = await ask('GET', '/suppressions/list');
+  for (const template_name of ['Plain', 'Spare']) await ask('POST', '/templates/create', { form: { template_name } });
+  const { templates } = await ask('GET', '/templates/list');
   const send = async (when: Record<string, string>): Promise<string> => {
     const form = {
       template_id: '1',
@@ -132,6 +134,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       suppressions: idsOf(suppressions),
       mails: idsOf(mails),
       pictures: idsOf(pictures),
+      templates: idsOf(templates),
       users: invited.map(String),
       // Not those of the last user, who is removed before the sessions are.
       sessions: idsOf(sessions).slice(0, -1),
@@ -215,6 +218,7 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/suppressions/, 'suppressions'],
   [/outbox/, 'mails'],
   [/\/pictures/, 'pictures'],
+  [/\/templates/, 'templates'],
   [/\/users/, 'users'],
   [/\/sessions/, 'sessions'],
   [/\/passkeys/, 'passkeys'],
@@ -226,6 +230,7 @@ const NAMED: Record<string, string> = {
   contact_id: 'contacts',
   contact_type_id: 'contactTypes',
   groupId: 'groups',
+  mail_utr: 'schedules',
   segment_id: 'segments',
   segment_recipient_id: 'segmentRecipients',
   sender_id: 'senders',

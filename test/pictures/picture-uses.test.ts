@@ -46,7 +46,7 @@ t.test('a single send uses the pictures of its present content, however their ad
   const refused = await remove(app.one, one);
   t.strictSame(
     [refused.status, refused.body.errors],
-    [409, 'The picture is used in a single send or a mail of an automation: take it out there first'],
+    [409, 'The picture is used in a single send, a mail of an automation or a template: take it out there first'],
   );
 
   await schedule(t, app.one, { template_html: imageOf(two).replaceAll('/', '&#47;') }, utr);
@@ -116,7 +116,7 @@ t.test('the mails of an automation use pictures until they, or the automation, a
     { kind: 'automation_mail', campaign: 'automation', utr, name: 'Course', subject: 'Lesson' },
     {},
   ]);
-  t.match((await remove(app.one, picture)).body.errors, /2 single sends and mails of automations/);
+  t.match((await remove(app.one, picture)).body.errors, /2 single sends, mails of automations and templates/);
   const { automation_schedules: mails } = (await app.one.call('GET', '/automations/schedule', { query: { utr } })).body
     .message;
   await app.one.call('DELETE', '/automations/schedule/delete', { query: { utr: mails.at(-1).utr } });

@@ -4,7 +4,16 @@ import { type PlainKey, useLanguage } from '../words/index.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 /** An entry of the navigation. */
-export type Section = 'home' | 'mailings' | 'automations' | 'people' | 'pictures' | 'left' | 'outbox' | 'settings';
+export type Section =
+  | 'home'
+  | 'mailings'
+  | 'automations'
+  | 'people'
+  | 'templates'
+  | 'pictures'
+  | 'left'
+  | 'outbox'
+  | 'settings';
 
 interface Item {
   section: Section;
@@ -23,6 +32,7 @@ export const ITEMS: readonly Item[] = [
   { section: 'mailings', href: '/mailings', label: 'nav.mailings', icon: 'mail', shortcut: 'm' },
   { section: 'automations', href: '/automations', label: 'nav.automations', icon: 'path', shortcut: 'a' },
   { section: 'people', href: '/people', label: 'nav.people', icon: 'people', shortcut: 'p' },
+  { section: 'templates', href: '/templates', label: 'nav.templates', icon: 'template', shortcut: 't', isExtra: true },
   { section: 'pictures', href: '/pictures', label: 'nav.pictures', icon: 'picture', shortcut: 'i', isExtra: true },
   { section: 'left', href: '/left', label: 'nav.left', icon: 'leave', shortcut: 'l', isExtra: true },
   { section: 'outbox', href: '/outbox', label: 'nav.outbox', icon: 'tray', shortcut: 'o', isExtra: true },

@@ -8,4 +8,5 @@ export * from './people-history.ts';
 export * from './pictures.ts';
 export * from './reference.ts';
 export * from './states.ts';
+export * from './templates.ts';
 export * from './users.ts';

@@ -6,8 +6,8 @@ import { count, id, line, stamps } from './columns.ts';
 /** The kinds of picture, each known by its bytes. */
 export const PICTURE_KINDS = ['png', 'jpeg', 'gif', 'webp'] as const;
 
-/** What uses a picture: the content of a single send, that of a mail of an automation, or the frozen content of a mailing. */
-export const PICTURE_USES = ['single_send', 'automation_mail', 'sent_mail'] as const;
+/** What uses a picture: the content of a single send, that of a mail of an automation, the frozen content of a mailing, or an own template. */
+export const PICTURE_USES = ['single_send', 'automation_mail', 'sent_mail', 'template'] as const;
 
 export const pictures = sqliteTable(
   'pictures',
@@ -31,6 +31,7 @@ export const pictures = sqliteTable(
     single_sends: count(),
     automation_mails: count(),
     sent_mails: count(),
+    templates: count(),
     ...stamps(),
   },
   (table) => [
@@ -63,7 +64,7 @@ export const pictureUses = sqliteTable(
       .notNull()
       .references(() => pictures.id),
     kind: text({ enum: PICTURE_USES }).notNull(),
-    /** The id of the single send, the schedule or the mailing. */
+    /** The id of the single send, the schedule, the mailing or the template. */
     owner_id: integer().notNull(),
     /** The subject of a mailing, whose campaign may be deleted while the picture stays; otherwise empty. */
     subject: line(),

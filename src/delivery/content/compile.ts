@@ -13,12 +13,14 @@ import type { EditorView } from './mjml-editor.ts';
 /** A request to the compiling thread. */
 export type Task =
   | { readonly kind: 'compile'; readonly source: ContentSource }
+  | { readonly kind: 'render'; readonly template_json: string }
   | { readonly kind: 'view'; readonly template_json: string }
   | { readonly kind: 'edit'; readonly mjml: string; readonly before: string };
 
 /** Its reply. */
 export type Answer =
   | { readonly content: Content }
+  | { readonly html: string }
   | { readonly view: EditorView }
   | { readonly template_json: string }
   | { readonly problem: string };
@@ -44,6 +46,13 @@ let idleTimer: NodeJS.Timeout | undefined;
 export async function compileContent(source: ContentSource, timeLimit = TIME_LIMIT_MS): Promise<Content> {
   const answer = await ask({ kind: 'compile', source }, timeLimit);
   if ('content' in answer) return answer.content;
+  throw new Error('The compiling thread answered something else.');
+}
+
+/** The HTML of a template in MJML's JSON form, with its placeholders and without what a mailing adds. Throws ContentError. */
+export async function renderTemplate(template_json: string): Promise<string> {
+  const answer = await ask({ kind: 'render', template_json });
+  if ('html' in answer) return answer.html;
   throw new Error('The compiling thread answered something else.');
 }
 

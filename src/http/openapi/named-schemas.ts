@@ -45,6 +45,7 @@ const RECORDS: Record<string, string> = {
   singleSends: 'SingleSend',
   states: 'State',
   suppressions: 'Suppression',
+  template: 'OwnTemplate',
   templates: 'DesignTemplate',
   unSubscribers: 'Unsubscriber',
   user: 'Me',
@@ -73,6 +74,7 @@ const RECORDS: Record<string, string> = {
   '/single-send/recipients recipients': 'SingleSendRecipient',
   '/single-send/report report': 'SingleSendReport',
   '/single/send/preview preview': 'SingleSendPreview',
+  '/templates/list templates': 'ListedTemplate',
   '/unsubscribes-groups/recipients-list recipients': 'GroupRecipient',
 };
 

@@ -42,7 +42,7 @@ const TAGS = [
   },
   { name: 'Contacts', description: 'People with their fields: one by one, as CSV files, and what an import did.' },
   { name: 'Fields', description: 'The fields every contact has, and your own.' },
-  { name: 'Templates', description: 'The built-in templates, and the placeholders that a mail can contain.' },
+  { name: 'Templates', description: 'The built-in templates, your own, and the placeholders that a mail can contain.' },
   {
     name: 'Single sends',
     description: 'One mail to its targets, at once or on a schedule, with its previews, tests and reports.',

@@ -21,6 +21,8 @@ const NO_SCREENS = new Map([
   ['/mailings/:utr/edit/mail', 'a frame within its screen'],
   ['/mailings/:utr/edit/design', 'a frame around the designer, which has tests of its own'],
   ['/mailings/:utr/links/mail', 'a frame within its screen'],
+  ['/templates/:id/mail', 'a frame within its screen'],
+  ['/templates/:id/design', 'a frame around the designer, which has tests of its own'],
   ['/outbox/:id/html', 'a frame within its screen'],
 ]);
 

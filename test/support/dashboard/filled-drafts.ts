@@ -1,4 +1,4 @@
-/** Mailings that are being composed: one with everything it needs, and one with only a name. */
+/** Mailings that are being composed: one with everything it needs, and one with only a name. Templates to make others of. */
 import { readFileSync } from 'node:fs';
 import type { Test } from 'tap';
 import type { TestApp } from '../app.ts';
@@ -24,6 +24,11 @@ export async function fillDrafts(
     exclude_specific_recipient_id: ['contacts_2'],
     template_html: readFileSync(DESIGN, 'utf8'),
   });
+  for (const [title, template_id] of [
+    ['House style', 5],
+    ['Invitation', 6],
+  ] as const)
+    await must('/templates/create', { template_name: naming(title).slice(0, 255), template_id });
   const { utr: emptyDraft } = (await mustEmpty('/single/send/draft', { single_send_name: name })) as { utr: string };
   return { draft, emptyDraft };
 }

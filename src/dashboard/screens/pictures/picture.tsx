@@ -143,7 +143,7 @@ function OnePicture({ picture, uses, mayChange, given, problems, refusal }: Show
 
 function Uses({ picture, uses }: { picture: Picture; uses: PictureUse[] }) {
   const language = useLanguage();
-  const count = picture.single_sends + picture.automation_mails + picture.sent_mails;
+  const count = picture.single_sends + picture.automation_mails + picture.templates + picture.sent_mails;
   return (
     <Card title={language.say('pictures.where')}>
       <p>{usesInWords(language, picture)}</p>
@@ -167,8 +167,9 @@ function Uses({ picture, uses }: { picture: Picture; uses: PictureUse[] }) {
 }
 
 /** The campaign with a link to it; only the subject where the campaign is deleted. */
-function UseName({ use: { campaign, utr, name, subject } }: { use: PictureUse }) {
+function UseName({ use: { kind, campaign, utr, name, subject } }: { use: PictureUse }) {
   const language = useLanguage();
+  if (kind === 'template') return <bdi>{name}</bdi>;
   if (utr === null) return <bdi>{subject || language.say('outbox.noSubject')}</bdi>;
   const isAutomation = campaign === 'automation';
   return (
@@ -180,9 +181,10 @@ function UseName({ use: { campaign, utr, name, subject } }: { use: PictureUse })
 
 function Delete({ picture }: { picture: Picture }) {
   const language = useLanguage();
-  const { single_sends, automation_mails, sent_mails } = picture;
+  const { single_sends, automation_mails, templates, sent_mails } = picture;
   if (sent_mails > 0) return <p class="quiet-text">{language.say('pictures.keep.sent')}</p>;
-  if (single_sends + automation_mails > 0) return <p class="quiet-text">{language.say('pictures.keep.used')}</p>;
+  if (single_sends + automation_mails + templates > 0)
+    return <p class="quiet-text">{language.say('pictures.keep.used')}</p>;
   return (
     <Confirm
       id="delete-picture"

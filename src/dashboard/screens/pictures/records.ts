@@ -13,11 +13,12 @@ export interface Picture {
   single_sends: number;
   automation_mails: number;
   sent_mails: number;
+  templates: number;
 }
 
 export interface PictureUse {
   id: number;
-  kind: 'single_send' | 'automation_mail' | 'sent_mail';
+  kind: 'single_send' | 'automation_mail' | 'sent_mail' | 'template';
   campaign: 'single_send' | 'automation' | null;
   utr: string | null;
   name: string | null;
@@ -36,10 +37,14 @@ export function measures(language: Language, { width, height, size }: Picture): 
 }
 
 /** How often a picture is used, by what uses it. */
-export function usesInWords(language: Language, { single_sends, automation_mails, sent_mails }: Picture): string {
+export function usesInWords(
+  language: Language,
+  { single_sends, automation_mails, sent_mails, templates }: Picture,
+): string {
   const parts = [
     ...(single_sends > 0 ? [language.say('pictures.uses.mailings', { count: single_sends })] : []),
     ...(automation_mails > 0 ? [language.say('pictures.uses.automations', { count: automation_mails })] : []),
+    ...(templates > 0 ? [language.say('pictures.uses.templates', { count: templates })] : []),
     ...(sent_mails > 0 ? [language.say('pictures.uses.sent', { count: sent_mails })] : []),
   ];
   return parts.length === 0 ? language.say('pictures.uses.none') : parts.join(' · ');

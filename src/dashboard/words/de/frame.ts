@@ -8,6 +8,7 @@ export const frame: Translation<typeof english> = {
   'nav.mailings': 'Mailings',
   'nav.automations': 'Automationen',
   'nav.people': 'Personen',
+  'nav.templates': 'Vorlagen',
   'nav.pictures': 'Bilder',
   'nav.left': 'Abgemeldet und gesperrt',
   'nav.outbox': 'Postausgang',

@@ -14,6 +14,7 @@ import { pictures } from './pictures.ts';
 import { segments } from './segments.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
+import { templates } from './templates.ts';
 
 export const de = {
   ...automations,
@@ -31,4 +32,5 @@ export const de = {
   ...segments,
   ...settings,
   ...signIn,
+  ...templates,
 };

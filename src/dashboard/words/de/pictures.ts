@@ -23,6 +23,7 @@ export const pictures: Translation<typeof english> = {
   'pictures.uses.none': 'Nicht verwendet',
   'pictures.uses.mailings': { one: 'In {count} Mailing', other: 'In {count} Mailings' },
   'pictures.uses.automations': { one: 'In {count} Mail einer Automation', other: 'In {count} Mails von Automationen' },
+  'pictures.uses.templates': { one: 'In {count} Vorlage', other: 'In {count} Vorlagen' },
   'pictures.uses.sent': { one: '{count}-mal gesendet', other: '{count}-mal gesendet' },
   'pictures.uses.first': {
     one: 'Die erste Verwendung ist aufgeführt.',
@@ -30,6 +31,7 @@ export const pictures: Translation<typeof english> = {
   },
   'pictures.use.single_send': 'Mailing, wie es jetzt ist',
   'pictures.use.automation_mail': 'Automation, wie sie jetzt ist',
+  'pictures.use.template': 'Vorlage, wie sie jetzt ist',
   'pictures.use.sent_mail': 'gesendet',
   'pictures.use.sent': 'gesendet am {day}',
   'pictures.one': 'Bild',
@@ -44,9 +46,10 @@ export const pictures: Translation<typeof english> = {
   'pictures.where': 'Wo es verwendet wird',
   'pictures.keep.sent':
     'Dieses Bild wurde gesendet und kann deshalb nicht gelöscht werden: Wer die Mail hat, lädt es weiterhin von hier, auch wenn Sie das Mailing löschen.',
-  'pictures.keep.used': 'Dieses Bild kann gelöscht werden, sobald keine Mail es mehr enthält.',
+  'pictures.keep.used': 'Dieses Bild kann gelöscht werden, sobald keine Mail und keine Vorlage es mehr enthält.',
   'pictures.delete': 'Bild löschen',
   'pictures.delete.title': 'Dieses Bild löschen?',
-  'pictures.delete.text': 'Seine Adresse funktioniert sofort nicht mehr. Kein Mailing und keine Automation enthält es.',
+  'pictures.delete.text':
+    'Seine Adresse funktioniert sofort nicht mehr. Kein Mailing, keine Automation und keine Vorlage enthält es.',
   'pictures.deleted': 'Das Bild wurde gelöscht.',
 };

@@ -128,13 +128,15 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   pictures_many: 'Ein Konto kann {count} Bilder haben. Löschen Sie zuerst einige.',
   pictures_full: 'Die Bilder eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
   picture_used_once:
-    'Das Bild wird in einem Mailing oder einer Mail einer Automation verwendet. Nehmen Sie es dort zuerst heraus.',
+    'Das Bild wird in einem Mailing, einer Mail einer Automation oder einer Vorlage verwendet. Nehmen Sie es dort zuerst heraus.',
   picture_used:
-    'Das Bild wird in {count} Mailings und Mails von Automationen verwendet. Nehmen Sie es dort zuerst heraus.',
+    'Das Bild wird in {count} Mailings, Mails von Automationen und Vorlagen verwendet. Nehmen Sie es dort zuerst heraus.',
   picture_sent_once:
     'Das Bild steht in einem Mailing, das gesendet wurde. Es bleibt für alle, die diese Mail haben, auch wenn Sie das Mailing löschen.',
   picture_sent:
     'Das Bild steht in {count} Mailings, die gesendet wurden. Es bleibt für alle, die diese Mails haben, auch wenn Sie die Mailings löschen.',
+  templates_many: 'Ein Konto kann {count} eigene Vorlagen haben. Löschen Sie zuerst einige.',
+  templates_full: 'Die Vorlagen eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
   action_ended: 'Die Aktion ist beendet',
   action_not_ready: 'Die Aktion wartet nicht auf eine Bestätigung',
   action_final: 'Diese Aktion lässt sich nicht oder nicht mehr rückgängig machen',

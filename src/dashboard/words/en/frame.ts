@@ -6,6 +6,7 @@ export const frame = {
   'nav.mailings': 'Mailings',
   'nav.automations': 'Automations',
   'nav.people': 'People',
+  'nav.templates': 'Templates',
   'nav.pictures': 'Pictures',
   'nav.left': 'Left and blocked',
   'nav.outbox': 'Outbox',

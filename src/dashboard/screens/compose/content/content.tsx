@@ -6,13 +6,14 @@ import { LinkButton } from '../../../components/button.tsx';
 import { type Problems, TextField } from '../../../components/field.tsx';
 import { Card } from '../../../components/surface.tsx';
 import { field } from '../../../sign-in/fields.ts';
+import { withQuery } from '../../../with-query.ts';
 import { useLanguage } from '../../../words/index.ts';
+import { readTemplates } from '../../templates/records.ts';
 import { SavedForm, sendStep, stepAddress } from '../frame.tsx';
 import { type Draft, readDraft } from '../records.ts';
 import { saveStep } from '../save.tsx';
 import { type Fields, seenValue } from '../seen.ts';
 import { subjectHints, subjectLength } from './subject-hints.ts';
-import { readTemplates } from './templates.tsx';
 
 interface ByUtr {
   Params: { utr: string };
@@ -148,7 +149,7 @@ function Hints({ draft: { subject, preheader } }: { draft: Draft }) {
   );
 }
 
-function Mail({ draft: { utr, content: source }, template }: { draft: Draft; template: string }) {
+function Mail({ draft: { utr, single_send_name, content: source }, template }: { draft: Draft; template: string }) {
   const language = useLanguage();
   return (
     <Card title={language.say('compose.content.mail')}>
@@ -172,6 +173,11 @@ function Mail({ draft: { utr, content: source }, template }: { draft: Draft; tem
         <LinkButton look="plain" href={stepAddress(utr, 'html')}>
           {language.say('compose.content.paste')}
         </LinkButton>
+        {source !== 'none' && (
+          <LinkButton look="quiet" href={withQuery('/templates/new', { mail: utr, name: single_send_name })}>
+            {language.say('templates.keep')}
+          </LinkButton>
+        )}
       </div>
     </Card>
   );

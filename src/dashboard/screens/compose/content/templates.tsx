@@ -1,30 +1,20 @@
-/** The built-in templates, one of which a mail begins with. */
+/** The templates, one of which a mail begins with: the account's own and the built-in ones. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
 import { ApiClient } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
+import { TemplatePicture } from '../../../components/template-picture.tsx';
 import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
+import { isOwn, type ListedTemplate, readTemplates } from '../../templates/records.ts';
 import { sendStep, stepAddress } from '../frame.tsx';
 import { type Draft, readDraft } from '../records.ts';
 import { replaceContent } from './replace-content.ts';
 
-interface Template {
-  id: number;
-  template_name: string;
-  preview_image: string;
-  is_blank: 0 | 1;
-}
-
 interface ByUtr {
   Params: { utr: string };
-}
-
-/** The built-in templates. */
-export async function readTemplates(api: ApiClient): Promise<Template[]> {
-  return (await api.get<{ templates: Template[] }>('/get-design/template')).templates;
 }
 
 export async function templatesScreen(app: FastifyInstance): Promise<void> {
@@ -57,8 +47,14 @@ export async function templatesScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-function Templates({ draft, templates }: { draft: Draft; templates: readonly Template[] }) {
+interface Choice {
+  draft: Draft;
+  templates: readonly ListedTemplate[];
+}
+
+function Templates({ draft, templates }: Choice) {
   const language = useLanguage();
+  const own = templates.filter(isOwn);
   return (
     <section class="stack">
       <h2>{language.say('compose.templates.title')}</h2>
@@ -66,21 +62,35 @@ function Templates({ draft, templates }: { draft: Draft; templates: readonly Tem
         {language.say('compose.templates.about')}{' '}
         {(draft.content === 'json' || draft.content === 'html') && language.say('compose.templates.replace')}
       </p>
-      <ul class="templates">
-        {templates.map(({ id, template_name: name, preview_image: image }) => (
-          <li key={id} class="card">
-            <img src={`/images/templates/${image}`} alt="" loading="lazy" />
-            <form method="post" action={stepAddress(draft.utr, 'templates')}>
-              <Button look="plain">{language.say('compose.templates.use', { name })}</Button>
-              <input type="hidden" name="unchanged_since" value={draft.updated_at} />
-              <input type="hidden" name="template_id" value={id} />
-            </form>
-          </li>
-        ))}
-      </ul>
+      {own.length > 0 && (
+        <>
+          <h3>{language.say('templates.own')}</h3>
+          <Pictures draft={draft} templates={own} />
+          <h3>{language.say('templates.builtIn')}</h3>
+        </>
+      )}
+      <Pictures draft={draft} templates={templates.filter((template) => !isOwn(template))} />
       <LinkButton look="quiet" href={stepAddress(draft.utr, 'content')}>
         {language.say('compose.design.back')}
       </LinkButton>
     </section>
+  );
+}
+
+function Pictures({ draft, templates }: Choice) {
+  const language = useLanguage();
+  return (
+    <ul class="templates">
+      {templates.map((template) => (
+        <li key={template.id} class="card">
+          <TemplatePicture id={template.id} image={template.preview_image} isOwn={isOwn(template)} />
+          <form method="post" action={stepAddress(draft.utr, 'templates')}>
+            <Button look="plain">{language.say('compose.templates.use', { name: template.template_name })}</Button>
+            <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+            <input type="hidden" name="template_id" value={template.id} />
+          </form>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,0 +1,120 @@
+/** A new template: its name, and what it begins with: nothing, another template, or the content of a mail. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { READ } from '../../../http/pages/layout.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { type Problems, SelectField, TextField } from '../../components/field.tsx';
+import { Card, Notice } from '../../components/surface.tsx';
+import { setFlash } from '../../flash.ts';
+import { languageOf, sendPage } from '../../page.tsx';
+import { field } from '../../sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { isOwn, type ListedTemplate, readTemplates } from './records.ts';
+
+const SEE_OTHER = 303;
+
+interface Given {
+  name: string;
+  /** The mail that is copied; empty: a template is. */
+  mail: string;
+  template: string;
+  problems?: Problems;
+  problem?: string;
+}
+
+interface NewQuery {
+  /** The utr of the mail it is made of, and what to call it. */
+  mail?: string;
+  name?: string;
+  /** The template it begins with. */
+  template?: string;
+}
+
+export async function newTemplateScreen(app: FastifyInstance): Promise<void> {
+  app.route<{ Querystring: NewQuery }>({
+    method: READ,
+    url: '/templates/new',
+    handler: (request, reply) => {
+      requireEditor(request);
+      const { mail = '', name = '', template = '' } = request.query;
+      return show(request, reply, { mail: String(mail), name: String(name), template: String(template) });
+    },
+  });
+
+  app.post('/templates/new', async (request, reply) => {
+    requireEditor(request);
+    const given = {
+      name: field(request, 'template_name').trim(),
+      mail: field(request, 'mail'),
+      template: field(request, 'template_id'),
+    };
+    const answer: ApiAnswer<{ id: number }> = await new ApiClient(app, request).send('POST', '/templates/create', {
+      template_name: given.name,
+      ...(given.mail ? { mail_utr: given.mail } : { template_id: given.template }),
+    });
+    if (answer.message !== undefined) {
+      setFlash(reply, 'good', 'templates.added', { name: given.name });
+      return reply.redirect(`/templates/${answer.message.id}`, SEE_OTHER);
+    }
+    const problems = typeof answer.errors === 'object' ? answer.errors : {};
+    const problem = typeof answer.errors === 'object' ? '' : refusalText(answer);
+    return show(request, reply.code(answer.status), { ...given, problems, problem });
+  });
+
+  async function show(request: FastifyRequest, reply: FastifyReply, given: Given) {
+    const viewer = viewerOf(request);
+    const templates = given.mail === '' ? await readTemplates(new ApiClient(app, request)) : [];
+    const title = languageOf(request, viewer).say('templates.new');
+    const content = <NewTemplate given={given} templates={templates} />;
+    return sendPage(request, reply, viewer, { title, section: 'templates' }, content);
+  }
+}
+
+function NewTemplate({ given, templates }: { given: Given; templates: readonly ListedTemplate[] }) {
+  const language = useLanguage();
+  const { name, mail, template, problems, problem } = given;
+  const options = [...templates.filter(isOwn), ...templates.filter((each) => !isOwn(each))].map((each) => ({
+    value: String(each.id),
+    label: each.is_blank === 1 ? language.say('templates.blank') : each.template_name,
+  }));
+  const blank = templates.find(({ is_blank }) => is_blank === 1);
+  return (
+    <Card>
+      {problem && (
+        <Notice tone="bad" isNews>
+          {problem}
+        </Notice>
+      )}
+      <p class="quiet-text">{language.say(mail === '' ? 'templates.new.about' : 'templates.new.ofMail')}</p>
+      <form method="post" action="/templates/new" class="narrow">
+        <TextField
+          name="template_name"
+          label={language.say('templates.name')}
+          value={name}
+          maxLength={255}
+          autocomplete="off"
+          required
+          problems={problems}
+        />
+        {mail === '' ? (
+          <SelectField
+            name="template_id"
+            label={language.say('templates.begin')}
+            options={options}
+            value={template || String(blank?.id ?? '')}
+            problems={problems}
+          />
+        ) : (
+          <input type="hidden" name="mail" value={mail} />
+        )}
+        <div class="buttons">
+          <Button>{language.say('templates.create')}</Button>
+          <LinkButton look="quiet" href="/templates">
+            {language.say('confirm.cancel')}
+          </LinkButton>
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,182 @@
+/** One own template: how it looks, its name, the designer, copying and deleting it, and a mailing made of it. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { READ } from '../../../http/pages/layout.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { type Problems, TextField } from '../../components/field.tsx';
+import { MailFrames } from '../../components/mail-frames.tsx';
+import { Card, Notice } from '../../components/surface.tsx';
+import { setFlash } from '../../flash.ts';
+import { sendKeptMailFrame } from '../../mail-frame.ts';
+import { sendPage } from '../../page.tsx';
+import { field } from '../../sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { type OwnTemplate, readTemplate } from './records.ts';
+
+const SEE_OTHER = 303;
+
+interface ById {
+  Params: { id: string };
+}
+
+/** What the page shows in place of what is stored: what was just typed, and what is wrong with it. */
+interface Refused {
+  name?: string;
+  problems?: Problems;
+  problem?: string;
+}
+
+const pathOf = (id: string | number) => `/templates/${encodeURIComponent(id)}`;
+
+export async function templateScreen(app: FastifyInstance): Promise<void> {
+  const show = async (request: FastifyRequest<ById>, reply: FastifyReply, refused: Refused = {}) => {
+    const viewer = viewerOf(request);
+    const template = await readTemplate(new ApiClient(app, request), request.params.id);
+    const mayChange = viewer.role !== 'viewer';
+    const frame = {
+      title: template.template_name,
+      section: 'templates',
+      ...(mayChange && { action: <ToDesigner id={template.id} /> }),
+    } as const;
+    const content = <OneTemplate {...{ template, mayChange, refused }} />;
+    return sendPage(request, reply, viewer, frame, content);
+  };
+
+  app.route<ById>({ method: READ, url: '/templates/:id', handler: (request, reply) => show(request, reply) });
+
+  app.route<ById>({
+    method: READ,
+    url: '/templates/:id/mail',
+    handler: async (request, reply) =>
+      sendKeptMailFrame(reply, (await readTemplate(new ApiClient(app, request), request.params.id)).html_code),
+  });
+
+  app.route<ById>({
+    method: READ,
+    url: '/templates/:id/design',
+    handler: async (request, reply) => {
+      requireEditor(request);
+      const template = await readTemplate(new ApiClient(app, request), request.params.id);
+      // The page may be open at another address than the one in links.
+      const token = template.design_url.split('/').at(-1) ?? '';
+      const frame = {
+        title: template.template_name,
+        section: 'templates',
+        action: <Back id={template.id} />,
+      } as const;
+      return sendPage(request, reply, viewerOf(request), frame, <Designer source={`/design/${token}`} />);
+    },
+  });
+
+  app.post<ById>('/templates/:id', async (request, reply) => {
+    requireEditor(request);
+    const name = field(request, 'template_name').trim();
+    const fields = { id: request.params.id, template_name: name };
+    const answer = await new ApiClient(app, request).send('POST', '/templates/update', fields);
+    if (answer.message === undefined) {
+      const problems = typeof answer.errors === 'object' ? answer.errors : {};
+      return show(request, reply.code(answer.status), { name, problems });
+    }
+    setFlash(reply, 'good', 'templates.renamed');
+    return reply.redirect(pathOf(request.params.id), SEE_OTHER);
+  });
+
+  app.post<ById>('/templates/:id/delete', async (request, reply) => {
+    requireEditor(request);
+    await new ApiClient(app, request).send('POST', '/templates/delete', { id: request.params.id });
+    setFlash(reply, 'good', 'templates.deleted');
+    return reply.redirect('/templates', SEE_OTHER);
+  });
+
+  app.post<ById>('/templates/:id/mailing', async (request, reply) => {
+    requireEditor(request);
+    const api = new ApiClient(app, request);
+    const { template_name: name } = await readTemplate(api, request.params.id);
+    const answer: ApiAnswer<{ utr: string }> = await api.send('POST', '/single/send/draft', { single_send_name: name });
+    if (answer.message === undefined) return show(request, reply.code(answer.status), { problem: refusalText(answer) });
+    const { utr } = answer.message;
+    await api.send('POST', '/single/send/save', { utr, template_id: request.params.id });
+    return reply.redirect(`/mailings/${encodeURIComponent(utr)}/edit/content`, SEE_OTHER);
+  });
+}
+
+function ToDesigner({ id }: { id: number }) {
+  return <LinkButton href={`${pathOf(id)}/design`}>{useLanguage().say('compose.content.design')}</LinkButton>;
+}
+
+function Back({ id }: { id: number }) {
+  return <LinkButton href={pathOf(id)}>{useLanguage().say('templates.back')}</LinkButton>;
+}
+
+function Designer({ source }: { source: string }) {
+  return <iframe class="designer" src={source} title={useLanguage().say('templates.frame')} />;
+}
+
+function OneTemplate({
+  template: { id, template_name },
+  mayChange,
+  refused: { name = template_name, problems, problem },
+}: {
+  template: OwnTemplate;
+  mayChange: boolean;
+  refused: Refused;
+}) {
+  const language = useLanguage();
+  return (
+    <div class="stack">
+      {problem && (
+        <Notice tone="bad" isNews>
+          {problem}
+        </Notice>
+      )}
+      <p class="quiet-text">
+        {language.say('templates.placeholders')} {language.say('mail.note')}
+      </p>
+      <MailFrames source={`${pathOf(id)}/mail`} />
+      {mayChange && (
+        <>
+          <Card title={language.say('templates.name')}>
+            <form method="post" action={pathOf(id)} class="narrow">
+              <TextField
+                name="template_name"
+                label={language.say('templates.name')}
+                value={name}
+                maxLength={255}
+                autocomplete="off"
+                required
+                problems={problems}
+              />
+              <div class="buttons">
+                <Button look="plain">{language.say('templates.rename')}</Button>
+              </div>
+            </form>
+          </Card>
+          <div class="buttons">
+            <form method="post" action={`${pathOf(id)}/mailing`}>
+              <Button look="plain">{language.say('templates.mailing')}</Button>
+            </form>
+            <form method="post" action="/templates/new">
+              <input type="hidden" name="template_id" value={id} />
+              <input
+                type="hidden"
+                name="template_name"
+                value={language.say('templates.copyName', { name: template_name }).slice(0, 255)}
+              />
+              <Button look="plain">{language.say('templates.duplicate')}</Button>
+            </form>
+            <Confirm
+              id="delete-template"
+              action={`${pathOf(id)}/delete`}
+              label={language.say('templates.delete')}
+              title={language.say('templates.delete.title')}
+            >
+              <p>{language.say('templates.delete.text')}</p>
+            </Confirm>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+/** Stores what a design page made: in a single send, a mail of an automation, or an own template. */
+import { eq } from 'drizzle-orm';
+import { freezeSchedule } from '../automations/automations.ts';
+import { createScheduleMailing } from '../automations/schedule-mailings.ts';
+import { isoTimestamp } from '../clock.ts';
+import {
+  AUTOMATION_STATUS,
+  automationSchedules,
+  automations,
+  SINGLE_SEND_STATUS,
+  singleSends,
+} from '../database/schema/index.ts';
+import { conflict, notFound } from '../failure.ts';
+import { SENTENCES } from '../sentences.ts';
+import type { SingleSendActionDeps } from '../single-sends/actions.ts';
+import { changeTemplate, requireTemplate, templateCodes } from '../templates/own-templates.ts';
+import type { Design, TemplateCode } from './designs.ts';
+
+/**
+ * Stores new template code. A mail of a live automation gets a new revision of its mailing; a queued single send stays queued and is
+ * sent with the new code. Throws 409 when a single send has started, or a live automation could not send this code.
+ */
+export async function saveDesign(deps: SingleSendActionDeps, design: Design, code: TemplateCode): Promise<void> {
+  if (design.kind === 'template') return saveTemplate(deps, design, code);
+  if (design.kind === 'single') saveSingleSend(deps, design.id, code);
+  else await saveSchedule(deps, design.id, code);
+  deps.wake();
+}
+
+async function saveTemplate(
+  { db, clock }: SingleSendActionDeps,
+  { id, user_id }: Design,
+  { template_json, template_html }: TemplateCode,
+): Promise<void> {
+  const codes = await templateCodes(template_json, template_html);
+  const save = () => changeTemplate({ db, clock }, requireTemplate(db, user_id, id), { codes });
+  db.transaction(save, { behavior: 'immediate' });
+}
+
+function saveSingleSend({ db, clock }: SingleSendActionDeps, id: number, code: TemplateCode): void {
+  db.transaction(
+    (tx) => {
+      const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
+      if (send === undefined) throw notFound('Record not found');
+      if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
+      tx.update(singleSends)
+        .set({
+          template_json: code.template_json || null,
+          template_html: code.template_html || null,
+          changed_by: null,
+          updated_at: isoTimestamp(clock.now()),
+        })
+        .where(eq(singleSends.id, id))
+        .run();
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+async function saveSchedule(deps: SingleSendActionDeps, id: number, code: TemplateCode): Promise<void> {
+  const { db, clock } = deps;
+  const read = () => {
+    const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
+    if (schedule === undefined) throw notFound('Record not found');
+    return schedule;
+  };
+  const schedule = { ...read(), ...code };
+  const frozen = await freezeSchedule(deps, schedule);
+  const now = isoTimestamp(clock.now());
+  db.transaction(
+    (tx) => {
+      const before = read();
+      const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
+      if (automation?.status === AUTOMATION_STATUS.live) {
+        if ('problem' in frozen) throw conflict(`The automation is live and cannot send this: ${frozen.problem}`);
+        createScheduleMailing(db, automation, schedule, frozen, now);
+      }
+      tx.update(automationSchedules)
+        .set({ ...code, updated_at: now })
+        .where(eq(automationSchedules.id, id))
+        .run();
+    },
+    { behavior: 'immediate' },
+  );
+}

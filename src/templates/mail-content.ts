@@ -1,0 +1,125 @@
+/** What a mail is made of: code of its own, or a built-in template as it comes. A mail made of an own template has a copy of its code. */
+import { and, eq, isNull } from 'drizzle-orm';
+import type { Db } from '../database/open.ts';
+import { ownedRecord, recordUtr } from '../database/ownership.ts';
+import {
+  automationSchedules,
+  automations,
+  designTemplates,
+  ownTemplates,
+  singleSends,
+} from '../database/schema/index.ts';
+import { notFound } from '../failure.ts';
+
+/** The template that a mail with code of its own names. */
+const BLANK_TEMPLATE = 1;
+
+/** The picture that stands for every own template, a file in data/templates. */
+export const OWN_PREVIEW = 'own.png';
+
+/** A template's code: MJML's JSON form and the HTML made from it. The first is empty when it was written as HTML. */
+export interface TemplateCodes {
+  json_code: string;
+  html_code: string;
+}
+
+/** The fields of a mail that say what it is made of, as a request has them. */
+interface GivenContent {
+  template_id?: number;
+  template_json?: string;
+  template_html?: string;
+}
+
+/** Whether a mail of this account may name this template. */
+export function hasTemplate(db: Db, accountId: number, id: number): boolean {
+  return (
+    db.select({ id: designTemplates.id }).from(designTemplates).where(eq(designTemplates.id, id)).get() !== undefined ||
+    db
+      .select({ id: ownTemplates.id })
+      .from(ownTemplates)
+      .where(ownedRecord(ownTemplates, id, accountId))
+      .get() !== undefined
+  );
+}
+
+/**
+ * The content with an own template replaced by a copy of its code, so that the mail stays as it is when the template is changed or
+ * deleted. Code that is given itself wins over the template. Content without an own template comes back as it is.
+ */
+export function withTemplateCopied<Given extends GivenContent>(db: Db, accountId: number, given: Given): Given {
+  if (given.template_id === undefined) return given;
+  const own = db
+    .select({ json_code: ownTemplates.json_code, html_code: ownTemplates.html_code })
+    .from(ownTemplates)
+    .where(ownedRecord(ownTemplates, given.template_id, accountId))
+    .get();
+  if (own === undefined) return given;
+  const hasCode = Boolean(given.template_json || given.template_html);
+  return { ...given, template_id: BLANK_TEMPLATE, ...(!hasCode && asMailCode(own)) };
+}
+
+/** A template's code as a mail has it: one of the two, and the other empty. */
+function asMailCode({ json_code, html_code }: TemplateCodes): { template_json: string; template_html: string } {
+  return { template_json: json_code, template_html: json_code === '' ? html_code : '' };
+}
+
+/** A mail of an account: a single send, or a mail of an automation. */
+export interface Mail {
+  kind: 'single_send' | 'automation_mail';
+  id: number;
+  template_id: number;
+  template_json: string;
+  template_html: string;
+}
+
+/** The account's single send or automation mail with this utr; throws 404. */
+export function requireMail(db: Db, accountId: number, given: unknown): Mail {
+  const utr = recordUtr(given);
+  const send = db
+    .select({
+      id: singleSends.id,
+      template_id: singleSends.template_id,
+      template_json: singleSends.template_json,
+      template_html: singleSends.template_html,
+    })
+    .from(singleSends)
+    .where(and(eq(singleSends.user_id, accountId), eq(singleSends.utr, utr)))
+    .get();
+  if (send !== undefined)
+    return {
+      ...send,
+      kind: 'single_send',
+      template_json: send.template_json ?? '',
+      template_html: send.template_html ?? '',
+    };
+  const mail = db
+    .select({
+      id: automationSchedules.id,
+      template_id: automationSchedules.template_id,
+      template_json: automationSchedules.template_json,
+      template_html: automationSchedules.template_html,
+    })
+    .from(automationSchedules)
+    .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
+    .where(
+      and(eq(automationSchedules.user_id, accountId), eq(automationSchedules.utr, utr), isNull(automations.deleted_at)),
+    )
+    .get();
+  if (mail === undefined) throw notFound('Record not found');
+  return { ...mail, kind: 'automation_mail' };
+}
+
+/** The code of a template that an account may use, built-in or own; undefined where it has none with this id. */
+export function findTemplateCodes(db: Db, accountId: number, id: unknown): TemplateCodes | undefined {
+  const own = db
+    .select({ json_code: ownTemplates.json_code, html_code: ownTemplates.html_code })
+    .from(ownTemplates)
+    .where(ownedRecord(ownTemplates, id, accountId))
+    .get();
+  if (own !== undefined) return own;
+  return db
+    .select({ json_code: designTemplates.json_code, html_code: designTemplates.html_code })
+    .from(designTemplates)
+    .where(eq(designTemplates.id, Number(id)))
+    .get();
+}

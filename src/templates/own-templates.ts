@@ -1,0 +1,97 @@
+/** The templates that accounts make for themselves: adding, changing and deleting them. */
+import { randomUUID } from 'node:crypto';
+import { eq, sql } from 'drizzle-orm';
+import { type Clock, isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { ownedRecord } from '../database/ownership.ts';
+import { ownTemplates } from '../database/schema/index.ts';
+import { renderTemplate } from '../delivery/content/compile.ts';
+import { conflict, notFound } from '../failure.ts';
+import { sentence } from '../sentences.ts';
+import type { TemplateCodes } from './mail-content.ts';
+
+const MEBIBYTE = 1024 * 1024;
+export const MAX_TEMPLATES = 200;
+/** What the code of all templates of an account may take. */
+export const MAX_TEMPLATE_BYTES = 50 * MEBIBYTE;
+
+interface TemplateDeps {
+  db: Db;
+  clock: Clock;
+}
+
+export type OwnTemplate = typeof ownTemplates.$inferSelect;
+
+/** The codes of a template from one of the two, with the HTML that is made from the first. Throws ContentError. */
+export async function templateCodes(json: string, html: string): Promise<TemplateCodes> {
+  return { json_code: json, html_code: json === '' ? html : await renderTemplate(json) };
+}
+
+/** The account's own template with this id; throws 404. */
+export function requireTemplate(db: Db, accountId: number, id: unknown): OwnTemplate {
+  const template = db
+    .select()
+    .from(ownTemplates)
+    .where(ownedRecord(ownTemplates, id, accountId))
+    .get();
+  if (template === undefined) throw notFound('Record not found');
+  return template;
+}
+
+/** Adds a template and gives its id. Throws 409 when the account has no room for it. To be called within a transaction. */
+export function addTemplate(
+  { db, clock }: TemplateDeps,
+  accountId: number,
+  name: string,
+  codes: TemplateCodes,
+): number {
+  const size = sizeOf(codes);
+  requireRoom(db, accountId, size, 1);
+  const now = isoTimestamp(clock.now());
+  return db
+    .insert(ownTemplates)
+    .values({
+      user_id: accountId,
+      utr: randomUUID(),
+      template_name: name,
+      ...codes,
+      size,
+      created_at: now,
+      updated_at: now,
+    })
+    .returning({ id: ownTemplates.id })
+    .get().id;
+}
+
+/**
+ * Changes the name of a template, its code, or both. Throws 409 when the account has no room for the code. To be called within a
+ * transaction.
+ */
+export function changeTemplate(
+  { db, clock }: TemplateDeps,
+  { id, user_id, size: before }: Pick<OwnTemplate, 'id' | 'user_id' | 'size'>,
+  { name, codes }: { name?: string | undefined; codes?: TemplateCodes | undefined },
+): void {
+  const size = codes && sizeOf(codes);
+  if (size !== undefined && size > before) requireRoom(db, user_id, size - before, 0);
+  db.update(ownTemplates)
+    .set({ template_name: name, ...codes, size, updated_at: isoTimestamp(clock.now()) })
+    .where(eq(ownTemplates.id, id))
+    .run();
+}
+
+function sizeOf({ json_code, html_code }: TemplateCodes): number {
+  return Buffer.byteLength(json_code) + Buffer.byteLength(html_code);
+}
+
+/** Throws 409 when an account cannot have `more` templates with this many bytes more. */
+function requireRoom(db: Db, accountId: number, bytes: number, more: number): void {
+  const { count, size } = db
+    .select({ count: sql<number>`count(*)`, size: sql<number>`ifnull(sum(${ownTemplates.size}), 0)` })
+    .from(ownTemplates)
+    .where(eq(ownTemplates.user_id, accountId))
+    .all()[0] ?? { count: 0, size: 0 };
+  if (count + more > MAX_TEMPLATES) throw conflict(sentence('templates_many', { count: MAX_TEMPLATES }));
+  if (size + bytes > MAX_TEMPLATE_BYTES)
+    throw conflict(sentence('templates_full', { size: MAX_TEMPLATE_BYTES / MEBIBYTE }));
+}

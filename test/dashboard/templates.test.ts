@@ -1,0 +1,102 @@
+/** Own templates in the dashboard, by sending their forms. */
+import t from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+
+/** Opens pages and sends forms as a user of this role. */
+function visitor(app: TestApp, { role = 'editor' as Role, accountId = 1 } = {}) {
+  const cookie = cookieOf(app, addPerson(app, role, { accountId, name: `${role}${accountId}` }));
+  const headers = { ...FROM_PAGE, cookie, 'accept-language': 'en' };
+  return {
+    open: (path: string) => app.page('GET', path, { headers }),
+    send: (path: string, form: Record<string, unknown> = {}) => app.page('POST', path, { headers, form }),
+  };
+}
+
+t.test('a template is begun with another one, renamed, duplicated and deleted by its forms', async (t) => {
+  const app = await startApp(t);
+  const { open, send } = visitor(app);
+  t.match((await open('/templates')).text, 'No templates of your own yet');
+  t.match((await open('/templates/new')).text, /<option value="2">Newsletter/);
+  const refused = await send('/templates/new', { template_name: ' ', template_id: 4 });
+  t.equal(refused.status, 422);
+  t.match(refused.text, /id="template_name-problem"/);
+  t.match(refused.text, /<option value="4" selected/, 'what was chosen is kept');
+  const added = await send('/templates/new', { template_name: '<Summer>', template_id: 2 });
+  t.strictSame([added.status, added.headers.location], [303, '/templates/1001']);
+  const { text } = await open('/templates');
+  t.match(text, '<bdi>&lt;Summer></bdi>');
+  t.match(text, '<iframe sandbox src="/templates/1001/mail"');
+  t.match((await open('/templates/1001/mail')).text, /<html/);
+  t.match((await open('/templates/1001/design')).text, /<iframe class="designer" src="\/design\//);
+  const long = await send('/templates/1001', { template_name: 'x'.repeat(256) });
+  t.equal(long.status, 422);
+  t.match(long.text, `value="${'x'.repeat(256)}"`);
+  t.equal((await send('/templates/1001', { template_name: 'Autumn' })).status, 303);
+  const page = await open('/templates/1001');
+  t.match(page.text, /name="template_name" value="Copy of Autumn"/);
+  t.equal(
+    (await send('/templates/new', { template_id: 1001, template_name: 'Copy of Autumn' })).headers.location,
+    '/templates/1002',
+  );
+  t.match((await open('/templates/new?template=1002')).text, /<option value="1002" selected/);
+  t.equal((await send('/templates/1001/delete')).status, 303);
+  t.equal((await open('/templates/1001')).status, 404);
+  t.match((await open('/templates')).text, 'Copy of Autumn');
+});
+
+t.test('a mail is kept as a template, and a mailing is made of it from its page and in compose', async (t) => {
+  const app = await startApp(t);
+  const { open, send } = visitor(app);
+  const { body } = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'June' } });
+  const { utr } = body.message;
+  t.notMatch((await open(`/mailings/${utr}/edit/content`)).text, 'Keep as a template', 'there is nothing to keep yet');
+  await app.one.call('POST', '/single/send/save', { form: { utr, template_html: '<p>June news</p>' } });
+  const [link = ''] = (await open(`/mailings/${utr}/edit/content`)).text.match(/\/templates\/new\?[^"]+/) ?? [];
+  const form = (await open(link.replaceAll('&amp;', '&'))).text;
+  t.match(form, 'value="June"');
+  t.match(form, `name="mail" value="${utr}"`);
+  await send('/templates/new', { template_name: 'June', mail: utr });
+  const made = await send('/templates/1001/mailing');
+  t.match(made.headers.location, /^\/mailings\/[0-9a-f-]{36}\/edit\/content$/);
+  const path = String(made.headers.location).replace(/content$/, '');
+  t.match((await open(`${path}mail`)).status, 200);
+  const choice = (await open(`${path}templates`)).text;
+  t.match(choice, /Your templates.*Use June.*Built-in templates.*Use Newsletter/s);
+  await send(`${path}templates`, { template_id: 2 });
+  await send(`${path}templates`, { template_id: 1001 });
+  const details = await app.one.call('GET', '/single-send/details', { query: { utr: path.split('/')[2] } });
+  t.match(details.body.message.singleSend[0], { template_id: 1, template_html: '<p>June news</p>' });
+});
+
+t.test('the templates are paged, newest first, and searched once they are many', async (t) => {
+  const app = await startApp(t);
+  const { open } = visitor(app);
+  for (let number = 1; number <= 25; number++)
+    await app.one.call('POST', '/templates/create', {
+      form: { template_name: `Template ${number}.`, template_html: '<p>x</p>' },
+    });
+  const { text } = await open('/templates');
+  t.match(text, /Template 25\..*Template 2\./s);
+  t.notMatch(text, 'Template 1.');
+  t.match((await open('/templates?before=1002')).text, 'Template 1.');
+  t.match((await open('/templates?search=24')).text, 'Template 24.');
+  t.match((await open('/templates?search=nothing')).text, 'No template matches.');
+});
+
+t.test('viewers look at templates and change none, and other accounts do not see them', async (t) => {
+  const app = await startApp(t);
+  await visitor(app).send('/templates/new', { template_name: 'June', template_id: 2 });
+  const viewer = visitor(app, { role: 'viewer' });
+  const { text, status } = await viewer.open('/templates/1001');
+  t.equal(status, 200);
+  t.notMatch(text, /Delete template|Open the designer/);
+  t.equal((await viewer.open('/templates/new')).status, 403);
+  t.equal((await viewer.open('/templates/1001/design')).status, 403);
+  t.equal((await viewer.send('/templates/1001/delete')).status, 403);
+  const other = visitor(app, { accountId: 2 });
+  t.equal((await other.open('/templates/1001')).status, 404);
+  t.equal((await other.open('/templates/1001/mail')).status, 404);
+  t.notMatch((await other.open('/templates')).text, 'June');
+});
