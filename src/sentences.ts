@@ -126,6 +126,7 @@ export const SENTENCES = {
   not_retriable: 'Only a completed single send with failed recipients can be sent to them again',
   not_changeable: 'A single send that is running or completed cannot be changed',
   changed_meanwhile: 'It was changed in the meantime',
+  group_of_live: 'The unsubscribe group can be changed while the automation is paused.',
   no_sender: 'It has no sender yet',
   not_in_audience: 'Nobody this mail goes to has this address.',
   pictures_many: 'An account can have {count} pictures: delete some first',

@@ -28,3 +28,13 @@ export async function readAddressList(list: string): Promise<Address[]> {
   const parsed = await parseAddressList(list, MAX_ARRAY_ITEMS);
   return 'bad' in parsed ? [] : parsed.addresses;
 }
+
+const MAX_TEST_ADDRESSES = 10;
+
+/** Adds the field errors of the addresses of a test mail, of which there are at most ten. */
+export async function checkTestAddresses(list: string | undefined, errors: FieldErrorCollector): Promise<void> {
+  await checkAddressList(list, errors);
+  if (list === undefined || errors.has('email_address')) return;
+  if ((await readAddressList(list)).length > MAX_TEST_ADDRESSES)
+    errors.add('email_address', messages.items('email_address', MAX_TEST_ADDRESSES));
+}

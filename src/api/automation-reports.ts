@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import {
   choice,
   email,
+  flag,
   identifier,
   integer,
   isoTimestampSchema,
@@ -102,7 +103,13 @@ const Preview = Type.Object({
 });
 
 const ByUtr = Type.Object({ utr: identifier('The automation.') });
-const ByPerson = Type.Object({ ...ByUtr.properties, email: email() });
+const ByPerson = Type.Object({
+  ...ByUtr.properties,
+  email: Type.Optional(email()),
+  if_live: Type.Optional(
+    Type.Unsafe<0 | 1>({ ...flag('1: as if it went live now, so that one that is not live can be tried.'), empty: 0 }),
+  ),
+});
 
 export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
   app.get(
@@ -153,14 +160,18 @@ export const automationReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       schema: {
         tags,
         summary: 'Preview what one person receives from an automation, and when (addition)',
+        description: 'Without email: what anybody receives who enters now.',
         querystring: ByPerson,
         response: successWith({ preview: Preview }),
       },
     },
     async (request) => {
-      const { utr, email: address } = request.query;
+      const { utr, email: address = null, if_live } = request.query;
       const automation = requireAutomation(db, request.accountId, utr, 'Record not found');
-      const forecast = forecastFor(db, automation, address, clock.now().getTime());
+      const forecast = forecastFor(db, automation, address, {
+        now: clock.now().getTime(),
+        isTakenAsLive: if_live === 1,
+      });
       const preview = { ...forecast, reason_code: sentenceCode(forecast.reason) };
       return { status: 'success' as const, message: { preview } };
     },

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { requireAutomation } from '../automations/automations.ts';
-import { rescheduleAfterAddition } from '../automations/enrolment.ts';
+import { insertSchedule, requireAutomation } from '../automations/automations.ts';
+import { rescheduleFor } from '../automations/places.ts';
 import { deleteSchedule } from '../automations/schedule-deletion.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedRecord } from '../database/ownership.ts';
@@ -34,8 +34,9 @@ import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
 
 const tags = ['Automations'];
 
-const WAITING_TYPES = choice('instantly', 'days', 'hours');
-const MAX_WAITING_PERIOD = 10_000;
+/** What a waiting time is counted in. */
+export const WAITING_TYPES = choice('instantly', 'days', 'hours');
+export const MAX_WAITING_PERIOD = 10_000;
 
 const Schedule = Type.Object({
   id: integer(),
@@ -140,21 +141,18 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       const now = isoTimestamp(clock.now());
       db.transaction(
         (tx) => {
-          const { id } = tx
-            .insert(automationSchedules)
-            .values({
-              ...given,
-              template_json,
-              template_html,
-              user_id: request.accountId,
-              automation_id: automation.id,
-              utr: randomUUID(),
-              created_at: now,
-              updated_at: now,
-            })
-            .returning({ id: automationSchedules.id })
-            .get();
-          rescheduleAfterAddition(db.$client, automation.id, id);
+          const id = insertSchedule(tx, {
+            ...given,
+            template_json,
+            template_html,
+            user_id: request.accountId,
+            automation_id: automation.id,
+            utr: randomUUID(),
+            changed_by: request.actor.userId,
+            created_at: now,
+            updated_at: now,
+          });
+          rescheduleFor(db.$client, automation.id, id);
         },
         { behavior: 'immediate' },
       );

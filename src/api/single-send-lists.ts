@@ -92,8 +92,17 @@ const MailQuery = Type.Object({
   utr: identifier('The single send.'),
   email: Type.Optional(email()),
 });
+/** A mail as one person sees it. */
+export const ShownMailRecord = Type.Object({
+  contact_id: nullable(integer()),
+  subject: Type.String(),
+  html: Type.String(),
+  text: Type.String(),
+  placeholders_without_value: Type.Array(Type.String()),
+  problem: nullable(Type.String()),
+});
 /** What is answered in place of a mail that cannot be shown. */
-const NO_MAIL = { contact_id: null, subject: '', html: '', text: '', placeholders_without_value: [] };
+export const NO_MAIL = { contact_id: null, subject: '', html: '', text: '', placeholders_without_value: [] };
 
 export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db } = deps;
@@ -212,16 +221,7 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
         summary: 'Read the mail of a single send as one of its recipients sees it (addition)',
         description: 'In the HTML each tracked link has its number in the report as data-link. Nothing is counted.',
         querystring: MailQuery,
-        response: successWith({
-          mail: Type.Object({
-            contact_id: nullable(integer()),
-            subject: Type.String(),
-            html: Type.String(),
-            text: Type.String(),
-            placeholders_without_value: Type.Array(Type.String()),
-            problem: nullable(Type.String()),
-          }),
-        }),
+        response: successWith({ mail: ShownMailRecord }),
       },
     },
     async (request) => {
@@ -230,7 +230,7 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
       const given = request.query.email;
       const address = given === undefined ? null : parseAddress(given);
       const showing = { ...deps, drafts, compile: <T>(work: () => Promise<T>) => withinShare(accountId, work) };
-      const shown = await showMail(showing, send, address);
+      const shown = await showMail(showing, { ...send, single_send: send }, address);
       const mail = 'problem' in shown ? { ...NO_MAIL, ...shown } : { ...shown, problem: null };
       return { status: 'success' as const, message: { mail } };
     },

@@ -9,7 +9,6 @@ import { reportedHold } from '../delivery/queue/held.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
-import { messages } from '../field-errors.ts';
 import { changesNothing } from '../http/callers.ts';
 import { sendList } from '../http/list-response.ts';
 import {
@@ -27,11 +26,10 @@ import {
 import { check } from '../http/requests/validation.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { sendTestMail } from '../single-sends/test-mail.ts';
-import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
+import { AddressList, checkTestAddresses, readAddressList } from './address-list.ts';
 
 const tags = ['Single sends'];
 
-const MAX_TEST_ADDRESSES = 10;
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
 const TestBody = Type.Object({ utr: identifier('The single send.'), email_address: AddressList });
 
@@ -167,12 +165,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         response: done,
       },
       config: {
-        check: check(TestBody, async ({ email_address }, errors) => {
-          await checkAddressList(email_address, errors);
-          if (email_address === undefined || errors.has('email_address')) return;
-          if ((await readAddressList(email_address)).length > MAX_TEST_ADDRESSES)
-            errors.add('email_address', messages.items('email_address', MAX_TEST_ADDRESSES));
-        }),
+        check: check(TestBody, ({ email_address }, errors) => checkTestAddresses(email_address, errors)),
       },
     },
     async (request) => {

@@ -57,10 +57,10 @@ function movePlace(client: Database, place: Enrolment, to: number): void {
  * further on, so that no mail that reached one goes to the other as well. A mail queued for the enrolment given up is not sent.
  */
 function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contact: number): void {
-  const further = place.schedule_id >= other.schedule_id ? place : other;
+  const further = place.position >= other.position ? place : other;
   const behind = further === place ? other : place;
   // If the same mail is queued for both, the new address keeps its own.
-  const isSame = place.schedule_id === other.schedule_id && other.delivery_id !== null;
+  const isSame = place.position === other.position && other.delivery_id !== null;
   const [kept, dropped] = isSame ? [other, place] : [further, behind];
   const isActive = further.state === 'active' || (further.state === 'left' && behind.state === 'active');
   client

@@ -49,8 +49,19 @@ export function listSchedules(db: Db, automationId: number): Schedule[] {
     .select()
     .from(automationSchedules)
     .where(eq(automationSchedules.automation_id, automationId))
-    .orderBy(asc(automationSchedules.id))
+    .orderBy(asc(automationSchedules.position))
     .all();
+}
+
+/** Stores a mail at the end of its automation; gives its id. Call inside a transaction. */
+export function insertSchedule(
+  db: Pick<Db, 'insert' | 'update'>,
+  columns: typeof automationSchedules.$inferInsert,
+): number {
+  const { id } = db.insert(automationSchedules).values(columns).returning({ id: automationSchedules.id }).get();
+  // Ids are never used again and grow, so this is behind every mail there ever was.
+  db.update(automationSchedules).set({ position: id }).where(eq(automationSchedules.id, id)).run();
+  return id;
 }
 
 /** Copies an automation and its mails as a draft with new utrs: `Copy of <name>`, with nobody enrolled. Gives the new utr. */
@@ -63,9 +74,7 @@ export function duplicateAutomation({ db, clock }: AutomationDeps, accountId: nu
       const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
       const id = insertDraft(db, { ...source, automation_name, utr, created_at: now, updated_at: now });
       for (const { id: _id, ...schedule } of listSchedules(db, sourceId)) {
-        tx.insert(automationSchedules)
-          .values({ ...schedule, automation_id: id, utr: randomUUID(), created_at: now, updated_at: now })
-          .run();
+        insertSchedule(tx, { ...schedule, automation_id: id, utr: randomUUID(), created_at: now, updated_at: now });
       }
     },
     { behavior: 'immediate' },
@@ -133,7 +142,7 @@ export async function freezeSchedule(
     return { problem: SENTENCES.mail_sender_deleted, code: 'sender_deleted' };
   if (sender.is_verified === 0 && verificationRequired(config))
     return { problem: SENTENCES.mail_sender_unverified, code: 'sender_unverified' };
-  const frozen = await freezeContent(db, config, { ...schedule, preheader: '' }, sender);
+  const frozen = await freezeContent(db, config, schedule, sender);
   return 'problem' in frozen ? { ...frozen, code: 'content_invalid' } : frozen;
 }
 

@@ -9,13 +9,8 @@ import { isoTimestamp } from '../clock.ts';
 import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { isMember } from '../delivery/queue/automation-members.ts';
-import { NEXT_SCHEDULE, SCHEDULE_WAIT } from '../delivery/queue/automation-waits.ts';
-import {
-  enrolmentEnd,
-  enrolmentMoves,
-  finishAfterDeletion,
-  finishDueEnrolments,
-} from '../delivery/queue/enrolment-state.ts';
+import { NEXT_SCHEDULE, POSITION_BEFORE_UNSENT, WAIT_FOR_UNSENT } from '../delivery/queue/automation-waits.ts';
+import { enrolmentEnd, enrolmentMoves, finishDueEnrolments } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { type AutomationDeps, freezeSchedule, listSchedules } from './automations.ts';
@@ -205,13 +200,9 @@ function enqueueScheduleMail(
       const deliver = deliveryQueue(client);
       const link = client.prepare('UPDATE steps SET delivery_id = ? WHERE enrolment_id = ? AND schedule_id = ?');
       const send = client.prepare('UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
-      const wait = client
-        .prepare<[number, number], number>(
-          `SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.automation_id = ? AND s.id > ? ORDER BY s.id LIMIT 1`,
-        )
-        .pluck()
-        .get(automationId, scheduleId);
-      const skip = client.prepare('UPDATE enrolments SET schedule_id = ?, waiting_since = ?, due_at = ? WHERE id = ?');
+      const skip = client.prepare(`
+        UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now,
+          due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0) WHERE id = @id`);
       for (const { id, address_id, contact_id, segment_recipient_id, reason } of page) {
         if (reason !== null) {
           leave(id, reason);
@@ -223,7 +214,7 @@ function enqueueScheduleMail(
           : null;
         if (delivery === null) {
           // This person has had the mail already, for example at another address.
-          skip.run(scheduleId, now, now + (wait ?? 0), id);
+          skip.run({ id, now });
           continue;
         }
         link.run(delivery, id, scheduleId);
@@ -232,33 +223,4 @@ function enqueueScheduleMail(
       return page.length;
     })
     .immediate();
-}
-
-/**
- * Updates due times after a schedule was added: active people who had all earlier mails now wait for the new one, from the time of
- * their last mail. Call inside the transaction of the change.
- */
-export function rescheduleAfterAddition(client: Database, automationId: number, scheduleId: number): void {
-  updateDueTimes(client, automationId, `${NEXT_SCHEDULE} = @schedule`, scheduleId);
-}
-
-/**
- * Updates due times after a schedule was deleted: people who waited for it wait for the next one, counted from the mail before. People
- * for whom there is no next one have finished; in a paused automation they keep their place instead, since its owner may be about to
- * replace the mail. Call inside the transaction of the change.
- */
-export function rescheduleAfterDeletion(client: Database, automationId: number, scheduleId: number): void {
-  const waited = `e.schedule_id < @schedule AND NOT EXISTS (SELECT 1 FROM automation_schedules s
-    WHERE s.automation_id = @automation AND s.id > e.schedule_id AND s.id < @schedule)`;
-  finishAfterDeletion(client, automationId, scheduleId, waited);
-  updateDueTimes(client, automationId, waited, scheduleId);
-}
-
-function updateDueTimes(client: Database, automationId: number, who: string, scheduleId: number): void {
-  client
-    .prepare(`
-      UPDATE enrolments AS e SET
-        due_at = e.waiting_since + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.id = ${NEXT_SCHEDULE}), 0)
-      WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND ${who}`)
-    .run({ automation: automationId, schedule: scheduleId });
 }

@@ -25,21 +25,29 @@ interface Enrolment {
   state: 'active' | 'finished' | 'left';
   reason: string | null;
   entered_at: number;
-  schedule_id: number;
+  position: number;
   waiting_since: number;
   contact_id: number | null;
   /** The recorded join that the background has not applied yet; 0 for a stored enrolment. */
   change_id: number;
 }
 
-/** The forecast for the person with this address. For someone who never entered: what would come if they joined at `now`. */
-export function forecastFor(db: Db, automation: Automation, email: string, now: number): Forecast {
+/**
+ * The forecast for the person with this address, or for anybody where it is null. For someone who never entered: what would come if they
+ * joined at `now`. `isTakenAsLive`: as if the automation went live at `now`.
+ */
+export function forecastFor(
+  db: Db,
+  automation: Automation,
+  email: string | null,
+  { now, isTakenAsLive }: { now: number; isTakenAsLive: boolean },
+): Forecast {
   const client = db.$client;
-  const isLive = automation.status === AUTOMATION_STATUS.live;
+  const isLive = isTakenAsLive || automation.status === AUTOMATION_STATUS.live;
   const addressId = client
     .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
     .pluck()
-    .get(automation.user_id, parseAddress(email)?.normalized ?? '');
+    .get(automation.user_id, (email === null ? null : parseAddress(email))?.normalized ?? '');
   const schedules = listSchedules(db, automation.id);
   const enrolment =
     addressId === undefined
@@ -59,13 +67,13 @@ export function forecastFor(db: Db, automation: Automation, email: string, now: 
   const leaves = hasLeft ? SENTENCES.left_target : obstacle;
   const getsMore = isActive && leaves === null && isLive;
   const progress = mailProgress(client, enrolment.id);
-  const next = schedules.find(({ id }) => id > enrolment.schedule_id);
+  const next = schedules.find(({ position }) => position > enrolment.position);
   const due = progress.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
     reason: isActive ? (leaves ?? (isLive ? null : SENTENCES.automation_not_live)) : enrolment.reason,
     entered_at: isoTimestamp(new Date(enrolment.entered_at)),
-    mails: planMails(schedules, enrolment.schedule_id, getsMore ? Math.max(now, due) : null, progress),
+    mails: planMails(schedules, enrolment.position, getsMore ? Math.max(now, due) : null, progress),
   };
 }
 
@@ -81,7 +89,7 @@ function findEnrolment(client: Database, { id }: Automation, addressId: number):
 function findPendingJoin(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
   return client
     .prepare<[number, number], Enrolment>(`
-      SELECT 0 AS id, id AS change_id, contact_id, 'active' AS state, NULL AS reason, happened_at AS entered_at, 0 AS schedule_id,
+      SELECT 0 AS id, id AS change_id, contact_id, 'active' AS state, NULL AS reason, happened_at AS entered_at, 0 AS position,
         happened_at AS waiting_since
       FROM membership_changes WHERE automation_id = ? AND address_id = ? AND change = 'joined' ORDER BY id LIMIT 1`)
     .get(id, addressId);
@@ -98,11 +106,11 @@ function hasPendingLeave(client: Database, { id }: Automation, addressId: number
   );
 }
 
-function dueAt({ waiting_since, schedule_id }: Enrolment, schedules: readonly Schedule[]): number {
-  return waiting_since + waitMs(schedules.find(({ id }) => id > schedule_id));
+function dueAt({ waiting_since, position: place }: Enrolment, schedules: readonly Schedule[]): number {
+  return waiting_since + waitMs(schedules.find(({ position }) => position > place));
 }
 
-/** Mails up to the schedule `passed` with their progress; the later ones due from `due` on, each after the wait of its schedule. */
+/** Mails up to the position `passed` with their progress; the later ones due from `due` on, each after the wait of its schedule. */
 function planMails(
   schedules: readonly Schedule[],
   passed: number,
@@ -112,8 +120,11 @@ function planMails(
   let next = due;
   return schedules.map((schedule, at) => {
     const mail = progress.get(schedule.id);
-    const dueAt = schedule.id > passed ? next : (mail?.due_at ?? null);
-    if (schedule.id > passed && next !== null) next += waitMs(schedules[at + 1]);
+    // A mail that they have had may be ahead of them after mails were moved.
+    const isAhead = schedule.position > passed && (mail === undefined || mail.due_at !== null);
+    const dueAt = isAhead ? next : (mail?.due_at ?? null);
+    const following = schedules.slice(at + 1).find(({ id }) => progress.get(id) === undefined);
+    if (isAhead && next !== null) next += waitMs(following);
     const timed = (moment: number | null | undefined) =>
       moment === null || moment === undefined ? null : isoTimestamp(new Date(moment));
     return { utr: schedule.utr, subject: schedule.subject, sent_at: timed(mail?.sent_at), due_at: timed(dueAt) };

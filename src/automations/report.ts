@@ -36,16 +36,16 @@ export type AutomationReport = ReportedHold & {
 export function automationReport(db: Db, automation: Automation): AutomationReport {
   const places = db.$client
     .prepare<[number], Place>(`
-      SELECT iif(state = 'active', 'waiting', state) AS state, reason, schedule_id, count(*) AS count,
+      SELECT iif(state = 'active', 'waiting', state) AS state, reason, position, count(*) AS count,
         min(waiting_since) AS since FROM enrolments
       WHERE automation_id = ? GROUP BY 1, 2, 3 ORDER BY 1, 2`)
     .all(automation.id);
   const mails = db.$client
     .prepare<
       Record<string, number>,
-      Omit<AutomationReport['mails'][number], 'waiting' | 'next_due_at'> & { id: number }
+      Omit<AutomationReport['mails'][number], 'waiting' | 'next_due_at'> & ReportedPlace
     >(`
-      SELECT l.id, s.utr, ifnull(s.subject, (SELECT content ->> '$.content.subject' FROM mailings
+      SELECT l.id, s.utr, s.position, ifnull(s.subject, (SELECT content ->> '$.content.subject' FROM mailings
           WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1)) AS subject,
         ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered,
         ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
@@ -55,24 +55,25 @@ export function automationReport(db: Db, automation: Automation): AutomationRepo
           UNION SELECT owner_id FROM mailings WHERE automation_id = @id AND owner_kind = 'schedule') l
         LEFT JOIN automation_schedules s ON s.id = l.id
         LEFT JOIN mailings m ON m.owner_kind = 'schedule' AND m.owner_id = l.id
-      GROUP BY l.id ORDER BY l.id`)
+      GROUP BY l.id ORDER BY ifnull(s.position, l.id), l.id`)
     .all({ id: automation.id });
   const mailing = db.$client
     .prepare<[number], Pick<Automation, 'held_code' | 'held_reason'>>(
       "SELECT held_code, held_reason FROM mailings WHERE automation_id = ? AND state = 'held' ORDER BY id LIMIT 1",
     )
     .get(automation.id);
-  const inPlace = mails.filter(({ utr }) => utr !== null).map(({ id }) => id);
+  const inPlace = mails.flatMap(({ position }) => position ?? []);
   return {
     status: automation.status,
     ...reportedHold(db.$client, [automation, mailing], automation.status === AUTOMATION_STATUS.live),
     people: countPeople(places),
-    mails: mails.map(({ id, ...mail }) => ({ ...mail, ...waitingFor(id, mail) })),
+    mails: mails.map(({ id: _, position, ...mail }) => ({ ...mail, ...waitingFor(position, mail) })),
   };
 
-  function waitingFor(id: number, { waiting_type, waiting_period }: Wait) {
+  function waitingFor(position: number | null, { waiting_type, waiting_period }: Wait) {
     const before = places.filter(
-      ({ state, schedule_id: had }) => state === 'waiting' && inPlace.find((place) => place > had) === id,
+      ({ state, position: at }) =>
+        state === 'waiting' && position !== null && inPlace.find((place) => place > at) === position,
     );
     const since = Math.min(...before.map((place) => place.since));
     const isDue = automation.status === AUTOMATION_STATUS.live && before.length > 0 && waiting_type !== null;
@@ -85,14 +86,20 @@ export function automationReport(db: Db, automation: Automation): AutomationRepo
   }
 }
 
+interface ReportedPlace {
+  id: number;
+  /** Null for a deleted mail. */
+  position: number | null;
+}
+
 type Wait = Pick<AutomationReport['mails'][number], 'waiting_type' | 'waiting_period'>;
 
-/** How many people of the same state and reason have had the same last mail. */
+/** How many people of the same state and reason are at the same place. */
 interface Place {
   state: string;
   reason: string | null;
-  /** The last mail they have had; 0 at entry. */
-  schedule_id: number;
+  /** Mails with a higher position are ahead of them. */
+  position: number;
   count: number;
   /** Since when the first of them waits, epoch milliseconds. */
   since: number;

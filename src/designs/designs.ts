@@ -84,7 +84,6 @@ export function findDesign(
       ...currentCode(db, schedule),
       kind,
       title: automation.automation_name,
-      preheader: '',
       unsubscribe_group_id: Number(automation.unsubscribe_group_id),
       targets: automationTargets(automation),
       excluded: [],

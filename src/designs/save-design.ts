@@ -76,7 +76,7 @@ async function saveSchedule(deps: SingleSendActionDeps, id: number, code: Templa
         createScheduleMailing(db, automation, schedule, frozen, now);
       }
       tx.update(automationSchedules)
-        .set({ ...code, updated_at: now })
+        .set({ ...code, changed_by: null, updated_at: now })
         .where(eq(automationSchedules.id, id))
         .run();
     },

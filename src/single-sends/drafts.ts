@@ -137,17 +137,20 @@ function requireComplete(send: SingleSend): void {
   throw new Failure(422, errors);
 }
 
-/** The name of the user who last changed a single send; null where it was a program or the service, or the user is gone. */
-export function changerName(db: Db, { user_id, changed_by }: SingleSend): string | null {
+/** The name of the user who last changed a single send or something else; null where it was a program or the service, or the user is gone. */
+export function changerName(
+  db: Db,
+  { user_id, changed_by }: Pick<SingleSend, 'user_id' | 'changed_by'>,
+): string | null {
   const where = and(eq(users.account_id, user_id), eq(users.id, changed_by ?? 0));
   const user = db.select({ name: users.name, email: users.email }).from(users).where(where).get();
   return user === undefined ? null : user.name || user.email;
 }
 
-/** Where the content of a single send comes from: code of its own, its built-in template, or nowhere yet. */
+/** Where the content of a single send or a mail of an automation comes from: code of its own, its built-in template, or nowhere yet. */
 export function contentSource(
   db: Db,
-  { template_id, template_json, template_html }: SingleSend,
+  { template_id, template_json, template_html }: Pick<SingleSend, 'template_id' | 'template_json' | 'template_html'>,
 ): 'json' | 'html' | 'template' | 'none' {
   if (template_json) return 'json';
   if (template_html) return 'html';

@@ -1,4 +1,4 @@
-/** The mail of a single send as its owner looks at it: merged for one person, its links marked with their numbers. */
+/** The mail of a single send or an automation as its owner looks at it: merged for one person, its links marked with their numbers. */
 import { eq } from 'drizzle-orm';
 import { findAddressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
@@ -20,6 +20,21 @@ import { findSingleSendMailing } from './actions.ts';
 import type { CompiledDrafts } from './compiled-drafts.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
+
+/** A single send, or a mail of an automation, which has `single_send` null and its automation's target. */
+export type ShownSource = Pick<
+  SingleSend,
+  | 'user_id'
+  | 'recipient_id'
+  | 'exclude_specific_recipient_id'
+  | 'sender_id'
+  | 'template_id'
+  | 'template_json'
+  | 'template_html'
+  | 'subject'
+  | 'preheader'
+  | 'tracking'
+> & { single_send: SingleSend | null };
 
 export interface ShownMail {
   /** The contact whose values are in it; null when it has nobody's. */
@@ -47,7 +62,7 @@ interface ShowDeps {
  */
 export async function showMail(
   deps: ShowDeps,
-  send: SingleSend,
+  send: ShownSource,
   address: Address | null,
 ): Promise<ShownMail | { problem: string }> {
   const { db, publicUrl } = deps;
@@ -83,9 +98,9 @@ export async function showMail(
 /** What the mailing froze, or before the launch what would be frozen now. */
 async function contentOf(
   { db, config, drafts, compile }: ShowDeps,
-  send: SingleSend,
+  send: ShownSource,
 ): Promise<Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address'> | { problem: string }> {
-  const mailing = findSingleSendMailing(db, send);
+  const mailing = send.single_send === null ? null : findSingleSendMailing(db, send.single_send);
   if (mailing !== null) {
     const stored = db.select({ content: mailings.content }).from(mailings).where(eq(mailings.id, mailing.id)).get();
     if (stored === undefined) throw new Error('a mailing is gone');

@@ -196,7 +196,7 @@ function failAll(app: TestApp, utr: string): void {
 /** Which records `utr`, `id` and `strIds` mean, by the end of the path; the first that fits. */
 const NAMED_BY_PATH: [RegExp, string][] = [
   [/design-links\/revoke$/, 'schedules'],
-  [/schedule\/delete$/, 'schedules'],
+  [/automations\/schedule\/(delete|update|remove|mail|test|waiting)$/, 'schedules'],
   [/automations\/pause$/, 'liveAutomations'],
   [/\/automations/, 'automations'],
   [/send\/(update|save)$/, 'scheduled'],
@@ -257,6 +257,8 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'domain') return records[path.endsWith('/rotate') ? 'signed' : 'unsigned']?.[0];
   if (name === 'recipient_id') return [`contacts_${pick('contactTypes')}`];
   if (name === 'automation_for') return `contacts_${pick('contactTypes')}`;
+  if (name === 'mails') return [...(records.schedules ?? [])];
+  if (name === 'before') return pick('schedules');
   if (name === 'exclude_specific_recipient_id') return [`segments_${pick('segments')}`];
   // An earlier operation's example has unsubscribed the address that the document shows.
   if (name === 'email_address' && path.endsWith('/send/test')) return 'tester@example.net';

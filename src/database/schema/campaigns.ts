@@ -9,6 +9,9 @@ import { HELD_CODES, SINGLE_SEND_STATUS } from './states.ts';
 /** 0: neither opens nor clicks of this mail are counted, whatever the installation's setting. */
 const tracking = () => integer().notNull().default(1);
 
+/** The id of the user who last changed what is in it; null for a program, the service or a design link. */
+const changedBy = () => integer();
+
 export const senders = sqliteTable(
   'senders',
   {
@@ -69,8 +72,7 @@ export const singleSends = sqliteTable(
     held_code: text({ enum: HELD_CODES }),
     held_reason: text(),
     tracking: tracking(),
-    /** The id of the user who last changed what is in it; null for a program, the service or a design link. */
-    changed_by: integer(),
+    changed_by: changedBy(),
     ...stamps(),
   },
   (table) => [
@@ -101,6 +103,7 @@ export const automations = sqliteTable(
     /** Why it was held and is a draft again: a code for programs and a sentence for the report. */
     held_code: text({ enum: HELD_CODES }),
     held_reason: text(),
+    changed_by: changedBy(),
     ...softStamps(),
   },
   (table) => [
@@ -119,6 +122,9 @@ export const automationSchedules = sqliteTable(
       .references(() => automations.id),
     sender_id: integer().notNull(),
     subject: text().notNull(),
+    preheader: line(),
+    /** Where it comes among the mails of its automation: those with a lower one are sent before it. Its id until mails are moved. */
+    position: count(),
     waiting_period: integer().notNull(),
     waiting_type: text({ enum: ['instantly', 'days', 'hours'] }).notNull(),
     utr: text().notNull().unique(),
@@ -127,9 +133,10 @@ export const automationSchedules = sqliteTable(
     template_json: line(),
     template_html: line(),
     tracking: tracking(),
+    changed_by: changedBy(),
     ...stamps(),
   },
-  (table) => [index('automation_schedules_automation').on(table.automation_id)],
+  (table) => [index('automation_schedules_automation').on(table.automation_id, table.position)],
 );
 
 /** The place of a person in an automation; each person has at most one per automation. */
@@ -147,8 +154,8 @@ export const enrolments = sqliteTable(
     reason: text(),
     /** Epoch milliseconds of entry. */
     entered_at: integer().notNull(),
-    /** The last schedule whose mail was sent to them; 0 at entry. */
-    schedule_id: count(),
+    /** Their place in the series: mails with a higher position are ahead of them; 0 at entry. */
+    position: count(),
     /** When the wait for the next mail began, epoch milliseconds: at entry, or when the previous mail reached its final state. */
     waiting_since: integer().notNull(),
     /** Epoch milliseconds when the next mail is due. */

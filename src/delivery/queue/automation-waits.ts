@@ -15,6 +15,17 @@ export function waitMs(
   return schedule.waiting_period * (schedule.waiting_type === 'days' ? DAY_MS : HOUR_MS);
 }
 
-/** The schedule an enrolment `e` waits for, as SQL: the first after the last one sent to them; null at the end. */
-export const NEXT_SCHEDULE =
-  '(SELECT min(id) FROM automation_schedules s WHERE s.automation_id = e.automation_id AND s.id > e.schedule_id)';
+/** The schedule an enrolment `e` waits for, as SQL: the first that is ahead of them; null at the end. */
+export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
+    WHERE s.automation_id = e.automation_id AND s.position > e.position ORDER BY s.position LIMIT 1)`;
+
+/** The schedules ahead of an enrolment `e` of which they have not had the mail, as SQL after FROM. After mails were moved, some may be. */
+const UNSENT = `automation_schedules s WHERE s.automation_id = e.automation_id AND s.position > e.position
+    AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = s.id)`;
+
+/** The position of an enrolment `e` right before the next mail that they have not had, as SQL; at the end that of the last mail. */
+export const POSITION_BEFORE_UNSENT = `ifnull((SELECT min(s.position) - 1 FROM ${UNSENT}),
+    max(e.position, ifnull((SELECT max(s.position) FROM automation_schedules s WHERE s.automation_id = e.automation_id), 0)))`;
+
+/** The wait of an enrolment `e` for the next mail that they have not had, as SQL; null when there is none. */
+export const WAIT_FOR_UNSENT = `(SELECT ${SCHEDULE_WAIT} FROM ${UNSENT} ORDER BY s.position LIMIT 1)`;

@@ -6,7 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { READDRESSED } from './automation-members.ts';
-import { NEXT_SCHEDULE, SCHEDULE_WAIT } from './automation-waits.ts';
+import { NEXT_SCHEDULE, POSITION_BEFORE_UNSENT, SCHEDULE_WAIT, WAIT_FOR_UNSENT } from './automation-waits.ts';
 
 /** The address id of a change: that of the contact now, since its address may have been corrected after the change. */
 const CURRENT_ADDRESS =
@@ -29,7 +29,7 @@ export function enrolmentMoves(client: Database) {
   const enter = client.prepare(`
     INSERT INTO enrolments (automation_id, address_id, contact_id, state, entered_at, waiting_since, due_at)
     SELECT au.id, ${CURRENT_ADDRESS}, @contact_id, 'active', @joined_at, @joined_at,
-      @joined_at + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.id LIMIT 1), 0)
+      @joined_at + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.automation_id = au.id ORDER BY s.position LIMIT 1), 0)
     FROM automations au WHERE au.id = @automation_id AND au.deleted_at IS NULL
     ON CONFLICT (automation_id, address_id) DO UPDATE SET contact_id = excluded.contact_id WHERE state = 'active'`);
   const leave = client.prepare(LEAVE_TARGET);
@@ -58,17 +58,20 @@ export function finishDueEnrolments(client: Database, automationId: number, now:
 }
 
 /**
- * Finishes the enrolments of a live automation for which there is no next mail, after the deletion of a schedule. `waited`: SQL over
- * the enrolment `e` with @automation and @schedule, whether they waited for the deleted mail.
+ * Moves people who waited for a deleted mail, which was at `position`, on to the next that they have not had, counted from the mail
+ * before. People for whom there is none have finished; in a paused automation they stay, since its owner may be about to replace the
+ * mail. Call inside the transaction of the change.
  */
-export function finishAfterDeletion(client: Database, automationId: number, scheduleId: number, waited: string): void {
+export function leaveDeletedMail(client: Database, automationId: number, position: number): void {
   client
     .prepare(`
-      UPDATE enrolments AS e SET state = 'finished'
-      WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND ${waited}
-        AND ${NEXT_SCHEDULE} IS NULL
-        AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live})`)
-    .run({ automation: automationId, schedule: scheduleId });
+      UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, due_at = waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0),
+        state = iif(${WAIT_FOR_UNSENT} IS NULL
+          AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live}), 'finished', state)
+      WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.position < @position
+        AND NOT EXISTS (SELECT 1 FROM automation_schedules s
+          WHERE s.automation_id = @automation AND s.position > e.position AND s.position < @position)`)
+    .run({ automation: automationId, position });
 }
 
 /** An enrolment as it is stored. */
@@ -80,7 +83,7 @@ export interface Enrolment {
   state: 'active' | 'finished' | 'left';
   reason: string | null;
   entered_at: number;
-  schedule_id: number;
+  position: number;
   waiting_since: number;
   due_at: number;
   delivery_id: number | null;
@@ -90,8 +93,8 @@ export interface Enrolment {
 export function addReaddressed(client: Database, place: Enrolment): void {
   client
     .prepare(`
-      INSERT INTO enrolments (automation_id, address_id, state, reason, entered_at, schedule_id, waiting_since, due_at)
-      VALUES (@automation_id, @address_id, 'left', '${READDRESSED}', @entered_at, @schedule_id, @waiting_since, @due_at)`)
+      INSERT INTO enrolments (automation_id, address_id, state, reason, entered_at, position, waiting_since, due_at)
+      VALUES (@automation_id, @address_id, 'left', '${READDRESSED}', @entered_at, @position, @waiting_since, @due_at)`)
     .run(place);
 }
 
@@ -103,20 +106,12 @@ export function joinEnrolments(
 ): void {
   client
     .prepare(`
-      UPDATE enrolments SET contact_id = @contact_id, state = @state, reason = @reason, schedule_id = @schedule_id,
+      UPDATE enrolments SET contact_id = @contact_id, state = @state, reason = @reason, position = @position,
         waiting_since = @waiting_since, due_at = @due_at, delivery_id = @delivery_id WHERE id = @id`)
     .run(kept);
   client
     .prepare("UPDATE enrolments SET state = 'left', reason = ?, delivery_id = ? WHERE id = ?")
     .run(READDRESSED, givenUp.delivery_id, givenUp.id);
-}
-
-interface Place {
-  /** The schedule the mail is of. */
-  schedule: number;
-  is_live: 0 | 1;
-  /** Milliseconds from this mail to the next; null when it is the last. */
-  wait: number | null;
 }
 
 /**
@@ -132,20 +127,20 @@ export function advanceEnrolments(
   outcome: 'through' | 'cancelled' | 'suppressed',
   now: number,
 ): void {
-  const place = client
-    .prepare<[number], Place>(`
-      SELECT m.owner_id AS schedule, au.status = ${AUTOMATION_STATUS.live} AS is_live, (SELECT ${SCHEDULE_WAIT} FROM automation_schedules s
-        WHERE s.automation_id = au.id AND s.id > m.owner_id ORDER BY s.id LIMIT 1) AS wait
-      FROM mailings m JOIN automations au ON au.id = m.automation_id WHERE m.id = ?`)
+  const isLive = client
+    .prepare<[number], 0 | 1>(
+      `SELECT au.status = ${AUTOMATION_STATUS.live} FROM mailings m JOIN automations au ON au.id = m.automation_id WHERE m.id = ?`,
+    )
+    .pluck()
     .get(mailingId);
-  if (place === undefined) return;
+  if (isLive === undefined) return;
   const ids = JSON.stringify(deliveryIds);
   const theirs = 'delivery_id IN (SELECT value FROM json_each(@ids))';
   if (outcome === 'cancelled') {
     client
       .prepare(`
-        UPDATE enrolments AS e SET delivery_id = NULL,
-          due_at = waiting_since + ifnull((SELECT ${SCHEDULE_WAIT} FROM automation_schedules s WHERE s.id = ${NEXT_SCHEDULE}), 0)
+        UPDATE enrolments AS e SET delivery_id = NULL, position = ${POSITION_BEFORE_UNSENT},
+          due_at = waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0)
         WHERE ${theirs}`)
       .run({ ids });
     return;
@@ -158,11 +153,11 @@ export function advanceEnrolments(
       .run({ ids });
   }
   // After the last mail of a paused automation people stay enrolled, because another mail may be added before it resumes.
-  const isLast = place.wait === null && place.is_live === 1 ? 1 : 0;
   client
     .prepare(`
-      UPDATE enrolments SET schedule_id = max(schedule_id, @schedule), waiting_since = @now, due_at = @now + @wait,
-        delivery_id = NULL, state = iif(state = 'active' AND @isLast = 1, 'finished', state)
+      UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now,
+        due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0), delivery_id = NULL,
+        state = iif(state = 'active' AND @isLive = 1 AND ${WAIT_FOR_UNSENT} IS NULL, 'finished', state)
       WHERE ${theirs}`)
-    .run({ ids, schedule: place.schedule, now, wait: place.wait ?? 0, isLast });
+    .run({ ids, now, isLive });
 }

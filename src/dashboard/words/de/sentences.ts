@@ -123,6 +123,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Nur ein abgeschlossenes Mailing, bei dem der Versand an einige fehlschlug, kann ihnen erneut gesendet werden',
   not_changeable: 'Ein laufendes oder abgeschlossenes Mailing kann nicht geändert werden',
   changed_meanwhile: 'Es wurde inzwischen geändert',
+  group_of_live: 'Die Abmeldegruppe lässt sich ändern, solange die Automation pausiert ist.',
   no_sender: 'Es hat noch keinen Absender',
   not_in_audience: 'Niemand, an den diese Mail geht, hat diese Adresse.',
   pictures_many: 'Ein Konto kann {count} Bilder haben. Löschen Sie zuerst einige.',

@@ -1,0 +1,28 @@
+/** An automation as it is composed: who enters, its mails in their order, and who is in it now. */
+import type { Db } from '../database/open.ts';
+import { changerName, contentSource } from '../single-sends/drafts.ts';
+import { type Automation, listSchedules, type Schedule } from './automations.ts';
+
+/** The mails of an automation in their order, without their templates. */
+export function seriesMails(db: Db, automation: Automation) {
+  return listSchedules(db, automation.id).map(
+    ({ template_json, template_html, id: _, user_id, automation_id: __, position: ___, ...schedule }: Schedule) => ({
+      ...schedule,
+      tracking: schedule.tracking === 0 ? (0 as const) : (1 as const),
+      content: contentSource(db, { ...schedule, template_json, template_html }),
+      changed_by: changerName(db, { user_id, changed_by: schedule.changed_by }),
+    }),
+  );
+}
+
+/** The people in an automation: those who wait, how many of them are due at `now`, and for how many a mail is queued. */
+export function peopleInSeries(db: Db, { id }: Automation, now: Date) {
+  const row = db.$client
+    .prepare<Record<string, number>, { waiting: number; due_now: number; queued: number }>(`
+      SELECT (SELECT ifnull(sum(people), 0) FROM enrolment_counts WHERE automation_id = @id AND state = 'active') AS waiting,
+        (SELECT count(*) FROM enrolments INDEXED BY enrolments_due
+          WHERE automation_id = @id AND state = 'active' AND delivery_id IS NULL AND due_at <= @now) AS due_now,
+        (SELECT count(*) FROM enrolments WHERE automation_id = @id AND state = 'active' AND delivery_id IS NOT NULL) AS queued`)
+    .get({ id, now: now.getTime() });
+  return { waiting: row?.waiting ?? 0, due_now: row?.due_now ?? 0, queued: row?.queued ?? 0 };
+}
