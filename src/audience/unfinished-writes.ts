@@ -2,9 +2,11 @@
  * Writes of one request that are too large for one short transaction. What is to be done is stored first: after a kill the next start
  * does all of it again, so every step must change nothing where it was done already.
  */
+
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
+import { prepared } from '../database/prepared.ts';
 import type { unfinishedWrites } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 
@@ -25,11 +27,10 @@ export function noteWrite(client: Database, kind: Kind, given: unknown): number 
 
 /** What was stored and is not done yet, oldest first. */
 export function notedWrites(client: Database, kind: Kind): { id: number; given: string }[] {
-  return client
-    .prepare<[string], { id: number; given: string }>(
-      'SELECT id, given FROM unfinished_writes WHERE kind = ? ORDER BY id',
-    )
-    .all(kind);
+  return prepared<[string], { id: number; given: string }>(
+    client,
+    'SELECT id, given FROM unfinished_writes WHERE kind = ? ORDER BY id',
+  ).all(kind);
 }
 
 /** Removes a note. Call it in the transaction of the last step. */

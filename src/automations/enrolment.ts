@@ -2,10 +2,12 @@
  * People in automations: entering, waiting, getting the next mail, and leaving. Entering and sending handle one page of rows each, found
  * through an index, in one short transaction, so that a hundred thousand people who enter at once do not delay anything else.
  */
+
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import { ineligibilityReason, isLiveContact } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
+import { prepared } from '../database/prepared.ts';
 import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { isMember } from '../delivery/queue/automation-members.ts';
@@ -38,6 +40,8 @@ export const MEMBERSHIP_CHANGES_PAGE = `
  * has been paused since.
  */
 export function applyMembershipChanges(client: Database): number {
+  // Looked up first, because an immediate transaction takes the write lock from requests even when there is nothing to do.
+  if (prepared(client, 'SELECT 1 FROM membership_changes LIMIT 1').get() === undefined) return 0;
   return client
     .transaction(() => {
       const page = client.prepare<[], Change>(MEMBERSHIP_CHANGES_PAGE).all();
@@ -75,12 +79,11 @@ export async function enqueueDueMails(
   const client = db.$client;
   const now = clock.now().getTime();
   let moved = 0;
-  const live = client
-    .prepare<[], { id: number }>(
-      `SELECT id FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
-    )
-    .all();
-  const due = client.prepare<[number, number], DueSchedule>(FIRST_DUE);
+  const live = prepared<[], { id: number }>(
+    client,
+    `SELECT id FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
+  ).all();
+  const due = prepared<[number, number], DueSchedule>(client, FIRST_DUE);
   for (const { id } of live) {
     const first = due.get(id, now);
     if (first === undefined) continue;

@@ -34,8 +34,18 @@ export class Launcher {
   /** The sends whose segments were marked to be recomputed, with their `updated_at` at that time. */
   readonly #marked = new Map<number, string>();
 
+  /** Prepared once, because each background step asks. */
+  readonly #dueNow: (now: number) => DueSend[];
+
   constructor(deps: LaunchDeps) {
     this.#deps = deps;
+    const due = deps.db
+      .select({ id: singleSends.id, updated_at: singleSends.updated_at })
+      .from(singleSends)
+      .where(and(eq(singleSends.status, SINGLE_SEND_STATUS.queued), lte(singleSends.starts_at, sql.placeholder('now'))))
+      .orderBy(asc(singleSends.starts_at))
+      .prepare();
+    this.#dueNow = (now) => due.all({ now });
   }
 
   /**
@@ -43,13 +53,7 @@ export class Launcher {
    * changed. A send to segments first waits until they are recomputed. A send that fails is held; throws when the disk fails.
    */
   async launchDue(shouldContinue: () => boolean): Promise<number> {
-    const { db, clock } = this.#deps;
-    const due = db
-      .select({ id: singleSends.id, updated_at: singleSends.updated_at })
-      .from(singleSends)
-      .where(and(eq(singleSends.status, SINGLE_SEND_STATUS.queued), lte(singleSends.starts_at, clock.now().getTime())))
-      .orderBy(asc(singleSends.starts_at))
-      .all();
+    const due = this.#dueNow(this.#deps.clock.now().getTime());
     for (const id of this.#marked.keys()) if (!due.some((send) => send.id === id)) this.#marked.delete(id);
     let moved = 0;
     for (const dueSend of due) {

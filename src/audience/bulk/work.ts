@@ -2,9 +2,11 @@
  * Does the actions on many contacts, in short transactions. Each stores how far the action came, so that it goes on from there after a
  * kill, and none of its contacts is worked on twice.
  */
+
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import type { ContactFilter } from '../search/contact-filter.ts';
 import { ContactFinder } from '../search/find-contacts.ts';
@@ -31,8 +33,11 @@ export async function continueJobs(
   clock: Clock,
   onFailure: (id: number, error: unknown) => void,
 ): Promise<boolean> {
-  const oldest = db.$client.prepare<[number], Job>(`
-    SELECT * FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') ORDER BY user_id < ?, user_id, id LIMIT 1`);
+  const oldest = prepared<[number], Job>(
+    db.$client,
+    `
+    SELECT * FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') ORDER BY user_id < ?, user_id, id LIMIT 1`,
+  );
   const account = oldest.get(lastAccount + 1)?.user_id;
   if (account === undefined) return forgetOld(db, clock);
   lastAccount = account;
@@ -60,15 +65,17 @@ export async function continueJobs(
  */
 function forgetOld(db: Db, clock: Clock): boolean {
   const before = isoTimestamp(new Date(clock.now().getTime() - UNDO_MS));
-  const forgotten = db.$client
-    .prepare<[string], number>(`
-      SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND state = 'ready' AND created_at < ?`)
+  const forgotten = prepared<[string], number>(
+    db.$client,
+    `SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND state = 'ready' AND created_at < ?`,
+  )
     .pluck()
     .get(before);
   if (forgotten !== undefined) end(db, forgotten, 'cancelled', clock);
-  const old = db.$client
-    .prepare<[string], number>(`
-      SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND finished_at < ?`)
+  const old = prepared<[string], number>(
+    db.$client,
+    'SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND finished_at < ?',
+  )
     .pluck()
     .get(before);
   if (old === undefined) return false;

@@ -7,6 +7,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
+import { prepared } from '../../database/prepared.ts';
 import { isImportUnderWay } from '../import/imports-under-way.ts';
 import { accountToken, searchText } from './search-text.ts';
 
@@ -23,7 +24,9 @@ const INDEXED = 'contacts_indexed_until';
 
 /** The highest id of a contact that is in the index. */
 export function indexedUntil(client: Database): number {
-  const value = client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(INDEXED);
+  const value = prepared<[string], string>(client, 'SELECT value FROM installation WHERE name = ?')
+    .pluck()
+    .get(INDEXED);
   return Number(value ?? 0);
 }
 
@@ -50,7 +53,7 @@ export async function continueIndexing(client: Database): Promise<boolean> {
 
 function isBehind(client: Database): boolean {
   const behind = `SELECT EXISTS (SELECT 1 FROM contact_search_changes) OR EXISTS (SELECT 1 FROM contacts WHERE id > ?)`;
-  return client.prepare<[number], number>(behind).pluck().get(indexedUntil(client)) === 1;
+  return prepared<[number], number>(client, behind).pluck().get(indexedUntil(client)) === 1;
 }
 
 interface Indexed {

@@ -2,9 +2,9 @@
  * Keeps the members of segments up to date: every write to contacts updates the segments of their type in the same transaction, only
  * for the contacts that changed. Also records who joined or left the target of an automation.
  */
-import type { Database, Statement } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS, segments, type Target } from '../../database/schema/index.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
 import { findBrokenRule } from './broken-rules.ts';
@@ -100,7 +100,7 @@ function syncSegment(db: Db, segment: Segment, people: readonly number[], now: s
     type: contact_type_id,
     now,
   };
-  const run = (text: string) => statement(db.$client, text).run(bound);
+  const run = (text: string) => prepared(db.$client, text).run(bound);
   // Contacts of a deleted type count as deleted.
   const isLive = facts.isLiveType ? 'c.deleted_at IS NULL' : 'false';
   const theirs = `c.contact_type_id = @type AND c.address_id = segment_recipients.address_id AND ${isLive}`;
@@ -109,7 +109,7 @@ function syncSegment(db: Db, segment: Segment, people: readonly number[], now: s
     segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people)) AND by_hand = 0 AND is_removed = 0
       AND NOT EXISTS (SELECT 1 FROM contacts c WHERE ${theirs} AND ${stays})`;
   const before = isWatched ? lastRecipientId(db) : 0;
-  const left = statement(
+  const left = prepared(
     db.$client,
     `DELETE FROM segment_recipients WHERE ${gone} RETURNING address_id, contact_id, created_at`,
   ).all(bound);
@@ -138,21 +138,6 @@ function recordLeaves(db: Db, segment: Membership, left: readonly unknown[], isW
   db.run(sql`
     INSERT INTO segment_leaves (segment_id, address_id, joined_at, left_at)
     SELECT ${segment.id}, value ->> 'address_id', value ->> 'created_at', ${now} FROM json_each(${JSON.stringify(left)})`);
-}
-
-const MAX_STATEMENTS = 300;
-const statements = new WeakMap<Database, Map<string, Statement>>();
-
-/** Gives a prepared statement and keeps it: an import updates the same segments for every chunk, and preparing costs more than running. */
-function statement(client: Database, text: string): Statement {
-  const kept = statements.get(client) ?? new Map<string, Statement>();
-  statements.set(client, kept);
-  const present = kept.get(text);
-  if (present !== undefined) return present;
-  if (kept.size >= MAX_STATEMENTS) kept.clear();
-  const made = client.prepare(text);
-  kept.set(text, made);
-  return made;
 }
 
 /** The rows as a SELECT for `recordMembershipChange`. */

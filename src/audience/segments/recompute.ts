@@ -3,10 +3,12 @@
  * a send. It goes through the people in the order of their address ids, in short transactions, and stores how far it got, so that any
  * thread can continue, also after a kill.
  */
+
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import { isBusy } from '../../database/write-lock.ts';
@@ -77,18 +79,24 @@ export async function recomputeDueSegments(
 ): Promise<boolean> {
   const now = clock.now().getTime();
   // If the clock was set back, the next check would be too far ahead: never wait longer than an hour.
-  const due = sql`check_at IS NOT NULL AND (check_at <= ${now} OR check_at > ${now + HOUR_MS})`;
+  const due = 'check_at IS NOT NULL AND (check_at <= @now OR check_at > @hence)';
+  const times = { now, hence: now + HOUR_MS };
   // Finish what has been started first. Choose among the others at random, so that a segment that is marked again and again does not
   // keep the others waiting for ever.
-  const pending = sql`SELECT id FROM segments WHERE recompute_after IS NOT NULL ORDER BY recompute_after DESC, random()`;
-  if (db.get(sql`SELECT 1 FROM segments WHERE ${due}`) !== undefined) {
-    db.run(sql`
-      UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, ${now + HOUR_MS}, NULL)
-      WHERE ${due}`);
+  const pending = prepared<[], { id: number }>(
+    db.$client,
+    'SELECT id FROM segments WHERE recompute_after IS NOT NULL ORDER BY recompute_after DESC, random()',
+  );
+  if (prepared(db.$client, `SELECT 1 FROM segments WHERE ${due} LIMIT 1`).get(times) !== undefined) {
+    prepared(
+      db.$client,
+      `UPDATE segments SET recompute_after = iif(deleted_at IS NULL, 0, NULL), check_at = iif(deleted_at IS NULL, @hence, NULL)
+      WHERE ${due}`,
+    ).run(times);
   }
   const failed = new Set<number>();
   const until = performance.now() + BACKGROUND_MS;
-  for (const { id } of db.all<{ id: number }>(pending)) {
+  for (const { id } of pending.all()) {
     try {
       await continueRecompute(db, id, clock, until - performance.now());
     } catch (error) {
@@ -98,7 +106,7 @@ export async function recomputeDueSegments(
     }
     if (performance.now() >= until) break;
   }
-  return db.all<{ id: number }>(pending).some(({ id }) => !failed.has(id));
+  return pending.all().some(({ id }) => !failed.has(id));
 }
 
 /** Updates the next `rows` people of a segment; gives whether there are more. */

@@ -1,8 +1,10 @@
 /** Enqueues an audience: one ledger row for every person a mailing is meant for, with the reason for those who may not get it. */
+
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { ineligibilityReason, isInTargets, POSSIBLY_INELIGIBLE } from '../../audience/eligibility.ts';
 import { inChunks } from '../../database/bulk.ts';
+import { prepared } from '../../database/prepared.ts';
 import type { Target } from '../../database/schema/index.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { SENTENCES } from '../../sentences.ts';
@@ -40,11 +42,11 @@ const MEMBERS = {
  * Cancelled ones are included, because everyone they were meant for gets a final state.
  */
 export function mailingsToEnqueue(client: Database): { id: number; state: 'enqueueing' | 'cancelled' }[] {
-  return client
-    .prepare<[], { id: number; state: 'enqueueing' | 'cancelled' }>(`
-      SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('enqueueing', 'cancelled') AND enqueue_progress IS NOT NULL
-      ORDER BY random()`)
-    .all();
+  return prepared<[], { id: number; state: 'enqueueing' | 'cancelled' }>(
+    client,
+    `SELECT id, state FROM mailings WHERE finished_at IS NULL AND state IN ('enqueueing', 'cancelled') AND enqueue_progress IS NOT NULL
+      ORDER BY random()`,
+  ).all();
 }
 
 /**

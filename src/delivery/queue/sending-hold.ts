@@ -2,8 +2,10 @@
  * Holds all sending: after a restore until the operator releases it, while the clock seems wrong, and while a required setting is
  * missing. Each cause has its own row, so that ending one leaves the others.
  */
+
 import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../../clock.ts';
+import { prepared } from '../../database/prepared.ts';
 import { sentence } from '../../sentences.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -19,8 +21,10 @@ const BY_SETTINGS = 'sending_held_by_settings';
 
 /** Why sending is held, with every cause, or null when it is not held. */
 export function sendingHeldReason(client: Database): string | null {
-  const reasons = client
-    .prepare<string[], string>('SELECT value FROM installation WHERE name IN (?, ?, ?) ORDER BY name')
+  const reasons = prepared<string[], string>(
+    client,
+    'SELECT value FROM installation WHERE name IN (?, ?, ?) ORDER BY name',
+  )
     .pluck()
     .all(BY_OPERATOR, BY_CLOCK, BY_SETTINGS);
   return reasons.length === 0 ? null : reasons.join('; ');
@@ -113,7 +117,7 @@ function lift(client: Database, names: readonly string[], now: number): boolean 
 }
 
 function read(client: Database, name: string): string | null {
-  const value = client.prepare('SELECT value FROM installation WHERE name = ?').pluck().get(name);
+  const value = prepared(client, 'SELECT value FROM installation WHERE name = ?').pluck().get(name);
   return typeof value === 'string' ? value : null;
 }
 
