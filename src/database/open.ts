@@ -9,7 +9,7 @@ import { findPictureIds } from '../picture-ids.ts';
 import { replyKind } from '../reply-kind.ts';
 import { fold } from './fold.ts';
 import { makePrivateFile } from './private-file.ts';
-import { seed } from './seed.ts';
+import { seed } from './seed/seed.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };
 

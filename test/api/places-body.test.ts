@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { type PlacesCoding, placesBody, placesEtag } from '../../src/api/places-body.ts';
-import { seedPlaces } from '../../src/database/places.ts';
+import { seedPlaces } from '../../src/database/seed/places.ts';
 import { emptyTables, placesAnswer } from '../support/places.ts';
 
 const client = emptyTables();

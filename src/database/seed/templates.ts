@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 
 /** The folder of index.json and, for each template, its source (.json) and the files made from it (.html, .png). */
-const TEMPLATES = new URL('../../data/templates/', import.meta.url);
+const TEMPLATES = new URL('../../../data/templates/', import.meta.url);
 
 /** An entry of index.json. Its files are named like its preview image. */
 export interface BuiltIn {

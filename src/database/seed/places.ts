@@ -4,7 +4,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { Database } from 'better-sqlite3';
 
 /** The folder of the data; data/places/README.md describes the format of each file. */
-export const PLACES = new URL('../../data/places/', import.meta.url);
+export const PLACES = new URL('../../../data/places/', import.meta.url);
 
 export interface PlacesIndex {
   /** How many cities there are, which is also the highest id. */

@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { seedPlaces } from './places.ts';
 import { seedTemplates } from './templates.ts';
 
-const DYNAMIC_CONTENT = new URL('../../data/dynamic-content.json', import.meta.url);
+const DYNAMIC_CONTENT = new URL('../../../data/dynamic-content.json', import.meta.url);
 
 /** Adds to the reference tables what this release brings. Ids never change, because clients store them. */
 export function seed(client: Database): void {
