@@ -3,6 +3,8 @@
  * answered in English; a program compares codes, and the dashboard has each sentence in the reader's language.
  */
 
+import { CHECK_SENTENCES } from './check-sentences.ts';
+
 /** By code. `{name}` stands for a value. What starts with a small letter follows “because” or a colon. */
 export const SENTENCES = {
   // Why somebody gets no mail, or no more.
@@ -221,6 +223,8 @@ export const SENTENCES = {
   alignment_none: 'SPF speaks for the return path {domain} only, and Sendlark does not sign',
   alignment_none_strict: 'SPF speaks for the return path {domain} only (aspf=s), and Sendlark does not sign',
   alignment_none_cure: 'or make BOUNCE_DOMAIN a domain below {domain}.',
+
+  ...CHECK_SENTENCES,
 
   // The actor and subject of entries of the audit log.
   actor_command_line: 'command line',

@@ -9,13 +9,16 @@ import { lastBackupAt } from '../database/backups.ts';
 import { parseRelays, relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import type { Deps } from '../deps.ts';
 import { filesCheck } from '../health-checks/files.ts';
+import type { Finding } from '../health-checks/finding.ts';
 import { localChecks } from '../health-checks/local.ts';
+import { findPublicAddress, publicAddressCheck, recordPublicAddress } from '../health-checks/public-address.ts';
 import { serviceChecks } from '../health-checks/service.ts';
-import { choice, integer, isoTimestampSchema, nullable, successWith } from '../http/requests/schemas.ts';
-import { sentenceCode } from '../sentences.ts';
+import { type DnsSeen, dnsSeen } from '../health-checks/ways-out.ts';
+import { choice, done, integer, isoTimestampSchema, nullable, successWith } from '../http/requests/schemas.ts';
+import { SENTENCES, sentence, sentenceCode } from '../sentences.ts';
 import { VERSION } from '../version.ts';
 
-const Finding = Type.Object({
+const FindingRecord = Type.Object({
   name: Type.String({ description: 'What was looked at.' }),
   state: {
     ...choice('ok', 'warn', 'fail'),
@@ -34,12 +37,17 @@ const Health = Type.Object({
   database_bytes: integer({ description: 'Size of the database with its write-ahead log.' }),
   free_bytes: integer(),
   last_backup_at: nullable(Type.String()),
-  findings: Type.Array(Finding, { description: 'What was checked, the worst first.' }),
+  public_url: Type.String({ description: 'The setting PUBLIC_URL; empty: it is not set.' }),
+  address_seen_at: {
+    ...nullable(isoTimestampSchema()),
+    description: 'When that address was last looked at, UTC; null: it was not.',
+  },
+  findings: Type.Array(FindingRecord, { description: 'What was checked, the worst first.' }),
 });
 
 const ORDER = ['fail', 'warn', 'ok'];
 
-export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, clock }) => {
+export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, clock, tokens }) => {
   const path = resolve(config.DATABASE_PATH);
   const relays = config.SMTP_URL === '' ? [] : parseRelays(config.SMTP_URL).map(relayName);
 
@@ -50,20 +58,23 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         tags: ['Overview'],
         summary: 'Read whether the installation is well, and what to do where it is not (addition)',
         description:
-          'Nothing outside the machine is asked: sendlark doctor also asks relays, DNS and the public address.',
+          'Nothing outside the machine is asked: what is said of DNS and public address is what was last seen of them.',
         response: successWith({
           health: Type.Object(Health.properties, { description: 'The state of the installation.' }),
         }),
       },
       config: { role: 'owner' },
     },
-    async () => {
+    async (request) => {
       const client = db.$client;
+      const address = findPublicAddress(client, config.PUBLIC_URL);
       const now = clock.now();
       const { bavail, bsize } = await statfs(dirname(path));
       const findings = [
         ...localChecks(client, config, now.getTime()),
         ...serviceChecks(client, config, now.getTime()),
+        ...domainsCheck(dnsSeen(db, config, request.accountId)),
+        ...(address === null ? [] : [address.finding]),
         filesCheck(config),
       ];
       const health = {
@@ -75,6 +86,8 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         database_bytes: (await sizeOf(path)) + (await sizeOf(`${path}-wal`)),
         free_bytes: bavail * bsize,
         last_backup_at: lastBackupAt(client),
+        public_url: config.PUBLIC_URL,
+        address_seen_at: address === null ? null : isoTimestamp(new Date(address.at)),
         findings: findings
           .map((finding) => ({ advice: [], ...finding, code: sentenceCode(finding.found) }))
           .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state)),
@@ -82,7 +95,48 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       return { status: 'success' as const, message: { health } };
     },
   );
+
+  let looking: Promise<void> | null = null;
+  app.post(
+    '/health/public-address',
+    {
+      schema: {
+        tags: ['Installation'],
+        summary: 'Look whether PUBLIC_URL leads here, and with what certificate (addition)',
+        description:
+          'Ends within ten seconds; GET /health then has what was found. Only for an operator who is signed in.',
+        response: done,
+      },
+      config: { isForOperators: true },
+    },
+    async () => {
+      // Who asks meanwhile gets the same answer.
+      looking ??= look().finally(() => {
+        looking = null;
+      });
+      await looking;
+      return { status: 'success' as const, message: 'Looked Successfully' };
+    },
+  );
+
+  async function look(): Promise<void> {
+    const url = config.PUBLIC_URL;
+    const finding = await publicAddressCheck(url, tokens, clock.now().getTime());
+    recordPublicAddress(db.$client, { url, at: clock.now().getTime(), finding });
+  }
 };
+
+/** What was seen of the DNS of an account's senders; nothing where it was not asked about all of them. */
+function domainsCheck({ state, domain, checks }: DnsSeen): Finding[] {
+  const name = 'DNS';
+  if (state === 'none' || state === 'unknown') return [];
+  if (state === 'passed') return [{ name, state: 'ok', found: SENTENCES.domains_passed }];
+  const values = { domain: domain ?? '', checks: checks.join(', ') };
+  const advice = [SENTENCES.domains_cure];
+  return state === 'weak'
+    ? [{ name, state: 'warn', found: sentence('domains_weak', values), advice }]
+    : [{ name, state: 'fail', found: sentence('domains_failed', values), advice }];
+}
 
 /** The size of a file; 0 if it does not exist, such as a write-ahead log that was merged into the database. */
 async function sizeOf(file: string): Promise<number> {

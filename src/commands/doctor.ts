@@ -1,16 +1,17 @@
 /** `sendlark doctor`: checks everything that sending depends on and says how to fix what is wrong. */
 import type { Db } from '../database/open.ts';
+import { openTokens } from '../delivery/links/tokens.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { checkDomains, dnsResolver } from '../health-checks/dns/check-domains.ts';
 import { type DoctorFindings, recordDoctorFindings } from '../health-checks/doctor-findings.ts';
 import { filesCheck } from '../health-checks/files.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { localChecks } from '../health-checks/local.ts';
+import { publicAddressCheck } from '../health-checks/public-address.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 import { databaseCheck } from './doctor/integrity.ts';
-import { reachCheck } from './doctor/reach.ts';
 import { configuredRelays, relayChecks } from './doctor/relay.ts';
 
 const MARKS = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' } as const;
@@ -41,7 +42,7 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
         databaseCheck(db),
         filesCheck(config),
         ...relayFindings,
-        await reachCheck(config),
+        await publicAddressCheck(config.PUBLIC_URL, openTokens(db.$client), Date.now()),
         ...spf,
         ...perDomain.flat(),
       ];

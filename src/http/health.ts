@@ -2,11 +2,13 @@
 import type { FastifyInstance } from 'fastify';
 import { lastBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import type { Deps } from '../deps.ts';
+import { proofOf } from '../health-checks/public-address.ts';
 
 /** A readiness check writes to disk, so requests within this time share one. */
 const PROBE_MS = 1000;
 /** How long a check waits for the write lock before it reports that nothing can be written. */
 const LOCK_WAIT_MS = 1500;
+const CHALLENGE = /^[\da-f]{32}$/;
 
 interface Readiness {
   ready: boolean;
@@ -16,12 +18,16 @@ interface Readiness {
   held_reason: string | null;
 }
 
-export async function healthPages(app: FastifyInstance, { db, clock, lock }: Deps): Promise<void> {
+export async function healthPages(app: FastifyInstance, { db, clock, lock, tokens }: Deps): Promise<void> {
   const client = db.$client;
   let probed = Number.NEGATIVE_INFINITY;
   let last: Promise<Readiness> | null = null;
 
-  app.get('/healthz', async () => ({ alive: true }));
+  // A look at the public address gives a challenge, and sees by the answer that it leads to this very installation.
+  app.get<{ Querystring: { challenge?: unknown } }>('/healthz', async ({ query: { challenge } }) => {
+    const isAsked = typeof challenge === 'string' && CHALLENGE.test(challenge);
+    return isAsked ? { alive: true, proof: proofOf(tokens, challenge) } : { alive: true };
+  });
 
   app.get('/readyz', async (_request, reply) => {
     const now = clock.monotonic();

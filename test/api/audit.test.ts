@@ -37,6 +37,7 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
 
 /** What needs no entry, with the reason. */
 const WITHOUT_ENTRY: Record<string, string> = {
+  'POST /health/public-address': 'looks at the public address, and changes nothing',
   'POST /senders/checks/renew': 'asks the DNS, and changes no sender',
   'POST /senders': 'lists the senders, as its GET does',
   'GET /sender/resend-mail': 'sends the verification mail once more, and changes no sender',

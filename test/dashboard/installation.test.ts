@@ -69,6 +69,26 @@ t.test('each finding shows with its state, why it matters and what to do', async
   t.match((await get('/settings/health', { 'accept-language': 'de' })).text, '<h1>Zustand</h1>');
 });
 
+t.test('the health page leads to what can be done about a finding, and looks at the public address', async (t) => {
+  const app = await startApp(t, { PUBLIC_URL: 'http://127.0.0.1:1' });
+  const pageOf = (name: string, accountId: number) => {
+    const cookie = cookieOf(app, addPerson(app, 'owner', { name, accountId }));
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+    return (method: string, path: string) => app.page(method, `/settings/health${path}`, { headers });
+  };
+  const [operator, guest] = [pageOf('operator', 1), pageOf('guest', 2)];
+  const before = (await operator('GET', '')).text;
+  t.match(before, 'href="/settings/backup"');
+  t.match(before, 'Nobody has looked yet');
+  t.notMatch(before, 'sendlark doctor');
+  t.equal((await operator('POST', '/public-address')).headers.location, '/settings/health#address');
+  const { text } = await operator('GET', '');
+  t.match(text, 'nobody listens at 127.0.0.1, port 1');
+  t.match(text, 'Start the reverse proxy');
+  t.notMatch((await guest('GET', '')).text, 'action="/settings/health/public-address"');
+  t.equal((await guest('POST', '/public-address')).status, 403);
+});
+
 t.test('only owners open them', async (t) => {
   const app = await startApp(t);
   const cookie = cookieOf(app, addPerson(app, 'editor'));

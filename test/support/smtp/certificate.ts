@@ -8,12 +8,14 @@ const COMMON_NAME = '550403';
 const BASIC_CONSTRAINTS = '551d13';
 const ALTERNATIVE_NAMES = '551d11';
 
-/** The key and the certificate of localhost and 127.0.0.1 as PEM, valid from yesterday until tomorrow (RFC 5280 4.1). */
-export function localhostCertificate(): { key: string; cert: string } {
+/** The key and the certificate of localhost and 127.0.0.1, or of another name, as PEM; valid from two days ago until tomorrow, or as given (RFC 5280 4.1). */
+export function localhostCertificate({ endsInDays = 1, otherName = '' } = {}): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const algorithm = sequence(oid(ECDSA_SHA256));
   const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from('localhost')))));
-  const names = sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])));
+  const names = otherName
+    ? sequence(der(0x82, Buffer.from(otherName)))
+    : sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])));
   const extensions = sequence(
     extension(BASIC_CONSTRAINTS, sequence(der(0x01, Buffer.from([0xff])))),
     extension(ALTERNATIVE_NAMES, names),
@@ -24,7 +26,7 @@ export function localhostCertificate(): { key: string; cert: string } {
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     name,
-    sequence(utcTime(Date.now() - DAY_MS), utcTime(Date.now() + DAY_MS)),
+    sequence(utcTime(Date.now() - 2 * DAY_MS), utcTime(Date.now() + endsInDays * DAY_MS)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, extensions),

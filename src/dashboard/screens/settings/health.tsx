@@ -1,10 +1,13 @@
 /** Whether the installation is well: each finding with why it matters and what to do, and the facts. */
 import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../../../deps.ts';
 import { ApiClient } from '../../api-client.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
 import { Facts, Time } from '../../components/figures.tsx';
 import { Badge, Card, Notice } from '../../components/surface.tsx';
 import { recordTime } from '../../record-time.ts';
-import { useLanguage } from '../../words/index.ts';
+import { requireOperator, viewerOf } from '../../signed-in.ts';
+import { type PlainKey, useLanguage } from '../../words/index.ts';
 import { sendSettings } from './frame.tsx';
 
 interface Finding {
@@ -12,6 +15,16 @@ interface Finding {
   state: 'ok' | 'warn' | 'fail';
   found: string;
   advice: readonly string[];
+}
+
+interface Shown {
+  isOperator: boolean;
+  now: Date;
+}
+
+interface FindingShown {
+  isOperator: boolean;
+  freeBytes: number;
 }
 
 interface InstallationHealth {
@@ -22,21 +35,39 @@ interface InstallationHealth {
   database_bytes: number;
   free_bytes: number;
   last_backup_at: string | null;
+  public_url: string;
+  address_seen_at: string | null;
   findings: readonly Finding[];
 }
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 /** The findings with a text that says why they matter. */
-const EXPLAINED = ['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'Relay', 'Backup', 'Files'] as const;
+const EXPLAINED = [
+  ...['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'Relay', 'Backup', 'Files'],
+  ...['DNS', 'Public address'],
+] as const;
+/** Where something can be done about a finding by clicking. */
+const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperators?: true }[] = [
+  { name: 'Backup', href: '/settings/backup', label: 'health.go.Backup', isForOperators: true },
+  { name: 'DNS', href: '/settings/senders', label: 'health.go.DNS' },
+];
 
-export async function healthScreen(app: FastifyInstance): Promise<void> {
+export async function healthScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   app.get('/settings/health', async (request, reply) => {
     const { health } = await new ApiClient(app, request).get<{ health: InstallationHealth }>('/health');
-    return sendSettings(request, reply, 'health', <InstallationState health={health} />);
+    const { isOperator } = viewerOf(request);
+    const content = <InstallationState health={health} isOperator={isOperator} now={clock.now()} />;
+    return sendSettings(request, reply, 'health', content);
+  });
+
+  app.post('/settings/health/public-address', async (request, reply) => {
+    requireOperator(request);
+    await new ApiClient(app, request).send('POST', '/health/public-address');
+    return reply.redirect('/settings/health#address', 303);
   });
 }
 
-function InstallationState({ health }: { health: InstallationHealth }) {
+function InstallationState({ health, isOperator, now }: Shown & { health: InstallationHealth }) {
   const language = useLanguage();
   const problems = health.findings.filter(({ state }) => state !== 'ok');
   const isBroken = problems.some(({ state }) => state === 'fail');
@@ -52,46 +83,87 @@ function InstallationState({ health }: { health: InstallationHealth }) {
         <Card>
           <ul class="findings">
             {health.findings.map((finding) => (
-              <FindingItem key={finding.name} {...finding} />
+              <FindingItem key={finding.name} {...finding} isOperator={isOperator} freeBytes={health.free_bytes} />
             ))}
           </ul>
-          <p class="quiet-text">{language.say('health.more')}</p>
-          <pre class="command">sendlark doctor</pre>
         </Card>
-        <Card title={language.say('health.facts')}>
-          <Facts
-            facts={[
-              { label: language.say('health.version'), value: health.version },
-              { label: language.say('health.node'), value: health.node },
-              { label: language.say('health.clock'), value: <Time at={new Date(health.now)} /> },
-              {
-                label: language.say('health.courier'),
-                value: health.relays.join(', ') || language.say('health.outbox'),
-              },
-              { label: language.say('health.database'), value: language.bytes(health.database_bytes) },
-              { label: language.say('health.disk'), value: language.bytes(health.free_bytes) },
-              {
-                label: language.say('health.backup'),
-                value: backup === null ? language.say('health.noBackup') : <Time at={backup} />,
-              },
-            ]}
-          />
-        </Card>
+        <div>
+          {isOperator && <PublicAddress health={health} now={now} />}
+          <Card title={language.say('health.facts')}>
+            <Facts
+              facts={[
+                { label: language.say('health.version'), value: health.version },
+                { label: language.say('health.node'), value: health.node },
+                { label: language.say('health.clock'), value: <Time at={new Date(health.now)} /> },
+                {
+                  label: language.say('health.courier'),
+                  value: health.relays.join(', ') || language.say('health.outbox'),
+                },
+                { label: language.say('health.database'), value: language.bytes(health.database_bytes) },
+                { label: language.say('health.disk'), value: language.bytes(health.free_bytes) },
+                {
+                  label: language.say('health.backup'),
+                  value: backup === null ? language.say('health.noBackup') : <Time at={backup} />,
+                },
+              ]}
+            />
+          </Card>
+        </div>
       </div>
     </>
   );
 }
 
-function FindingItem({ name, state, found, advice }: Finding) {
+/** What was seen of the address in the links of mails, and the button that looks at it from outside. */
+function PublicAddress({ health, now }: { health: InstallationHealth; now: Date }) {
+  const language = useLanguage();
+  const seen = recordTime(health.address_seen_at);
+  const finding = seen && health.findings.find(({ name }) => name === 'Public address');
+  return (
+    <div id="address">
+      <Card title={language.say('health.name.Public address')}>
+        {health.public_url === '' ? (
+          <p>{language.say('health.address.unset')}</p>
+        ) : (
+          <>
+            <p class="browser">
+              <a href={health.public_url}>{health.public_url}</a>
+            </p>
+            {finding ? (
+              <>
+                <p class="found">
+                  <Badge tone={TONES[finding.state]}>{language.say(`health.${finding.state}`)}</Badge>{' '}
+                  {language.sentence(finding.found)}
+                </p>
+                <p class="quiet-text">{language.say('health.address.seen', { time: language.relative(seen, now) })}</p>
+              </>
+            ) : (
+              <p class="quiet-text">{language.say('health.address.unseen')}</p>
+            )}
+            <form method="post" action="/settings/health/public-address">
+              <Button look="plain">{language.say('health.address.look')}</Button>
+            </form>
+          </>
+        )}
+      </Card>
+    </div>
+  );
+}
+
+function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Finding & FindingShown) {
   const language = useLanguage();
   const explained = EXPLAINED.find((one) => one === name);
+  const page = PAGES.find((one) => one.name === name);
+  // The facts give the same size, so both say it in the same unit.
+  const text =
+    name === 'Disk' ? language.say('health.free', { size: language.bytes(freeBytes) }) : language.sentence(found);
   return (
     <li>
       <h2>
         {explained ? language.say(`health.name.${explained}`) : name}{' '}
         <Badge tone={TONES[state]}>{language.say(`health.${state}`)}</Badge>
       </h2>
-      <p class="found">{language.sentence(found)}</p>
+      <p class="found">{text}</p>
       {state !== 'ok' && explained && <p class="quiet-text">{language.say(`health.why.${explained}`)}</p>}
       {advice.length > 0 && (
         <>
@@ -102,6 +174,13 @@ function FindingItem({ name, state, found, advice }: Finding) {
             ))}
           </ul>
         </>
+      )}
+      {state !== 'ok' && page && (isOperator || !page.isForOperators) && (
+        <p>
+          <LinkButton look="plain" href={page.href}>
+            {language.say(page.label)}
+          </LinkButton>
+        </p>
       )}
     </li>
   );

@@ -22,7 +22,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await app.register(auditScreen);
   await app.register(senderScreen, deps);
   await app.register(senderForms);
-  await app.register(healthScreen);
+  await app.register(healthScreen, deps);
   await app.register(backupScreen);
   await app.register(accountScreen, deps);
   await app.register(sessionScreen, deps);

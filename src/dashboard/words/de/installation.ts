@@ -142,8 +142,14 @@ export const installation: Translation<typeof english> = {
   'health.fail': 'Gestört',
   'health.cure': 'Was zu tun ist',
   'health.facts': 'Daten',
-  'health.more':
-    'Diese Seite fragt nichts außerhalb des Rechners. Dieser Befehl fragt auch Relays, DNS und die öffentliche Adresse und liest die ganze Datenbank:',
+  'health.free': '{size} frei neben der Datenbank',
+  'health.go.Backup': 'Zu den Sicherungen',
+  'health.go.DNS': 'Zu den Absendern',
+  'health.address.unset':
+    'Die Einstellung PUBLIC_URL ist nicht gesetzt, deshalb führen die Links in Mails nur auf diesen Rechner. Setzen kann sie, wer den Rechner betreut.',
+  'health.address.seen': 'Nachgesehen: {time}.',
+  'health.address.unseen': 'Dorthin führen die Links in Mails. Ob sie hier ankommen, hat noch niemand nachgesehen.',
+  'health.address.look': 'Jetzt von außen nachsehen',
   'health.version': 'Version',
   'health.node': 'Node',
   'health.clock': 'Uhr',
@@ -161,6 +167,8 @@ export const installation: Translation<typeof english> = {
   'health.name.Relay': 'Relay',
   'health.name.Backup': 'Sicherung',
   'health.name.Files': 'Dateien',
+  'health.name.DNS': 'DNS der Absender',
+  'health.name.Public address': 'Öffentliche Adresse',
   'health.why.Settings': 'Links in Mails, Abmelden mit einem Klick und das Protokoll der Adressen hängen davon ab.',
   'health.why.Disk': 'Ist die Platte voll, wird nichts gesendet, importiert oder gespeichert.',
   'health.why.Clock': 'Zeitpläne und Automationen folgen der Uhr des Rechners.',
@@ -169,4 +177,7 @@ export const installation: Translation<typeof english> = {
   'health.why.Relay': 'Jede Mail geht darüber hinaus: Es ist der Mailserver, der für Sie sendet.',
   'health.why.Backup': 'Alles liegt in einer Datei: Ohne Kopie anderswo ist nach einem Plattenschaden alles weg.',
   'health.why.Files': 'In ihnen stehen personenbezogene Daten, Schlüssel und Geheimnisse.',
+  'health.why.DNS':
+    'Empfänger fragen das DNS, ob Mails wirklich von Ihnen sind, und verschieben in den Spam, was nicht besteht.',
+  'health.why.Public address': 'Abmelden, Einstellungen, Bilder und Klicks laufen alle darüber.',
 };

@@ -1,5 +1,6 @@
 /** German: the sentences with which the service says why something was not done or what it found, by their code. */
 import type { SentenceCode } from '../../../sentences.ts';
+import { checkSentences } from './check-sentences.ts';
 
 export const sentences: Readonly<Record<SentenceCode, string>> = {
   unsubscribed_all: 'Von allen Mails abgemeldet',
@@ -193,6 +194,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   backup_old: 'Die letzte ist {days} Tage alt',
   backup_cure: 'Machen Sie jeden Tag eine, auf eine andere Platte: sendlark backup DATEI',
 
+  ...checkSentences,
   dns_silent: 'Das DNS antwortet nicht ({code})',
   dns_silent_cure: 'Versuchen Sie es noch einmal.',
   dns_no_record: 'Kein Eintrag',

@@ -132,8 +132,14 @@ export const installation = {
   'health.fail': 'Broken',
   'health.cure': 'What to do',
   'health.facts': 'Facts',
-  'health.more':
-    'This page asks nothing outside the machine. This command also asks relays, DNS and the public address, and reads the whole database:',
+  'health.free': '{size} free beside the database',
+  'health.go.Backup': 'Open the backups',
+  'health.go.DNS': 'Open the senders',
+  'health.address.unset':
+    'The setting PUBLIC_URL is not set, so the links in mails lead to this machine only. Whoever looks after the machine sets it.',
+  'health.address.seen': 'Looked at {time}.',
+  'health.address.unseen': 'The links in mails lead there. Nobody has looked yet whether they lead back here.',
+  'health.address.look': 'Look from outside now',
   'health.version': 'Version',
   'health.node': 'Node',
   'health.clock': 'Clock',
@@ -151,6 +157,8 @@ export const installation = {
   'health.name.Relay': 'Relay',
   'health.name.Backup': 'Backup',
   'health.name.Files': 'Files',
+  'health.name.DNS': 'DNS of the senders',
+  'health.name.Public address': 'Public address',
   'health.why.Settings': 'Links in mails, one-click unsubscribing and the log of addresses depend on them.',
   'health.why.Disk': 'With a full disk nothing is sent, imported or saved.',
   'health.why.Clock': 'Schedules and automations follow the clock of the machine.',
@@ -159,4 +167,6 @@ export const installation = {
   'health.why.Relay': 'Every mail leaves through it: it is the mail server that sends for you.',
   'health.why.Backup': 'Everything is in one file: without a copy elsewhere, a broken disk ends it all.',
   'health.why.Files': 'They hold personal data, keys and secrets.',
+  'health.why.DNS': 'Receivers ask the DNS whether mail is really yours, and put what fails into spam.',
+  'health.why.Public address': 'Unsubscribing, preferences, pictures and clicks all go through it.',
 } as const;

@@ -1,0 +1,40 @@
+/** The sentences on what a look at the world outside found, with their codes; part of those in sentences.ts. */
+
+export const CHECK_SENTENCES = {
+  // What a look at the public address found, and what to do.
+  address_none: 'PUBLIC_URL is not set',
+  address_leads_here: '{url} leads here',
+  address_certified: '{url} leads here, with a certificate until {day}',
+  address_ends_soon: '{url} leads here, but its certificate ends on {day}',
+  certificate_renewal:
+    'Look why the reverse proxy did not renew it, and renew it: browsers warn people who click a link otherwise.',
+  certificate_expired: 'the certificate of {host} expired on {day}',
+  certificate_name: 'the certificate at {host} is for other names: {names}',
+  certificate_name_cure: 'Have the reverse proxy get a certificate for {host}.',
+  certificate_untrusted: 'browsers do not trust the certificate of {host} ({code})',
+  certificate_untrusted_cure:
+    "Have the reverse proxy get one from Let's Encrypt, as Caddy does by itself. If it has one, it must send the intermediate certificate too.",
+  address_redirects: '{url} leads on to {where}',
+  address_redirects_cure:
+    'Set PUBLIC_URL to the address it leads on to, or take the redirect out of the reverse proxy.',
+  address_other: '{url} leads to something else ({status})',
+  address_elsewhere: '{url} leads to another installation of Sendlark, or to an older release',
+  address_other_cure:
+    'Have the reverse proxy pass everything for {host} to this service, and look whether its DNS leads to this machine.',
+  address_unknown: 'the DNS has no address for {host}',
+  address_unknown_cure:
+    'Where its domain is managed, add an A or AAAA record for {host} with the address of this machine.',
+  address_refused: 'nobody listens at {host}, port {port}',
+  address_refused_cure:
+    'Start the reverse proxy, let the firewall pass port {port}, and look whether the DNS of {host} leads to this machine.',
+  address_silent: '{host} gives no answer on port {port}',
+  address_silent_cure:
+    'Look whether the DNS of {host} leads to this machine and the firewall passes port {port}. Some networks keep a machine from its own public address: then open {url} from another one.',
+  address_broken: '{url} cannot be reached: {reason}',
+
+  // What was seen of the DNS of all senders' domains.
+  domains_passed: 'the records of all senders are as they should be',
+  domains_weak: '{domain} has remarks: {checks}',
+  domains_failed: '{domain} fails: {checks}',
+  domains_cure: 'Settings › Senders has the records to add.',
+} as const;

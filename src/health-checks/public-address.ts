@@ -1,0 +1,186 @@
+/** Whether the links in mails lead back to this service, and with what certificate. Only the address of PUBLIC_URL is asked. */
+import { randomBytes } from 'node:crypto';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { TLSSocket } from 'node:tls';
+import type { Database } from 'better-sqlite3';
+import type { Tokens } from '../delivery/links/tokens.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
+import type { CheckResult, Finding } from './finding.ts';
+
+const NAME = 'Public address';
+const PATIENCE_MS = 10_000;
+/** What is read of an answer, and shown of somebody else's text. */
+const MOST_BYTES = 4096;
+const MOST_SHOWN = 200;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A certificate that ends sooner was not renewed when it should have been: 30 days before its end. */
+const SOON_MS = 14 * DAY_MS;
+const PURPOSE = 'healthz';
+const KEPT = 'public_address_seen';
+
+interface Answer {
+  status: number;
+  /** Where a redirect leads; empty for none. */
+  location: string;
+  body: string;
+  /** Null: the address has no TLS. */
+  certificate: Certificate | null;
+}
+
+interface Certificate {
+  /** Why it is not accepted, as node:tls names it; null where it is. */
+  fault: string | null;
+  names: string;
+  endsAt: Date;
+}
+
+/** What /healthz answers to a challenge: only a service with the secrets of this database can. */
+export function proofOf(tokens: Tokens, challenge: string): string {
+  return tokens.sign(PURPOSE, challenge);
+}
+
+/** Asks PUBLIC_URL, and says in words what is wrong. Ends within ten seconds; nothing is thrown. `now` is epoch milliseconds. */
+export async function publicAddressCheck(publicUrl: string, tokens: Tokens, now: number): Promise<Finding> {
+  if (publicUrl === '') return { name: NAME, state: 'warn', found: SENTENCES.address_none };
+  const challenge = randomBytes(16).toString('hex');
+  try {
+    const answer = await ask(new URL(`/healthz?challenge=${challenge}`, publicUrl));
+    return { name: NAME, ...judge(publicUrl, answer, (proof) => tokens.read(PURPOSE, proof) === challenge, now) };
+  } catch (error) {
+    return { name: NAME, state: 'fail', ...unreachable(publicUrl, error) };
+  }
+}
+
+function ask(url: URL): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    // A bad certificate is judged here, so that its name and end can be told.
+    const options = { agent: false, rejectUnauthorized: false, headers: { accept: 'application/json' } } as const;
+    const call = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
+    const timer = setTimeout(() => call.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })), PATIENCE_MS);
+    call.on('error', reject);
+    call.on('close', () => clearTimeout(timer));
+    call.on('response', (response) => {
+      const certificate = response.socket instanceof TLSSocket ? certificateOf(response.socket) : null;
+      response.on('error', reject);
+      readBody(response, (body) => {
+        resolve({ status: response.statusCode ?? 0, location: response.headers.location ?? '', body, certificate });
+        call.destroy();
+      });
+    });
+    call.end();
+  });
+}
+
+function readBody(response: IncomingMessage, done: (body: string) => void): void {
+  let body = '';
+  response.setEncoding('utf8');
+  response.on('data', (part: string) => {
+    body += part;
+    if (body.length > MOST_BYTES) done(body);
+  });
+  response.on('end', () => done(body));
+}
+
+function certificateOf(socket: TLSSocket): Certificate {
+  const { subject, subjectaltname, valid_to } = socket.getPeerCertificate();
+  const names = subjectaltname?.replaceAll(/(?:DNS|IP Address):/g, '') || String(subject?.CN ?? '');
+  return {
+    fault: socket.authorized ? null : String(socket.authorizationError),
+    names: shortened(names),
+    endsAt: new Date(valid_to),
+  };
+}
+
+function judge(url: string, answer: Answer, isProof: (proof: string) => boolean, now: number): CheckResult {
+  const { host } = new URL(url);
+  const { status, location, certificate } = answer;
+  const day = certificate?.endsAt.toISOString().slice(0, 10) ?? '';
+  if (certificate?.fault)
+    return { state: 'fail', ...certificateFault(certificate.fault, { host, day, ...certificate }) };
+  if (status >= 300 && status < 400 && location !== '') {
+    const found = sentence('address_redirects', { url, where: shortened(location) });
+    return { state: 'fail', found, advice: [SENTENCES.address_redirects_cure] };
+  }
+  const { alive, proof } = jsonOf(answer.body);
+  if (status !== 200 || alive !== true || typeof proof !== 'string' || !isProof(proof)) {
+    const code = status === 200 && alive === true ? 'address_elsewhere' : 'address_other';
+    return {
+      state: 'fail',
+      found: sentence(code, { url, status }),
+      advice: [sentence('address_other_cure', { host })],
+    };
+  }
+  if (certificate === null) return { state: 'ok', found: sentence('address_leads_here', { url }) };
+  return certificate.endsAt.getTime() - now < SOON_MS
+    ? { state: 'warn', found: sentence('address_ends_soon', { url, day }), advice: [SENTENCES.certificate_renewal] }
+    : { state: 'ok', found: sentence('address_certified', { url, day }) };
+}
+
+function certificateFault(fault: string, values: { host: string; day: string; names: string }) {
+  if (fault === 'CERT_HAS_EXPIRED') {
+    return { found: sentence('certificate_expired', values), advice: [SENTENCES.certificate_renewal] };
+  }
+  if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return { found: sentence('certificate_name', values), advice: [sentence('certificate_name_cure', values)] };
+  }
+  const found = sentence('certificate_untrusted', { ...values, code: shortened(fault) });
+  return { found, advice: [SENTENCES.certificate_untrusted_cure] };
+}
+
+function unreachable(publicUrl: string, error: unknown): { found: string; advice: string[] } {
+  const url = new URL(publicUrl);
+  const values = { host: url.hostname, port: url.port || (url.protocol === 'https:' ? 443 : 80), url: publicUrl };
+  const { code, message }: { code?: unknown; message?: unknown } = Object(error);
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return { found: sentence('address_unknown', values), advice: [sentence('address_unknown_cure', values)] };
+  }
+  if (code === 'ETIMEDOUT' || code === 'EHOSTUNREACH') {
+    return { found: sentence('address_silent', values), advice: [sentence('address_silent_cure', values)] };
+  }
+  const advice = [sentence('address_refused_cure', values)];
+  if (code === 'ECONNREFUSED') return { found: sentence('address_refused', values), advice };
+  const reason = shortened(String(message || code));
+  return { found: sentence('address_broken', { ...values, reason }), advice };
+}
+
+function jsonOf(text: string): { alive?: unknown; proof?: unknown } {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** One short line of what somebody else said. */
+function shortened(text: string): string {
+  return text
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MOST_SHOWN);
+}
+
+interface Seen {
+  /** What PUBLIC_URL was. */
+  url: string;
+  /** Epoch milliseconds. */
+  at: number;
+  finding: Finding;
+}
+
+/** Keeps what was found, in place of what was found before. */
+export function recordPublicAddress(client: Database, seen: Seen): void {
+  client
+    .prepare(
+      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    )
+    .run(KEPT, JSON.stringify(seen));
+}
+
+/** What was found last of this address, and when; null where it was not looked at. */
+export function findPublicAddress(client: Database, publicUrl: string): Seen | null {
+  const value = client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(KEPT);
+  if (value === undefined) return null;
+  const seen: Seen = JSON.parse(value);
+  return seen.url === publicUrl ? seen : null;
+}
