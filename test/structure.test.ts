@@ -117,6 +117,18 @@ t.test('folders are small enough to keep in mind', async (t) => {
   t.strictSame(crowded, [], `folders of at most ${MAX_FILES} files`);
 });
 
+t.test(
+  'what leads from a source to a folder beside `src` is two folders deep, as the scripts of the binary are',
+  async (t) => {
+    const leading = files.filter((file) => /new URL\(\s*'\.\.\//.test(textOf(file)));
+    t.not(leading.length, 0);
+    for (const file of leading) {
+      const up = [...textOf(file).matchAll(/new URL\(\s*'((?:\.\.\/)+)/g)].map(([, path = '']) => path);
+      t.strictSame([file.split('/').length, new Set(up)], [2, new Set(['../../'])], file);
+    }
+  },
+);
+
 t.test('a test imports set-ups from its own folder, one above it or test/support', async (t) => {
   const wrong = relativeImports('test')
     .filter(([file, target]) => {

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
+import { DATA } from '../database/data-folder.ts';
 
 /** The build's output (`scripts/build-browser.js`), by the same path from the sources, from dist and in the single executable. */
 const FOLDER = new URL('../../dist/browser/', import.meta.url);
 const PREFIX = '/assets/';
-const TEMPLATES = new URL('../../data/templates/', import.meta.url);
+const TEMPLATES = new URL('templates/', DATA);
 
 /** A script or style sheet, and the files it imports. */
 interface Built {

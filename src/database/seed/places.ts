@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import type { Database } from 'better-sqlite3';
+import { DATA } from '../data-folder.ts';
 
 /** The folder of the data; data/places/README.md describes the format of each file. */
-export const PLACES = new URL('../../../data/places/', import.meta.url);
+export const PLACES = new URL('places/', DATA);
 
 export interface PlacesIndex {
   /** How many cities there are, which is also the highest id. */

@@ -1,9 +1,10 @@
 /** The built-in design templates: the files in data/templates and their rows in the database. */
 import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { DATA } from '../data-folder.ts';
 
 /** The folder of index.json and, for each template, its source (.json) and the files made from it (.html, .png). */
-const TEMPLATES = new URL('../../../data/templates/', import.meta.url);
+const TEMPLATES = new URL('templates/', DATA);
 
 /** An entry of index.json. Its files are named like its preview image. */
 export interface BuiltIn {
