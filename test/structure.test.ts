@@ -14,6 +14,7 @@ const LAYERS = [
     'config.ts',
     'failure.ts',
     'field-errors.ts',
+    'packed-content.ts',
     'picture-ids.ts',
     'reply-kind.ts',
     'sentences.ts',

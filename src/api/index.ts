@@ -48,6 +48,7 @@ import { templateRoutes } from './templates.ts';
 import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
 import { userRoutes } from './users.ts';
 import { useRoutes } from './uses.ts';
+import { versionRoutes } from './versions.ts';
 
 /** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -80,6 +81,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(contactPersonRoutes, deps);
   await app.register(contactJobRoutes, deps);
   await app.register(fieldRoutes, deps);
+  await app.register(versionRoutes, deps);
   await app.register(templateRoutes, deps);
   await app.register(ownTemplateRoutes, deps);
   await app.register(singleSendRoutes, deps);

@@ -10,6 +10,7 @@ import type { Frozen } from '../delivery/content/freeze.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { SENTENCES } from '../sentences.ts';
+import { closeVersion } from '../templates/mail-content.ts';
 import {
   type Automation,
   type AutomationActionDeps,
@@ -180,6 +181,8 @@ export async function changeMail(
     // What was frozen must be what is stored.
     if (!isOnlyAsked && before.updated_at !== seen.updated_at) throw conflict(SENTENCES.changed_meanwhile);
     const after = { ...before, ...columns, changed_by: userId, updated_at: stamp };
+    // Choosing a template replaces everything, so what was there before is kept.
+    if (input.template_id !== undefined) closeVersion(db, 'automation_mail', before.id);
     db.update(automationSchedules)
       .set({ ...columns, changed_by: userId, updated_at: stamp })
       .where(eq(automationSchedules.id, before.id))

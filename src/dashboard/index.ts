@@ -21,6 +21,7 @@ import { pictureScreens } from './screens/pictures/pictures.tsx';
 import { segmentScreens } from './screens/segments/segments.tsx';
 import { settingsScreens } from './screens/settings/settings.tsx';
 import { templateScreens } from './screens/templates/templates.tsx';
+import { versionScreens } from './screens/versions/versions.tsx';
 import { loginPages } from './sign-in/login.tsx';
 import { welcomePages } from './sign-in/welcome.tsx';
 import { guardPages, requireSignIn } from './signed-in.ts';
@@ -50,6 +51,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(segmentScreens);
     await screens.register(listScreens);
     await screens.register(templateScreens);
+    await screens.register(versionScreens);
     await screens.register(pictureScreens);
     await screens.register(settingsScreens, signing);
   });

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import { packContent } from '../packed-content.ts';
 import { findPictureIds } from '../picture-ids.ts';
 import { replyKind } from '../reply-kind.ts';
 import { fold } from './fold.ts';
@@ -39,6 +40,13 @@ export function connect(path: string): Db {
   client.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : ''));
   client.function('picture_ids', { deterministic: true }, (text) =>
     findPictureIds(typeof text === 'string' ? text : ''),
+  );
+  client.function('packed_content', { deterministic: true }, (template_id, template_json, template_html) =>
+    packContent({
+      template_id: Number(template_id),
+      template_json: String(template_json ?? ''),
+      template_html: String(template_html ?? ''),
+    }),
   );
   client.function('reply_kind', { deterministic: true }, (reply) =>
     typeof reply === 'string' ? replyKind(reply) : '',

@@ -13,6 +13,11 @@ const DELETED: readonly [table: string, ids: string][] = [
        WHERE a.deleted_at IS NOT NULL)`,
   ],
   ['enrolments', childrenOfDeleted('enrolments', 'automation_id', 'automations')],
+  [
+    'mail_versions',
+    `SELECT id FROM mail_versions WHERE kind = 'automation_mail' AND owner_id IN (
+       SELECT s.id FROM automation_schedules s JOIN automations a ON a.id = s.automation_id WHERE a.deleted_at IS NOT NULL)`,
+  ],
   ['automation_schedules', childrenOfDeleted('automation_schedules', 'automation_id', 'automations')],
   ['automations', 'SELECT id FROM automations WHERE deleted_at IS NOT NULL'],
   ['segment_recipients', childrenOfDeleted('segment_recipients', 'segment_id', 'segments')],

@@ -11,19 +11,38 @@ import {
   singleSends,
 } from '../database/schema/index.ts';
 import { conflict, notFound } from '../failure.ts';
+import type { MailContent } from '../packed-content.ts';
 import { SENTENCES } from '../sentences.ts';
 import type { SingleSendActionDeps } from '../single-sends/actions.ts';
+import { changeUnsent } from '../single-sends/status.ts';
 import { changeTemplate, requireTemplate, templateCodes } from '../templates/own-templates.ts';
 import type { Design, TemplateCode } from './designs.ts';
 
 /**
- * Stores new template code. A mail of a live automation gets a new revision of its mailing; a queued single send stays queued and is
- * sent with the new code. Throws 409 when a single send has started, or a live automation could not send this code.
+ * Stores new template code of the user with this id, if it is known. A mail of a live automation gets a new revision of its mailing; a
+ * queued single send stays queued and is sent with the new code. Throws 409 when a single send has started, or a live automation could
+ * not send this code.
  */
-export async function saveDesign(deps: SingleSendActionDeps, design: Design, code: TemplateCode): Promise<void> {
+export async function saveDesign(
+  deps: SingleSendActionDeps,
+  design: Design,
+  code: TemplateCode,
+  userId: number | null,
+): Promise<void> {
   if (design.kind === 'template') return saveTemplate(deps, design, code);
-  if (design.kind === 'single') saveSingleSend(deps, design.id, code);
-  else await saveSchedule(deps, design.id, code);
+  await saveContent(deps, design.kind, design.id, code, userId);
+}
+
+/** Stores what a single send or a schedule is made of, like `saveDesign`. Also throws 404. */
+export async function saveContent(
+  deps: SingleSendActionDeps,
+  kind: 'single' | 'schedule',
+  id: number,
+  content: TemplateCode & Partial<MailContent>,
+  userId: number | null,
+): Promise<void> {
+  if (kind === 'single') saveSingleSend(deps, id, content, userId);
+  else await saveSchedule(deps, id, content, userId);
   deps.wake();
 }
 
@@ -37,34 +56,42 @@ async function saveTemplate(
   db.transaction(save, { behavior: 'immediate' });
 }
 
-function saveSingleSend({ db, clock }: SingleSendActionDeps, id: number, code: TemplateCode): void {
+function saveSingleSend(
+  { db, clock }: SingleSendActionDeps,
+  id: number,
+  content: TemplateCode & Partial<MailContent>,
+  userId: number | null,
+): void {
   db.transaction(
     (tx) => {
       const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
       if (send === undefined) throw notFound('Record not found');
       if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(SENTENCES.not_changeable);
-      tx.update(singleSends)
-        .set({
-          template_json: code.template_json || null,
-          template_html: code.template_html || null,
-          changed_by: null,
-          updated_at: isoTimestamp(clock.now()),
-        })
-        .where(eq(singleSends.id, id))
-        .run();
+      changeUnsent(db, id, {
+        ...content,
+        template_json: content.template_json || null,
+        template_html: content.template_html || null,
+        changed_by: userId,
+        updated_at: isoTimestamp(clock.now()),
+      });
     },
     { behavior: 'immediate' },
   );
 }
 
-async function saveSchedule(deps: SingleSendActionDeps, id: number, code: TemplateCode): Promise<void> {
+async function saveSchedule(
+  deps: SingleSendActionDeps,
+  id: number,
+  content: TemplateCode & Partial<MailContent>,
+  userId: number | null,
+): Promise<void> {
   const { db, clock } = deps;
   const read = () => {
     const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
     if (schedule === undefined) throw notFound('Record not found');
     return schedule;
   };
-  const schedule = { ...read(), ...code };
+  const schedule = { ...read(), ...content };
   const frozen = await freezeSchedule(deps, schedule);
   const now = isoTimestamp(clock.now());
   db.transaction(
@@ -76,7 +103,7 @@ async function saveSchedule(deps: SingleSendActionDeps, id: number, code: Templa
         createScheduleMailing(db, automation, schedule, frozen, now);
       }
       tx.update(automationSchedules)
-        .set({ ...code, changed_by: null, updated_at: now })
+        .set({ ...content, changed_by: userId, updated_at: now })
         .where(eq(automationSchedules.id, id))
         .run();
     },

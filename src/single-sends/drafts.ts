@@ -17,7 +17,7 @@ import {
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { Failure, type FieldErrors } from '../failure.ts';
 import { messages } from '../field-errors.ts';
-import { withTemplateCopied } from '../templates/mail-content.ts';
+import { closeVersion, withTemplateCopied } from '../templates/mail-content.ts';
 import {
   type Change,
   NO_DATE,
@@ -121,6 +121,8 @@ export function saveDraft(
         changed_by: userId,
         updated_at: isoTimestamp(clock.now()),
       };
+      // Choosing a template replaces everything, so what was there before is kept.
+      if (input.template_id !== undefined) closeVersion(db, 'single_send', before.id);
       if (before.status === SINGLE_SEND_STATUS.queued) requireComplete({ ...before, ...columns });
       changeUnsent(db, before.id, columns);
       return columns.updated_at;

@@ -6,6 +6,7 @@ import {
   automationSchedules,
   automations,
   designTemplates,
+  mailVersions,
   ownTemplates,
   singleSends,
 } from '../database/schema/index.ts';
@@ -122,4 +123,12 @@ export function findTemplateCodes(db: Db, accountId: number, id: unknown): Templ
     .from(designTemplates)
     .where(eq(designTemplates.id, Number(id)))
     .get();
+}
+
+/** Has the next change of a mail's content make a version of its own, however soon it comes. */
+export function closeVersion(db: Db, kind: Mail['kind'], id: number): void {
+  db.update(mailVersions)
+    .set({ is_open: 0 })
+    .where(and(eq(mailVersions.kind, kind), eq(mailVersions.owner_id, id), eq(mailVersions.is_open, 1)))
+    .run();
 }

@@ -85,6 +85,8 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     const form = { action: 'move', strIds: [contacts[1].id], to_contact_type_id: contactTypeId, ...more };
     return String((await ask('POST', '/contacts/jobs/start', { form })).job.id);
   };
+  await ask('POST', '/single/send/save', { form: { utr: scheduled, template_html: '<p>Hello again</p>' } });
+  const { versions } = await ask('GET', '/versions/list', { query: { mail_utr: scheduled } });
   const failed = await send(now);
   const doneJob = await startJob(world.contactTypes[1]);
   const readyJob = await startJob(world.contactTypes[1], { needs_confirmation: 1 });
@@ -135,6 +137,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       mails: idsOf(mails),
       pictures: idsOf(pictures),
       templates: idsOf(templates),
+      versions: idsOf(versions),
       users: invited.map(String),
       // Not those of the last user, who is removed before the sessions are.
       sessions: idsOf(sessions).slice(0, -1),
@@ -237,6 +240,7 @@ const NAMED: Record<string, string> = {
   unsubscribe_group_id: 'groups',
   unsubscribe_groups_id: 'groups',
   upload_id: 'uploads',
+  version_id: 'versions',
 };
 
 const UNIQUE = new Set(['email', 'field_name']);

@@ -102,7 +102,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   app.post<Call>('/design/:token', { onRequest }, async (request) => {
     const design = requireDesign(request.params.token);
     await withinShare(design.user_id, async () =>
-      saveDesign(deps, design, await readTemplateCode(design, request.body)),
+      saveDesign(deps, design, await readTemplateCode(design, request.body), signedIn(request, design)),
     );
     return { message: 'Saved' };
   });
@@ -134,6 +134,11 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     await withinShare(design.user_id, () => queueTestMail(deps, design, [address]));
     return { message: `A test is on its way to ${address.address}` };
   });
+}
+
+/** The id of the user who is signed in, if they are of the mail's account; null for whoever only has the link. */
+function signedIn({ session }: FastifyRequest<Call>, { user_id }: Design): number | null {
+  return session?.user.accountId === user_id ? session.user.id : null;
 }
 
 /** A trimmed text from a JSON body; empty when it is not a text. */

@@ -10,3 +10,4 @@ export * from './reference.ts';
 export * from './states.ts';
 export * from './templates.ts';
 export * from './users.ts';
+export * from './versions.ts';

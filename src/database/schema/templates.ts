@@ -4,8 +4,8 @@ import { user } from './accounts.ts';
 import { id, line, stamps } from './columns.ts';
 
 /**
- * The templates of accounts. Their ids begin at 1001, above those of the built-in ones, so that no id means both. Mails made of one have a copy of its code, so that changing or deleting it leaves them as they
- * are.
+ * The templates of accounts. Their ids begin at 1001, above those of the built-in ones, so that no id means both. Mails made of one have
+ * a copy of its code, so that changing or deleting it leaves them as they are.
  */
 export const ownTemplates = sqliteTable(
   'own_templates',

@@ -54,6 +54,8 @@ const RECORDS: Record<string, string> = {
   users: 'User',
   uses: 'PictureUse',
   verifications: 'SenderVerification',
+  version: 'Version',
+  versions: 'ListedVersion',
   unsubscribesGroup: 'UnsubscribeGroup',
   unsubscribesGroups: 'ListedUnsubscribeGroup',
   '/contacts/imports/look upload': 'UploadedFile',
@@ -79,6 +81,7 @@ const RECORDS: Record<string, string> = {
   '/single-send/report report': 'SingleSendReport',
   '/single/send/preview preview': 'SingleSendPreview',
   '/templates/list templates': 'ListedTemplate',
+  '/versions/list mail': 'VersionedMail',
   '/unsubscribes-groups/recipients-list recipients': 'GroupRecipient',
 };
 

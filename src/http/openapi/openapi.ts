@@ -56,6 +56,10 @@ const TAGS = [
     name: 'Senders',
     description: 'Who mails come from. The owner of an address confirms it by the link in a verification mail.',
   },
+  {
+    name: 'Versions',
+    description: 'What single sends and mails of automations were made of before, to look at and to bring back.',
+  },
   { name: 'Pictures', description: 'Pictures that mails load from this service, and where they are used.' },
   { name: 'Design pages', description: 'Pages on which whoever has the link can design a mail, without keys.' },
   { name: 'Places', description: 'The reference data: countries, states and cities.' },

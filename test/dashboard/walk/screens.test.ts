@@ -23,6 +23,7 @@ const NO_SCREENS = new Map([
   ['/mailings/:utr/links/mail', 'a frame within its screen'],
   ['/templates/:id/mail', 'a frame within its screen'],
   ['/templates/:id/design', 'a frame around the designer, which has tests of its own'],
+  ['/versions/:utr/:id/mail', 'a frame within its screen'],
   ['/outbox/:id/html', 'a frame within its screen'],
 ]);
 

@@ -66,6 +66,8 @@ export const SCREENS: readonly Screen[] = [
   { name: 'templates-empty', path: '/templates', account: 'empty' },
   { name: 'templates-new', path: '/templates/new' },
   { name: 'template', path: '/templates/1001', picture: 'light' },
+  { name: 'versions', path: '/versions/:draft', picture: 'light' },
+  { name: 'versions-empty', path: '/versions/:emptyDraft', account: 'empty' },
   { name: 'pictures', path: '/pictures', picture: 'light' },
   { name: 'pictures-none', path: '/pictures?search=nothing' },
   { name: 'pictures-empty', path: '/pictures', account: 'empty' },
@@ -113,6 +115,6 @@ export const WALKS = {
   mailings: screensNamed(/^(home|mailing(?!-edit))/),
   compose: screensNamed(/^mailing-edit/),
   people: screensNamed(/^(people|person|automation)/),
-  lists: screensNamed(/^(left|outbox|picture|template)/),
-  settings: screensNamed(/^(?!home|mailing|people|person|automation|left|outbox|picture|template)/),
+  lists: screensNamed(/^(left|outbox|picture|template|version)/),
+  settings: screensNamed(/^(?!home|mailing|people|person|automation|left|outbox|picture|template|version)/),
 };

@@ -100,7 +100,7 @@ function englishIn(texts: readonly string[]): string[] {
 
 /** What Tab has to reach: each control that is seen, and of the radio buttons of a group one. */
 const CONTROLS = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary, iframe, [tabindex="0"]')]
-  .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.type !== 'hidden' && e.tabIndex >= 0)
+  .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.type !== 'hidden' && e.tabIndex >= 0 && !e.closest('[inert]'))
   .filter((e) => e.type !== 'radio' || e.checked)`;
 
 /** Marks what has to be reached, and gives how many there are. */

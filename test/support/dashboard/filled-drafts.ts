@@ -16,8 +16,10 @@ export async function fillDrafts(
   const [must, mustEmpty] = [mustSucceed(t, app.one), mustSucceed(t, app.two)];
   const name = naming('Spring letter').slice(0, 200);
   const { utr: draft } = (await must('/single/send/draft', { single_send_name: name })) as { utr: string };
+  await must('/single/send/save', { utr: draft, template_id: 5 });
   await must('/single/send/save', {
     utr: draft,
+    template_id: 1,
     subject: `FREE for ((first_name|you)): ${name}`.slice(0, 200),
     preheader: 'News',
     recipient_id: ['contacts_1'],

@@ -15,6 +15,7 @@ import { segments } from './segments.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 import { templates } from './templates.ts';
+import { versions } from './versions.ts';
 
 export const de = {
   ...automations,
@@ -33,4 +34,5 @@ export const de = {
   ...settings,
   ...signIn,
   ...templates,
+  ...versions,
 };

@@ -173,6 +173,9 @@ function Mail({ draft: { utr, single_send_name, content: source }, template }: {
         <LinkButton look="plain" href={stepAddress(utr, 'html')}>
           {language.say('compose.content.paste')}
         </LinkButton>
+        <LinkButton look="quiet" href={`/versions/${utr}`}>
+          {language.say('versions.open')}
+        </LinkButton>
         {source !== 'none' && (
           <LinkButton look="quiet" href={withQuery('/templates/new', { mail: utr, name: single_send_name })}>
             {language.say('templates.keep')}

@@ -1,0 +1,172 @@
+/** The versions of a mail: what it was made of, when and by whom, how that looks, and bringing it back. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { READ } from '../../../http/pages/layout.ts';
+import { ApiClient, refusalText } from '../../api-client.ts';
+import { LinkButton } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { MailFrames } from '../../components/mail-frames.tsx';
+import { Badge, Empty, Notice } from '../../components/surface.tsx';
+import { setFlash } from '../../flash.ts';
+import { sendKeptMailFrame } from '../../mail-frame.ts';
+import { languageOf, sendPage } from '../../page.tsx';
+import { recordTime } from '../../record-time.ts';
+import { requireEditor, viewerOf } from '../../signed-in.ts';
+import { type Language, useLanguage } from '../../words/index.ts';
+
+const SEE_OTHER = 303;
+
+interface Version {
+  id: number;
+  made_by: string | null;
+  is_current: 0 | 1;
+  updated_at: string;
+}
+
+interface Versions {
+  mail: { kind: 'single_send' | 'automation_mail'; utr: string; name: string; subject: string };
+  versions: Version[];
+}
+
+interface Call {
+  Params: { utr: string; id: string };
+  Querystring: { version?: string };
+}
+
+const pathOf = (utr: string) => `/versions/${encodeURIComponent(utr)}`;
+
+export async function versionScreens(app: FastifyInstance): Promise<void> {
+  // Versions are for those who write mails.
+  app.addHook('onRequest', async (request) => requireEditor(request));
+
+  app.route<Call>({ method: READ, url: '/versions/:utr', handler: (request, reply) => show(request, reply) });
+
+  app.route<Call>({
+    method: READ,
+    url: '/versions/:utr/:id/mail',
+    handler: async (request, reply) => {
+      const query = { version_id: request.params.id };
+      const { version } = await new ApiClient(app, request).get<{ version: { html: string } }>(
+        '/versions/details',
+        query,
+      );
+      return sendKeptMailFrame(reply, version.html);
+    },
+  });
+
+  app.post<Call>('/versions/:utr/:id/restore', async (request, reply) => {
+    const { utr, id } = request.params;
+    const answer = await new ApiClient(app, request).send('POST', '/versions/restore', { version_id: id });
+    if (answer.message === undefined) return show(request, reply.code(answer.status), refusalText(answer));
+    setFlash(reply, 'good', 'versions.restored');
+    return reply.redirect(pathOf(utr), SEE_OTHER);
+  });
+
+  async function show(request: FastifyRequest<Call>, reply: FastifyReply, problem = '') {
+    const viewer = viewerOf(request);
+    const { utr } = request.params;
+    const { mail, versions } = await new ApiClient(app, request).get<Versions>('/versions/list', { mail_utr: utr });
+    const chosen = versions.find(({ id }) => String(id) === request.query.version) ?? versions[1] ?? versions[0];
+    const frame = {
+      title: languageOf(request, viewer).say('versions.title'),
+      section: mail.kind === 'single_send' ? 'mailings' : 'automations',
+      action: <Back mail={mail} />,
+    } as const;
+    return sendPage(request, reply, viewer, frame, <List {...{ utr, mail, versions, chosen, problem }} />);
+  }
+}
+
+function Back({ mail: { kind, utr } }: { mail: Versions['mail'] }) {
+  const language = useLanguage();
+  const isMailing = kind === 'single_send';
+  return (
+    <LinkButton look="plain" href={isMailing ? `/mailings/${utr}/edit/content` : `/automations/${utr}`}>
+      {language.say(isMailing ? 'compose.design.back' : 'versions.back.automation')}
+    </LinkButton>
+  );
+}
+
+interface Listed extends Versions {
+  utr: string;
+  /** The one that is shown. */
+  chosen: Version | undefined;
+  problem: string;
+}
+
+function List({ utr, mail, versions, chosen, problem }: Listed) {
+  const language = useLanguage();
+  return (
+    <div class="stack">
+      {problem && (
+        <Notice tone="bad" isNews>
+          {problem}
+        </Notice>
+      )}
+      <p>
+        <b>
+          <bdi>{mail.name}</bdi>
+        </b>
+        {mail.subject !== '' && (
+          <>
+            {' · '}
+            <bdi>{mail.subject}</bdi>
+          </>
+        )}
+      </p>
+      {chosen === undefined ? (
+        <Empty icon="mail" title={language.say('versions.empty.title')}>
+          {language.say('versions.empty.text')}
+        </Empty>
+      ) : (
+        <>
+          <p class="quiet-text">{language.say('versions.about')}</p>
+          <div class="versions">
+            <ol>
+              {versions.map((version) => (
+                <li key={version.id}>
+                  <a
+                    href={`${pathOf(utr)}?version=${version.id}`}
+                    {...(version.id === chosen.id && { 'aria-current': 'true' as const })}
+                  >
+                    <b>{when(language, version)}</b>
+                    <span class="small">{version.made_by ?? language.say('versions.nobody')}</span>
+                    {version.is_current === 1 && <Badge tone="good">{language.say('versions.now')}</Badge>}
+                  </a>
+                </li>
+              ))}
+            </ol>
+            <Shown utr={utr} version={chosen} />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Shown({ utr, version }: { utr: string; version: Version }) {
+  const language = useLanguage();
+  return (
+    <div class="stack">
+      <h2>{when(language, version)}</h2>
+      {version.is_current === 0 && (
+        <div class="buttons">
+          <Confirm
+            id="restore"
+            action={`${pathOf(utr)}/${version.id}/restore`}
+            label={language.say('versions.restore')}
+            look="primary"
+            title={language.say('versions.restore.title')}
+          >
+            <p>{language.say('versions.restore.text', { when: when(language, version) })}</p>
+          </Confirm>
+        </div>
+      )}
+      <MailFrames source={`${pathOf(utr)}/${version.id}/mail`} />
+      <p class="quiet-text">{language.say('mail.note')}</p>
+    </div>
+  );
+}
+
+function when(language: Language, { updated_at }: Version): string {
+  const time = recordTime(updated_at);
+  return time === null ? '' : language.dateTime(time);
+}

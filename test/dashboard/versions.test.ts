@@ -1,0 +1,59 @@
+/** The versions of a mail in the dashboard, by links and forms. */
+import t from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import { buildWorld } from '../support/account-records.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+
+/** Opens pages and sends forms as a user of this role. */
+function visitor(app: TestApp, { role = 'editor' as Role, accountId = 1, name = 'Ann' } = {}) {
+  const user = addPerson(app, role, { accountId, name, email: `${name}@example.org` });
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, user), 'accept-language': 'en' };
+  return {
+    open: (path: string) => app.page('GET', path, { headers }),
+    send: (path: string, form: Record<string, unknown> = {}) => app.page('POST', path, { headers, form }),
+    design: (path: string, html: string) => app.page('POST', path, { headers, json: { html } }),
+  };
+}
+
+t.test('an earlier version is looked at and brought back, and so is what it replaced', async (t) => {
+  const app = await startApp(t);
+  const { open, send } = visitor(app);
+  const { location } = (await send('/mailings/new', { single_send_name: 'June' })).headers;
+  const utr = String(location).split('/')[2] ?? '';
+  t.match((await open(`/mailings/${utr}/edit/content`)).text, `href="/versions/${utr}"`);
+  t.match((await open(`/versions/${utr}`)).text, 'No earlier versions yet');
+  await send(`/mailings/${utr}/edit/html`, { template_html: '<p>Good</p>' });
+  app.clock.advance(6 * 60_000);
+  await send(`/mailings/${utr}/edit/html`, { template_html: '<p>Bad</p>' });
+  const { text } = await open(`/versions/${utr}`);
+  t.match(text, /Ann.*The mail as it is now.*Ann/s);
+  const [, mail = ''] = /src="([^"]+\/mail)"/.exec(text) ?? [];
+  t.match((await open(mail)).text, '<p>Good</p>', 'the one before is shown first');
+  const [, restore = ''] = /action="([^"]+\/restore)"/.exec(text) ?? [];
+  t.equal((await send(restore)).status, 303);
+  t.match((await open(`/mailings/${utr}/edit/html`)).text, '&lt;p>Good&lt;/p>');
+  const after = (await open(`/versions/${utr}`)).text;
+  t.equal(after.match(/\?version=/g)?.length, 3);
+  const viewer = visitor(app, { role: 'viewer', name: 'Vic' });
+  t.equal((await viewer.open(`/versions/${utr}`)).status, 403);
+  const other = visitor(app, { accountId: 2, name: 'Oz' });
+  t.equal((await other.open(`/versions/${utr}`)).status, 404);
+  t.equal((await other.open(mail)).status, 404);
+});
+
+t.test('what somebody who is signed in saves in the designer is theirs, and anybody else’s is nobody’s', async (t) => {
+  const app = await startApp(t);
+  const { automations, schedules } = await buildWorld(app.one);
+  const { automation_schedules } = (
+    await app.one.call('GET', '/automations/schedule', { query: { utr: automations[0] } })
+  ).body.message;
+  const path = new URL(automation_schedules[0].design_url).pathname;
+  const ann = visitor(app);
+  await ann.design(path, '<p>1</p>');
+  await visitor(app, { accountId: 2, name: 'Oz' }).design(path, '<p>2</p>');
+  const { text } = await ann.open(`/versions/${schedules[0]}`);
+  t.match(text, /by a program, or with the link to the design.*Ann/s);
+  t.notMatch(text, 'Oz');
+  t.match(text, `href="/automations/${automations[0]}"`);
+});
