@@ -13,7 +13,8 @@ const LEAST_TOLD = 1e6;
 export const purge: Command = {
   forms: ['purge'],
   about: 'Remove deleted contacts, segments, automations and senders for good.',
-  help: `Deleting through the API hides a record and keeps its row; this removes the rows and overwrites their content.
+  help: `Deleting through the API hides a record and keeps its row; this removes the rows and overwrites their content,
+of automations also the earlier versions of their mails.
 Kept are e-mail addresses with the consent log and suppressions (so that nobody who left is mailed again), the results of
 sends, and every link in mails already sent. The service may run meanwhile. Backups made before still hold the rows.
 The space goes back to the disk. A file made by release 0.1.0 is written anew for that, once: stop the service for this purge.`,

@@ -25,7 +25,7 @@ export interface ListedVersion {
 }
 
 /** The versions of a mail, the newest first. None where its content was never changed. */
-export function listVersions(db: Db, { kind, id }: Mail): ListedVersion[] {
+export function listVersions(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>): ListedVersion[] {
   return db
     .select({
       id: mailVersions.id,

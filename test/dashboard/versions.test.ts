@@ -57,3 +57,40 @@ t.test('what somebody who is signed in saves in the designer is theirs, and anyb
   t.notMatch(text, 'Oz');
   t.match(text, `href="/automations/${automations[0]}"`);
 });
+
+t.test(
+  'whoever has the design link looks at the versions of that mail and brings one back, until it is sent',
+  async (t) => {
+    const app = await startApp(t);
+    const { automations, schedules } = await buildWorld(app.one);
+    const { automation_schedules } = (
+      await app.one.call('GET', '/automations/schedule', { query: { utr: automations[0] } })
+    ).body.message;
+    const path = new URL(automation_schedules[0].design_url).pathname;
+    const headers = { 'accept-language': 'de' };
+    t.match(
+      (await app.page('GET', `${path}/versions`, { headers })).text,
+      'Wenn die Gestaltung dieser Mail geändert wird',
+    );
+    await app.page('POST', path, { json: { html: '<p>New</p>' } });
+    const { text, headers: answered } = await app.page('GET', `${path}/versions`, { headers });
+    t.match(text, 'Diese Fassung zurückholen');
+    t.match(answered['content-security-policy'], /default-src 'none'.*frame-ancestors 'self'/);
+    const [, action = ''] = /action="([^"]+)"/.exec(text) ?? [];
+    t.equal((await app.page('GET', `${action}/mail`)).status, 200);
+    const [newest] = (await app.one.call('GET', '/versions/list', { query: { mail_utr: schedules[0] } })).body.message
+      .versions;
+    const other = new URL(automation_schedules.at(-1).design_url).pathname;
+    t.not(other, path);
+    t.equal((await app.page('POST', `${other}/versions/${newest.id}`)).status, 404, 'a version of another mail');
+    t.equal((await app.page('GET', `${other}/versions/${newest.id}/mail`)).status, 404);
+    t.strictSame(
+      [(await app.page('POST', action)).status, (await app.page('GET', `${path}/content`)).body.html],
+      [303, automation_schedules[0].template_html],
+    );
+    const { body } = await app.one.call('POST', '/templates/create', { form: { template_name: 'June' } });
+    const { template } = (await app.one.call('GET', '/templates/details', { query: { id: body.message.id } })).body
+      .message;
+    t.equal((await app.page('GET', `${new URL(template.design_url).pathname}/versions`)).status, 404);
+  },
+);

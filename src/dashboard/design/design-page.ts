@@ -22,6 +22,7 @@ import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import { builtUrls } from '../../http/static-files.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
 import { designPictures } from './design-pictures.ts';
+import { designVersions } from './design-versions.ts';
 
 /** Only our own scripts run, only our server is called, and only our pages may frame it; pictures load from wherever the mail has them. */
 const POLICY = [
@@ -108,6 +109,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   });
 
   await designPictures(app, deps, requireDesign);
+  await designVersions(app, deps, requireDesign, signedIn);
 
   app.post<Call>('/design/:token/preview', { onRequest }, async (request) => {
     const design = requireDesign(request.params.token);
@@ -137,7 +139,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
 }
 
 /** The id of the user who is signed in, if they are of the mail's account; null for whoever only has the link. */
-function signedIn({ session }: FastifyRequest<Call>, { user_id }: Design): number | null {
+function signedIn({ session }: FastifyRequest, { user_id }: Design): number | null {
   return session?.user.accountId === user_id ? session.user.id : null;
 }
 

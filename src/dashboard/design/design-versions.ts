@@ -1,0 +1,134 @@
+/** The earlier versions of a mail for whoever has its design link: a list, each as it looks, and bringing one back. Without scripts. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import type { Design } from '../../designs/designs.ts';
+import {
+  type ListedVersion,
+  listVersions,
+  requireVersion,
+  restoreVersion,
+  versionHtml,
+} from '../../designs/versions.ts';
+import { conflict, notFound } from '../../failure.ts';
+import { withinShare } from '../../http/account-share.ts';
+import { html } from '../../http/pages/html.ts';
+import { page, READ } from '../../http/pages/layout.ts';
+import { POLICY } from '../../http/pages/style.ts';
+import type { Mail } from '../../templates/mail-content.ts';
+import { sendKeptMailFrame } from '../mail-frame.ts';
+import { recordTime } from '../record-time.ts';
+import { chooseLanguage } from '../words/choose.ts';
+import type { Language } from '../words/index.ts';
+
+/** The page may be framed by the dashboard, and frames the mail. */
+const FRAMED = `${POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")}; frame-src 'self'`;
+const SEE_OTHER = 303;
+
+interface Call {
+  Params: { token: string; id: string };
+  Querystring: { version?: string };
+}
+
+/**
+ * Registers the page, the mail within it, and the form. `requireDesign` gives the design of a valid link, or throws; `userOf` says who
+ * is signed in, if somebody of the mail's account is.
+ */
+export async function designVersions(
+  app: FastifyInstance,
+  deps: Deps,
+  requireDesign: (token: string) => Design,
+  userOf: (request: FastifyRequest, design: Design) => number | null,
+): Promise<void> {
+  const { db } = deps;
+
+  app.route<Call>({
+    method: READ,
+    url: '/design/:token/versions',
+    handler: (request, reply) => {
+      const { token } = request.params;
+      const design = requireDesign(token);
+      const language = chooseLanguage(
+        request.session?.user.language || null,
+        request.headers['accept-language'],
+        undefined,
+      );
+      const versions = listVersions(db, requireVersioned(design));
+      const chosen = versions.find(({ id }) => String(id) === request.query.version) ?? versions[1] ?? versions[0];
+      return showVersions(reply, language, { token, design, versions, chosen });
+    },
+  });
+
+  app.route<Call>({
+    method: READ,
+    url: '/design/:token/versions/:id/mail',
+    handler: async ({ params }, reply) => {
+      const design = requireDesign(params.token);
+      const version = requireOwn(design, params.id);
+      return sendKeptMailFrame(reply, await withinShare(design.user_id, () => versionHtml(db, version)));
+    },
+  });
+
+  app.post<Call>('/design/:token/versions/:id', async (request, reply) => {
+    const { token, id } = request.params;
+    const design = requireDesign(token);
+    if (design.locked !== null) throw conflict(design.locked);
+    requireOwn(design, id);
+    await withinShare(design.user_id, () => restoreVersion(deps, design.user_id, id, userOf(request, design)));
+    return reply.redirect(`/design/${token}`, SEE_OTHER);
+  });
+
+  /** The version with this id, if it is one of the mail that the link is for; throws 404. */
+  function requireOwn(design: Design, id: string) {
+    const version = requireVersion(db, design.user_id, id);
+    const { kind, id: owner } = requireVersioned(design);
+    if (version.kind !== kind || version.owner_id !== owner) throw notFound('Record not found');
+    return version;
+  }
+}
+
+/** The mail that a design is of; throws 404 for a template, which has no versions. */
+function requireVersioned({ kind, id }: Design): Pick<Mail, 'kind' | 'id'> {
+  if (kind === 'template') throw notFound('Record not found');
+  return { kind: kind === 'single' ? 'single_send' : 'automation_mail', id };
+}
+
+interface Shown {
+  token: string;
+  design: Design;
+  versions: readonly ListedVersion[];
+  chosen: ListedVersion | undefined;
+}
+
+function showVersions(reply: FastifyReply, language: Language, { token, design, versions, chosen }: Shown) {
+  const path = `/design/${token}/versions`;
+  const when = ({ updated_at }: ListedVersion) => {
+    const time = recordTime(updated_at);
+    return time === null ? updated_at : language.dateTime(time);
+  };
+  const who = ({ made_by }: ListedVersion) => made_by ?? language.say('versions.nobody');
+  const list = versions.map(
+    (version) =>
+      html`<li><a href="${path}?version=${version.id}">${when(version)}</a> · ${who(version)}${
+        version.is_current === 1 ? ` · ${language.say('versions.now')}` : ''
+      }</li>`,
+  );
+  const canRestore = chosen !== undefined && chosen.is_current === 0 && design.locked === null;
+  const shown =
+    chosen === undefined
+      ? html`<p>${language.say('versions.empty.text')}</p>`
+      : html`<ol reversed>${list}</ol>
+<section><h2>${when(chosen)}</h2>
+${
+  canRestore
+    ? html`<p>${language.say('versions.restore.text', { when: when(chosen) })}</p>
+<form method="post" action="${path}/${chosen.id}"><button>${language.say('versions.restore')}</button></form>`
+    : null
+}
+<p><iframe src="${path}/${chosen.id}/mail" sandbox title="${language.say('mail.desktop')}" width="100%" height="600"></iframe></p></section>`;
+  const content = html`<h1>${language.say('versions.title')}</h1>
+<p class="from">${design.subject}</p>
+<p><a href="/design/${token}">${language.say('versions.back.designer')}</a></p>
+${shown}`;
+  reply.header('content-security-policy', FRAMED);
+  return page(reply, language.say('versions.title'), content, language.code);
+}
