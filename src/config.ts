@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { parseEnv } from 'node:util';
-import { SENTENCES } from './sentences.ts';
 
 interface Setting<T> {
   about: string;
@@ -105,11 +104,11 @@ function asTimeZone(text: string): string {
 export const SETTINGS = {
   HOST: setting('127.0.0.1', 'Address to listen on.', asText),
   PORT: setting('3000', 'Port to listen on; 0 picks a free one.', integerBetween(0, 65535)),
-  PUBLIC_URL: setting('', 'Origin used in links; needed with SMTP_URL, else from host and port.', asOrigin),
+  PUBLIC_URL: setting('', 'Origin used in links; needed with a relay, else from host and port.', asOrigin),
   DATABASE_PATH: setting('sendlark.db', 'The one file.', asText),
   SMTP_URL: setting(
     '',
-    'Relay, smtp(s)://user:pass@host:port; none: the built-in outbox, nothing leaves the machine.',
+    'Relay, smtp(s)://user:pass@host:port; none: the relays of the dashboard, or the outbox, where nothing leaves the machine.',
     asText,
   ),
   PUBLIC_KEY: setting(
@@ -143,12 +142,12 @@ export const SETTINGS = {
   ),
   SENDER_VERIFICATION: setting(
     '',
-    'required (default with SMTP_URL) or optional (default with the outbox).',
+    'required (default with a relay) or optional (default with the outbox).',
     oneOf('', 'required', 'optional'),
   ),
   SEND_RATE: setting('0', 'Mails a second, at most; 0: as fast as the relay takes them.', integerBetween(0, 1_000_000)),
   SEND_RATE_PER_DOMAIN: setting('0', 'The same to one recipient domain.', integerBetween(0, 1_000_000)),
-  SMTP_CONNECTIONS: setting('20', 'Connections to each relay, at most.', integerBetween(1, 200)),
+  SMTP_CONNECTIONS: setting('20', 'Connections to each relay of SMTP_URL, at most.', integerBetween(1, 200)),
   SMTP_HELO: setting(
     '',
     'Name given to the relay in EHLO; default: the host of PUBLIC_URL, else the name of the machine, else its address.',
@@ -244,16 +243,6 @@ function environmentFile(): Record<string, string | undefined> {
       `The file .env in ${process.cwd()} cannot be read: ${error instanceof Error ? error.message : error}`,
     );
   }
-}
-
-/** Why nothing may be sent: links in mails would point at this machine, where recipients cannot reach them. Null when links are fine. */
-export function linksFault({ SMTP_URL, PUBLIC_URL }: Config): string | null {
-  return SMTP_URL === '' || PUBLIC_URL !== '' ? null : SENTENCES.held_settings;
-}
-
-/** Whether senders must be verified before their mail leaves: as SENDER_VERIFICATION says, else where mail goes to a relay. */
-export function verificationRequired(config: Config): boolean {
-  return (config.SENDER_VERIFICATION || (config.SMTP_URL === '' ? 'optional' : 'required')) === 'required';
 }
 
 /** The origin at which a browser on this machine reaches a service that listens on this host and port. */

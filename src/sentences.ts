@@ -4,6 +4,7 @@
  */
 
 import { CHECK_SENTENCES } from './check-sentences.ts';
+import { RELAY_SENTENCES } from './relay-sentences.ts';
 
 /** By code. `{name}` stands for a value. What starts with a small letter follows “because” or a colon. */
 export const SENTENCES = {
@@ -79,7 +80,7 @@ export const SENTENCES = {
   held_restored: 'Restored from a backup, which does not know who was mailed after it was made',
   held_clock:
     'The clock is {days} days past when the service last ran: nothing is sent before a release, or before the clock is set right',
-  held_settings: 'SMTP_URL is set and PUBLIC_URL is not: links to unsubscribe would lead to this machine only',
+  held_settings: 'A relay is set and PUBLIC_URL is not: links to unsubscribe would lead to this machine only',
   mail_sender_deleted: 'its sender was deleted',
   mail_sender_unverified: 'its sender is not verified yet',
   content_none: 'It has no content: the blank template needs template code',
@@ -169,7 +170,7 @@ export const SENTENCES = {
   settings_remarks: 'valid, with remarks',
   settings_address:
     'Set PUBLIC_URL to the address under which recipients reach the service; sending is held until then.',
-  settings_no_relay: 'SMTP_URL is not set: mail stays in the built-in outbox.',
+  settings_no_relay: 'There is no relay: mail stays in the built-in outbox.',
   settings_no_address: 'PUBLIC_URL is not set: links in mails lead to this machine only.',
   settings_no_https: 'PUBLIC_URL is not https: one-click unsubscribing (RFC 8058) needs https.',
   settings_no_proxy: 'PUBLIC_URL is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.',
@@ -185,13 +186,13 @@ export const SENTENCES = {
   background_stalled: 'stalled: nothing is sent, and segments are not brought up to date',
   background_cure: 'Read the log, then restart the service. Nothing is lost: what is due is in the database.',
   relay_none: 'none: mail stays in the built-in outbox',
-  relay_none_cure: 'Set SMTP_URL to the relay that mail is to be handed to.',
+  relay_none_cure: 'Add one: Settings, Sending.',
   relay_well: 'no failure in the last 10 minutes',
   relay_failed: 'failed {when}: {reply}',
   when_seconds: 'less than a minute ago',
   when_minute: 'a minute ago',
   when_minutes: '{count} minutes ago',
-  relay_cure: 'Mail waits and is tried again by itself. To find the cause: sendlark doctor',
+  relay_cure: 'Mail waits and is tried again by itself. The test under Settings, Sending finds the cause.',
   backup_none: 'none was made with sendlark backup',
   backup_fresh: 'the last one is of {day}',
   backup_old: 'the last one is {days} days old',
@@ -225,6 +226,7 @@ export const SENTENCES = {
   alignment_none_cure: 'or make BOUNCE_DOMAIN a domain below {domain}.',
 
   ...CHECK_SENTENCES,
+  ...RELAY_SENTENCES,
 
   // The actor and subject of entries of the audit log.
   actor_command_line: 'command line',

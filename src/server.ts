@@ -17,6 +17,7 @@ import { connect, type Db, lockForServer, migrateAndSeed } from './database/open
 import { WriteLock } from './database/write-lock.ts';
 import { continueFromCopy, isCopy } from './delivery/links/copies.ts';
 import { openTokens } from './delivery/links/tokens.ts';
+import { hasRelay, linksFault } from './delivery/transport/relays/in-use.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
 import { dnsResolver } from './health-checks/dns/check-domains.ts';
 import { closeWithin } from './http/connections.ts';
@@ -34,6 +35,10 @@ export interface Server {
   keys: KeyPair | null;
   /** The address of the page that makes the first owner, at a first start; null later. */
   welcomeUrl: string | null;
+  /** Whether mail goes to a relay; otherwise it stays in the outbox. */
+  hasRelay: boolean;
+  /** Why nothing may be sent with these settings; null where all is well. */
+  linksFault: string | null;
   /** Whether somebody can sign in to the first account. */
   hasOwner: boolean;
   /** To be called when they were shown; if it is not, the next start makes and gives another pair. */
@@ -142,6 +147,8 @@ async function serveFrom(
     apiUrl: `${origin}/api`,
     keys,
     welcomeUrl,
+    hasRelay: hasRelay(db.$client, config),
+    linksFault: linksFault(db.$client, config),
     hasOwner: hasOwner(db, FIRST_ACCOUNT),
     keysShown: () => writes.write(() => firstKeysShown(db), KEYS_SHOWN_MS),
     close: closeAll,

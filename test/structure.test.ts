@@ -16,6 +16,7 @@ const LAYERS = [
     'field-errors.ts',
     'packed-content.ts',
     'picture-ids.ts',
+    'relay-sentences.ts',
     'reply-kind.ts',
     'sentences.ts',
     'thread-files.ts',

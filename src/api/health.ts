@@ -6,7 +6,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { isoTimestamp } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
-import { parseRelays, relayName } from '../delivery/transport/smtp/relay-urls.ts';
+import { relaysInUse } from '../delivery/transport/relays/in-use.ts';
+import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import type { Deps } from '../deps.ts';
 import { filesCheck } from '../health-checks/files.ts';
 import type { Finding } from '../health-checks/finding.ts';
@@ -49,7 +50,6 @@ const ORDER = ['fail', 'warn', 'ok'];
 
 export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, clock, tokens }) => {
   const path = resolve(config.DATABASE_PATH);
-  const relays = config.SMTP_URL === '' ? [] : parseRelays(config.SMTP_URL).map(relayName);
 
   app.get(
     '/health',
@@ -69,6 +69,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       const client = db.$client;
       const address = findPublicAddress(client, config.PUBLIC_URL);
       const now = clock.now();
+      const relays = relaysInUse(client, config).map(relayName);
       const { bavail, bsize } = await statfs(dirname(path));
       const findings = [
         ...localChecks(client, config, now.getTime()),
@@ -81,7 +82,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         version: VERSION,
         node: process.versions.node,
         now: isoTimestamp(now),
-        courier: config.SMTP_URL === '' ? 'outbox' : 'smtp',
+        courier: relays.length === 0 ? 'outbox' : 'smtp',
         relays,
         database_bytes: (await sizeOf(path)) + (await sizeOf(`${path}-wal`)),
         free_bytes: bavail * bsize,

@@ -33,6 +33,8 @@ import { ownTemplateRoutes } from './own-templates.ts';
 import { passkeyRoutes } from './passkeys.ts';
 import { pictureRoutes } from './pictures.ts';
 import { placeRoutes } from './places.ts';
+import { relayTestRoutes } from './relay-tests.ts';
+import { relayRoutes } from './relays.ts';
 import { segmentCountRoutes } from './segment-count.ts';
 import { segmentRoutes } from './segments.ts';
 import { senderCheckRoutes } from './sender-checks.ts';
@@ -103,6 +105,8 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(dkimRoutes, deps);
   await app.register(suppressionRoutes, deps);
   await app.register(outboxRoutes, deps);
+  await app.register(relayRoutes, deps);
+  await app.register(relayTestRoutes, deps);
   await app.register(userRoutes, deps);
   await app.register(meRoutes, deps);
   await app.register(passkeyRoutes, deps);

@@ -1,4 +1,5 @@
 /** What an owner wants to know first (an addition): what is set up, what is running or held, how the last mailings went, and how the audience changes. */
+
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
@@ -10,6 +11,7 @@ import { isoTimestamp, RELEASED } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../deps.ts';
 import { DOMAIN_CHECKS } from '../health-checks/doctor-findings.ts';
 import { DNS_STATES, dnsSeen, RELAY_STATES, relaySeen } from '../health-checks/ways-out.ts';
@@ -163,7 +165,7 @@ function readSetup({ db, config }: Deps, accountId: number): Static<typeof Setup
     verified_senders: senders.filter(({ is_verified }) => is_verified === 1).length,
     has_design: counts?.has_design ?? 0,
     has_sent: counts?.has_sent ?? 0,
-    courier: config.SMTP_URL === '' ? 'outbox' : 'smtp',
+    courier: hasRelay(client, config) ? 'smtp' : 'outbox',
     public_url: config.PUBLIC_URL === '' ? 0 : 1,
     signed_domains: signed,
     unsigned_domains: domains.size - signed,

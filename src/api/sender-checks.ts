@@ -7,7 +7,7 @@ import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { senders } from '../database/schema/index.ts';
 import { stateName } from '../delivery/reporting/mailing-report.ts';
-import { parseRelays } from '../delivery/transport/smtp/relay-urls.ts';
+import { relaysInUse } from '../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
 import { checkDomains } from '../health-checks/dns/check-domains.ts';
@@ -102,7 +102,6 @@ const Usage = Type.Object({
 const PATIENCE_MS = 8000;
 
 export const senderCheckRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, clock, resolver }) => {
-  const relays = config.SMTP_URL === '' ? [] : parseRelays(config.SMTP_URL);
   const asking = new Map<string, Promise<void>>();
 
   app.get(
@@ -221,7 +220,7 @@ export const senderCheckRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     const timer = setInterval(() => clock.monotonic() > until && dns.cancel(), 250);
     try {
       const now = clock.now().getTime();
-      const { seen } = await checkDomains(dns, domains, relays, now);
+      const { seen } = await checkDomains(dns, domains, relaysInUse(db.$client, config), now);
       recordSeenDomains(db.$client, seen, now);
       const published = seen.flatMap(({ findings = [] }) => findings.flatMap((finding) => finding.published ?? []));
       const waiting = domains.flatMap(({ keys }) => keys.filter(({ state }) => state === 'waiting'));

@@ -1,4 +1,5 @@
 /** The report of a single send, its recipients with their results, and test mails (additions). */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
@@ -7,6 +8,7 @@ import { recordObject } from '../database/record-json.ts';
 import { DELIVERY_STATE, deliveries, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { reportedHold } from '../delivery/queue/held.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
+import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
 import { changesNothing } from '../http/callers.ts';
@@ -110,7 +112,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       const report = {
         status: send.status,
         ...reportedHold(db.$client, [mailing, send], isUnderWay),
-        courier: config.SMTP_URL === '' ? ('outbox' as const) : ('smtp' as const),
+        courier: hasRelay(db.$client, config) ? ('smtp' as const) : ('outbox' as const),
         tracking: send.tracking,
         ...mailingReport(db.$client, mailing?.id ?? 0),
         design_url: changesNothing(request)

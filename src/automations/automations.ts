@@ -1,10 +1,11 @@
 /** Automations as records, and moving them between draft and live. */
+
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { type Clock, isoTimestamp } from '../clock.ts';
-import { type Config, verificationRequired } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
 import {
@@ -17,6 +18,7 @@ import {
 } from '../database/schema/index.ts';
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
+import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, notFound } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 import { createScheduleMailing } from './schedule-mailings.ts';
@@ -140,7 +142,7 @@ export async function freezeSchedule(
   const sender = db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null)
     return { problem: SENTENCES.mail_sender_deleted, code: 'sender_deleted' };
-  if (sender.is_verified === 0 && verificationRequired(config))
+  if (sender.is_verified === 0 && verificationRequired(db.$client, config))
     return { problem: SENTENCES.mail_sender_unverified, code: 'sender_unverified' };
   const frozen = await freezeContent(db, config, schedule, sender);
   return 'problem' in frozen ? { ...frozen, code: 'content_invalid' } : frozen;

@@ -28,10 +28,10 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
     const resolver = dnsResolver(call.option('dns'));
     const checks = await withDatabase(async (db, config) => {
       const domains = listSenderDomains(db, config);
-      const relays = configuredRelays(config);
+      const relays = configuredRelays(db.$client, config);
       const at = Date.now();
       const { spf, perDomain, seen } = await checkDomains(resolver, domains, relays, at);
-      const relayFindings = await relayChecks(config);
+      const relayFindings = await relayChecks(db.$client, config);
       remember(db, {
         at,
         relays: relays.map((relay, at) => ({ relay: relayName(relay), state: relayFindings[at]?.state ?? 'fail' })),

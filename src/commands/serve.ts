@@ -1,5 +1,4 @@
 /** `sendlark serve`: runs the service until it is told to stop. */
-import { linksFault } from '../config.ts';
 import { type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
 
@@ -27,10 +26,8 @@ Settings come from the environment and from a file .env in the working directory
       lines.push('To sign in, open this link within 30 minutes and choose a password; it works once:');
       lines.push(server.welcomeUrl);
     } else if (!server.hasOwner) lines.push('Nobody can sign in yet; to make a link for that: sendlark login-link');
-    const fault = linksFault(config);
-    if (fault !== null) lines.push(`Sending is held. ${fault}`);
-    if (config.SMTP_URL === '')
-      lines.push('No SMTP_URL: mail stays in the built-in outbox, nothing leaves this machine');
+    if (server.linksFault !== null) lines.push(`Sending is held. ${server.linksFault}`);
+    if (!server.hasRelay) lines.push('No relay: mail stays in the built-in outbox, nothing leaves this machine');
     console.log(lines.join('\n'));
     const stop = () => {
       server.close().then(

@@ -3,8 +3,9 @@ import { statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../clock.ts';
-import { type Config, linksFault } from '../config.ts';
+import type { Config } from '../config.ts';
 import { latestBeatAt, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { hasRelay, linksFault } from '../delivery/transport/relays/in-use.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import type { Finding } from './finding.ts';
 
@@ -15,16 +16,16 @@ const DAY = 24 * 60 * 60 * 1000;
 
 /** What settings, disk, clock and holds say at `now`, epoch milliseconds. */
 export function localChecks(client: Database, config: Config, now: number): Finding[] {
-  return [settingsCheck(config), diskCheck(config), clockCheck(client, now), heldCheck(client)];
+  return [settingsCheck(client, config), diskCheck(config), clockCheck(client, now), heldCheck(client)];
 }
 
-function settingsCheck(config: Config): Finding {
-  const fault = linksFault(config);
+function settingsCheck(client: Database, config: Config): Finding {
+  const fault = linksFault(client, config);
   if (fault !== null) {
     return { name: 'Settings', state: 'fail', found: fault, advice: [SENTENCES.settings_address] };
   }
   const advice: string[] = [];
-  if (config.SMTP_URL === '') advice.push(SENTENCES.settings_no_relay);
+  if (!hasRelay(client, config)) advice.push(SENTENCES.settings_no_relay);
   if (config.PUBLIC_URL === '') advice.push(SENTENCES.settings_no_address);
   else if (config.PUBLIC_URL.startsWith('http:')) {
     advice.push(SENTENCES.settings_no_https);

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { findRelayFailure } from '../delivery/queue/relay-use.ts';
 import { lastBeatAt, STALLED_AFTER_MS } from '../delivery/queue/sending-hold.ts';
+import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import type { Finding } from './finding.ts';
 
@@ -27,9 +28,9 @@ function backgroundCheck(client: Database, now: number): Finding {
   return { name, state: 'fail', found: SENTENCES.background_stalled, advice };
 }
 
-function relayCheck(client: Database, { SMTP_URL }: Config, now: number): Finding {
+function relayCheck(client: Database, config: Config, now: number): Finding {
   const name = 'Relay';
-  if (SMTP_URL === '') {
+  if (!hasRelay(client, config)) {
     const advice = [SENTENCES.relay_none_cure];
     return { name, state: 'warn', found: SENTENCES.relay_none, advice };
   }

@@ -3,7 +3,8 @@ import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { findRelayAcceptance, findRelayFailure } from '../delivery/queue/relay-use.ts';
-import { parseRelays, relayName } from '../delivery/transport/smtp/relay-urls.ts';
+import { relaysInUse } from '../delivery/transport/relays/in-use.ts';
+import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { DOMAIN_CHECKS, findDoctorFindings, findSeenDomain } from './doctor-findings.ts';
 
@@ -19,19 +20,20 @@ export interface RelaySeen {
 }
 
 /** What was seen last of the relays that are configured now. One that took a mail or answered after a failure works again. */
-export function relaySeen(client: Database, { SMTP_URL }: Config): RelaySeen {
-  const names = SMTP_URL === '' ? [] : parseRelays(SMTP_URL).map(relayName);
+export function relaySeen(client: Database, config: Config): RelaySeen {
+  const names = relaysInUse(client, config).map(relayName);
   const isOurs = ({ relay }: { relay: string }) => names.includes(relay);
   const accepted = findRelayAcceptance(client);
   const failed = findRelayFailure(client);
   const doctor = findDoctorFindings(client);
   const asked = doctor?.relays.filter(isOurs) ?? [];
   const has_worked = accepted === null ? 0 : 1;
+  const stored = config.SMTP_URL === '' ? seenOfStored(client) : { answered: 0, failed: 0 };
   const worksAt = accepted !== null && isOurs(accepted) ? accepted.at : 0;
   const isReached = asked.some(({ state }) => state !== 'fail');
   const askedAt = asked.length > 0 ? (doctor?.at ?? 0) : 0;
-  const answersAt = isReached ? askedAt : 0;
-  const failsAt = Math.max(failed !== null && isOurs(failed) ? failed.at : 0, isReached ? 0 : askedAt);
+  const answersAt = Math.max(isReached ? askedAt : 0, stored.answered);
+  const failsAt = Math.max(failed !== null && isOurs(failed) ? failed.at : 0, isReached ? 0 : askedAt, stored.failed);
   if (Math.max(worksAt, answersAt, failsAt) === 0) {
     return { state: names.length === 0 ? 'none' : 'untried', at: null, has_worked };
   }
@@ -39,6 +41,16 @@ export function relaySeen(client: Database, { SMTP_URL }: Config): RelaySeen {
   // An answer says less than a mail that was taken, and takes nothing back from it.
   if (worksAt > failsAt) return { state: 'works', at: worksAt, has_worked };
   return { state: 'answers', at: answersAt, has_worked };
+}
+
+/** When the relays kept in the file last passed a test and last failed, epoch milliseconds; 0 where none did. */
+function seenOfStored(client: Database): { answered: number; failed: number } {
+  const seen = client
+    .prepare<[], { answered: string | null; failed: string | null }>(
+      'SELECT max(answered_at) AS answered, max(failed_at) AS failed FROM relays',
+    )
+    .get();
+  return { answered: Date.parse(seen?.answered ?? '') || 0, failed: Date.parse(seen?.failed ?? '') || 0 };
 }
 
 /** none: there is no sender; unknown: a domain was not checked as it is now; weak: no check failed, but one had remarks. */

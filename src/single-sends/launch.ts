@@ -1,10 +1,11 @@
 /** Launches single sends that are due: checks them, freezes their content and creates their mailing, or holds them with a reason. */
+
 import { and, asc, eq, lte, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
-import { type Config, verificationRequired } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { SINGLE_SEND_STATUS, senders, singleSends } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
@@ -13,6 +14,7 @@ import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-rec
 import { type Held, held } from '../delivery/queue/held.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import { releasedAt } from '../delivery/queue/sending-hold.ts';
+import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { holdQueuedSends, startSend } from './status.ts';
 
@@ -106,7 +108,7 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   }
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) return held('sender_deleted');
-  if (sender.is_verified === 0 && verificationRequired(config)) return held('sender_unverified');
+  if (sender.is_verified === 0 && verificationRequired(db.$client, config)) return held('sender_unverified');
   const broken = targetProblem(db, [...send.recipient_id, ...send.exclude_specific_recipient_id]);
   if (broken !== null) return { held_code: 'segment_broken', held_reason: broken };
   const progress: EnqueueProgress = {

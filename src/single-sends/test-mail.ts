@@ -1,17 +1,18 @@
 /** Test mails: the real content, sent to a few addresses and not counted in any report. */
+
 import { eq } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { isErased } from '../audience/contacts/erased.ts';
 import { ineligibilityReason } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
-import { verificationRequired } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
 import { freezeContent } from '../delivery/content/freeze.ts';
 import { held } from '../delivery/queue/held.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
+import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { sentence } from '../sentences.ts';
@@ -54,7 +55,8 @@ export async function queueTestMail(
   const { db, clock, config, wake } = deps;
   const sender = db.select().from(senders).where(eq(senders.id, tested.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) throw conflict(held('sender_deleted').held_reason);
-  if (sender.is_verified === 0 && verificationRequired(config)) throw conflict(held('sender_unverified').held_reason);
+  if (sender.is_verified === 0 && verificationRequired(db.$client, config))
+    throw conflict(held('sender_unverified').held_reason);
   const result = await freezeContent(db, config, tested, sender);
   if ('problem' in result) throw conflict(result.problem);
   db.transaction(

@@ -9,9 +9,11 @@ import { openTokens } from '../delivery/links/tokens.ts';
 import { RelayUse } from '../delivery/queue/relay-use.ts';
 import type { Outcome } from '../delivery/transport/courier.ts';
 import { OutboxCourier } from '../delivery/transport/outbox.ts';
+import { CurrentCourier } from '../delivery/transport/relays/current-courier.ts';
+import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import { heloName } from '../delivery/transport/smtp/helo.ts';
 import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
-import { parseRelays } from '../delivery/transport/smtp/relay-urls.ts';
+import { parseRelays, type Relay } from '../delivery/transport/smtp/relay-urls.ts';
 import { Background } from './background.ts';
 
 const IDLE_MS = 500;
@@ -28,24 +30,32 @@ const db = connect(config.DATABASE_PATH);
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
 const relayUse = new RelayUse(db.$client);
-const onRelayFailure = (relay: string, { stage, reply }: Outcome) => {
+const onRelayFailure = (relay: string, { stage, reply }: Outcome, id: number | undefined) => {
   log({ relay, stage, reply }, 'the relay could not be used');
-  guarded(() => relayUse.failed({ relay, reply, at: Date.now() }));
+  guarded(() => relayUse.failed({ relay, id, reply, at: Date.now() }));
 };
-const onRelayAcceptance = (relay: string) => guarded(() => relayUse.accepted({ relay, at: Date.now() }));
+const onRelayAcceptance = (relay: string, id: number | undefined) =>
+  guarded(() => relayUse.accepted({ relay, id, at: Date.now() }));
+let name = '';
+const openRelays = (relays: readonly Relay[]) =>
+  new SmtpPool(relays, { connections: config.SMTP_CONNECTIONS, name, onRelayFailure, onRelayAcceptance });
+const nameFound = heloName(config.SMTP_HELO, config.PUBLIC_URL).then((found) => {
+  name = found;
+});
+// Without a relay nothing waits for the name, for which the DNS may be asked.
+if (hasRelay(db.$client, config)) await nameFound;
 const background = new Background({
   db,
   config,
   clock: systemClock,
   courier:
     config.SMTP_URL === ''
-      ? new OutboxCourier(db, systemClock)
-      : new SmtpPool(parseRelays(config.SMTP_URL), {
-          connections: config.SMTP_CONNECTIONS,
-          name: await heloName(config.SMTP_HELO, config.PUBLIC_URL),
-          onRelayFailure,
-          onRelayAcceptance,
-        }),
+      ? new CurrentCourier({
+          client: db.$client,
+          open: (relays) => (relays.length === 0 ? new OutboxCourier(db, systemClock) : openRelays(relays)),
+          graceMs: config.SHUTDOWN_SECONDS * 1000,
+        })
+      : openRelays(parseRelays(config.SMTP_URL)),
   tokens: openTokens(db.$client),
   publicUrl,
   log,

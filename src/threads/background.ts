@@ -4,7 +4,7 @@ import { continueIndexing } from '../audience/search/search-index.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import type { Clock } from '../clock.ts';
-import { type Config, linksFault, verificationRequired } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { OldEvents } from '../delivery/feedback/old-events.ts';
@@ -15,6 +15,7 @@ import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue
 import { Rates } from '../delivery/sending/rates.ts';
 import { DeliveryWorker } from '../delivery/sending/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
+import { linksFault, verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { emptyLogAfterErasure } from '../people/erase.ts';
 import { HoldLog } from '../senders/list-holds.ts';
 import { Launcher } from '../single-sends/launch.ts';
@@ -44,13 +45,15 @@ export class Background {
   readonly #worker: DeliveryWorker;
   #isStopping = false;
   #holdsLoggedAt = 0;
+  /** As it was last recorded. */
+  #linksFault: string | null | undefined;
 
   constructor(deps: BackgroundDeps) {
     this.#deps = deps;
     const { SEND_RATE: perSecond, SEND_RATE_PER_DOMAIN: perDomain } = deps.config;
     this.#heartbeat = new Heartbeat(deps.db.$client);
     this.#holds = new HoldLog(deps.db.$client, deps.log);
-    holdForSettings(deps.db.$client, linksFault(deps.config), deps.clock.now().getTime());
+    this.#followSettings();
     this.#launcher = new Launcher(deps);
     this.#oldEvents = new OldEvents(deps.db.$client, deps.config.EVENTS_DAYS);
     this.#worker = new DeliveryWorker({
@@ -58,7 +61,7 @@ export class Background {
       mailings: new Mailings(deps.db, {
         ...deps,
         bounceDomain: deps.config.BOUNCE_DOMAIN,
-        mustBeVerified: verificationRequired(deps.config),
+        mustBeVerified: () => verificationRequired(deps.db.$client, deps.config),
       }),
       rates: new Rates(deps.clock, { perSecond, perDomain }),
     });
@@ -71,6 +74,7 @@ export class Background {
   async step(): Promise<boolean> {
     const { db, clock } = this.#deps;
     this.#heartbeat.beat(clock.now().getTime());
+    this.#followSettings();
     const isHeld = sendingHeldReason(db.$client) !== null;
     let isMore = false;
     const part = async (name: string, work: () => Promise<boolean>) => {
@@ -141,6 +145,16 @@ export class Background {
     this.stop();
     await Promise.all([this.#deps.courier.close(graceMs), this.#worker.finish()]);
     completeFinishedSends(this.#deps);
+  }
+
+  /** Takes over relays that were changed, and holds sending where links would lead nowhere. */
+  #followSettings(): void {
+    const { db, config, clock, courier } = this.#deps;
+    courier.refresh?.();
+    const fault = linksFault(db.$client, config);
+    if (fault === this.#linksFault) return;
+    holdForSettings(db.$client, fault, clock.now().getTime());
+    this.#linksFault = fault;
   }
 
   /** Logs new holds each second while there is work, and when it ends. */

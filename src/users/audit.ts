@@ -37,6 +37,11 @@ export const AUDIT_ACTIONS = [
   'template_removed',
   'person_erased',
   'backup_restored',
+  'relay_added',
+  'relay_changed',
+  'relay_removed',
+  'relays_ordered',
+  'relay_tested',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -28,6 +28,13 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'DELETE /passkeys/delete': { query: { id: 1 }, action: 'passkey_removed' },
   'POST /keys/create': { action: 'key_made' },
   'DELETE /keys/delete': { query: { id: 1 }, action: 'key_revoked' },
+  'POST /relays/save': {
+    form: { name: 'Relay', host: '127.0.0.1', port: 1, security: 'none' },
+    action: 'relay_added',
+  },
+  'POST /relays/test': { form: { id: 1 }, action: 'relay_tested' },
+  'POST /relays/order': { form: { strIds: ['1'] }, action: 'relays_ordered' },
+  'POST /relays/delete': { form: { id: 1 }, action: 'relay_removed' },
   'POST /sender/save': { form: SENDER, action: 'sender_added' },
   'POST /sender/update': { form: { ...SENDER, sender_id: 1, nickname: 'Store' }, action: 'sender_changed' },
   'DELETE /sender/delete': { query: { sender_id: 1 }, action: 'sender_removed' },
@@ -43,44 +50,47 @@ const WITHOUT_ENTRY: Record<string, string> = {
   'GET /sender/resend-mail': 'sends the verification mail once more, and changes no sender',
 };
 
-t.test('every change of users, keys, sessions, settings and senders, and every erasing, is in the log', async (t) => {
-  const app = await startApp(t);
-  const [owner, editor, viewer, other] = [
-    callerOf(app, addPerson(app)),
-    callerOf(app, addPerson(app, 'editor')),
-    callerOf(app, addPerson(app, 'viewer')),
-    addPerson(app, 'owner', { name: 'Other' }),
-  ];
-  const changes: string[] = [];
-  for (const { method, path } of operationsOf(await readDocument(app))) {
-    const inApi = path.slice('/api'.length);
-    if (method === 'GET' && !inApi.endsWith('/resend-mail')) continue;
-    const isOwners = (await editor.call(method, inApi)).status === 403;
-    const isEverybodys = (await viewer.call(method, inApi)).status !== 403;
-    if (isOwners || isEverybodys || inApi.endsWith('/erase')) changes.push(`${method} ${inApi}`);
-  }
-  t.strictSame(
-    changes.sort(),
-    [...Object.keys(CHANGES), ...Object.keys(WITHOUT_ENTRY)].sort(),
-    'each is tried below or named with the reason why not',
-  );
+t.test(
+  'every change of users, keys, sessions, settings, senders and relays, and every erasing, is in the log',
+  async (t) => {
+    const app = await startApp(t);
+    const [owner, editor, viewer, other] = [
+      callerOf(app, addPerson(app)),
+      callerOf(app, addPerson(app, 'editor')),
+      callerOf(app, addPerson(app, 'viewer')),
+      addPerson(app, 'owner', { name: 'Other' }),
+    ];
+    const changes: string[] = [];
+    for (const { method, path } of operationsOf(await readDocument(app))) {
+      const inApi = path.slice('/api'.length);
+      if (method === 'GET' && !inApi.endsWith('/resend-mail')) continue;
+      const isOwners = (await editor.call(method, inApi)).status === 403;
+      const isEverybodys = (await viewer.call(method, inApi)).status !== 403;
+      if (isOwners || isEverybodys || inApi.endsWith('/erase')) changes.push(`${method} ${inApi}`);
+    }
+    t.strictSame(
+      changes.sort(),
+      [...Object.keys(CHANGES), ...Object.keys(WITHOUT_ENTRY)].sort(),
+      'each is tried below or named with the reason why not',
+    );
 
-  cookieOf(app, other);
-  const passkey = { credentialId: 'x', publicKey: new Uint8Array([1]), counter: 0, transports: [] };
-  addPasskey(app.drizzle, other, 'phone', passkey, COMMAND_LINE, app.clock.now());
-  await owner.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
-  await owner.call('POST', '/contacts/upload-csv', {
-    multipart: [
-      ['contact_type_id', '1'],
-      ['file', { filename: 'readers.csv', content: 'email\nzoe@example.org\n' }],
-    ],
-  });
-  const entries = () => app.db.prepare('SELECT actor, action FROM audit_log ORDER BY id').all();
-  for (const [change, { action, ...given }] of Object.entries(CHANGES)) {
-    const [method = '', path = ''] = change.split(' ');
-    const before = entries().length;
-    const { status, text } = await owner.call(method, path, given);
-    t.equal(status, 200, `${change}: ${text}`);
-    t.match(entries().slice(before).at(-1), { actor: 'owner@example.org', action }, change);
-  }
-});
+    cookieOf(app, other);
+    const passkey = { credentialId: 'x', publicKey: new Uint8Array([1]), counter: 0, transports: [] };
+    addPasskey(app.drizzle, other, 'phone', passkey, COMMAND_LINE, app.clock.now());
+    await owner.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+    await owner.call('POST', '/contacts/upload-csv', {
+      multipart: [
+        ['contact_type_id', '1'],
+        ['file', { filename: 'readers.csv', content: 'email\nzoe@example.org\n' }],
+      ],
+    });
+    const entries = () => app.db.prepare('SELECT actor, action FROM audit_log ORDER BY id').all();
+    for (const [change, { action, ...given }] of Object.entries(CHANGES)) {
+      const [method = '', path = ''] = change.split(' ');
+      const before = entries().length;
+      const { status, text } = await owner.call(method, path, given);
+      t.equal(status, 200, `${change}: ${text}`);
+      t.match(entries().slice(before).at(-1), { actor: 'owner@example.org', action }, change);
+    }
+  },
+);

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { createInterface, type Interface } from 'node:readline';
 import { connect as connectTls } from 'node:tls';
+import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
+import { hasRelay, relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { SmtpConnection } from '../../delivery/transport/smtp/connection.ts';
 import { handshake } from '../../delivery/transport/smtp/handshake.ts';
-import { parseRelays, type Relay, relayName } from '../../delivery/transport/smtp/relay-urls.ts';
+import { type Relay, relayName } from '../../delivery/transport/smtp/relay-urls.ts';
 import { RFC_TIMEOUTS } from '../../delivery/transport/smtp/timeouts.ts';
 import type { CheckResult, Finding } from '../../health-checks/finding.ts';
 
@@ -18,11 +20,12 @@ const REACH_ADVICE = 'Check host, port and firewall; many hosters block port 25,
 const TLS_ADVICE =
   'Mail crosses the network under TLS with a valid certificate only; ?tls=off behind the port is for a relay on your own network.';
 
-/** One finding for each relay of SMTP_URL; nothing is thrown. */
-export async function relayChecks({ SMTP_URL }: Config): Promise<Finding[]> {
-  if (SMTP_URL === '') return [{ name: NAME, state: 'warn', found: 'none: mail stays in the built-in outbox' }];
+/** One finding for each relay in use; nothing is thrown. */
+export async function relayChecks(client: Database, config: Config): Promise<Finding[]> {
+  if (!hasRelay(client, config))
+    return [{ name: NAME, state: 'warn', found: 'none: mail stays in the built-in outbox' }];
   try {
-    const relays = parseRelays(SMTP_URL);
+    const relays = relaysInUse(client, config);
     const nameOf = (relay: Relay) => (relays.length === 1 ? NAME : `${NAME} ${relayName(relay)}`);
     return await Promise.all(relays.map(async (relay) => ({ name: nameOf(relay), ...(await relayCheck(relay)) })));
   } catch (error) {
@@ -30,10 +33,10 @@ export async function relayChecks({ SMTP_URL }: Config): Promise<Finding[]> {
   }
 }
 
-/** The relays of SMTP_URL; none when it cannot be parsed, which `relayChecks` reports. */
-export function configuredRelays({ SMTP_URL }: Config): Relay[] {
+/** The relays in use; none when SMTP_URL cannot be parsed, which `relayChecks` reports. */
+export function configuredRelays(client: Database, config: Config): Relay[] {
   try {
-    return SMTP_URL === '' ? [] : parseRelays(SMTP_URL);
+    return relaysInUse(client, config);
   } catch {
     return [];
   }

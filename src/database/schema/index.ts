@@ -7,6 +7,7 @@ export * from './delivery.ts';
 export * from './people-history.ts';
 export * from './pictures.ts';
 export * from './reference.ts';
+export * from './relays.ts';
 export * from './states.ts';
 export * from './templates.ts';
 export * from './users.ts';

@@ -28,8 +28,8 @@ interface MailingDeps {
   publicUrl: string;
   /** Domain of return paths; '' when mail comes back to the sender itself. */
   bounceDomain: string;
-  /** Whether only a verified sender may send. */
-  mustBeVerified: boolean;
+  /** Whether only a verified sender may send now. */
+  mustBeVerified: () => boolean;
 }
 
 /** One mailing, ready to render. */

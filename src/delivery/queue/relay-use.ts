@@ -1,5 +1,6 @@
 /** When a relay last took a mail, and when one last could not be used, kept in the database for people to see. The log has all failures. */
 import type { Database } from 'better-sqlite3';
+import { isoTimestamp } from '../../clock.ts';
 
 const FAILURE = 'relay_failure';
 const ACCEPTANCE = 'relay_acceptance';
@@ -11,6 +12,8 @@ const ACCEPTANCE_MS = 60_000;
 export interface RelayAcceptance {
   /** Host and port. */
   relay: string;
+  /** Its row, where it is kept in the file. */
+  id?: number | undefined;
   /** Epoch milliseconds. */
   at: number;
 }
@@ -25,26 +28,47 @@ export class RelayUse {
   readonly #client: Database;
   /** When each relay was last recorded as having taken a mail, epoch milliseconds. */
   readonly #acceptedAt = new Map<string, number>();
+  /** When a failure of each relay was last kept, epoch milliseconds. */
+  readonly #failedAt = new Map<string, number>();
 
   constructor(client: Database) {
     this.#client = client;
   }
 
   /** Keeps that a relay took a mail: at once after a failure, otherwise once a minute. */
-  accepted(acceptance: RelayAcceptance): void {
-    const { relay, at } = acceptance;
-    if (Math.abs(at - (this.#acceptedAt.get(relay) ?? 0)) < ACCEPTANCE_MS) return;
-    write(this.#client, ACCEPTANCE, acceptance);
-    this.#acceptedAt.set(relay, at);
+  accepted({ relay, id, at }: RelayAcceptance): void {
+    const key = keyOf(relay, id);
+    if (Math.abs(at - (this.#acceptedAt.get(key) ?? 0)) < ACCEPTANCE_MS) return;
+    write(this.#client, ACCEPTANCE, { relay, at });
+    if (id !== undefined)
+      this.#client.prepare('UPDATE relays SET accepted_at = ? WHERE id = ?').run(isoTimestamp(new Date(at)), id);
+    this.#acceptedAt.set(key, at);
   }
 
-  /** Keeps a failure, unless one was kept a moment ago. */
-  failed(failure: RelayFailure): void {
-    const last = findRelayFailure(this.#client);
-    if (last !== null && Math.abs(failure.at - last.at) < QUIET_MS) return;
-    write(this.#client, FAILURE, failure);
+  /** Keeps a failure, unless one of the same relay was kept a moment ago. */
+  failed({ relay, id, reply, at }: RelayFailure): void {
+    const key = keyOf(relay, id);
+    if (Math.abs(at - (this.#failedAt.get(key) ?? 0)) < QUIET_MS) return;
+    write(this.#client, FAILURE, { relay, reply, at });
+    if (id !== undefined)
+      this.#client
+        .prepare('UPDATE relays SET failed_at = ?, failure = ? WHERE id = ?')
+        .run(isoTimestamp(new Date(at)), reply, id);
+    this.#failedAt.set(key, at);
     this.#acceptedAt.clear();
   }
+}
+
+/** Keeps what the test of a relay of the file found, at a time in epoch milliseconds; `reply` is null if it passed. */
+export function recordRelayTest(client: Database, id: number, reply: string | null, at: number): void {
+  const stamp = isoTimestamp(new Date(at));
+  if (reply === null) client.prepare('UPDATE relays SET answered_at = ? WHERE id = ?').run(stamp, id);
+  else client.prepare('UPDATE relays SET failed_at = ?, failure = ? WHERE id = ?').run(stamp, reply, id);
+}
+
+/** Two relays of the file may have the same host and port, with different logins. */
+function keyOf(relay: string, id: number | undefined): string {
+  return `${relay} ${id ?? ''}`;
 }
 
 /** The last failure of a relay; null when there was none. */

@@ -24,12 +24,12 @@ interface SenderRow {
   deleted_at: string | null;
 }
 
-/** Reads senders; with `mustBeVerified`, unverified ones may not send. */
+/** Reads senders; while `mustBeVerified` is true, unverified ones may not send. */
 export class Senders {
-  readonly #mustBeVerified: boolean;
+  readonly #mustBeVerified: () => boolean;
   readonly #read: Statement<[number], SenderRow>;
 
-  constructor(client: Database, mustBeVerified: boolean) {
+  constructor(client: Database, mustBeVerified: () => boolean) {
     this.#mustBeVerified = mustBeVerified;
     this.#read = client.prepare(`
       SELECT from_name, from_email, reply_to_email, company_address, company_address2, zip_code, cities.name AS city,
@@ -42,7 +42,7 @@ export class Senders {
   get(id: number): SenderFacts | Held {
     const row = this.#read.get(id);
     if (row === undefined || row.deleted_at !== null) return held('sender_deleted');
-    if (row.is_verified === 0 && this.#mustBeVerified) return held('sender_unverified');
+    if (row.is_verified === 0 && this.#mustBeVerified()) return held('sender_unverified');
     return senderFacts(row);
   }
 }

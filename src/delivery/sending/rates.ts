@@ -1,5 +1,6 @@
 /** Limits how many mails are sent per second, in total and to one recipient domain (settings SEND_RATE and SEND_RATE_PER_DOMAIN). */
 import type { Clock } from '../../clock.ts';
+import { TokenBucket } from '../transport/smtp/token-bucket.ts';
 
 const SECOND_MS = 1000;
 
@@ -11,10 +12,8 @@ type DomainTimes = Map<string, number>;
 /** Spreads hand-offs over time. A rate of 0 is no limit. */
 export class Rates {
   readonly #clock: Clock;
-  readonly #perSecond: number;
+  readonly #total: TokenBucket;
   readonly #perDomain: number;
-  #tokens: number;
-  #filledAt: number;
   /** When the next mail to a domain may be sent. */
   readonly #next: DomainTimes = new Map();
   /** By mailing: when the next recipient of a domain that has to wait should ask again. */
@@ -22,27 +21,18 @@ export class Rates {
 
   constructor(clock: Clock, { perSecond, perDomain }: { perSecond: number; perDomain: number }) {
     this.#clock = clock;
-    this.#perSecond = perSecond;
+    this.#total = new TokenBucket(perSecond, () => clock.monotonic());
     this.#perDomain = perDomain;
-    this.#tokens = perSecond;
-    this.#filledAt = clock.monotonic();
   }
 
   /** How many of `wanted` mails may be sent now. They count as sent. */
   take(wanted: number): number {
-    if (this.#perSecond === 0) return wanted;
-    const now = this.#clock.monotonic();
-    const gained = ((now - this.#filledAt) * this.#perSecond) / SECOND_MS;
-    this.#tokens = Math.min(this.#perSecond, this.#tokens + gained);
-    this.#filledAt = now;
-    const given = Math.min(wanted, Math.floor(this.#tokens));
-    this.#tokens -= given;
-    return given;
+    return this.#total.take(wanted);
   }
 
   /** Gives back what was taken but not sent. */
   giveBack(count: number): void {
-    this.#tokens += count;
+    this.#total.giveBack(count);
   }
 
   /**

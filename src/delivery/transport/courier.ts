@@ -32,6 +32,8 @@ export interface MailOwner {
 }
 
 export interface Courier {
+  /** Takes over settings that were changed; called between two rounds, outside a transaction. */
+  refresh?(): void;
   /** How many more messages it can accept right now. */
   room(): number;
   /** Resolves with the outcome, or with 'withdrawn' if no message was sent. Rejects with what `start` throws. */

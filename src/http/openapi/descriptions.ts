@@ -167,6 +167,7 @@ const DESCRIPTIONS: Record<string, string> = {
   reply: 'What the relay answered, or why this recipient got nothing; null when there is no result yet.',
   reply_to: 'Reply-To address.',
   reply_to_email: 'Reply-To address of this sender.',
+  relays: 'The relays in the order in which they are used.',
   report: 'The report.',
   reservedFields: 'The built-in fields of every contact.',
   revoked_at: 'When it was revoked, UTC; null while it is valid.',

@@ -35,6 +35,7 @@ const RECORDS: Record<string, string> = {
   moments: 'Moment',
   picture: 'Picture',
   pictures: 'Picture',
+  relays: 'Relay',
   reservedFields: 'ReservedField',
   segment: 'Segment',
   segments: 'ListedSegment',

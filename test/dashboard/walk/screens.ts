@@ -90,6 +90,8 @@ export const SCREENS: readonly Screen[] = [
   { name: 'settings-senders', path: '/settings/senders', picture: 'light' },
   { name: 'settings-sender-new', path: '/settings/senders/new' },
   { name: 'settings-sender', path: '/settings/senders/1', picture: 'light' },
+  { name: 'settings-sending', path: '/settings/sending', picture: 'light' },
+  { name: 'settings-relay', path: '/settings/sending/new', picture: 'light' },
   { name: 'settings-health', path: '/settings/health', picture: 'light' },
   { name: 'settings-backup', path: '/settings/backup', picture: 'light' },
   { name: 'settings-types', path: '/settings/types', picture: 'light' },

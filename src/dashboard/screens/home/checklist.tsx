@@ -4,6 +4,7 @@ import { Meter } from '../../components/figures.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Card } from '../../components/surface.tsx';
 import { recordTime } from '../../record-time.ts';
+import type { Viewer } from '../../viewer.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
 import type { Overview } from './overview.ts';
 
@@ -13,6 +14,8 @@ interface Step {
   href: string;
   /** Whether only owners may open it. */
   isForOwners?: boolean;
+  /** Whether only operators may open it. */
+  isForOperators?: boolean;
   /** What is to be done, or what is known; null where the title says it all. */
   text: string | null;
 }
@@ -45,8 +48,8 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
     {
       name: 'relay',
       isDone: relay.state === 'works' || relay.state === 'answers',
-      href: '/settings/health',
-      isForOwners: true,
+      href: '/settings/sending',
+      isForOperators: true,
       text: language.fill(`home.step.relay.${relay.state}`, { time: before(relay.seen_at) }),
     },
     {
@@ -68,8 +71,12 @@ export function needsChecklist({ setup }: Overview): boolean {
   return setup.has_sent === 0 || setup.courier === 'outbox' || setup.relay.has_worked === 0;
 }
 
-/** The steps; `isOwner`: whether those lead on that only owners can do. */
-export function Checklist({ overview, now, isOwner }: { overview: Overview; now: Date; isOwner: boolean }) {
+function mayOpen({ isForOwners, isForOperators }: Step, { role, isOperator }: Viewer): boolean {
+  return isForOperators ? isOperator : !isForOwners || role === 'owner';
+}
+
+/** The steps. Those lead on that the viewer may open. */
+export function Checklist({ overview, now, viewer }: { overview: Overview; now: Date; viewer: Viewer }) {
   const language = useLanguage();
   const steps = stepsOf(overview, language, now);
   const done = steps.filter(({ isDone }) => isDone).length;
@@ -89,10 +96,10 @@ export function Checklist({ overview, now, isOwner }: { overview: Overview; now:
             </span>
             <div>
               <h3>
-                {step.isForOwners && !isOwner ? (
-                  language.say(`home.step.${step.name}.title`)
-                ) : (
+                {mayOpen(step, viewer) ? (
                   <a href={step.href}>{language.say(`home.step.${step.name}.title`)}</a>
+                ) : (
+                  language.say(`home.step.${step.name}.title`)
                 )}
               </h3>
               {step.text !== null && <p>{step.text}</p>}

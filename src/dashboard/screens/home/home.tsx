@@ -6,6 +6,7 @@ import { ApiClient } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
+import type { Viewer } from '../../viewer.ts';
 import { Audience } from './audience.tsx';
 import { LastMailings, UnderWay } from './campaigns.tsx';
 import { Checklist, needsChecklist } from './checklist.tsx';
@@ -36,28 +37,22 @@ export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise
           ),
         }),
       } as const;
-      return sendPage(
-        request,
-        reply,
-        viewer,
-        frame,
-        <Home overview={overview} now={clock.now()} isOwner={viewer.role === 'owner'} />,
-      );
+      return sendPage(request, reply, viewer, frame, <Home overview={overview} now={clock.now()} viewer={viewer} />);
     },
   });
 }
 
-function Home({ overview, now, isOwner }: { overview: Overview; now: Date; isOwner: boolean }) {
+function Home({ overview, now, viewer }: { overview: Overview; now: Date; viewer: Viewer }) {
   const { campaigns, last_mailings: mailings, audience, health, setup } = overview;
   return (
     <>
       <Alerts health={health} />
-      {needsChecklist(overview) && <Checklist overview={overview} now={now} isOwner={isOwner} />}
+      {needsChecklist(overview) && <Checklist overview={overview} now={now} viewer={viewer} />}
       {(campaigns.length > 0 || mailings.length > 0) && <UnderWay campaigns={campaigns} now={now} />}
       {(campaigns.length > 0 || mailings.length > 0) && <LastMailings mailings={mailings} now={now} />}
       <div class="two-thirds">
         <Audience audience={audience} />
-        <Health health={health} setup={setup} now={now} isOwner={isOwner} />
+        <Health health={health} setup={setup} now={now} isOwner={viewer.role === 'owner'} />
       </div>
     </>
   );

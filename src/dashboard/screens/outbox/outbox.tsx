@@ -1,5 +1,7 @@
 /** The outbox: the mails that are kept here because no relay is configured, newest first. */
+
 import type { FastifyInstance } from 'fastify';
+import { hasRelay } from '../../../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
@@ -19,7 +21,7 @@ const ROWS = 50;
 const KEPT = 1000;
 
 /** Registers the list and the page of one mail. */
-export async function outboxScreens(app: FastifyInstance, { config, clock }: Deps): Promise<void> {
+export async function outboxScreens(app: FastifyInstance, { db, config, clock }: Deps): Promise<void> {
   app.route<{ Querystring: { search?: string; before?: string } }>({
     method: READ,
     url: '/outbox',
@@ -34,7 +36,7 @@ export async function outboxScreens(app: FastifyInstance, { config, clock }: Dep
       };
       const { mails } = await new ApiClient(app, request).get<{ mails: OutboxEntry[] }>('/outbox/list', query);
       const frame = { title: languageOf(request, viewer).say('nav.outbox'), section: 'outbox' } as const;
-      const list = { mails, search, isLater: before !== undefined, hasRelay: config.SMTP_URL.length > 0 };
+      const list = { mails, search, isLater: before !== undefined, hasRelay: hasRelay(db.$client, config) };
       return sendPage(request, reply, viewer, frame, <Outbox {...list} now={clock.now()} />);
     },
   });

@@ -9,6 +9,7 @@ import type { PlainKey } from '../../words/index.ts';
 
 const TABS = [
   'senders',
+  'sending',
   'types',
   'fields',
   'users',
@@ -23,7 +24,7 @@ type Tab = (typeof TABS)[number];
 /** The pages that are not for owners only. */
 const FOR_EVERYBODY: readonly Tab[] = ['types', 'fields', 'account', 'sessions'];
 /** The pages that concern the whole installation. */
-const FOR_OPERATORS: readonly Tab[] = ['backup'];
+const FOR_OPERATORS: readonly Tab[] = ['sending', 'backup'];
 
 /** A sentence about what was done in the settings. */
 type Done = Extract<PlainKey, `settings.done.${string}`>;

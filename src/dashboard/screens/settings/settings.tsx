@@ -10,6 +10,8 @@ import { healthScreen } from './health.tsx';
 import { keyScreen } from './keys.tsx';
 import { senderForms } from './senders/form.tsx';
 import { senderScreen } from './senders/senders.tsx';
+import { relayForms } from './sending/form.tsx';
+import { sendingScreen } from './sending/sending.tsx';
 import { sessionScreen } from './sessions.tsx';
 import { userScreen } from './users.tsx';
 
@@ -22,6 +24,8 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await app.register(auditScreen);
   await app.register(senderScreen, deps);
   await app.register(senderForms);
+  await app.register(sendingScreen, deps);
+  await app.register(relayForms);
   await app.register(healthScreen, deps);
   await app.register(backupScreen);
   await app.register(accountScreen, deps);

@@ -19,12 +19,12 @@ export const home: Translation<typeof english> = {
     'Ohne Relay verlässt keine Mail diesen Rechner: Sie können alles ausprobieren und das Ergebnis lesen.',
   'home.step.relay.title': 'Ein Relay verbinden',
   'home.step.relay.none':
-    'Setzen Sie SMTP_URL auf den Mailserver, der für Sie sendet. Bis dahin bleiben Mails im Postausgang.',
+    'Fügen Sie den Mailserver hinzu, der für Sie sendet, und testen Sie ihn. Bis dahin bleiben Mails im Postausgang.',
   'home.step.relay.untried': 'Ein Relay ist eingestellt. Ob es funktioniert, zeigt die erste Mail, die hinausgeht.',
   'home.step.relay.answers': 'Das Relay hat {time} geantwortet. Ob es Ihre Mail annimmt, zeigt die erste.',
   'home.step.relay.works': 'Das Relay hat {time} eine Mail angenommen.',
   'home.step.relay.fails':
-    'Ein Relay ist eingestellt, aber der letzte Versuch schlug {time} fehl. Warum, steht unter Einstellungen, Zustand.',
+    'Ein Relay ist eingestellt, aber der letzte Versuch schlug {time} fehl. Warum, sagt dort ein Test.',
   'home.step.dns.title': 'Ihre Domain bestätigen',
   'home.step.dns.none':
     'Legen Sie einen Absender an und veröffentlichen Sie die SPF-, DKIM- und DMARC-Einträge seiner Domain, damit Maildienste dem trauen, was Sie senden.',

@@ -9,7 +9,7 @@ export const outbox: Translation<typeof english> = {
   'outbox.empty.text':
     'Ohne Relay bleibt jede Mail hier, genau so, wie sie hinausgegangen wäre. Nichts verlässt diesen Rechner.',
   'outbox.relay.title': 'Mails gehen über Ihr Relay hinaus',
-  'outbox.relay.text': 'Mails gehen über Ihr Relay hinaus und bleiben nicht hier. Ohne SMTP_URL blieben sie hier.',
+  'outbox.relay.text': 'Mails gehen über Ihr Relay hinaus und bleiben nicht hier. Ohne Relay blieben sie hier.',
   'outbox.search': 'Absender, Empfänger oder Betreff',
   'outbox.find': 'Suchen',
   'outbox.none': 'Keine Mail passt dazu.',

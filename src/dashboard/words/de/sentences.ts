@@ -1,6 +1,7 @@
 /** German: the sentences with which the service says why something was not done or what it found, by their code. */
 import type { SentenceCode } from '../../../sentences.ts';
 import { checkSentences } from './check-sentences.ts';
+import { relaySentences } from './relay-sentences.ts';
 
 export const sentences: Readonly<Record<SentenceCode, string>> = {
   unsubscribed_all: 'Von allen Mails abgemeldet',
@@ -75,7 +76,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_restored: 'Aus einer Sicherung zurückgespielt, die nicht weiß, wem danach schon gesendet wurde',
   held_clock:
     'Die Uhr ist {days} Tage weiter als beim letzten Lauf des Dienstes: Es wird nichts gesendet, bis Sie den Versand freigeben oder die Uhr richtig geht',
-  held_settings: 'SMTP_URL ist gesetzt und PUBLIC_URL nicht: Links zum Abmelden würden nur auf diesen Rechner führen',
+  held_settings: 'Ein Relay ist gesetzt und PUBLIC_URL nicht: Links zum Abmelden würden nur auf diesen Rechner führen',
   mail_sender_deleted: 'Ihr Absender wurde gelöscht',
   mail_sender_unverified: 'Ihr Absender ist noch nicht bestätigt',
   content_none: 'Es gibt keinen Inhalt: Die leere Vorlage braucht einen Quelltext',
@@ -164,7 +165,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   settings_remarks: 'Gültig, mit Anmerkungen',
   settings_address:
     'Setzen Sie PUBLIC_URL auf die Adresse, unter der Empfänger den Dienst erreichen; bis dahin ist der Versand angehalten.',
-  settings_no_relay: 'SMTP_URL ist nicht gesetzt: Mails bleiben im eingebauten Postausgang.',
+  settings_no_relay: 'Es gibt kein Relay: Mails bleiben im eingebauten Postausgang.',
   settings_no_address: 'PUBLIC_URL ist nicht gesetzt: Links in Mails führen nur auf diesen Rechner.',
   settings_no_https: 'PUBLIC_URL ist nicht https: Abmelden mit einem Klick (RFC 8058) braucht https.',
   settings_no_proxy:
@@ -182,19 +183,22 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   background_cure:
     'Lesen Sie das Protokoll, und starten Sie den Dienst neu. Nichts geht verloren: Was fällig ist, steht in der Datenbank.',
   relay_none: 'Keines: Mails bleiben im eingebauten Postausgang',
-  relay_none_cure: 'Setzen Sie SMTP_URL auf das Relay, dem Mails übergeben werden sollen.',
+  relay_none_cure: 'Fügen Sie eines hinzu: Einstellungen, Versand.',
   relay_well: 'In den letzten 10 Minuten keine Störung',
   relay_failed: 'Gestört ({when}): {reply}',
   when_seconds: 'vor weniger als einer Minute',
   when_minute: 'vor einer Minute',
   when_minutes: 'vor {count} Minuten',
-  relay_cure: 'Mails warten und werden von selbst noch einmal versucht. Die Ursache findet: sendlark doctor',
+  relay_cure:
+    'Mails warten und werden von selbst noch einmal versucht. Die Ursache findet der Test unter Einstellungen, Versand.',
   backup_none: 'Mit sendlark backup wurde keine gemacht',
   backup_fresh: 'Die letzte ist vom {day}',
   backup_old: 'Die letzte ist {days} Tage alt',
   backup_cure: 'Machen Sie jeden Tag eine, auf eine andere Platte: sendlark backup DATEI',
 
   ...checkSentences,
+  ...relaySentences,
+
   dns_silent: 'Das DNS antwortet nicht ({code})',
   dns_silent_cure: 'Versuchen Sie es noch einmal.',
   dns_no_record: 'Kein Eintrag',

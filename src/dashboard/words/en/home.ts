@@ -15,11 +15,11 @@ export const home = {
   'home.step.outbox.text':
     'Without a relay no mail leaves this machine, so you can try everything and read the result.',
   'home.step.relay.title': 'Connect a relay',
-  'home.step.relay.none': 'Set SMTP_URL to the mail server that sends for you. Until then mail stays in the outbox.',
+  'home.step.relay.none': 'Add the mail server that sends for you, and test it. Until then mail stays in the outbox.',
   'home.step.relay.untried': 'A relay is configured. Whether it works shows with the first mail that leaves.',
   'home.step.relay.answers': 'The relay answered {time}. Whether it takes your mail shows with the first one.',
   'home.step.relay.works': 'The relay took a mail {time}.',
-  'home.step.relay.fails': 'A relay is configured, but the last try failed {time}. Settings, Health says why.',
+  'home.step.relay.fails': 'A relay is configured, but the last try failed {time}. A test there tells why.',
   'home.step.dns.title': 'Let your domain vouch for you',
   'home.step.dns.none':
     'Add a sender, then publish the SPF, DKIM and DMARC records of its domain, so that mail services trust what you send.',

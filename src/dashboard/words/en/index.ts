@@ -11,6 +11,7 @@ import { mailings } from './mailings.ts';
 import { outbox } from './outbox.ts';
 import { people } from './people.ts';
 import { pictures } from './pictures.ts';
+import { relays } from './relays.ts';
 import { segments } from './segments.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
@@ -30,6 +31,7 @@ export const en = {
   ...outbox,
   ...people,
   ...pictures,
+  ...relays,
   ...segments,
   ...settings,
   ...signIn,

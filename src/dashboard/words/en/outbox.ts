@@ -7,7 +7,7 @@ export const outbox = {
   'outbox.empty.text':
     'Without a relay, every mail you send is kept here, exactly as it would have left. Nothing leaves this machine.',
   'outbox.relay.title': 'Mail leaves through your relay',
-  'outbox.relay.text': 'Mail goes out through your relay and is not kept here. Without SMTP_URL it would be.',
+  'outbox.relay.text': 'Mail goes out through your relay and is not kept here. Without a relay it would be.',
   'outbox.search': 'Sender, recipient or subject',
   'outbox.find': 'Find',
   'outbox.none': 'No mail matches.',

@@ -61,6 +61,11 @@ export class SmtpConnection {
     this.#listener = listener;
   }
 
+  /** Why the connection failed, if it did. */
+  get failure(): Error | null {
+    return this.#error;
+  }
+
   /** Our own address in the connection. */
   get localAddress(): string {
     return this.#socket.localAddress ?? '127.0.0.1';

@@ -40,7 +40,7 @@ export async function handshake(
   } catch (error) {
     if (error instanceof Refusal) {
       connection.quit(timeouts.quit);
-      return error.outcome;
+      return withoutLogin(error.outcome, relay);
     }
     const reason = error instanceof Error ? error : new Error(String(error));
     connection.fail(reason);
@@ -130,7 +130,7 @@ class Handshake {
     const mechanisms = (this.#offers.get('AUTH') ?? '').toUpperCase().split(' ');
     if (mechanisms.includes('PLAIN')) {
       // RFC 4954 4: if the initial response makes the line too long, it is sent after the relay's 334.
-      const token = base64(`\0${user}\0${password}`);
+      const token = plainToken(user, password);
       const line = `AUTH PLAIN ${token}`;
       await this.#answer(line.length <= MAX_COMMAND_BYTES ? [line] : ['AUTH PLAIN', token]);
     } else if (mechanisms.includes('LOGIN')) {
@@ -160,6 +160,19 @@ class Handshake {
   #impossible(why: string): Refusal {
     return new Refusal(withoutReply('held', this.stage, `${relayName(this.#relay)}: ${why}`));
   }
+}
+
+/** The outcome without what we logged in with, in case the relay repeats it. */
+function withoutLogin(outcome: Outcome, { login }: Relay): Outcome {
+  if (login === null || login.password === '') return outcome;
+  const { user, password } = login;
+  const secrets = [plainToken(user, password), base64(password), password].filter(({ length }) => length >= 4);
+  return { ...outcome, reply: secrets.reduce((reply, secret) => reply.replaceAll(secret, '…'), outcome.reply) };
+}
+
+/** What AUTH PLAIN sends (RFC 4616 2). */
+function plainToken(user: string, password: string): string {
+  return base64(`\0${user}\0${password}`);
 }
 
 /** Whether a failed TLS handshake may work later: after network errors and timeouts, not after a wrong certificate or protocol. */

@@ -12,22 +12,21 @@ import { Throughput } from './throughput.ts';
 import { RFC_TIMEOUTS, type Timeouts } from './timeouts.ts';
 
 export type PoolOptions = {
-  /** The most open connections to each relay. */
+  /** The most open connections to each relay that has no limit of its own. */
   connections?: number;
   /** Our full domain name for EHLO; without one, the connection's IP address is used. */
   name?: string;
   /** A monotonic clock, in milliseconds. */
   monotonic?: () => number;
   /** Called whenever a relay could not be used, for the log. */
-  onRelayFailure?: (relay: string, outcome: Outcome) => void;
+  onRelayFailure?: (relay: string, outcome: Outcome, id: number | undefined) => void;
   /** Called whenever a relay took a mail. */
-  onRelayAcceptance?: (relay: string) => void;
+  onRelayAcceptance?: (relay: string, id: number | undefined) => void;
   /** Shorter waits, for tests. */
   timeouts?: Partial<Timeouts>;
 };
 
 export class SmtpPool implements Courier {
-  readonly #maxConnections: number;
   readonly #relayStates: RelayStates;
   readonly #queues: Queues;
   readonly #sessions: Sessions;
@@ -39,7 +38,6 @@ export class SmtpPool implements Courier {
     const { connections = 20, name = '', monotonic = () => performance.now() } = options;
     const { onRelayFailure = () => {}, onRelayAcceptance = () => {} } = options;
     const timeouts = { ...RFC_TIMEOUTS, ...options.timeouts };
-    this.#maxConnections = connections;
     this.#relayStates = new RelayStates(relays, connections, timeouts, monotonic);
     this.#queues = new Queues(this.#relayStates);
     this.#throughput = new Throughput(monotonic);
@@ -97,7 +95,8 @@ export class SmtpPool implements Courier {
     const least = best !== null ? best.slots : this.#relayStates.pause === 0 ? 1 : 0;
     const slots = Math.max(least, this.#sessions.responsive);
     const busy = this.active + this.pending - this.#sessions.stalledLoad;
-    return Math.max(0, slots + Math.floor(this.#throughput.perSecond / 10) - busy);
+    const room = slots + Math.floor(this.#throughput.perSecond / 10) - busy;
+    return Math.max(0, Math.min(room, (best?.allowance ?? room) - this.pending));
   }
 
   /** The number of mails in progress: started, and without an outcome yet. */
@@ -125,7 +124,12 @@ export class SmtpPool implements Courier {
       this.#feed(idle);
     let waiting = this.#queues.common;
     for (const relayState of this.#relayStates.all) {
-      while (relayState.queue.length + waiting > relayState.connecting && relayState.hasRoom())
+      while (
+        // The first connection also wakes the mail that waits for the rate, by the checks of its deadline.
+        (relayState.sockets === 0 || relayState.allowance > relayState.connecting) &&
+        relayState.queue.length + waiting > relayState.connecting &&
+        relayState.hasRoom()
+      )
         void this.#sessions.connect(relayState);
       // New mail goes to the first healthy relay; later ones get only mail an earlier one refused. Failed relays before it are probed
       // meanwhile.
@@ -148,8 +152,7 @@ export class SmtpPool implements Courier {
     const first = this.#queues.first(relayState);
     if (this.#isClosing || first === null || first.requeues > 0 || relayState.connecting > 0) return false;
     if (!relayState.mayPipeline || relayState.isSpent(completed + 1) || relayState.pause > 0) return false;
-    const isFull = relayState.sockets >= this.#maxConnections || !relayState.hasRoom();
-    return isFull && this.#relayStates.betterThan(relayState)?.hasRoom() !== true;
+    return !relayState.hasRoom() && this.#relayStates.betterThan(relayState)?.hasRoom() !== true;
   }
 
   /** Starts the next hand-off on a free session, or makes the session idle. */
@@ -166,7 +169,10 @@ export class SmtpPool implements Courier {
       if (pending === null) return false;
       try {
         const outcome = start(pending);
-        if (outcome === null) return true;
+        if (outcome === null) {
+          relayState.began();
+          return true;
+        }
         this.#finish(relayState, pending, outcome);
       } catch (error) {
         pending.reject(error);

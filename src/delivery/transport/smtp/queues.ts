@@ -45,13 +45,15 @@ export class Queues {
     return relayState.queue.first ?? this.#common.first;
   }
 
-  /** Takes the next hand-off for a relay out of its queue, or null if there is none for it. */
+  /** Takes the next hand-off for a relay out of its queue, or null if there is none for it or its rate allows none now. */
   shift(relayState: RelayState): PendingHandoff | null {
+    if (relayState.allowance < 1) return null;
     return relayState.queue.shift() ?? (this.#getsCommon(relayState) ? this.#common.shift() : null);
   }
 
-  /** Whether a hand-off waits that this relay should get. */
+  /** Whether a hand-off waits that this relay should get now. */
   hasWorkFor(relayState: RelayState): boolean {
+    if (relayState.allowance < 1) return false;
     return relayState.queue.length > 0 || (this.#common.length > 0 && this.#getsCommon(relayState));
   }
 

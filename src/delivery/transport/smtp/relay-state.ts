@@ -5,6 +5,7 @@ import type { Outcome } from './outcome.ts';
 import { PendingHandoffs } from './pending-handoffs.ts';
 import type { Relay } from './relay-urls.ts';
 import type { Timeouts } from './timeouts.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 /** The pause after a first failure; it doubles with each further one, up to the maximum. */
 const FIRST_PAUSE_MS = 1_000;
@@ -38,6 +39,7 @@ export class RelayState {
   readonly #maxConnections: number;
   readonly #timeouts: Timeouts;
   readonly #monotonic: () => number;
+  readonly #rate: TokenBucket;
   /** The number of sessions it seems to accept, and the most that were open since it last refused one. */
   #limit: number;
   #peak = 0;
@@ -55,12 +57,13 @@ export class RelayState {
   #sessionLimitUntil = 0;
   #lastSession = 0;
 
-  /** `most`: the maximum number of connections. `isAlone`: whether it is the only relay. */
+  /** `most`: the maximum number of connections, unless the relay has its own. `isAlone`: whether it is the only relay. */
   constructor(relay: Relay, isAlone: boolean, most: number, timeouts: Timeouts, monotonic: () => number) {
     this.relay = relay;
     this.#isAlone = isAlone;
-    this.#maxConnections = most;
-    this.#limit = most;
+    this.#maxConnections = relay.connections ?? most;
+    this.#limit = this.#maxConnections;
+    this.#rate = new TokenBucket(relay.rate ?? 0, monotonic);
     this.#timeouts = timeouts;
     this.#monotonic = monotonic;
     this.handshakeMs = timeouts.handshake;
@@ -106,6 +109,16 @@ export class RelayState {
     }
     const { connecting } = this;
     return connecting < Math.max(1, this.open, this.#peak) && connecting + this.open < this.slots;
+  }
+
+  /** How many more mails its rate allows to begin now. */
+  get allowance(): number {
+    return this.#rate.allowed;
+  }
+
+  /** Records that a mail was begun. */
+  began(): void {
+    this.#rate.take(1);
   }
 
   /** Records that a connection became ready for mail after so many milliseconds. */
@@ -197,7 +210,7 @@ export class RelayState {
   }
 }
 
-/** The relays of SMTP_URL, in order of preference. */
+/** The relays in order of preference. */
 export class RelayStates {
   readonly all: readonly RelayState[];
 

@@ -14,6 +14,12 @@ export type Relay = {
   /** Whether the connection stays on this machine, so that plain text is safe. */
   local: boolean;
   login: { user: string; password: string } | null;
+  /** The row of `relays`, where it is kept in the file. */
+  id?: number;
+  /** Mails a second, at most; 0 or absent: no limit of its own. */
+  rate?: number;
+  /** The most connections; absent: that of the pool. */
+  connections?: number;
 };
 
 /**
@@ -66,10 +72,20 @@ export function relayName(relay: Relay): string {
 /** The host in lower case and ASCII form, which the URL class gives only for http. Null if it is no host name or address. */
 function parseHost(url: URL): string | null {
   if (url.hostname.startsWith('[')) return url.hostname.slice(1, -1);
-  const name = decodeSafely(url.hostname) ?? '';
+  return parseHostName(decodeSafely(url.hostname) ?? '');
+}
+
+/** A host name or an IPv4 address in lower case and ASCII form; null if it is none. */
+function parseHostName(name: string): string | null {
   const web = `http://${name}`;
   const host = /[\s/\\@?#:]/.test(name) || !URL.canParse(web) ? '' : new URL(web).hostname;
   return /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/.test(host) ? host : null;
+}
+
+/** A host as a person types it, IPv6 addresses with or without brackets, in lower case and ASCII form; null if it is none. */
+export function parseRelayHost(text: string): string | null {
+  const bare = text.replace(/^\[(.*)\]$/, '$1');
+  return isIP(bare) === 6 ? bare.toLowerCase() : parseHostName(text);
 }
 
 /** The user and password; null if there are none, undefined if they can't be parsed. */
@@ -89,6 +105,7 @@ function decodeSafely(text: string): string | null {
   }
 }
 
-function isLocal(host: string): boolean {
+/** Whether a connection to this host stays on this machine. */
+export function isLocal(host: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
 }

@@ -21,9 +21,9 @@ export interface SessionsOptions {
   hasOtherRelay: boolean;
   timeouts: Timeouts;
   /** Called whenever a relay could not be used. */
-  onRelayFailure: (relay: string, outcome: Outcome) => void;
+  onRelayFailure: (relay: string, outcome: Outcome, id: number | undefined) => void;
   /** Called whenever a relay took a mail. */
-  onRelayAcceptance: (relay: string) => void;
+  onRelayAcceptance: (relay: string, id: number | undefined) => void;
 }
 
 export interface SessionsOwner extends SessionOwner {
@@ -108,7 +108,7 @@ export class Sessions {
     const { relayState } = session;
     if (this.#stalled.delete(session)) relayState.setStalled(false);
     if (!relayState.shouldTryNextRelay(outcome)) relayState.worked();
-    if (outcome.kind === 'accepted') this.#options.onRelayAcceptance(relayName(relayState.relay));
+    if (outcome.kind === 'accepted') this.#options.onRelayAcceptance(relayName(relayState.relay), relayState.relay.id);
   }
 
   /** To be called when a session takes no more mail, also more than once; `failure` as in `SessionOwner.ended`. */
@@ -142,7 +142,7 @@ export class Sessions {
 
   #fail(relayState: RelayState, failure: Outcome, startedAt: number, isSilent = false): void {
     relayState.failed(failure, startedAt, isSilent);
-    this.#options.onRelayFailure(relayName(relayState.relay), failure);
+    this.#options.onRelayFailure(relayName(relayState.relay), failure, relayState.relay.id);
   }
 
   #check(): void {

@@ -1,0 +1,133 @@
+/** The relays in their order, what was seen of each, and what else decides where mail goes. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../../../../deps.ts';
+import { ApiClient, refusalText } from '../../../api-client.ts';
+import { Button, LinkButton } from '../../../components/button.tsx';
+import { Badge, Empty, Notice } from '../../../components/surface.tsx';
+import { Table } from '../../../components/table.tsx';
+import { recordTime } from '../../../record-time.ts';
+import { requireOperator } from '../../../signed-in.ts';
+import { useLanguage } from '../../../words/index.ts';
+import { backTo, sendSettings } from '../frame.tsx';
+import { type Relay, relayState, type Sending } from './records.ts';
+
+const TONES = { untried: 'plain', answers: 'good', works: 'good', fails: 'bad' } as const;
+
+export async function sendingScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
+  const show = async (request: FastifyRequest, reply: FastifyReply, problem = '') => {
+    const sending = await new ApiClient(app, request).get<Sending>('/relays');
+    return sendSettings(request, reply, 'sending', <Relays {...sending} now={clock.now()} />, problem);
+  };
+
+  app.get('/settings/sending', (request, reply) => {
+    requireOperator(request);
+    return show(request, reply);
+  });
+
+  /** Moves a relay one place forward. */
+  app.post<{ Params: { id: string } }>('/settings/sending/:id/up', async (request, reply) => {
+    requireOperator(request);
+    const api = new ApiClient(app, request);
+    const { relays } = await api.get<Sending>('/relays');
+    const ids = relays.map(({ id }) => id);
+    const at = ids.indexOf(Number(request.params.id));
+    if (at > 0) ids.splice(at - 1, 2, ...ids.slice(at - 1, at + 1).reverse());
+    const answer = await api.send('POST', '/relays/order', { strIds: ids });
+    if (answer.message !== undefined) return backTo(reply, 'sending', 'settings.done.relaysOrdered');
+    return show(request, reply.code(answer.status), refusalText(answer));
+  });
+}
+
+function Relays({ relays, ways, now }: Sending & { now: Date }) {
+  const language = useLanguage();
+  const isUsed = ways.environment.length === 0;
+  const needsAddress = ways.has_public_url === 0;
+  if (relays.length === 0) {
+    return (
+      <>
+        {!isUsed && <Environment relays={ways.environment} />}
+        {needsAddress && <Notice tone="warn">{language.say('relays.noAddress')}</Notice>}
+        <Empty icon="mail" title={language.say('relays.none.title')} action={<AddLink />}>
+          {language.say('relays.none.text')}
+        </Empty>
+      </>
+    );
+  }
+  return (
+    <>
+      {!isUsed && <Environment relays={ways.environment} />}
+      {needsAddress && <Notice tone="bad">{language.say('relays.noAddress')}</Notice>}
+      <p class="quiet-text">{language.say('relays.text')}</p>
+      <Table
+        caption={language.say('settings.sending')}
+        rows={relays}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            heading: language.say('relays.relay'),
+            cell: ({ id, name }) => (
+              <a href={`/settings/sending/${id}`}>
+                <bdi>{name}</bdi>
+              </a>
+            ),
+          },
+          {
+            heading: language.say('relays.server'),
+            cell: ({ host, port }) => <span class="browser">{`${host}:${port}`}</span>,
+          },
+          {
+            heading: language.say('relays.state'),
+            cell: (relay) => <State relay={relay} isUsed={isUsed} now={now} />,
+          },
+          {
+            heading: language.say('relays.order'),
+            cell: (relay) => <Order relay={relay} before={relays[relays.indexOf(relay) - 1]} />,
+          },
+        ]}
+      />
+      <p>
+        <AddLink />
+      </p>
+    </>
+  );
+}
+
+function Environment({ relays }: { relays: readonly string[] }) {
+  return <Notice>{useLanguage().say('relays.environment', { relays: relays.join(', ') })}</Notice>;
+}
+
+function AddLink() {
+  return (
+    <LinkButton href="/settings/sending/new" icon="plus">
+      {useLanguage().say('relays.add')}
+    </LinkButton>
+  );
+}
+
+function State({ relay, isUsed, now }: { relay: Relay; isUsed: boolean; now: Date }) {
+  const language = useLanguage();
+  const { state, at } = relayState(relay);
+  const time = recordTime(at);
+  if (!isUsed) return <Badge>{language.say('relays.state.unused')}</Badge>;
+  return (
+    <div>
+      <Badge tone={TONES[state]}>{language.say(`relays.state.${state}`)}</Badge>
+      {state !== 'untried' && time !== null && (
+        <span class="second-line quiet-text">
+          {language.say(`relays.seen.${state}`, { time: language.relative(time, now) })}
+        </span>
+      )}
+      {state === 'fails' && <span class="second-line quiet-text browser">{relay.failure}</span>}
+    </div>
+  );
+}
+
+function Order({ relay, before }: { relay: Relay; before: Relay | undefined }) {
+  const language = useLanguage();
+  if (before === undefined) return <>{language.say('relays.first')}</>;
+  return (
+    <form method="post" action={`/settings/sending/${relay.id}/up`}>
+      <Button look="plain">{language.say('relays.up', { name: before.name })}</Button>
+    </form>
+  );
+}

@@ -1,0 +1,77 @@
+/** The test of a relay: from which sender, how far it came, and what the server said. */
+import { Button } from '../../../components/button.tsx';
+import { SelectField } from '../../../components/field.tsx';
+import { Badge, Card, Notice } from '../../../components/surface.tsx';
+import { useLanguage } from '../../../words/index.ts';
+import type { Sender } from '../senders/records.ts';
+import type { Relay, RelayTest } from './records.ts';
+
+export interface TestForm {
+  relay: Relay;
+  senders: readonly Sender[];
+  /** The address of who is signed in. */
+  email: string;
+  /** The sender that was chosen, and what the test found; null before. */
+  chosen: string;
+  test: RelayTest | null;
+}
+
+export function TestCard({ relay, senders, email, chosen, test }: TestForm) {
+  const language = useLanguage();
+  const options = senders.map(({ id, from_email }) => ({ value: String(id), label: from_email }));
+  const you = { value: '', label: language.say('relays.test.you', { email }) };
+  return (
+    <Card title={language.say('relays.test.title')}>
+      {test && <Result relay={relay} test={test} />}
+      <p class="quiet-text">{language.say('relays.test.text', { email })}</p>
+      <form method="post" action={`/settings/sending/${relay.id}/test`} class="narrow">
+        <SelectField
+          name="sender_id"
+          label={language.say('relays.test.sender')}
+          options={[...options, you]}
+          value={chosen}
+        />
+        <Button look="plain">{language.say('relays.test.submit')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+const STAGES = ['connect', 'tls', 'auth', 'mail', 'rcpt'] as const;
+
+function Result({ relay, test }: { relay: Relay; test: RelayTest }) {
+  const language = useLanguage();
+  const isPassed = test.stage === 'done';
+  const asked = STAGES.filter(
+    (stage) =>
+      stage === test.stage ||
+      ((stage !== 'tls' || relay.security !== 'none') && (stage !== 'auth' || relay.username !== '')),
+  );
+  const failedAt = test.stage === 'done' ? -1 : asked.indexOf(test.stage);
+  return (
+    <>
+      <Notice tone={isPassed ? 'good' : 'bad'} isNews>
+        <p>{language.sentence(test.found)}</p>
+        {test.advice.map((line) => (
+          <p key={line}>{language.sentence(line)}</p>
+        ))}
+      </Notice>
+      <ol class="findings">
+        {asked.map((stage, at) => (
+          <li key={stage} class="dns-name">
+            <span class="browser">{language.fill(`relays.test.${stage}`, { from: test.from, to: test.to })}</span>
+            {isPassed || at < failedAt ? (
+              <Badge tone="good">{language.say('relays.test.ok')}</Badge>
+            ) : at === failedAt ? (
+              <Badge tone="bad">{language.say('relays.test.failed')}</Badge>
+            ) : (
+              <Badge>{language.say('relays.test.skipped')}</Badge>
+            )}
+          </li>
+        ))}
+      </ol>
+      {test.reply !== null && <p>{language.say('relays.test.reply')}</p>}
+      {test.reply !== null && <pre class="command">{test.reply}</pre>}
+    </>
+  );
+}

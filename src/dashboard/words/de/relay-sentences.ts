@@ -1,0 +1,65 @@
+/** German: the sentences on relays and what a test of one found. */
+import type { RELAY_SENTENCES } from '../../../relay-sentences.ts';
+
+export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, string>> = {
+  relay_host: 'Nennen Sie einen Mailserver wie smtp.example.com, ohne smtp:// und ohne den Port.',
+  relay_plain: 'Ohne Verschlüsselung dürfen Mails nur an diesen Rechner oder in ein privates Netz gehen.',
+  relay_plain_login:
+    'Ein Passwort geht nie unverschlüsselt durch ein Netz: Wählen Sie TLS oder STARTTLS, oder lassen Sie den Benutzernamen leer.',
+  relay_password_again:
+    'Geben Sie das Passwort noch einmal ein: Das gespeicherte geht nur an den Server, für den es eingegeben wurde.',
+  relays_many: 'Es kann {count} Relays geben. Löschen Sie zuerst eines.',
+  relay_test_under_way: 'Gerade wird ein Relay getestet. Versuchen Sie es in einigen Sekunden noch einmal.',
+  relay_last:
+    'Es ist das letzte Relay, und Mails warten ({count}), die im Postausgang enden würden: Fügen Sie ein anderes hinzu, oder brechen Sie ab, was läuft.',
+
+  relay_test_passed: 'Es würde diese Mail annehmen. Gesendet wurde nichts.',
+  relay_test_no_host: 'Es wurde kein Server dieses Namens gefunden.',
+  relay_test_no_host_cure:
+    'Prüfen Sie die Schreibweise des Servers. Stimmt sie, antwortet das DNS dieses Rechners nicht.',
+  relay_test_closed_port: 'An diesem Port des Servers antwortet nichts.',
+  relay_test_closed_port_cure: 'Prüfen Sie den Port: Die meisten Anbieter haben 587 mit STARTTLS oder 465 mit TLS.',
+  relay_test_unreachable: 'Der Server ist von diesem Rechner aus nicht zu erreichen.',
+  relay_test_unreachable_cure:
+    'Prüfen Sie Server und Port. Viele Hoster sperren Port 25, manche auch 587 und 465, bis Sie sie bitten, ihn zu öffnen.',
+  relay_test_silent: 'Der Server hat nicht rechtzeitig geantwortet.',
+  relay_test_silent_cure:
+    'Prüfen Sie Server, Port und Verschlüsselung; auch eine Firewall, die Verbindungen verwirft, sieht so aus.',
+  relay_test_tls_port: 'Der Server wartet auf TLS, das an Port 465 von Anfang an gesprochen wird.',
+  relay_test_tls_port_cure: 'Wählen Sie TLS als Verschlüsselung.',
+  relay_test_plain_port: 'An diesem Port wird TLS nicht von Anfang an gesprochen.',
+  relay_test_plain_port_cure: 'Wählen Sie STARTTLS als Verschlüsselung, oder Port 465.',
+  relay_test_closed: 'Der Server hat die Verbindung geschlossen.',
+  relay_test_closed_cure:
+    'Prüfen Sie Port und Verschlüsselung. Stimmen sie, lehnt der Server Verbindungen von diesem Rechner ab.',
+  relay_test_greeting: 'Der Server will mit diesem Rechner nicht sprechen.',
+  relay_test_greeting_cure: 'Warum, steht in seiner Antwort. Oft muss sein Betreiber Ihre Adresse erst erlauben.',
+  relay_test_no_starttls:
+    'Der Server bietet kein STARTTLS an, und Mails dürfen nicht unverschlüsselt durch das Netz gehen.',
+  relay_test_no_starttls_cure: 'Wählen Sie TLS mit Port 465, oder einen anderen Server.',
+  relay_test_no_tls: 'Eine Verschlüsselung kam nicht zustande.',
+  relay_test_no_tls_cure: 'Warum, steht darunter. Der Server muss TLS 1.2 oder neuer sprechen.',
+  relay_test_expired: 'Das Zertifikat des Servers ist abgelaufen.',
+  relay_test_expired_cure: 'Sein Betreiber muss es erneuern. Prüfen Sie auch die Uhr dieses Rechners.',
+  relay_test_not_yet_valid: 'Das Zertifikat des Servers gilt noch nicht.',
+  relay_test_not_yet_valid_cure: 'Prüfen Sie die Uhr dieses Rechners.',
+  relay_test_other_name: 'Das Zertifikat des Servers gilt für einen anderen Namen.',
+  relay_test_other_name_cure: 'Geben Sie den Server unter dem Namen an, den sein Zertifikat hat.',
+  relay_test_unknown_issuer: 'Das Zertifikat des Servers kommt von niemandem, dem dieser Rechner vertraut.',
+  relay_test_unknown_issuer_cure:
+    'Nehmen Sie den Namen, den Ihr Anbieter nennt. Ein eigener Server braucht ein Zertifikat einer bekannten Stelle wie Let’s Encrypt.',
+  relay_test_no_login: 'Der Server nimmt hier weder Benutzername noch Passwort an.',
+  relay_test_no_login_cure:
+    'Prüfen Sie Port und Verschlüsselung, oder lassen Sie den Benutzernamen leer, wenn der Server diesen Rechner kennt.',
+  relay_test_login: 'Der Server lehnt Benutzername oder Passwort ab.',
+  relay_test_login_cure:
+    'Geben Sie beides neu ein. Viele Anbieter wollen ein eigenes Passwort oder einen Schlüssel für SMTP, nicht das, mit dem Sie sich dort anmelden.',
+  relay_test_busy: 'Der Server nimmt gerade keine Anmeldung an.',
+  relay_test_busy_cure: 'Warum, steht in seiner Antwort. Versuchen Sie es in einigen Minuten noch einmal.',
+  relay_test_sender: 'Der Server nimmt von diesem Absender keine Mails an.',
+  relay_test_sender_cure:
+    'Lassen Sie die Adresse oder ihre Domain bei Ihrem Anbieter zu, oder wählen Sie einen anderen Absender.',
+  relay_test_recipient: 'Der Server nimmt keine Mails an Ihre Adresse an.',
+  relay_test_recipient_cure:
+    'Heißt es, Relaying sei verboten, verlangt er eine Anmeldung oder muss diesen Rechner kennen. Prüfen Sie sonst die Adresse.',
+};

@@ -1,0 +1,82 @@
+/** Changes of the relays kept in the file. Each wakes no thread itself: the courier follows the revision that is counted up here. */
+import type { Database } from 'better-sqlite3';
+import { asc, eq, sql } from 'drizzle-orm';
+import { isoTimestamp } from '../../../clock.ts';
+import type { Db } from '../../../database/open.ts';
+import { type RelaySecurity, relays } from '../../../database/schema/index.ts';
+import { sealPassword } from './sealing.ts';
+
+export type StoredRelay = typeof relays.$inferSelect;
+
+/** What an operator gives. */
+export interface GivenRelay {
+  name: string;
+  host: string;
+  port: number;
+  security: RelaySecurity;
+  /** Empty: no login. */
+  username: string;
+  /** Empty: the stored one stays, if it is for this server. */
+  password: string;
+  rate: number;
+  connections: number;
+}
+
+/** Whether the stored password of a relay may be used with what is given: it goes only to the server it was typed for. */
+export function keepsPassword(
+  before: StoredRelay | undefined,
+  { host, port }: { host: string; port: number },
+): boolean {
+  return before !== undefined && before.sealed_password !== null && before.host === host && before.port === port;
+}
+
+/** Adds a relay behind the others, or changes one. Call inside a transaction. Gives its id. */
+export function saveRelay(db: Db, before: StoredRelay | undefined, given: GivenRelay, now: Date): number {
+  const { password, ...fields } = given;
+  const kept = keepsPassword(before, given) ? before?.sealed_password : null;
+  const sealed = password === '' ? kept : sealPassword(db.$client, password, given);
+  const sealed_password = given.username === '' ? null : (sealed ?? null);
+  const stamp = isoTimestamp(now);
+  countChange(db.$client);
+  if (before === undefined) {
+    const position = sql`(SELECT ifnull(max(position), 0) + 1 FROM relays)`;
+    const row = { ...fields, sealed_password, position, created_at: stamp, updated_at: stamp };
+    return db.insert(relays).values(row).returning({ id: relays.id }).get().id;
+  }
+  const isSame =
+    sealed_password === before.sealed_password &&
+    (['host', 'port', 'security', 'username'] as const).every((name) => before[name] === given[name]);
+  // What was seen of the relay says nothing about another connection to it.
+  const forgotten = isSame ? {} : { accepted_at: null, answered_at: null, failed_at: null, failure: null };
+  db.update(relays)
+    .set({ ...fields, ...forgotten, sealed_password, updated_at: stamp })
+    .where(eq(relays.id, before.id))
+    .run();
+  return before.id;
+}
+
+/** Removes a relay with its password. Call inside a transaction. */
+export function deleteRelay(db: Db, id: number): void {
+  countChange(db.$client);
+  db.delete(relays).where(eq(relays.id, id)).run();
+}
+
+/** Puts the relays into the order of these ids; those that are not named follow. Call inside a transaction. */
+export function orderRelays(db: Db, ids: readonly number[]): void {
+  countChange(db.$client);
+  const present = db.select({ id: relays.id }).from(relays).orderBy(asc(relays.position), asc(relays.id)).all();
+  const rest = present.map(({ id }) => id).filter((id) => !ids.includes(id));
+  for (const [position, id] of [...ids, ...rest].entries())
+    db.update(relays)
+      .set({ position: position + 1 })
+      .where(eq(relays.id, id))
+      .run();
+}
+
+function countChange(client: Database): void {
+  client
+    .prepare(`
+      INSERT INTO installation (name, value) VALUES ('relays_revision', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1`)
+    .run();
+}

@@ -1,0 +1,52 @@
+/** The courier of the relays kept in the file, or the outbox while there are none. It follows changes without a restart. */
+import type { Database } from 'better-sqlite3';
+import type { Courier, Handoff, MailOwner, Outcome } from '../courier.ts';
+import type { Relay } from '../smtp/relay-urls.ts';
+import { relaysRevision, storedRelays } from './in-use.ts';
+
+export interface CurrentCourierDeps {
+  client: Database;
+  /** Opens a courier for the relays; the outbox where there are none. */
+  open(relays: readonly Relay[]): Courier;
+  /** How long a courier that is replaced may take to finish what it began. */
+  graceMs: number;
+}
+
+export class CurrentCourier implements Courier {
+  readonly #deps: CurrentCourierDeps;
+  readonly #closing = new Set<Promise<void>>();
+  #revision: string;
+  #courier: Courier;
+
+  constructor(deps: CurrentCourierDeps) {
+    this.#deps = deps;
+    this.#revision = relaysRevision(deps.client);
+    this.#courier = deps.open(storedRelays(deps.client));
+  }
+
+  /**
+   * Replaces the courier if the relays were changed. Mails that wait in the old one are withdrawn, so that they return to the queue;
+   * those in progress end there.
+   */
+  refresh(): void {
+    const revision = relaysRevision(this.#deps.client);
+    if (revision === this.#revision) return;
+    const next = this.#deps.open(storedRelays(this.#deps.client));
+    const ending = this.#courier.close(this.#deps.graceMs).finally(() => this.#closing.delete(ending));
+    this.#closing.add(ending);
+    this.#courier = next;
+    this.#revision = revision;
+  }
+
+  room(): number {
+    return this.#courier.room();
+  }
+
+  send(handoff: Handoff, owner: MailOwner): Promise<Outcome | 'withdrawn'> {
+    return this.#courier.send(handoff, owner);
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await Promise.all([this.#courier.close(graceMs), ...this.#closing]);
+  }
+}

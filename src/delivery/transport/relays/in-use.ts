@@ -1,0 +1,71 @@
+/** The relays that mail is handed to: those of the environment, or else those kept in the file. */
+import type { Database } from 'better-sqlite3';
+import type { Config } from '../../../config.ts';
+import type { RelaySecurity } from '../../../database/schema/index.ts';
+import { SENTENCES } from '../../../sentences.ts';
+import { isLocal, parseRelays, type Relay } from '../smtp/relay-urls.ts';
+import { openPassword } from './sealing.ts';
+
+/** What of a row decides how it is connected to. */
+export interface RelayRow {
+  id: number;
+  host: string;
+  port: number;
+  security: RelaySecurity;
+  username: string;
+  sealed_password: string | null;
+  rate: number;
+  connections: number;
+}
+
+/** Whether mail goes to a relay; otherwise it stays in the outbox. */
+export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
+  return SMTP_URL !== '' || client.prepare('SELECT 1 FROM relays LIMIT 1').get() !== undefined;
+}
+
+/** Why nothing may be sent: links in mails would point at this machine, where recipients cannot reach them. Null when links are fine. */
+export function linksFault(client: Database, config: Config): string | null {
+  return config.PUBLIC_URL === '' && hasRelay(client, config) ? SENTENCES.held_settings : null;
+}
+
+/** Whether senders must be verified before their mail leaves: as SENDER_VERIFICATION says, else where mail goes to a relay. */
+export function verificationRequired(client: Database, config: Config): boolean {
+  return (config.SENDER_VERIFICATION || (hasRelay(client, config) ? 'required' : 'optional')) === 'required';
+}
+
+/** The relays in order of preference; none: mail stays in the outbox. Throws an Error that names SMTP_URL if that is invalid. */
+export function relaysInUse(client: Database, { SMTP_URL }: Config): Relay[] {
+  return SMTP_URL === '' ? storedRelays(client) : parseRelays(SMTP_URL);
+}
+
+/** The relays kept in the file, in their order, whether the environment names others or not. */
+export function storedRelays(client: Database): Relay[] {
+  return client
+    .prepare<[], RelayRow>('SELECT * FROM relays ORDER BY position, id')
+    .all()
+    .map((row) => relayOf(client, row));
+}
+
+/** A row as the courier connects to it. A password that cannot be opened is left out, so that the relay refuses the login. */
+export function relayOf(client: Database, row: RelayRow): Relay {
+  const { id, host, port, security, username, sealed_password: sealed, rate, connections } = row;
+  const local = isLocal(host);
+  const password = sealed === null ? '' : (openPassword(client, sealed, row) ?? '');
+  return {
+    host,
+    port,
+    // On this machine TLS is used if it is offered, as with SMTP_URL.
+    tls: security === 'implicit' ? 'implicit' : security === 'starttls' ? 'required' : local ? 'offered' : 'off',
+    verify: security !== 'none',
+    local,
+    login: username === '' ? null : { user: username, password },
+    id,
+    rate,
+    connections,
+  };
+}
+
+/** Changes with each change of the relays kept in the file. */
+export function relaysRevision(client: Database): string {
+  return String(client.prepare("SELECT value FROM installation WHERE name = 'relays_revision'").pluck().get() ?? '');
+}

@@ -1,0 +1,29 @@
+/** Where mail may travel without TLS: to this machine and within a private network. */
+import { BlockList, isIP } from 'node:net';
+
+/** Addresses of private networks (RFC 1918, 3927, 4193, 4291, 6598). */
+const PRIVATE = new BlockList();
+for (const [network, prefix] of [
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const)
+  PRIVATE.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of [
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  PRIVATE.addSubnet(network, prefix, 'ipv6');
+
+/** Names that lead nowhere outside: of one label, as containers have them, and those set apart for it (RFC 2606, 6762, 8375). */
+const PRIVATE_NAME = /^[^.]+$|\.(?:localhost|internal|local|lan|home\.arpa|test)$/;
+
+/** Whether a host is on this machine or in a private network, by its address or its name alone. */
+export function isPrivateHost(host: string): boolean {
+  const version = isIP(host);
+  return version === 0 ? PRIVATE_NAME.test(host) : PRIVATE.check(host, version === 6 ? 'ipv6' : 'ipv4');
+}

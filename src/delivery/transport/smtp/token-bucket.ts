@@ -1,0 +1,39 @@
+/** Limits how often something is done per second, with up to a second of unused allowance kept. */
+
+const SECOND_MS = 1000;
+
+export class TokenBucket {
+  readonly #perSecond: number;
+  readonly #monotonic: () => number;
+  #tokens: number;
+  #filledAt: number;
+
+  /** `perSecond` 0 is no limit. `monotonic` is a clock in milliseconds. */
+  constructor(perSecond: number, monotonic: () => number) {
+    this.#perSecond = perSecond;
+    this.#monotonic = monotonic;
+    this.#tokens = perSecond;
+    this.#filledAt = monotonic();
+  }
+
+  /** How many are allowed now; infinite without a limit. */
+  get allowed(): number {
+    if (this.#perSecond === 0) return Number.POSITIVE_INFINITY;
+    const now = this.#monotonic();
+    this.#tokens = Math.min(this.#perSecond, this.#tokens + ((now - this.#filledAt) * this.#perSecond) / SECOND_MS);
+    this.#filledAt = now;
+    return Math.floor(this.#tokens);
+  }
+
+  /** Takes as many of `wanted` as are allowed now; gives how many. */
+  take(wanted: number): number {
+    const given = Math.min(wanted, this.allowed);
+    this.#tokens -= given;
+    return given;
+  }
+
+  /** Gives back what was taken but not used. */
+  giveBack(count: number): void {
+    this.#tokens += count;
+  }
+}
