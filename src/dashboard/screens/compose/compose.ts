@@ -11,6 +11,7 @@ import { htmlScreen } from './content/html.tsx';
 import { templatesScreen } from './content/templates.tsx';
 import { stepAddress } from './frame.tsx';
 import { groupForm } from './group.tsx';
+import { MAILING } from './mailing.tsx';
 import { newMailingScreen } from './new.tsx';
 import { scheduleStep } from './schedule.tsx';
 
@@ -26,9 +27,9 @@ export async function composeScreens(app: FastifyInstance, { clock }: Deps): Pro
   await app.register(audienceStep);
   await app.register(groupForm);
   await app.register(contentStep);
-  await app.register(templatesScreen);
-  await app.register(htmlScreen);
-  await app.register(designScreen);
-  await app.register(checkStep);
+  await templatesScreen(app, MAILING);
+  await htmlScreen(app, MAILING);
+  await designScreen(app, MAILING);
+  await checkStep(app, MAILING);
   await app.register(scheduleStep, { clock });
 }

@@ -11,9 +11,7 @@ import { sendMailFrame } from '../../../mail-frame.ts';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
-import { sendStep, stepAddress } from '../frame.tsx';
-import { MissingParts } from '../missing.tsx';
-import { missingParts, readAudience, readDraft } from '../records.ts';
+import type { Composed, ComposedKind, ComposedParams } from '../composed.ts';
 import { checkContent, type ShownMail } from './content-checks.ts';
 import { inDark } from './dark.ts';
 
@@ -23,94 +21,95 @@ interface Seen {
   colours?: string;
 }
 interface Call {
-  Params: { utr: string };
+  Params: ComposedParams;
   Querystring: Seen;
 }
 
-export async function checkStep(app: FastifyInstance): Promise<void> {
+export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   app.route<Call>({
     method: READ,
-    url: '/mailings/:utr/edit/check',
-    handler: (request, reply) => show(request, reply, request.params.utr, request.query),
+    url: `${kind.route}/check`,
+    handler: (request, reply) => show(request, reply, request.query),
   });
 
   app.route<Call>({
     method: READ,
-    url: '/mailings/:utr/edit/mail',
+    url: `${kind.route}/mail`,
     handler: async (request, reply) => {
-      const { mail } = await readMail(new ApiClient(app, request), request.params.utr, request.query.email);
+      const api = new ApiClient(app, request);
+      const { mail } = await readMail(api, await kind.read(api, request.params), request.query.email);
       const html = mail?.html ?? '';
       return sendMailFrame(reply, request.query.colours === 'dark' ? inDark(html) : html);
     },
   });
 
-  app.post<{ Params: { utr: string } }>('/mailings/:utr/edit/test', async (request, reply) => {
-    const { utr } = request.params;
+  app.post<Call>(`${kind.route}/test`, async (request, reply) => {
+    const api = new ApiClient(app, request);
+    const composed = await kind.read(api, request.params);
     const address = field(request, 'email_address').trim();
-    const fields = { utr, email_address: address };
-    const answer = await new ApiClient(app, request).send('POST', '/single/send/test', fields);
+    const fields = { utr: composed.utr, email_address: address };
+    const answer = await api.send('POST', composed.endpoints.test, fields);
     if (answer.message === undefined) {
       const test = { address, problem: refusalText(answer) };
-      return show(request, reply.code(answer.status), utr, {}, test);
+      return show(request, reply.code(answer.status), {}, test);
     }
     setFlash(reply, 'good', 'compose.test.sent', { address });
-    return reply.redirect(stepAddress(utr, 'check'), 303);
+    return reply.redirect(composed.address('check'), 303);
   });
 
   async function show(
-    request: FastifyRequest,
+    request: FastifyRequest<Call>,
     reply: FastifyReply,
-    utr: string,
     { email = '', colours }: Seen,
     test = { address: viewerOf(request).email, problem: '' },
   ) {
     const api = new ApiClient(app, request);
-    const [draft, audience, { mail, problems, problem }, { contents }, { senders }] = await Promise.all([
-      readDraft(api, utr),
-      readAudience(api, utr),
-      readMail(api, utr, email),
+    const composed = await kind.read(api, request.params);
+    const [missing, { mail, problems, problem }, { contents }, { senders }] = await Promise.all([
+      composed.missing(),
+      readMail(api, composed, email),
       api.get<{ contents: string[] }>('/get-dynamic/content'),
       api.get<{ senders: { id: number; company_address: string }[] }>('/senders'),
     ]);
-    const address = senders.find(({ id }) => id === draft.sender_id)?.company_address ?? '';
+    const address = senders.find(({ id }) => id === composed.sender_id)?.company_address ?? '';
     const content = (
       <div class="stack">
-        <MissingParts utr={utr} missing={missingParts(draft, audience)} />
+        {missing}
         {mail !== null && mail.problem === null && <Checks mail={mail} known={contents} address={address} />}
-        <Look utr={utr} mail={mail} problems={problems} email={email} isDark={colours === 'dark'} />
-        <TestMail utr={utr} {...test} />
+        <Look composed={composed} mail={mail} problems={problems} email={email} isDark={colours === 'dark'} />
+        <TestMail action={composed.address('test')} {...test} />
       </div>
     );
-    return sendStep(request, reply, draft, 'check', content, problem);
+    return composed.send(request, reply, { step: 'check', content, problem });
   }
 }
 
 /** The mail as this person sees it; null where nobody of the audience has the address, or the service asks for patience. */
 async function readMail(
   api: ApiClient,
-  utr: string,
+  { utr, endpoints }: Composed,
   email = '',
 ): Promise<{ mail: ShownMail | null; problems: Problems; problem: string }> {
   const query = new URLSearchParams({ utr, ...(email.trim() !== '' && { email }) });
-  const { message, errors }: ApiAnswer<{ mail: ShownMail }> = await api.send('GET', `/single-send/mail?${query}`);
+  const { message, errors }: ApiAnswer<{ mail: ShownMail }> = await api.send('GET', `${endpoints.mail}?${query}`);
   const [problems, problem] = typeof errors === 'object' ? [errors, ''] : [{}, errors ?? ''];
   return { mail: message?.mail ?? null, problems, problem };
 }
 
 interface LookProps {
-  utr: string;
+  composed: Composed;
   mail: ShownMail | null;
   problems: Problems;
   email: string;
   isDark: boolean;
 }
 
-function Look({ utr, mail, problems, email, isDark }: LookProps) {
+function Look({ composed, mail, problems, email, isDark }: LookProps) {
   const language = useLanguage();
   const query = new URLSearchParams({ ...(email && { email }), ...(isDark && { colours: 'dark' }) });
   return (
     <>
-      <form method="get" action={stepAddress(utr, 'check')} class="search">
+      <form method="get" action={composed.address('check')} class="search">
         <TextField
           name="email"
           type="email"
@@ -142,7 +141,7 @@ function Look({ utr, mail, problems, email, isDark }: LookProps) {
           <p class="small quiet-text">
             {language.say('mail.note')} {isDark && language.say('compose.check.dark.about')}
           </p>
-          <MailFrames source={`${stepAddress(utr, 'mail')}${query.size === 0 ? '' : `?${query}`}`} />
+          <MailFrames source={`${composed.address('mail')}${query.size === 0 ? '' : `?${query}`}`} />
           <details class="plain-text">
             <summary>{language.say('mail.plainText')}</summary>
             <pre class="source">{mail.text || language.say('mail.noText')}</pre>
@@ -182,12 +181,12 @@ function Checks({ mail, known, address }: { mail: ShownMail; known: readonly str
   );
 }
 
-function TestMail({ utr, address, problem }: { utr: string; address: string; problem: string }) {
+function TestMail({ action, address, problem }: { action: string; address: string; problem: string }) {
   const language = useLanguage();
   return (
     <Card title={language.say('compose.test.title')}>
       <p class="quiet-text">{language.say('compose.test.about')}</p>
-      <form method="post" action={stepAddress(utr, 'test')} class="narrow">
+      <form method="post" action={action} class="narrow">
         <TextField
           name="email_address"
           type="email"

@@ -9,7 +9,9 @@ import { field } from '../../../sign-in/fields.ts';
 import { withQuery } from '../../../with-query.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { readTemplates } from '../../templates/records.ts';
-import { SavedForm, sendStep, stepAddress } from '../frame.tsx';
+import type { Composed } from '../composed.ts';
+import { SavedForm, sendStep } from '../frame.tsx';
+import { composedMailing } from '../mailing.tsx';
 import { type Draft, readDraft } from '../records.ts';
 import { saveStep } from '../save.tsx';
 import { type Fields, seenValue } from '../seen.ts';
@@ -60,15 +62,18 @@ const storedFields = ({ subject, preheader, single_send_name }: Draft): Fields =
 async function content(api: ApiClient, draft: Draft, given: Fields, problems: Problems = {}) {
   const { contents: placeholders } = await api.get<{ contents: string[] }>('/get-dynamic/content');
   const template = draft.content === 'template' ? await findTemplateName(api, draft.template_id) : '';
-  return <ContentForm {...{ draft, given, problems, placeholders, template }} />;
+  const mail = composedMailing(api, draft);
+  return <ContentForm {...{ draft, mail, given, problems, placeholders, template }} />;
 }
 
-async function findTemplateName(api: ApiClient, id: number): Promise<string> {
+/** The name of a template; empty where there is none with this id. */
+export async function findTemplateName(api: ApiClient, id: number): Promise<string> {
   return (await readTemplates(api)).find((template) => template.id === id)?.template_name ?? '';
 }
 
 interface FormProps {
   draft: Draft;
+  mail: Composed;
   given: Fields;
   problems: Problems;
   placeholders: readonly string[];
@@ -76,14 +81,14 @@ interface FormProps {
   template: string;
 }
 
-function ContentForm({ draft, given, problems, placeholders, template }: FormProps) {
+function ContentForm({ draft, mail, given, problems, placeholders, template }: FormProps) {
   const language = useLanguage();
   return (
     <SavedForm
       draft={draft}
       step="content"
       seen={seenValue(storedFields(draft))}
-      beside={<Mail draft={draft} template={template} />}
+      beside={<MailContent mail={mail} template={template} />}
     >
       <TextField
         name="subject"
@@ -104,20 +109,8 @@ function ContentForm({ draft, given, problems, placeholders, template }: FormPro
         data-takes-placeholders
         problems={problems}
       />
-      <Hints draft={draft} />
-      <details class="placeholders">
-        <summary>{language.say('compose.placeholders')}</summary>
-        <p class="small quiet-text">{language.say('compose.placeholders.about')}</p>
-        <ul data-insert-label={language.fill('compose.placeholders.insert', {})}>
-          {placeholders.map((name) => (
-            <li key={name}>
-              <code>
-                ((<bdi>{name}</bdi>))
-              </code>
-            </li>
-          ))}
-        </ul>
-      </details>
+      <Hints {...draft} />
+      <Placeholders names={placeholders} />
       <TextField
         name="single_send_name"
         label={language.say('compose.name')}
@@ -133,7 +126,7 @@ function ContentForm({ draft, given, problems, placeholders, template }: FormPro
 }
 
 /** What may be odd about the subject and preview text, as they are saved. */
-function Hints({ draft: { subject, preheader } }: { draft: Draft }) {
+export function Hints({ subject, preheader }: { subject: string; preheader: string }) {
   const language = useLanguage();
   return (
     <div id="compose-hints" data-fresh aria-live="polite">
@@ -149,7 +142,29 @@ function Hints({ draft: { subject, preheader } }: { draft: Draft }) {
   );
 }
 
-function Mail({ draft: { utr, single_send_name, content: source }, template }: { draft: Draft; template: string }) {
+/** The names of the placeholders, each of which a script puts into the field that was used last. */
+export function Placeholders({ names }: { names: readonly string[] }) {
+  const language = useLanguage();
+  return (
+    <details class="placeholders">
+      <summary>{language.say('compose.placeholders')}</summary>
+      <p class="small quiet-text">{language.say('compose.placeholders.about')}</p>
+      <ul data-insert-label={language.fill('compose.placeholders.insert', {})}>
+        {names.map((name) => (
+          <li key={name}>
+            <code>
+              ((<bdi>{name}</bdi>))
+            </code>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** The mail as it is now, and the ways to make it. `template` is the name of its template, where it is one as it comes. */
+export function MailContent({ mail, template }: { mail: Composed; template: string }) {
+  const { utr, name, content: source } = mail;
   const language = useLanguage();
   return (
     <Card title={language.say('compose.content.mail')}>
@@ -160,24 +175,24 @@ function Mail({ draft: { utr, single_send_name, content: source }, template }: {
       </p>
       {source !== 'none' && (
         <div class="mail-sheet small-sheet">
-          <iframe sandbox="" src={stepAddress(utr, 'mail')} title={language.say('mail.phone')} loading="lazy" />
+          <iframe sandbox="" src={mail.address('mail')} title={language.say('mail.phone')} loading="lazy" />
         </div>
       )}
       <div class="buttons">
         {source !== 'none' && (
-          <LinkButton href={stepAddress(utr, 'design')}>{language.say('compose.content.design')}</LinkButton>
+          <LinkButton href={mail.address('design')}>{language.say('compose.content.design')}</LinkButton>
         )}
-        <LinkButton look={source === 'none' ? 'primary' : 'plain'} href={stepAddress(utr, 'templates')}>
+        <LinkButton look={source === 'none' ? 'primary' : 'plain'} href={mail.address('templates')}>
           {language.say('compose.content.choose')}
         </LinkButton>
-        <LinkButton look="plain" href={stepAddress(utr, 'html')}>
+        <LinkButton look="plain" href={mail.address('html')}>
           {language.say('compose.content.paste')}
         </LinkButton>
         <LinkButton look="quiet" href={`/versions/${utr}`}>
           {language.say('versions.open')}
         </LinkButton>
         {source !== 'none' && (
-          <LinkButton look="quiet" href={withQuery('/templates/new', { mail: utr, name: single_send_name })}>
+          <LinkButton look="quiet" href={withQuery('/templates/new', { mail: utr, name })}>
             {language.say('templates.keep')}
           </LinkButton>
         )}

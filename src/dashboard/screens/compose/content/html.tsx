@@ -7,53 +7,45 @@ import { languageOf } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
-import { sendStep, stepAddress } from '../frame.tsx';
-import { type Draft, readDraft } from '../records.ts';
+import type { Composed, ComposedKind, ComposedParams } from '../composed.ts';
 import { replaceContent } from './replace-content.ts';
 
-interface ByUtr {
-  Params: { utr: string };
-}
-
-export async function htmlScreen(app: FastifyInstance): Promise<void> {
-  app.route<ByUtr>({
+export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
+  app.route<{ Params: ComposedParams }>({
     method: READ,
-    url: '/mailings/:utr/edit/html',
+    url: `${kind.route}/html`,
     handler: async (request, reply) => {
-      const api = new ApiClient(app, request);
-      const { utr } = request.params;
-      const { singleSend } = await api.get<{ singleSend: { template_html: string | null }[] }>('/single-send/details', {
-        utr,
-      });
-      return show(request, reply, await readDraft(api, utr), singleSend[0]?.template_html ?? '');
+      const mail = await kind.read(new ApiClient(app, request), request.params);
+      return show(request, reply, mail, await mail.readHtml());
     },
   });
 
-  app.post<ByUtr>('/mailings/:utr/edit/html', async (request, reply) => {
+  app.post<{ Params: ComposedParams }>(`${kind.route}/html`, async (request, reply) => {
     const api = new ApiClient(app, request);
-    const { utr } = request.params;
+    const mail = await kind.read(api, request.params);
     const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
     const html = typeof values.template_html === 'string' ? values.template_html : '';
     const changes = { template_html: html, template_json: '' };
     const language = languageOf(request, viewerOf(request));
-    const refusal = await replaceContent(api, language, utr, changes, field(request, 'unchanged_since'));
-    if (refusal === null) return reply.redirect(stepAddress(utr, 'content'), 303);
-    return show(request, reply.code(refusal.status), await readDraft(api, utr), html, refusal.problem);
+    const refusal = await replaceContent(api, language, mail, changes, field(request, 'unchanged_since'));
+    if (refusal === null) return reply.redirect(mail.address('content'), 303);
+    const now = await kind.read(api, request.params);
+    return show(request, reply.code(refusal.status), now, html, refusal.problem);
   });
 }
 
-function show(request: FastifyRequest, reply: FastifyReply, draft: Draft, html: string, problem?: string) {
-  return sendStep(request, reply, draft, 'content', <PasteHtml draft={draft} html={html} />, problem);
+function show(request: FastifyRequest, reply: FastifyReply, mail: Composed, html: string, problem?: string) {
+  return mail.send(request, reply, { step: 'html', content: <PasteHtml mail={mail} html={html} />, problem });
 }
 
-function PasteHtml({ draft, html }: { draft: Draft; html: string }) {
+function PasteHtml({ mail, html }: { mail: Composed; html: string }) {
   const language = useLanguage();
   return (
-    <form method="post" action={stepAddress(draft.utr, 'html')} class="stack">
+    <form method="post" action={mail.address('html')} class="stack">
       <h2>{language.say('compose.html.title')}</h2>
-      <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+      <input type="hidden" name="unchanged_since" value={mail.updated_at} />
       <p class="quiet-text">
-        {language.say('compose.html.about')} {draft.content === 'json' && language.say('compose.templates.replace')}
+        {language.say('compose.html.about')} {mail.content === 'json' && language.say('compose.templates.replace')}
       </p>
       <div class="field">
         <label for="template_html">{language.say('compose.html.label')}</label>
@@ -63,7 +55,7 @@ function PasteHtml({ draft, html }: { draft: Draft; html: string }) {
       </div>
       <div class="buttons">
         <Button>{language.say('compose.html.save')}</Button>
-        <LinkButton look="quiet" href={stepAddress(draft.utr, 'content')}>
+        <LinkButton look="quiet" href={mail.address('content')}>
           {language.say('compose.design.back')}
         </LinkButton>
       </div>

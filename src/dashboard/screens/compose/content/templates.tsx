@@ -9,50 +9,40 @@ import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { isOwn, type ListedTemplate, readTemplates } from '../../templates/records.ts';
-import { sendStep, stepAddress } from '../frame.tsx';
-import { type Draft, readDraft } from '../records.ts';
+import type { Composed, ComposedKind, ComposedParams } from '../composed.ts';
 import { replaceContent } from './replace-content.ts';
 
-interface ByUtr {
-  Params: { utr: string };
-}
-
-export async function templatesScreen(app: FastifyInstance): Promise<void> {
-  const show = async (request: FastifyRequest, reply: FastifyReply, utr: string, problem = '') => {
+export async function templatesScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
+  const show = async (request: FastifyRequest, reply: FastifyReply, params: ComposedParams, problem?: string) => {
     const api = new ApiClient(app, request);
-    const [draft, templates] = await Promise.all([readDraft(api, utr), readTemplates(api)]);
-    const content = <Templates draft={draft} templates={templates.filter(({ is_blank }) => is_blank === 0)} />;
-    return sendStep(request, reply, draft, 'content', content, problem);
+    const [mail, templates] = await Promise.all([kind.read(api, params), readTemplates(api)]);
+    const content = <Templates mail={mail} templates={templates.filter(({ is_blank }) => is_blank === 0)} />;
+    return mail.send(request, reply, { step: 'templates', content, problem });
   };
 
-  app.route<ByUtr>({
+  app.route<{ Params: ComposedParams }>({
     method: READ,
-    url: '/mailings/:utr/edit/templates',
-    handler: (request, reply) => show(request, reply, request.params.utr),
+    url: `${kind.route}/templates`,
+    handler: (request, reply) => show(request, reply, request.params),
   });
 
-  app.post<ByUtr>('/mailings/:utr/edit/templates', async (request, reply) => {
-    const { utr } = request.params;
+  app.post<{ Params: ComposedParams }>(`${kind.route}/templates`, async (request, reply) => {
+    const api = new ApiClient(app, request);
+    const mail = await kind.read(api, request.params);
     const changes = { template_id: field(request, 'template_id'), template_json: '', template_html: '' };
     const language = languageOf(request, viewerOf(request));
-    const refusal = await replaceContent(
-      new ApiClient(app, request),
-      language,
-      utr,
-      changes,
-      field(request, 'unchanged_since'),
-    );
-    if (refusal === null) return reply.redirect(stepAddress(utr, 'content'), 303);
-    return show(request, reply.code(refusal.status), utr, refusal.problem);
+    const refusal = await replaceContent(api, language, mail, changes, field(request, 'unchanged_since'));
+    if (refusal === null) return reply.redirect(mail.address('content'), 303);
+    return show(request, reply.code(refusal.status), request.params, refusal.problem);
   });
 }
 
 interface Choice {
-  draft: Draft;
+  mail: Composed;
   templates: readonly ListedTemplate[];
 }
 
-function Templates({ draft, templates }: Choice) {
+function Templates({ mail, templates }: Choice) {
   const language = useLanguage();
   const own = templates.filter(isOwn);
   return (
@@ -60,33 +50,33 @@ function Templates({ draft, templates }: Choice) {
       <h2>{language.say('compose.templates.title')}</h2>
       <p class="quiet-text">
         {language.say('compose.templates.about')}{' '}
-        {(draft.content === 'json' || draft.content === 'html') && language.say('compose.templates.replace')}
+        {(mail.content === 'json' || mail.content === 'html') && language.say('compose.templates.replace')}
       </p>
       {own.length > 0 && (
         <>
           <h3>{language.say('templates.own')}</h3>
-          <Pictures draft={draft} templates={own} />
+          <Pictures mail={mail} templates={own} />
           <h3>{language.say('templates.builtIn')}</h3>
         </>
       )}
-      <Pictures draft={draft} templates={templates.filter((template) => !isOwn(template))} />
-      <LinkButton look="quiet" href={stepAddress(draft.utr, 'content')}>
+      <Pictures mail={mail} templates={templates.filter((template) => !isOwn(template))} />
+      <LinkButton look="quiet" href={mail.address('content')}>
         {language.say('compose.design.back')}
       </LinkButton>
     </section>
   );
 }
 
-function Pictures({ draft, templates }: Choice) {
+function Pictures({ mail, templates }: Choice) {
   const language = useLanguage();
   return (
     <ul class="templates">
       {templates.map((template) => (
         <li key={template.id} class="card">
           <TemplatePicture id={template.id} image={template.preview_image} isOwn={isOwn(template)} />
-          <form method="post" action={stepAddress(draft.utr, 'templates')}>
+          <form method="post" action={mail.address('templates')}>
             <Button look="plain">{language.say('compose.templates.use', { name: template.template_name })}</Button>
-            <input type="hidden" name="unchanged_since" value={draft.updated_at} />
+            <input type="hidden" name="unchanged_since" value={mail.updated_at} />
             <input type="hidden" name="template_id" value={template.id} />
           </form>
         </li>
