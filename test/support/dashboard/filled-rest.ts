@@ -14,7 +14,7 @@ export async function fillRest(
   t: Test,
   app: TestApp,
   naming: Naming,
-): Promise<Record<'automation' | 'job' | 'upload', string>> {
+): Promise<Record<'automation' | 'automationMail' | 'job' | 'upload', string>> {
   const must = mustSucceed(t, app.one);
   // A month without the background is taken for a clock that went wrong, until somebody says that it is right.
   releaseSending(app.db, app.clock.now().getTime());
@@ -43,8 +43,12 @@ export async function fillRest(
   const colleague = addPerson(app, 'editor', { name: naming('Bo Lindqvist'), email: 'bo@example.org' });
   cookieOf(app, colleague, naming('Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'));
   addPerson(app, 'viewer', { name: 'Chi', email: 'chi@example.org' });
+  const automation = await welcomeSeries(t, app, naming, await addPictures(app, naming));
+  const { series } = (await app.one.call('GET', '/automations/series', { query: { utr: automation } })).body.message;
   return {
-    automation: await welcomeSeries(t, app, naming, await addPictures(app, naming)),
+    automation,
+    // Its second mail, for which some wait.
+    automationMail: `${automation}/mails/${series.mails[1].utr}`,
     job: await action(t, app),
     upload: await upload(app, naming),
   };

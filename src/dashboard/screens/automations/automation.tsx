@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { ApiClient, ApiFailure } from '../../api-client.ts';
+import { ApiClient } from '../../api-client.ts';
 import { StateBadge } from '../../components/campaign-state.tsx';
 import { Stats } from '../../components/figures.tsx';
 import { Card, Notice } from '../../components/surface.tsx';
@@ -10,8 +10,12 @@ import { Table } from '../../components/table.tsx';
 import { sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
+import type { Target } from '../compose/records.ts';
+import { readChoices } from '../compose/records.ts';
+import { readSeries, type Series } from './edit/series.ts';
+import { Actions } from './edit/state.tsx';
 import { PersonForecast } from './person-forecast.tsx';
-import { type AutomationReport, type Forecast, readSummary, type Summary } from './records.ts';
+import { type AutomationReport, readForecast, readSummary, type Summary } from './records.ts';
 import { Steps } from './steps.tsx';
 
 export async function automationScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
@@ -26,11 +30,19 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
       const summary = await readSummary(api, utr);
       const { report } = await api.get<{ report: AutomationReport }>('/automations/report', { utr });
       const frame = { title: summary.automation_name, section: 'automations' } as const;
-      const asked = email === '' ? null : await readForecast(api, utr, email);
+      const [series, { targets }, asked] = await Promise.all([
+        readSeries(api, utr),
+        readChoices(api),
+        readForecast(api, utr, email),
+      ]);
+      const target = targets.find(({ value }) => value === series.automation_for);
+      const canChange = viewer.role !== 'viewer';
       const content = (
         <>
+          <WhoEnters series={series} target={target} />
+          {canChange && <Actions series={series} target={target} />}
           <Overview summary={summary} report={report} now={clock.now()} />
-          <PersonForecast email={email} asked={asked} now={clock.now()} />
+          <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
         </>
       );
       return sendPage(request, reply, viewer, frame, content);
@@ -38,15 +50,27 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
   });
 }
 
-/** The forecast for an address, or what is wrong with the address. */
-async function readForecast(api: ApiClient, utr: string, email: string) {
-  const answer = await api.send<{ preview: Forecast }>(
-    'GET',
-    `/automations/preview?${new URLSearchParams({ utr, email })}`,
+/** Who enters the automation, in words, and when people leave it. */
+function WhoEnters({ series, target }: { series: Series; target: Target | undefined }) {
+  const language = useLanguage();
+  const id = target?.value.split('_').at(-1);
+  return (
+    <Card title={language.say('automations.who')}>
+      {target === undefined ? (
+        <p>{language.say('automations.who.nobody')}</p>
+      ) : (
+        <p>
+          {language.say(`automations.who.${target.kind}`, { name: target.name })}{' '}
+          <a href={target.kind === 'segment' ? `/people/segments/${id}` : `/people?contact_type_id=${id}`}>
+            {language.say('automations.who.now', { count: target.people })}
+          </a>
+        </p>
+      )}
+      <p class="quiet-text">
+        {language.say(series.exit_criteria === 1 ? 'automations.leave.target' : 'automations.leave.end')}
+      </p>
+    </Card>
   );
-  if (answer.message !== undefined) return { forecast: answer.message.preview };
-  if (answer.errors === undefined || typeof answer.errors === 'string') throw new ApiFailure(answer);
-  return { problems: answer.errors };
 }
 
 interface OverviewProps {
@@ -90,7 +114,7 @@ function Overview({ summary, report, now }: OverviewProps) {
         )}
       </Card>
       <Card title={language.say('automations.steps')}>
-        <Steps mails={report.mails} now={now} />
+        <Steps utr={summary.utr} mails={report.mails} now={now} />
       </Card>
     </>
   );

@@ -4,6 +4,7 @@ import { AUTOMATION_STATES } from '../../../automations/summaries.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
+import { LinkButton } from '../../components/button.tsx';
 import { StateBadge, StateChoice } from '../../components/campaign-state.tsx';
 import { SearchForm } from '../../components/search.tsx';
 import { Empty } from '../../components/surface.tsx';
@@ -13,6 +14,8 @@ import { viewerOf } from '../../signed-in.ts';
 import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
 import { automationScreen } from './automation.tsx';
+import { editScreens } from './edit/edit-screens.ts';
+import { waitingScreen } from './edit/waiting.tsx';
 import type { Summary } from './records.ts';
 
 interface ListQuery {
@@ -38,12 +41,20 @@ export async function automationScreens(app: FastifyInstance, { clock }: Deps): 
         ...(state && { state }),
         ...(before !== undefined && { before_id: before }),
       });
-      const frame = { title: languageOf(request, viewer).say('nav.automations'), section: 'automations' } as const;
-      const list = { summaries, next, search, state, isLater: before !== undefined };
+      const canChange = viewer.role !== 'viewer';
+      const isEmpty = summaries.length === 0 && search === '' && state === undefined && before === undefined;
+      const frame = {
+        title: languageOf(request, viewer).say('nav.automations'),
+        section: 'automations',
+        ...(canChange && !isEmpty && { action: <NewAutomation /> }),
+      } as const;
+      const list = { summaries, next, search, state, isLater: before !== undefined, canChange };
       return sendPage(request, reply, viewer, frame, <Automations {...list} />);
     },
   });
   await app.register(automationScreen, { clock });
+  await app.register(waitingScreen);
+  await app.register(editScreens, { clock });
 }
 
 interface AutomationList {
@@ -53,14 +64,23 @@ interface AutomationList {
   search: string;
   state: (typeof AUTOMATION_STATES)[number] | undefined;
   isLater: boolean;
+  canChange: boolean;
 }
 
-function Automations({ summaries, next, search, state, isLater }: AutomationList) {
+function NewAutomation() {
+  return <LinkButton href="/automations/new">{useLanguage().say('automations.new')}</LinkButton>;
+}
+
+function Automations({ summaries, next, search, state, isLater, canChange }: AutomationList) {
   const language = useLanguage();
   const href = (before?: number) => withQuery('/automations', { search, state, before });
   if (summaries.length === 0 && search === '' && state === undefined && !isLater) {
     return (
-      <Empty icon="path" title={language.say('automations.empty.title')}>
+      <Empty
+        icon="path"
+        title={language.say('automations.empty.title')}
+        {...(canChange && { action: <NewAutomation /> })}
+      >
         {language.say('automations.empty.text')}
       </Empty>
     );

@@ -1,12 +1,10 @@
 /** What one person gets from an automation, and when: a form for an address, and a timeline. */
 import { Button } from '../../components/button.tsx';
-import { type Problems, TextField } from '../../components/field.tsx';
+import { TextField } from '../../components/field.tsx';
 import { Time } from '../../components/figures.tsx';
 import { Badge, Card, type Tone } from '../../components/surface.tsx';
 import { useLanguage } from '../../words/index.ts';
-import type { Forecast } from './records.ts';
-
-type Asked = { forecast: Forecast; problems?: never } | { problems: Problems; forecast?: never };
+import type { Asked, Forecast } from './records.ts';
 
 const TONES: Readonly<Record<Forecast['state'], Tone>> = {
   waiting: 'busy',
@@ -15,7 +13,15 @@ const TONES: Readonly<Record<Forecast['state'], Tone>> = {
   outside: 'plain',
 };
 
-export function PersonForecast({ email, asked, now }: { email: string; asked: Asked | null; now: Date }) {
+interface PersonForecastProps {
+  email: string;
+  asked: Asked;
+  now: Date;
+  /** Whether the automation is not live, so that it is what would be. */
+  isTrial: boolean;
+}
+
+export function PersonForecast({ email, asked, now, isTrial }: PersonForecastProps) {
   const language = useLanguage();
   return (
     <Card title={language.say('automations.forecast.title')}>
@@ -26,24 +32,36 @@ export function PersonForecast({ email, asked, now }: { email: string; asked: As
           label={language.say('automations.forecast.email')}
           type="email"
           value={email}
-          required
-          problems={asked?.problems}
+          autocomplete="off"
+          problems={asked.problems}
         />
         <Button look="plain">{language.say('automations.forecast.show')}</Button>
       </form>
-      {asked?.forecast && <Timeline forecast={asked.forecast} now={now} />}
+      {isTrial && <p>{language.say('automations.forecast.trial')}</p>}
+      {email === '' && <p>{language.say('automations.forecast.anybody')}</p>}
+      {asked.forecast && <Timeline forecast={asked.forecast} now={now} isAnybody={email === ''} />}
     </Card>
   );
 }
 
-function Timeline({ forecast: { state, reason, entered_at, mails }, now }: { forecast: Forecast; now: Date }) {
+function Timeline({
+  forecast: { state, reason, entered_at, mails },
+  now,
+  isAnybody,
+}: {
+  forecast: Forecast;
+  now: Date;
+  isAnybody: boolean;
+}) {
   const language = useLanguage();
   return (
     <>
-      <p>
-        <Badge tone={TONES[state]}>{language.say(`automations.forecast.${state}`)}</Badge>{' '}
-        {reason !== null && language.sentence(reason)}
-      </p>
+      {!isAnybody && (
+        <p>
+          <Badge tone={TONES[state]}>{language.say(`automations.forecast.${state}`)}</Badge>{' '}
+          {reason !== null && language.sentence(reason)}
+        </p>
+      )}
       <ol class="timeline">
         {entered_at !== null && (
           <li>

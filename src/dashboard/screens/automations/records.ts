@@ -1,6 +1,7 @@
 /** What the API says about automations. */
 import type { AutomationSummary } from '../../../automations/summaries.ts';
-import type { ApiClient } from '../../api-client.ts';
+import { type ApiClient, ApiFailure } from '../../api-client.ts';
+import type { Problems } from '../../components/field.tsx';
 
 /** An automation in the list, with its people and the counters over all its mails. */
 export type Summary = AutomationSummary;
@@ -38,4 +39,16 @@ export async function readSummary(api: ApiClient, utr: string): Promise<Summary>
   const [summary] = summaries;
   if (summary === undefined) throw new Error('the API gave no automation where it should have answered 404');
   return summary;
+}
+
+/** What was asked about one person: the forecast, or what is wrong with the address. */
+export type Asked = { forecast: Forecast; problems?: never } | { problems: Problems; forecast?: never };
+
+/** The forecast for an address, as if the automation was live; for anybody who enters now where it is empty. */
+export async function readForecast(api: ApiClient, utr: string, email: string): Promise<Asked> {
+  const query = new URLSearchParams({ utr, if_live: '1', ...(email.trim() !== '' && { email }) });
+  const answer = await api.send<{ preview: Forecast }>('GET', `/automations/preview?${query}`);
+  if (answer.message !== undefined) return { forecast: answer.message.preview };
+  if (answer.errors === undefined || typeof answer.errors === 'string') throw new ApiFailure(answer);
+  return { problems: answer.errors };
 }

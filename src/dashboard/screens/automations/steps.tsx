@@ -1,9 +1,10 @@
 /** The mails of an automation in their order: how long each waits, who waits for it, and how it went. */
 import { Time } from '../../components/figures.tsx';
 import { useLanguage } from '../../words/index.ts';
+import { mailAddress } from './edit/addresses.ts';
 import type { ReportedMail } from './records.ts';
 
-export function Steps({ mails, now }: { mails: readonly ReportedMail[]; now: Date }) {
+export function Steps({ utr, mails, now }: { utr: string; mails: readonly ReportedMail[]; now: Date }) {
   const language = useLanguage();
   if (mails.length === 0) return <p class="quiet-text">{language.say('automations.noMails')}</p>;
   return (
@@ -17,9 +18,13 @@ export function Steps({ mails, now }: { mails: readonly ReportedMail[]; now: Dat
             <bdi>{mail.subject}</bdi>
           </h3>
           <p>
-            {mail.waiting === 0
-              ? language.say('automations.waiting.none')
-              : language.say('automations.waiting', { count: mail.waiting })}
+            {mail.waiting === 0 || mail.utr === null ? (
+              language.say('automations.waiting.none')
+            ) : (
+              <a href={mailAddress(utr, mail.utr, 'waiting')}>
+                {language.say('automations.waiting', { count: mail.waiting })}
+              </a>
+            )}
             {mail.next_due_at !== null && (
               <>
                 {' '}
@@ -43,7 +48,12 @@ export function Steps({ mails, now }: { mails: readonly ReportedMail[]; now: Dat
   }
 }
 
-function Wait({ mail: { utr, waiting_type: unit, waiting_period: period } }: { mail: ReportedMail }) {
+/** How long after the one before it a mail comes; a deleted one never. */
+export function Wait({
+  mail: { utr, waiting_type: unit, waiting_period: period },
+}: {
+  mail: Pick<ReportedMail, 'utr' | 'waiting_type' | 'waiting_period'>;
+}) {
   const language = useLanguage();
   if (utr === null) return <>{language.say('automations.deleted')}</>;
   if (unit === null || unit === 'instantly' || !period) return <>{language.say('automations.atOnce')}</>;

@@ -12,7 +12,7 @@ export interface Composed
   /** The address of one of its pages. */
   address(step: string): string;
   /** What it still lacks before it can be sent, as a part of the page. */
-  missing(): Promise<VNode>;
+  missing(): Promise<VNode | null>;
   /** The HTML that it is made of, empty where it is made in another way. */
   readHtml(): Promise<string>;
   /** The link to its designer. */

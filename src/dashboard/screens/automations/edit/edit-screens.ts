@@ -1,0 +1,29 @@
+/** The pages for making and editing automations, which only those see who may change something. */
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../../../../deps.ts';
+import { requireEditor } from '../../../signed-in.ts';
+import { checkStep } from '../../compose/check/check.tsx';
+import { designScreen } from '../../compose/content/design.tsx';
+import { htmlScreen } from '../../compose/content/html.tsx';
+import { templatesScreen } from '../../compose/content/templates.tsx';
+import { addMailScreen } from './add-mail.tsx';
+import { editScreen } from './edit.tsx';
+import { AUTOMATION_MAIL } from './mail.tsx';
+import { mailContentScreen } from './mail-content.tsx';
+import { newAutomationScreen } from './new.tsx';
+import { removeMailScreen } from './remove-mail.tsx';
+import { stateActions } from './state.tsx';
+
+export async function editScreens(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
+  app.addHook('onRequest', async (request) => requireEditor(request));
+  await newAutomationScreen(app);
+  await editScreen(app, { clock });
+  await addMailScreen(app);
+  await mailContentScreen(app);
+  await templatesScreen(app, AUTOMATION_MAIL);
+  await htmlScreen(app, AUTOMATION_MAIL);
+  await designScreen(app, AUTOMATION_MAIL);
+  await checkStep(app, AUTOMATION_MAIL);
+  await removeMailScreen(app);
+  await stateActions(app);
+}

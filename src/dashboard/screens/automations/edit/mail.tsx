@@ -1,0 +1,113 @@
+/** A mail of an automation, as the pages for the content and its checks compose it. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
+import { notFound } from '../../../../failure.ts';
+import type { ApiClient } from '../../../api-client.ts';
+import { LinkButton } from '../../../components/button.tsx';
+import { Notice, Tabs } from '../../../components/surface.tsx';
+import { sendPage } from '../../../page.tsx';
+import { viewerOf } from '../../../signed-in.ts';
+import { useLanguage } from '../../../words/index.ts';
+import type { Composed, ComposedKind } from '../../compose/composed.ts';
+import { editAddress, mailAddress } from './addresses.ts';
+import { readSeries, type Series, type SeriesMail } from './series.ts';
+
+export const AUTOMATION_MAIL: ComposedKind = {
+  route: '/automations/:automation/mails/:utr',
+  section: 'automations',
+  read: async (api, { automation = '', utr }) => {
+    const { series, mail } = await readMail(api, automation, utr);
+    return composedMail(api, series, mail);
+  },
+};
+
+/** The mail of an automation with this utr; throws where there is none. */
+export async function readMail(api: ApiClient, automation: string, utr: string) {
+  const series = await readSeries(api, automation);
+  const mail = series.mails.find((one) => one.utr === utr.toLowerCase());
+  if (mail === undefined) throw notFound();
+  return { series, mail };
+}
+
+export function composedMail(api: ApiClient, series: Series, mail: SeriesMail): Composed {
+  const address = (step: string) => mailAddress(series.utr, mail.utr, step);
+  return {
+    ...mail,
+    name: mail.subject,
+    endpoints: {
+      save: '/automations/schedule/update',
+      mail: '/automations/schedule/mail',
+      test: '/automations/schedule/test',
+    },
+    address,
+    missing: async () => (mail.content === 'none' ? <NoContent /> : null),
+    readHtml: async () => {
+      const { automation_schedules: mails } = await api.get<{
+        automation_schedules: { utr: string; template_html: string }[];
+      }>('/automations/schedule', { utr: series.utr });
+      return mails.find(({ utr }) => utr === mail.utr)?.template_html ?? '';
+    },
+    readDesignUrl: async () => mail.design_url,
+    send: (request, reply, { step, content, problem }) =>
+      sendMailPage(request, reply, { series, mail, step, content, problem }),
+  };
+}
+
+interface MailPage {
+  series: Series;
+  mail: SeriesMail;
+  step: string;
+  content: VNode;
+  problem?: string | undefined;
+}
+
+/** Sends one of the pages of a mail, with what leads to the others. */
+export function sendMailPage(request: FastifyRequest, reply: FastifyReply, page: MailPage) {
+  const { series, mail, step, content, problem } = page;
+  const frame = { title: mail.subject, section: 'automations', action: <Back utr={series.utr} /> } as const;
+  const current = step === 'check' ? 'check' : 'content';
+  return sendPage(
+    request,
+    reply,
+    viewerOf(request),
+    frame,
+    <>
+      <Steps series={series} mail={mail} current={current} />
+      {problem && (
+        <Notice tone="bad" isNews>
+          {problem}
+        </Notice>
+      )}
+      {content}
+    </>,
+  );
+}
+
+function Steps({ series, mail, current }: { series: Series; mail: SeriesMail; current: 'content' | 'check' }) {
+  const language = useLanguage();
+  return (
+    <>
+      <Tabs
+        label={language.say('automations.mail.pages')}
+        tabs={(['content', 'check'] as const).map((step) => ({
+          href: mailAddress(series.utr, mail.utr, step),
+          label: language.say(`compose.step.${step}`),
+          isCurrent: step === current,
+        }))}
+      />
+      {series.is_live === 1 && <Notice>{language.say('automations.mail.isLive')}</Notice>}
+    </>
+  );
+}
+
+function Back({ utr }: { utr: string }) {
+  return (
+    <LinkButton look="plain" href={editAddress(utr)}>
+      {useLanguage().say('automations.mail.back')}
+    </LinkButton>
+  );
+}
+
+function NoContent() {
+  return <Notice tone="warn">{useLanguage().say('compose.content.none')}</Notice>;
+}

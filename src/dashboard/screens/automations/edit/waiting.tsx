@@ -1,0 +1,116 @@
+/** The people who wait for one mail of an automation. */
+import type { FastifyInstance } from 'fastify';
+import { READ } from '../../../../http/pages/layout.ts';
+import { ApiClient } from '../../../api-client.ts';
+import { LinkButton } from '../../../components/button.tsx';
+import { Pager, Table } from '../../../components/table.tsx';
+import { sendPage } from '../../../page.tsx';
+import { viewerOf } from '../../../signed-in.ts';
+import { withQuery } from '../../../with-query.ts';
+import { useLanguage } from '../../../words/index.ts';
+import type { ComposedParams } from '../../compose/composed.ts';
+import { automationAddress, mailAddress } from './addresses.ts';
+import { AUTOMATION_MAIL, readMail } from './mail.tsx';
+import type { Series } from './series.ts';
+
+interface Call {
+  Params: ComposedParams;
+  Querystring: { after?: string };
+}
+interface Waiting {
+  id: number;
+  email: string;
+  contact_id: number | null;
+  waiting_since: string;
+  due_at: string;
+  is_queued: 0 | 1;
+}
+
+export async function waitingScreen(app: FastifyInstance): Promise<void> {
+  app.route<Call>({
+    method: READ,
+    url: `${AUTOMATION_MAIL.route}/waiting`,
+    handler: async (request, reply) => {
+      const api = new ApiClient(app, request);
+      const { series, mail } = await readMail(api, request.params.automation ?? '', request.params.utr);
+      const { after } = request.query;
+      const { people, next_after_id: next } = await api.get<{ people: Waiting[]; next_after_id: number | null }>(
+        '/automations/schedule/waiting',
+        { utr: mail.utr, ...(after !== undefined && { after_id: after }) },
+      );
+      const frame = { title: mail.subject, section: 'automations', action: <Back utr={series.utr} /> } as const;
+      const href = mailAddress(series.utr, mail.utr, 'waiting');
+      const pages = {
+        first: after === undefined ? null : href,
+        next: next === null ? null : withQuery(href, { after: String(next) }),
+      };
+      return sendPage(request, reply, viewerOf(request), frame, <People {...{ series, people, pages }} />);
+    },
+  });
+}
+
+interface PeopleProps {
+  series: Series;
+  people: readonly Waiting[];
+  pages: { first: string | null; next: string | null };
+}
+
+function People({ series, people, pages }: PeopleProps) {
+  const language = useLanguage();
+  return (
+    <>
+      {people.length === 0 ? (
+        <p>{language.say(pages.next === null ? 'automations.waiting.none' : 'automations.waiting.noneHere')}</p>
+      ) : (
+        <Table
+          caption={language.say('automations.waiting.title')}
+          rows={people}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              heading: language.say('automations.forecast.email'),
+              cell: ({ contact_id: id, email }) =>
+                id === null ? (
+                  <bdi>{email}</bdi>
+                ) : (
+                  <a href={`/people/${id}`}>
+                    <bdi>{email}</bdi>
+                  </a>
+                ),
+            },
+            {
+              heading: language.say('automations.waiting.since'),
+              cell: ({ waiting_since: at }) => language.dateTime(new Date(at)),
+            },
+            {
+              heading: language.say('automations.waiting.due'),
+              cell: ({ due_at: at, is_queued: isQueued }) =>
+                isQueued === 1
+                  ? language.say('automations.waiting.queued')
+                  : series.is_live === 1
+                    ? language.dateTime(new Date(at))
+                    : language.say('automations.waiting.paused'),
+            },
+            {
+              heading: language.say('automations.waiting.forecast'),
+              cell: ({ email }) => (
+                <a href={withQuery(automationAddress(series.utr), { email })}>
+                  {language.say('automations.forecast.show')}
+                </a>
+              ),
+            },
+          ]}
+        />
+      )}
+      <Pager {...pages} />
+    </>
+  );
+}
+
+function Back({ utr }: { utr: string }) {
+  return (
+    <LinkButton look="plain" href={automationAddress(utr)}>
+      {useLanguage().say('automations.back')}
+    </LinkButton>
+  );
+}

@@ -1,0 +1,239 @@
+/** Making and editing automations in the dashboard, by sending their forms. */
+import t from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import type { TestApp } from '../support/app.ts';
+import { DAY, HOUR, mailsInBrief, withWelcomeSeries } from '../support/automations.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+
+/** Opens pages and sends forms as a user of this role. */
+function visitor(app: TestApp, role: Role = 'owner', accountId = 1) {
+  const person = addPerson(app, role, { accountId, name: `${role}${accountId}` });
+  // A session of its own for each request: days pass between them.
+  const headers = () => ({ ...FROM_PAGE, cookie: cookieOf(app, person) });
+  return {
+    open: (path: string) => app.page('GET', path, { headers: headers() }),
+    send: (path: string, fields: Record<string, string> = {}) =>
+      app.fastify.inject({
+        method: 'POST',
+        url: path,
+        headers: { ...headers(), 'content-type': 'application/x-www-form-urlencoded' },
+        payload: new URLSearchParams(fields).toString(),
+      }),
+  };
+}
+
+const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
+/** The fields of a form that carry a value along. */
+const hiddenIn = (html: string): Record<string, string> =>
+  Object.fromEntries(
+    [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
+  );
+
+/** The series of withWelcomeSeries, its pages as an editor sees them, and what the API says about it. */
+async function withPages(t: Parameters<typeof withWelcomeSeries>[0]) {
+  const world = await withWelcomeSeries(t);
+  const seriesOf = async (utr = world.utr) => (await world.get('/automations/series', { utr })).body.message.series;
+  const mails = async (): Promise<{ utr: string; subject: string; updated_at: string }[]> => (await seriesOf()).mails;
+  const pageOf = async (subject: string, step = 'content') => {
+    const mail = (await mails()).find((one) => one.subject === subject);
+    return `/automations/${world.utr}/mails/${mail?.utr}/${step}`;
+  };
+  return { ...world, ...visitor(world.app, 'editor'), seriesOf, mails, pageOf };
+}
+
+t.test('an automation made with forms is the same as one made through the API', async (t) => {
+  const { app, utr, open, send, get, seriesOf } = await withPages(t);
+  t.match((await open('/automations')).text, 'href="/automations/new"');
+  const wrong = await send('/automations/new', { automation_name: '', automation_for: 'contacts_1' });
+  t.match([wrong.statusCode, wrong.payload.includes('id="automation_name-problem"')], [422, true]);
+  t.match(wrong.payload, 'value="contacts_1" selected');
+  const made = await send('/automations/new', {
+    automation_name: 'Welcome',
+    automation_for: 'contacts_1',
+    unsubscribe_group_id: '1',
+  });
+  const address = String(made.headers.location).replace('/edit', '');
+  for (const [subject, waiting_type, waiting_period] of [
+    ['one', 'instantly', '1'],
+    ['two', 'days', '2'],
+    ['three', 'hours', '12'],
+  ] as const) {
+    const fields = { subject, waiting_type, waiting_period, sender_id: '1', template_id: '1' };
+    t.equal((await send(`${address}/mails/new`, { ...fields, subject: '' })).statusCode, 422);
+    const added = await send(`${address}/mails/new`, fields);
+    t.equal(added.statusCode, 303, added.payload);
+    const page = String(added.headers.location);
+    const { text } = await open(page.replace('content', 'html'));
+    const html = { ...hiddenIn(text), template_html: '<p>Hello ((first_name))</p>' };
+    t.equal((await send(page.replace('content', 'html'), html)).statusCode, 303);
+  }
+  const clicked = address.split('/').at(-1) ?? '';
+  t.not(clicked, utr);
+  const plain = ({ mails, ...rest }: Record<string, unknown> & { mails: object[] }) => ({
+    ...rest,
+    utr: '',
+    updated_at: '',
+    changed_by: '',
+    automation_type: '',
+    mails: mails.map((mail) => ({
+      ...mail,
+      utr: '',
+      created_at: '',
+      updated_at: '',
+      changed_by: '',
+      design_url: '',
+      preview_img: '',
+    })),
+  });
+  t.strictSame(plain(await seriesOf(clicked)), plain(await seriesOf()));
+  const codes = async (of: string) =>
+    (await get('/automations/schedule', { utr: of })).body.message.automation_schedules.map(
+      (mail: { template_html: string }) => mail.template_html,
+    );
+  t.strictSame(await codes(clicked), await codes(utr));
+  const page = textOf((await open(address)).text);
+  t.match(page, 'Everybody who joins the contact type “Readers” while the automation is live.');
+  t.match(page, 'The 0 people who are in it already do not enter.');
+  t.equal((await send(`${address}/start`)).statusCode, 303);
+  t.equal((await seriesOf(clicked)).is_live, 1);
+  t.match(textOf((await open(address)).text), 'No mail of it leaves until you go on.');
+  await send(`${address}/pause`);
+  t.equal((await seriesOf(clicked)).is_live, 0);
+  const copy = String((await send(`${address}/duplicate`)).headers.location);
+  t.match((await open(copy)).text, 'Copy of Welcome');
+  t.equal((await send(`${address}/delete`)).headers.location, '/automations');
+  t.equal((await open(address)).status, 404);
+  t.equal(mailsInBrief(app).length, 0);
+});
+
+t.test('before a live mail changes, the page says what happens to whom, and then exactly that happens', async (t) => {
+  const { app, utr, open, send, join, live, pass, pageOf, seriesOf } = await withPages(t);
+  await live();
+  await join('ann');
+  await join('bob');
+  await pass(DAY);
+  const two = await pageOf('two');
+  const form = { ...hiddenIn((await open(two)).text), subject: 'two', preheader: '', sender_id: '1' };
+  const asked = await send(two, { ...form, waiting_type: 'days', waiting_period: '4' });
+  t.equal(asked.statusCode, 200);
+  t.match(
+    textOf(asked.payload),
+    '2 people wait for “two”. They get it 4 days later, counted from when they got the mail before.',
+  );
+  t.equal((await seriesOf()).mails[1].waiting_period, 2, 'nothing has changed yet');
+  t.equal((await send(two, hiddenIn(asked.payload))).statusCode, 303);
+  t.equal((await seriesOf()).mails[1].waiting_period, 4);
+  const edit = `/automations/${utr}/edit`;
+  const { utr: third } = (await seriesOf()).mails[2];
+  const since = (await seriesOf()).updated_at;
+  const move = { mail: third, where: 'up', unchanged_since: since };
+  const moving = await send(`/automations/${utr}/order`, move);
+  t.match(textOf(moving.payload), '2 people who waited for “two” wait for “three” then. They get it 12 hours later');
+  t.match(textOf(moving.payload), '2 of them are due at once.');
+  t.equal((await send(`/automations/${utr}/order`, hiddenIn(moving.payload))).headers.location, `${edit}#mails`);
+  await pass(HOUR);
+  t.match(mailsInBrief(app).slice(2), [/ann three/, /bob three/]);
+  const removing = await open(await pageOf('two', 'remove'));
+  t.match(textOf(removing.text), '2 people who waited for “two” have had every other mail and get no more.');
+  t.equal((await send(await pageOf('two', 'remove'), hiddenIn(removing.text))).statusCode, 303);
+  await pass(10 * DAY);
+  t.equal(mailsInBrief(app).length, 4);
+  const counts = app.db.prepare('SELECT state, count(*) AS people FROM enrolments GROUP BY state').all();
+  t.strictSame(counts, [{ state: 'finished', people: 2 }]);
+});
+
+t.test('a mail put before another says who gets it; the people of each mail are shown with links', async (t) => {
+  const { utr, open, send, join, live, pass, pageOf, mails, seriesOf } = await withPages(t);
+  await live();
+  await join('ann');
+  await pass(DAY);
+  const two = (await mails())[1]?.utr ?? '';
+  const path = `/automations/${utr}/mails/new`;
+  const { text } = await open(`${path}?before=${two}`);
+  t.match(textOf(text), 'It comes before “two”.');
+  t.notMatch(text, 'An empty mail', 'a live one could not send it');
+  const fields = {
+    ...hiddenIn(text),
+    subject: 'extra',
+    waiting_type: 'hours',
+    waiting_period: '30',
+    sender_id: '1',
+    template_id: '2',
+  };
+  const asked = await send(path, fields);
+  t.match(textOf(asked.payload), '1 person who waited for “two” waits for “extra” then. They get it 30 hours later');
+  t.equal((await send(path, hiddenIn(asked.payload))).statusCode, 303);
+  t.strictSame(
+    (await mails()).map(({ subject }) => subject),
+    ['one', 'extra', 'two', 'three'],
+  );
+  t.match((await open(`/automations/${utr}`)).text, await pageOf('extra', 'waiting'));
+  t.match((await open(await pageOf('extra', 'waiting'))).text, /<a href="\/people\/1"><bdi>ann@example.org/);
+  t.equal((await seriesOf()).people.waiting, 1);
+});
+
+t.test(
+  'a form that is older than what is stored is refused, says who changed what, and keeps what was typed',
+  async (t) => {
+    const { app, utr, open, send, pageOf, seriesOf } = await withPages(t);
+    const other = visitor(app, 'owner');
+    const one = await pageOf('one');
+    const fields = { waiting_type: 'instantly', waiting_period: '1', sender_id: '1', preheader: '' };
+    const stale = hiddenIn((await open(one)).text);
+    app.clock.advance(1000);
+    await other.send(one, { ...hiddenIn((await other.open(one)).text), ...fields, subject: 'theirs' });
+    const refused = await send(one, { ...stale, ...fields, subject: 'mine' });
+    t.equal(refused.statusCode, 409);
+    t.match(textOf(refused.payload), /owner1 changed it at .* Subject is now: theirs\./);
+    t.match(refused.payload, 'value="mine"');
+    t.equal((await send(one, { ...hiddenIn(refused.payload), ...fields, subject: 'mine' })).statusCode, 303);
+    t.equal((await seriesOf()).mails[0].subject, 'mine');
+    const edit = `/automations/${utr}/edit`;
+    const old = hiddenIn((await open(edit)).text.split('<h2>Name and people')[1] ?? '');
+    const name = { automation_for: 'contacts_1', unsubscribe_group_id: '1' };
+    app.clock.advance(1000);
+    t.equal((await other.send(edit, { ...old, ...name, automation_name: 'Hers' })).statusCode, 303);
+    const second = await send(edit, { ...old, ...name, automation_name: 'Mine' });
+    t.match([second.statusCode, textOf(second.payload).includes('Name is now: Hers.')], [409, true]);
+  },
+);
+
+t.test(
+  'each mail has a preview, checks and a test mail, and the editor tries it on the clock before it is live',
+  async (t) => {
+    const { app, utr, open, send, pageOf } = await withPages(t);
+    const check = await open(await pageOf('two', 'check'));
+    t.match(textOf(check.text), 'Every placeholder is known.');
+    t.match((await open(await pageOf('two', 'mail'))).text, 'Hello');
+    t.equal((await send(await pageOf('two', 'test'), { email_address: 'me@example.net' })).statusCode, 303);
+    await app.background();
+    t.match(mailsInBrief(app), [/me two$/]);
+    const tried = textOf((await open(`/automations/${utr}/edit`)).text);
+    t.match(tried, 'It is not live. This is what would happen if it was started now.');
+    t.equal(tried.split('due').length - 1, 3, 'three mails with their time');
+    for (const step of ['templates', 'design', 'html'])
+      t.equal((await open(await pageOf('two', step))).status, 200, step);
+  },
+);
+
+t.test('viewers and other accounts change nothing', async (t) => {
+  const { app, utr, open, pageOf, seriesOf } = await withPages(t);
+  const before = await seriesOf();
+  const viewer = visitor(app, 'viewer');
+  const stranger = visitor(app, 'owner', 2);
+  const page = await pageOf('one');
+  t.equal((await viewer.open(`/automations/${utr}`)).status, 200);
+  t.notMatch((await viewer.open(`/automations/${utr}`)).text, `/automations/${utr}/edit`);
+  for (const path of ['/automations/new', `/automations/${utr}/edit`, page, `/automations/${utr}/mails/new`])
+    t.equal((await viewer.open(path)).status, 403, path);
+  for (const path of [`/automations/${utr}/edit`, `/automations/${utr}/start`, `/automations/${utr}/delete`, page]) {
+    t.equal((await viewer.send(path)).statusCode, 403, path);
+    t.equal((await stranger.send(path)).statusCode, 404, path);
+  }
+  t.equal((await stranger.open(page)).status, 404);
+  t.equal((await open(`/automations/${utr}/mails/${utr}/content`)).status, 404);
+  t.strictSame(await seriesOf(), before);
+});
