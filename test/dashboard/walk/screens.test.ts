@@ -20,6 +20,8 @@ const NO_SCREENS = new Map([
   ['/mailings/:utr/edit', 'leads to the first step'],
   ['/mailings/:utr/edit/mail', 'a frame within its screen'],
   ['/mailings/:utr/edit/design', 'a frame around the designer, which has tests of its own'],
+  ['/automations/:automation/mails/:utr/mail', 'a frame within its screen'],
+  ['/automations/:automation/mails/:utr/design', 'a frame around the designer, which has tests of its own'],
   ['/mailings/:utr/links/mail', 'a frame within its screen'],
   ['/templates/:id/mail', 'a frame within its screen'],
   ['/templates/:id/design', 'a frame around the designer, which has tests of its own'],

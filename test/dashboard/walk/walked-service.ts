@@ -41,6 +41,6 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
     app,
     origin,
     cookies,
-    addressOf: ({ path }) => origin + path.replace(/(?<=\/):(\w+)/, (_, name: string) => records[name] ?? name),
+    addressOf: ({ path }) => origin + path.replaceAll(/(?<=\/):(\w+)/g, (_, name: string) => records[name] ?? name),
   };
 }

@@ -48,7 +48,7 @@ export async function fillRest(
   return {
     automation,
     // Its second mail, for which some wait.
-    automationMail: `${automation}/mails/${series.mails[1].utr}`,
+    automationMail: series.mails[1].utr,
     job: await action(t, app),
     upload: await upload(app, naming),
   };

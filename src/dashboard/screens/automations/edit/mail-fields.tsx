@@ -69,7 +69,7 @@ export function MailFieldset({
           min={1}
           max={10_000}
           label={language.say('automations.wait')}
-          hint={language.say(isFirst ? 'automations.effect.sinceEntry' : 'automations.effect.sinceMail')}
+          hint={language.say(isFirst ? 'automations.wait.sinceEntry' : 'automations.wait.sinceMail')}
           value={given.waiting_period}
           problems={problems}
         />

@@ -40,9 +40,11 @@ export function MailList({ series }: { series: Series }) {
           ))}
         </ol>
       )}
-      <LinkButton look={mails.length === 0 ? 'primary' : 'plain'} href={`${automationAddress(utr)}/mails/new`}>
-        {language.say('automations.addMail')}
-      </LinkButton>
+      <div class="buttons below">
+        <LinkButton look={mails.length === 0 ? 'primary' : 'plain'} href={`${automationAddress(utr)}/mails/new`}>
+          {language.say('automations.addMail')}
+        </LinkButton>
+      </div>
     </div>
   );
 }
@@ -51,10 +53,10 @@ function Move({ series, mail, where }: { series: Series; mail: SeriesMail; where
   const language = useLanguage();
   return (
     <form method="post" action={`${automationAddress(series.utr)}/order`}>
+      <Button look="quiet">{language.say(`automations.move.${where}`)}</Button>
       <input type="hidden" name="mail" value={mail.utr} />
       <input type="hidden" name="where" value={where} />
       <input type="hidden" name="unchanged_since" value={series.updated_at} />
-      <Button look="quiet">{language.say(`automations.move.${where}`)}</Button>
     </form>
   );
 }

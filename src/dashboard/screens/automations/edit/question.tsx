@@ -17,7 +17,8 @@ export interface Question {
   action: string;
   fields: Readonly<Record<string, string>>;
   submit: string;
-  isDanger?: boolean;
+  /** What is removed, if something is. */
+  what?: string;
 }
 
 /** Whether a change concerns anybody, so that it is asked about. */
@@ -31,29 +32,36 @@ export function sendQuestion(request: FastifyRequest, reply: FastifyReply, quest
   return sendPage(request, reply, viewer, { title, section: 'automations' }, <Asking {...question} />);
 }
 
-function Asking({ series, effects, after = series.mails, action, fields, submit, isDanger = false }: Question) {
+function Asking({ series, effects, after = series.mails, action, fields, submit, what }: Question) {
   const language = useLanguage();
   return (
-    <Card title={series.automation_name}>
-      <ul class="stack">
-        {effects.people.map((effect) => (
-          <li key={`${effect.from} ${effect.to} ${effect.is_queued}`}>{effectText(language, series, after, effect)}</li>
-        ))}
-        {effects.leaving > 0 && <li>{language.say('automations.effect.leaving', { count: effects.leaving })}</li>}
-      </ul>
-      {effects.people.length === 0 && effects.leaving === 0 && <p>{language.say('automations.effect.nobody')}</p>}
+    <Card>
+      <div class="effects">
+        {what !== undefined && <p>{what}</p>}
+        <ul class="stack">
+          {effects.people.map((effect) => (
+            <li key={`${effect.from} ${effect.to} ${effect.is_queued}`}>
+              {effectText(language, series, after, effect)}
+            </li>
+          ))}
+          {effects.leaving > 0 && <li>{language.say('automations.effect.leaving', { count: effects.leaving })}</li>}
+        </ul>
+        {effects.people.length === 0 && effects.leaving === 0 && <p>{language.say('automations.effect.nobody')}</p>}
+      </div>
       {series.is_live === 0 && effects.people.length > 0 && (
         <Notice>{language.say('automations.effect.paused')}</Notice>
       )}
-      <form method="post" action={action} class="buttons">
+      <form method="post" action={action}>
+        <div class="buttons">
+          <Button look={what === undefined ? 'primary' : 'danger'}>{submit}</Button>
+          <LinkButton look="quiet" href={editAddress(series.utr)}>
+            {language.say('confirm.cancel')}
+          </LinkButton>
+        </div>
         {Object.entries(fields).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}
         <input type="hidden" name="sure" value="1" />
-        <Button look={isDanger ? 'danger' : 'primary'}>{submit}</Button>
-        <LinkButton look="quiet" href={editAddress(series.utr)}>
-          {language.say('confirm.cancel')}
-        </LinkButton>
       </form>
     </Card>
   );

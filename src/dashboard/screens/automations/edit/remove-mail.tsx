@@ -38,8 +38,8 @@ export async function removeMailScreen(app: FastifyInstance): Promise<void> {
         after: series.mails.filter((one) => one !== mail),
         action: mailAddress(series.utr, mail.utr, 'remove'),
         fields: { unchanged_since: mail.updated_at },
-        submit: language.say('automations.remove.sure', { subject: mail.subject }),
-        isDanger: true,
+        submit: language.say('automations.remove.sure'),
+        what: language.say('automations.remove.what', { subject: mail.subject }),
       });
     },
   });
