@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { parseAddress } from '../audience/contacts/addresses.ts';
+import { isAddress } from '../audience/contacts/address-rows.ts';
 import { recordObject } from '../database/record-json.ts';
 import { DELIVERY_STATE, deliveries, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { reportedHold } from '../delivery/queue/held.ts';
@@ -149,7 +149,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       const mailing = findSingleSendMailing(db, requireSingleSend(db, request.accountId, utr));
       const where = and(
         eq(deliveries.mailing_id, mailing?.id ?? 0),
-        email === undefined ? undefined : sql`normalized_email = ${parseAddress(email)?.normalized ?? ''}`,
+        isAddress(deliveries.address_id, request.accountId, email),
       );
       const from = sql`${deliveries} CROSS JOIN addresses ON addresses.id = ${deliveries.address_id}`;
       sendList(reply, db, 'recipients', { record, from, where, id: deliveries.id }, request.query);

@@ -64,18 +64,22 @@ export function removeUnsubscribers(db: Db, ids: readonly number[], source: 'api
   );
 }
 
+/** The ids of the entries of an @address on the lists: entries for all mail and those for groups have an index each. */
+const ENTRIES = `SELECT id FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NULL
+  UNION ALL SELECT id FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NOT NULL`;
+
 /** What an address of the account has unsubscribed from, in the order of its entries. */
 export function listUnsubscriptions(client: Database, accountId: number, addressId: number): Unsubscription[] {
   return client
-    .prepare<[number, number], Unsubscription>(`
-      SELECT u.unsubscribe_groups_id, g.group_name, u.created_at FROM unsubscribers u
+    .prepare<[Record<string, number>], Unsubscription>(`
+      SELECT u.unsubscribe_groups_id, g.group_name, u.created_at FROM (${ENTRIES}) e CROSS JOIN unsubscribers u ON u.id = e.id
       LEFT JOIN unsubscribe_groups g ON g.id = u.unsubscribe_groups_id
-      WHERE u.address_id = ? AND u.user_id = ? ORDER BY u.id`)
-    .all(addressId, accountId);
+      WHERE u.user_id = @account ORDER BY u.id`)
+    .all({ account: accountId, address: addressId });
 }
 
 /** Removes an address from every list and from the consent log, for a person who is erased. */
 export function eraseUnsubscriptions(client: Database, addressId: number): void {
   client.prepare('DELETE FROM consent_log WHERE address_id = ?').run(addressId);
-  client.prepare('DELETE FROM unsubscribers WHERE address_id = ?').run(addressId);
+  client.prepare(`DELETE FROM unsubscribers WHERE id IN (${ENTRIES})`).run({ address: addressId });
 }

@@ -52,7 +52,7 @@ export function automationReport(db: Db, automation: Automation): AutomationRepo
         ifnull(sum(people_opens), 0) AS people_opens,
         ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking, s.waiting_type, s.waiting_period
       FROM (SELECT id FROM automation_schedules WHERE automation_id = @id
-          UNION SELECT owner_id FROM mailings WHERE automation_id = @id AND owner_kind = 'schedule') l
+          UNION SELECT owner_id FROM mailings INDEXED BY mailings_automation WHERE automation_id = @id AND owner_kind = 'schedule') l
         LEFT JOIN automation_schedules s ON s.id = l.id
         LEFT JOIN mailings m ON m.owner_kind = 'schedule' AND m.owner_id = l.id
       GROUP BY l.id ORDER BY ifnull(s.position, l.id), l.id`)

@@ -2,60 +2,10 @@
  * How SQLite goes about the statements that run while an installation is large: every one prepared during a walk through the
  * service is asked for its plan, so none is copied here. Without ANALYZE a plan does not depend on how many rows there are.
  */
-import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
-
-interface Planned {
-  text: string;
-  steps: string[];
-}
-
-/** Tables with a row, or more, for each person. */
-const GROWING =
-  'addresses|consent_log|contact_moves|contacts|deliveries|enrolments|events|membership_changes|segment_leaves|segment_recipients|steps|suppressions|unsubscribers';
-/** Reading in the order of the rows from the first on, and an index of only what is being handed off. */
-const HARMLESS = /^SCAN m(embership_changes)?$|USING INDEX deliveries_sending$/;
-/** A figure of /metrics that is a count of an index: whoever waits is in it. */
-const COUNTS_THE_QUEUE = /^SCAN deliveries USING COVERING INDEX deliveries_queue$/;
-
-/** Gathers the plan of each statement prepared while `work` runs. */
-async function planned(work: () => Promise<void>): Promise<Planned[]> {
-  const found = new Map<string, Planned>();
-  const prototype: { prepare(source: string): Database.Statement<unknown[]> } = Database.prototype;
-  const { prepare } = prototype;
-  prototype.prepare = function (source) {
-    const statement = prepare.call(this, source);
-    const text = source.replace(/["\s]+/g, ' ').trim();
-    if (/^(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(text) && !found.has(text)) {
-      const named = [...source.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]);
-      const positional = [...source.matchAll(/\?/g)].map(() => null);
-      const values = named.length > 0 ? [...positional, Object.fromEntries(named)] : positional;
-      const steps = prepare.call(this, `EXPLAIN QUERY PLAN ${source}`).all(...values);
-      found.set(text, { text, steps: steps.map((step) => String(Object(step).detail)) });
-    }
-    return statement;
-  };
-  await work().finally(() => {
-    prototype.prepare = prepare;
-  });
-  return [...found.values()];
-}
-
-/** The steps that read a growing table from end to end. A table the text does not name is a foreign key's, looked at only after a violation. */
-function wholeReads({ text, steps }: Planned): string[] {
-  return steps.filter((step) => {
-    const [, name] = /^SCAN (\w+)/.exec(step) ?? [];
-    const table = name && new RegExp(`\\b(${GROWING})( AS)? ${name}\\b|\\b(FROM|JOIN) (${name})\\b`, 'i').exec(text);
-    return (
-      table &&
-      new RegExp(`^(${GROWING})$`).test(table[1] ?? table[4] ?? '') &&
-      !HARMLESS.test(step) &&
-      !COUNTS_THE_QUEUE.test(step)
-    );
-  });
-}
+import { planned, wholeReads } from '../support/query-plans.ts';
 
 /** What an installation does all day, once. */
 async function day(t: Test): Promise<void> {

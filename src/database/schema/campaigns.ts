@@ -80,6 +80,9 @@ export const singleSends = sqliteTable(
     index('single_sends_due')
       .on(table.starts_at)
       .where(sql`status = ${sql.raw(`${SINGLE_SEND_STATUS.queued}`)}`),
+    index('single_sends_running')
+      .on(table.id)
+      .where(sql`status = ${sql.raw(`${SINGLE_SEND_STATUS.running}`)}`),
     index('single_sends_held')
       .on(table.held_code)
       .where(sql`status = ${sql.raw(`${SINGLE_SEND_STATUS.draft}`)} AND held_code IS NOT NULL`),

@@ -53,6 +53,8 @@ export const mailings = sqliteTable(
     uniqueIndex('mailings_owner')
       .on(table.owner_kind, table.owner_id, table.revision)
       .where(sql`owner_kind IN ('single', 'schedule')`),
+    // SQLite does not see that one kind is among the two of the index above, so that one is of no use to find a mailing by its owner.
+    index('mailings_of_owner').on(table.owner_kind, table.owner_id, table.revision),
     // With the time, so that the timeline of a person does not read the content of every mailing.
     index('mailings_user').on(table.user_id, table.id, table.created_at),
     // With the figures that lists of automations add up, so that those do not read the content of every mailing.
@@ -99,9 +101,13 @@ export const deliveries = sqliteTable(
   },
   (table) => [
     uniqueIndex('deliveries_person').on(table.mailing_id, table.address_id),
+    // Those of a mailing in the order of their ids, in which lists have them. New rows go to its end, which costs little.
+    index('deliveries_mailing').on(table.mailing_id),
     index('deliveries_queue')
       .on(table.mailing_id, table.due_at, table.id)
       .where(sql`state = ${sql.raw(`${DELIVERY_STATE.queued}`)}`),
+    // Those who opened it, which lists of single sends name, the latest first.
+    index('deliveries_opened').on(table.mailing_id, table.opened_at).where(sql`opened_at IS NOT NULL`),
     // Those who did not simply get their mail are few, and are looked for by state and reason.
     index('deliveries_unaccepted')
       .on(table.mailing_id, table.state, table.id)
@@ -157,7 +163,7 @@ export const events = sqliteTable(
     happened_at: integer().notNull(),
   },
   (table) => [
-    index('events_mailing').on(table.mailing_id, table.kind),
+    index('events_complaint').on(table.mailing_id, table.delivery_id).where(sql`kind = 'complaint'`),
     index('events_delivery').on(table.delivery_id),
     index('events_link').on(table.mailing_id, table.link_number, table.delivery_id).where(sql`kind = 'click'`),
   ],

@@ -59,7 +59,8 @@ const MAX_WAITING = 200_000;
 export class HitBuffer {
   readonly #client: Database;
   readonly #target: Statement<[number, number, number], Target>;
-  readonly #open: Statement<[number, number]>;
+  readonly #firstOpen: Statement<[number, number]>;
+  readonly #open: Statement<[number]>;
   readonly #click: Statement<[number]>;
   readonly #person: Statement<[number, number]>;
   readonly #count: Statement<MailingCounts & { mailing: number }>;
@@ -74,9 +75,8 @@ export class HitBuffer {
     this.#target = client.prepare(
       'SELECT state, opened_at, opens, clicks, by_person, updated_at FROM deliveries WHERE id = ? AND mailing_id = ? AND address_id = ?',
     );
-    this.#open = client.prepare(
-      'UPDATE deliveries SET opens = opens + 1, opened_at = ifnull(opened_at, ?) WHERE id = ?',
-    );
+    this.#firstOpen = client.prepare('UPDATE deliveries SET opens = opens + 1, opened_at = ? WHERE id = ?');
+    this.#open = client.prepare('UPDATE deliveries SET opens = opens + 1 WHERE id = ?');
     this.#click = client.prepare('UPDATE deliveries SET clicks = clicks + 1 WHERE id = ?');
     this.#person = client.prepare('UPDATE deliveries SET by_person = by_person | ? WHERE id = ?');
     this.#count = client.prepare(`
@@ -125,7 +125,8 @@ export class HitBuffer {
     const kind = link === null ? BY_PERSON.opened : BY_PERSON.clicked;
     const isFirstOfPerson = machine === 0 && (target.by_person & kind) === 0;
     if (link !== null) this.#click.run(ids.delivery);
-    else this.#open.run(at, ids.delivery);
+    else if (target.opened_at === null) this.#firstOpen.run(at, ids.delivery);
+    else this.#open.run(ids.delivery);
     if (isFirstOfPerson) this.#person.run(kind, ids.delivery);
     const counts = mailings.get(ids.mailing) ?? { opened: 0, opens: 0, clicked: 0, personOpened: 0, personClicked: 0 };
     mailings.set(ids.mailing, counts);
