@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
 /** Opens pages and sends forms as a user of this role. */
@@ -68,6 +69,18 @@ t.test('a mail is kept as a template, and a mailing is made of it from its page 
   await send(`${path}templates`, { template_id: 1001 });
   const details = await app.one.call('GET', '/single-send/details', { query: { utr: path.split('/')[2] } });
   t.match(details.body.message.singleSend[0], { template_id: 1, template_html: '<p>June news</p>' });
+});
+
+t.test('a mail that was sent can be kept as a template, by those who may change something', async (t) => {
+  const app = await startApp(t);
+  const { open, send } = visitor(app);
+  const { utr } = await sendCampaign(t, app, { html: '<p>Sent</p>' });
+  const [link = ''] = (await open(`/mailings/${utr}/preview`)).text.match(/\/templates\/new\?mail=[^"]+/) ?? [];
+  t.match(link, utr);
+  t.equal((await send('/templates/new', { template_name: 'Again', mail: utr })).status, 303);
+  t.match((await open('/templates/1001/mail')).text, '<p>Sent</p>');
+  const viewer = visitor(app, { role: 'viewer' });
+  t.notMatch((await viewer.open(`/mailings/${utr}/preview`)).text, '/templates/new');
 });
 
 t.test('the templates are paged, newest first, and searched once they are many', async (t) => {

@@ -9,6 +9,7 @@ import { Card, Empty, Notice } from '../../components/surface.tsx';
 import { sendEmptyFrame, sendKeptMailFrame } from '../../mail-frame.ts';
 import { languageOf } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
+import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
 import { sendPart } from './head.tsx';
 import { readSummary, type ShownMail } from './records.ts';
@@ -28,7 +29,9 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
       const summary = await readSummary(api, utr);
       const mail = await readMail(api, utr);
       if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);
-      const content = mail === null ? <Busy utr={utr} /> : <Preview utr={utr} mail={mail} />;
+      // Viewers add no templates.
+      const keep = viewerOf(request).role === 'viewer' ? null : summary.single_send_name;
+      const content = mail === null ? <Busy utr={utr} /> : <Preview {...{ utr, mail, keep }} />;
       return sendPart(request, reply, { summary, now: clock.now(), current: 'preview' }, content);
     },
   });
@@ -72,7 +75,14 @@ function Busy({ utr }: { utr: string }) {
   );
 }
 
-function Preview({ utr, mail: { subject, text, problem } }: { utr: string; mail: ShownMail }) {
+interface PreviewProps {
+  utr: string;
+  mail: ShownMail;
+  /** What a template made of it is called first; null where none can be made. */
+  keep: string | null;
+}
+
+function Preview({ utr, mail: { subject, text, problem }, keep }: PreviewProps) {
   const language = useLanguage();
   if (problem !== null)
     return <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(problem) })}</Notice>;
@@ -85,6 +95,13 @@ function Preview({ utr, mail: { subject, text, problem } }: { utr: string; mail:
         <span class="quiet-text">{language.say('preview.subject')}</span> <bdi>{subject}</bdi>
       </p>
       <MailFrames source={`/mailings/${utr}/preview/mail`} />
+      {keep !== null && (
+        <div class="buttons">
+          <LinkButton look="plain" href={withQuery('/templates/new', { mail: utr, name: keep })}>
+            {language.say('templates.keep')}
+          </LinkButton>
+        </div>
+      )}
       <Card title={language.say('mail.plainText')}>
         <pre class="source">{text || language.say('mail.noText')}</pre>
       </Card>

@@ -137,7 +137,7 @@ function OneTemplate({
       <MailFrames source={`${pathOf(id)}/mail`} />
       {mayChange && (
         <>
-          <Card title={language.say('templates.name')}>
+          <Card>
             <form method="post" action={pathOf(id)} class="narrow">
               <TextField
                 name="template_name"
@@ -153,18 +153,18 @@ function OneTemplate({
               </div>
             </form>
           </Card>
-          <div class="buttons">
+          <div class="buttons template-actions">
             <form method="post" action={`${pathOf(id)}/mailing`}>
               <Button look="plain">{language.say('templates.mailing')}</Button>
             </form>
             <form method="post" action="/templates/new">
+              <Button look="plain">{language.say('templates.duplicate')}</Button>
               <input type="hidden" name="template_id" value={id} />
               <input
                 type="hidden"
                 name="template_name"
                 value={language.say('templates.copyName', { name: template_name }).slice(0, 255)}
               />
-              <Button look="plain">{language.say('templates.duplicate')}</Button>
             </form>
             <Confirm
               id="delete-template"

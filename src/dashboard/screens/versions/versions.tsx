@@ -4,7 +4,6 @@ import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient, refusalText } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
-import { MailFrames } from '../../components/mail-frames.tsx';
 import { Badge, Empty, Notice } from '../../components/surface.tsx';
 import { setFlash } from '../../flash.ts';
 import { sendKeptMailFrame } from '../../mail-frame.ts';
@@ -160,7 +159,9 @@ function Shown({ utr, version }: { utr: string; version: Version }) {
           </Confirm>
         </div>
       )}
-      <MailFrames source={`${pathOf(utr)}/${version.id}/mail`} />
+      <div class="mail-sheet">
+        <iframe sandbox="" src={`${pathOf(utr)}/${version.id}/mail`} title={when(language, version)} />
+      </div>
       <p class="quiet-text">{language.say('mail.note')}</p>
     </div>
   );
