@@ -151,6 +151,8 @@ export const SENTENCES = {
   too_many_imports: 'Too many imports are under way, try again when one of them has ended',
   too_many_templates: 'Too many templates are being worked on, try again in a moment',
   too_many_sign_ins: 'Too many people are signing in at the moment, try again in a few seconds',
+  group_used:
+    'The group is used by {single_sends} single sends that are not finished and {automations} automations: choose another group there first',
   dkim_present: 'Mail from {domain} is signed already. An operator of this installation can change its key.',
   dkim_no_sender: 'A key takes a verified sender of that domain first',
   dkim_none_to_change: 'The domain has no key yet',

@@ -67,7 +67,9 @@ const ContactJob = Type.Object({
 const JobId = Type.Object({ id: identifier('The action.') });
 
 export const contactJobRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
-  const ownsGroup = db.$client.prepare('SELECT 1 FROM unsubscribe_groups WHERE id = ? AND user_id = ?');
+  const ownsGroup = db.$client.prepare(
+    'SELECT 1 FROM unsubscribe_groups WHERE id = ? AND user_id = ? AND deleted_at IS NULL',
+  );
   const ownsSegment = db.$client.prepare('SELECT 1 FROM segments WHERE id = ? AND user_id = ? AND deleted_at IS NULL');
   const record = (job: Job): Type.Static<typeof ContactJob> => {
     const { id, action, target_id, state, whole, done, skipped, created_at, finished_at } = job;

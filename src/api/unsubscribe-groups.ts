@@ -6,11 +6,12 @@ import Type from 'typebox';
 import { isAddress } from '../audience/contacts/address-rows.ts';
 import { resubscribeAll, unsubscribeAll } from '../audience/long-lists.ts';
 import { isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, requireOwnedIds } from '../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
-import { unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
+import { SINGLE_SEND_STATUS, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { notFound } from '../failure.ts';
+import { conflict, notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   addressListQuery,
@@ -29,6 +30,7 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
+import { sentence } from '../sentences.ts';
 import { AddressList, checkAddressList, readAddressList } from './address-list.ts';
 
 const tags = ['Unsubscribe groups'];
@@ -57,6 +59,11 @@ const GroupBody = Type.Object({
   group_name: line(),
   description: text(),
   is_display: flag('1: shown on the preference page.'),
+});
+/** What stands in the way of deleting a group. */
+const Uses = Type.Object({
+  single_sends: integer({ description: 'Drafts, and single sends that wait or run.' }),
+  automations: integer(),
 });
 const ById = Type.Object({ id: identifier('The unsubscribe group.') });
 
@@ -137,6 +144,61 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
   );
 
+  app.get(
+    '/unsubscribes-groups/uses',
+    {
+      schema: {
+        tags,
+        summary: 'Count what a group is used for (addition)',
+        querystring: ById,
+        response: successWith({
+          uses: Uses,
+        }),
+      },
+    },
+    async ({ query, accountId }) => {
+      const uses = countUses(db, accountId, requireGroup(query.id, accountId));
+      return { status: 'success' as const, message: { uses } };
+    },
+  );
+
+  app.delete(
+    '/unsubscribes-groups/delete',
+    {
+      schema: {
+        tags,
+        summary: 'Delete a group (addition)',
+        description:
+          'Refused with 409 while a single send that is not finished or an automation uses it. Links in mails that were sent go on working, and who left it stays recorded.',
+        querystring: ById,
+        response: done,
+      },
+    },
+    async ({ query, accountId }) => {
+      db.transaction(
+        (tx) => {
+          const id = requireGroup(query.id, accountId);
+          const uses = countUses(db, accountId, id);
+          if (uses.single_sends + uses.automations > 0) throw conflict(sentence('group_used', uses));
+          const now = isoTimestamp(clock.now());
+          tx.update(unsubscribeGroups)
+            .set({ deleted_at: now, updated_at: now })
+            .where(eq(unsubscribeGroups.id, id))
+            .run();
+        },
+        { behavior: 'immediate' },
+      );
+      return { status: 'success' as const, message: 'Deleted Successfully' };
+    },
+  );
+
+  function requireGroup(given: unknown, accountId: number): number {
+    const where = ownedRecord(unsubscribeGroups, given, accountId);
+    const group = db.select({ id: unsubscribeGroups.id }).from(unsubscribeGroups).where(where).get();
+    if (group === undefined) throw notFound();
+    return group.id;
+  }
+
   const ManualBody = Type.Object({ unsubscribe_groups_id: reference(), email_address: AddressList });
   app.post(
     '/unsubscribes-groups/manually-add',
@@ -174,15 +236,10 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       },
     },
     (request, reply) => {
-      const group = db
-        .select({ id: unsubscribeGroups.id })
-        .from(unsubscribeGroups)
-        .where(ownedRecord(unsubscribeGroups, request.query.groupId, request.accountId))
-        .get();
-      if (group === undefined) throw notFound();
+      const groupId = requireGroup(request.query.groupId, request.accountId);
       const where = and(
         eq(unsubscribers.user_id, request.accountId),
-        eq(unsubscribers.unsubscribe_groups_id, group.id),
+        eq(unsubscribers.unsubscribe_groups_id, groupId),
         isAddress(unsubscribers.address_id, request.accountId, request.query.email),
       );
       const source = { record: recipient, from: sql`${unsubscribers}`, where, id: unsubscribers.id };
@@ -227,3 +284,12 @@ export const unsubscribeGroupRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     },
   );
 };
+
+/** The drafts, queued and running single sends and the automations of the account that have this group. */
+function countUses(db: Db, accountId: number, groupId: number): { single_sends: number; automations: number } {
+  return db.get(sql`
+    SELECT (SELECT count(*) FROM single_sends WHERE user_id = ${accountId} AND status <> ${SINGLE_SEND_STATUS.completed}
+        AND unsubscribe_group_id = ${groupId}) AS single_sends,
+      (SELECT count(*) FROM automations WHERE user_id = ${accountId} AND deleted_at IS NULL
+        AND unsubscribe_group_id = ${String(groupId)}) AS automations`);
+}

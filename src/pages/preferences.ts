@@ -38,6 +38,7 @@ export class PreferenceStore {
   read(ids: RecipientIds): Preferences {
     const db = this.#db;
     const isOwn = eq(unsubscribeGroups.id, ids.group);
+    const isShown = and(eq(unsubscribeGroups.is_display, 1), isNull(unsubscribeGroups.deleted_at));
     // The mail's own group comes first, because that is what the person came for.
     const groups = db
       .select({
@@ -46,7 +47,7 @@ export class PreferenceStore {
         description: sql<string>`substr(${unsubscribeGroups.description}, 1, ${MAX_DESCRIPTION_CHARACTERS})`,
       })
       .from(unsubscribeGroups)
-      .where(and(eq(unsubscribeGroups.user_id, ids.user), or(eq(unsubscribeGroups.is_display, 1), isOwn)))
+      .where(and(eq(unsubscribeGroups.user_id, ids.user), or(isShown, isOwn)))
       .orderBy(desc(isOwn), asc(unsubscribeGroups.id))
       .limit(MAX_GROUPS)
       .all();

@@ -61,7 +61,7 @@ t.test('a custom field is added and deleted after a question in numbers', async 
   t.equal((await open('/settings/fields/1')).status, 404);
 });
 
-t.test('an unsubscribe group is added and changed', async (t) => {
+t.test('an unsubscribe group is added, changed and deleted', async (t) => {
   const app = await startWithFields(t);
   const { open, send } = visitor(app, 'editor');
   const wrong = await send('/left/groups/new', { group_name: 'News' });
@@ -77,6 +77,16 @@ t.test('an unsubscribe group is added and changed', async (t) => {
   const { unsubscribesGroup } = (await mustAnswer(app, 'GET', '/unsubscribes-groups/details', { query: { id: 1 } }))
     .body.message;
   t.match(unsubscribesGroup, { description: 'Monthly', is_display: 0 });
+  t.match((await open('/left/groups/1/edit')).text, 'Links in mails that were sent go on working');
+  await mustAnswer(app, 'POST', '/automations/create', {
+    form: { automation_name: 'Welcome', type: 'welcome', unsubscribe_group_id: 1 },
+  });
+  t.equal((await send('/left/groups/1/delete')).headers.location, '/left/groups/1/edit');
+  t.match((await open('/left/groups/1/edit')).text, 'One automation uses it.');
+  app.db.prepare('DELETE FROM automations').run();
+  t.equal((await send('/left/groups/1/delete')).headers.location, '/left/groups');
+  t.match((await open('/left/groups')).text, 'No groups yet');
+  t.equal((await open('/left/groups/1/edit')).status, 404);
 });
 
 t.test('a viewer sees lists without forms, and another account finds none of them', async (t) => {

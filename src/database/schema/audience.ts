@@ -112,6 +112,8 @@ export const unsubscribeGroups = sqliteTable(
     is_display: integer().notNull(),
     /** How many people have left the group. Triggers on `unsubscribers` (drizzle/0001_counts.sql) keep it. */
     unsubscribe_clients_count: count(),
+    /** A deleted group is never removed from the file: mails that were sent lead to it, and the consent log names it. */
+    deleted_at: text(),
     ...stamps(),
   },
   (table) => [index('unsubscribe_groups_user').on(table.user_id)],

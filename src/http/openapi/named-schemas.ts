@@ -74,6 +74,7 @@ const RECORDS: Record<string, string> = {
   '/automations/summaries summaries': 'AutomationSummary',
   '/segment/count contacts': 'SegmentMatch',
   '/segment/uses uses': 'SegmentUses',
+  '/unsubscribes-groups/uses uses': 'GroupUses',
   '/sender/report report': 'SenderReport',
   summaries: 'SingleSendSummary',
   '/single-send/mail mail': 'ShownMail',

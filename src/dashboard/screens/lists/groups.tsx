@@ -1,8 +1,9 @@
-/** Adding and changing unsubscribe groups. They cannot be deleted: mails that were sent lead to them, and the consent log names them. */
+/** Adding, changing and deleting unsubscribe groups. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
 import { CheckField, type Problems, TextField } from '../../components/field.tsx';
 import { Card } from '../../components/surface.tsx';
 import { setFlash } from '../../flash.ts';
@@ -10,12 +11,20 @@ import { languageOf, sendPage } from '../../page.tsx';
 import { field } from '../../sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
+import { readGroups } from '../left/lists.ts';
 import { problemsOf } from './problems.ts';
 
 const SEE_OTHER = 303;
 
 interface ById {
   Params: { id?: string };
+}
+/** A group that there is, with what is not finished and uses it. */
+interface Known {
+  id: string;
+  name: string;
+  people: number;
+  uses: { single_sends: number; automations: number };
 }
 interface Group {
   group_name: string;
@@ -40,7 +49,7 @@ export async function groupScreens(app: FastifyInstance): Promise<void> {
                   id,
                 })
               ).unsubscribesGroup;
-        return show(request, reply, group);
+        return show(app, request, reply, group);
       },
     });
 
@@ -55,18 +64,81 @@ export async function groupScreens(app: FastifyInstance): Promise<void> {
         id === undefined ? '/unsubscribes-groups/save' : `/unsubscribes-groups/update?${new URLSearchParams({ id })}`;
       const answer = await new ApiClient(app, request).send('POST', path, { ...group });
       if (answer.message === undefined)
-        return show(request, reply.code(answer.status), group, problemsOf(answer, 'group_name'));
+        return show(app, request, reply.code(answer.status), group, problemsOf(answer, 'group_name'));
       setFlash(reply, 'good', 'groups.saved', { name: group.group_name });
       return reply.redirect('/left/groups', SEE_OTHER);
     });
   }
+
+  app.post<ById>('/left/groups/:id/delete', async (request, reply) => {
+    const { id = '' } = request.params;
+    const answer = await new ApiClient(app, request).send(
+      'DELETE',
+      `/unsubscribes-groups/delete?${new URLSearchParams({ id })}`,
+    );
+    if (answer.message === undefined) setFlash(reply, 'bad', 'groups.used.title');
+    else setFlash(reply, 'good', 'groups.deleted');
+    return reply.redirect(answer.message === undefined ? `/left/groups/${id}/edit` : '/left/groups', SEE_OTHER);
+  });
 }
 
-function show(request: FastifyRequest<ById>, reply: FastifyReply, group: Group, problems: Problems = {}) {
+async function show(
+  app: FastifyInstance,
+  request: FastifyRequest<ById>,
+  reply: FastifyReply,
+  group: Group,
+  problems: Problems = {},
+) {
   const viewer = viewerOf(request);
   const { id } = request.params;
+  const known = id === undefined ? null : await readKnown(new ApiClient(app, request), id);
   const title = languageOf(request, viewer).say(id === undefined ? 'groups.new' : 'groups.change');
-  return sendPage(request, reply, viewer, { title, section: 'left' }, <GroupForm {...{ id, group, problems }} />);
+  return sendPage(
+    request,
+    reply,
+    viewer,
+    { title, section: 'left' },
+    <>
+      <GroupForm {...{ id, group, problems }} />
+      {known && <Delete {...known} />}
+    </>,
+  );
+}
+
+async function readKnown(api: ApiClient, id: string): Promise<Known> {
+  const [groups, { uses }] = await Promise.all([
+    readGroups(api),
+    api.get<{ uses: Known['uses'] }>('/unsubscribes-groups/uses', { id }),
+  ]);
+  const listed = groups.find((one) => String(one.id) === id);
+  return { id, name: listed?.group_name ?? '', people: listed?.unsubscribe_clients_count ?? 0, uses };
+}
+
+/** The button that deletes the group, or what stands in the way. */
+function Delete({ id, name, people, uses: { single_sends: mailings, automations } }: Known) {
+  const language = useLanguage();
+  if (mailings + automations > 0) {
+    return (
+      <Card title={language.say('groups.used.title')}>
+        {mailings > 0 && <p>{language.say('groups.used.mailings', { count: mailings })}</p>}
+        {automations > 0 && <p>{language.say('groups.used.automations', { count: automations })}</p>}
+        <p class="quiet-text">{language.say('groups.used.cure')}</p>
+      </Card>
+    );
+  }
+  return (
+    <div class="buttons below">
+      <Confirm
+        id="delete-group"
+        action={`/left/groups/${id}/delete`}
+        label={language.say('groups.delete')}
+        title={language.say('groups.delete.title', { name })}
+      >
+        <p>{language.say('groups.delete.stays')}</p>
+        {people > 0 && <p>{language.say('groups.delete.people', { count: people })}</p>}
+      </Confirm>
+    </div>
+  );
 }
 
 function GroupForm({ id, group, problems }: { id: string | undefined; group: Group; problems: Problems }) {
@@ -94,7 +166,6 @@ function GroupForm({ id, group, problems }: { id: string | undefined; group: Gro
           problems={problems}
         />
         <CheckField name="is_display" label={language.say('groups.display')} checked={group.is_display === 1} />
-        {id !== undefined && <p class="quiet-text small">{language.say('groups.stays')}</p>}
         <div class="buttons">
           <Button>{language.say('groups.save')}</Button>
           <LinkButton look="quiet" href="/left/groups">

@@ -175,6 +175,21 @@ export const segments: Translation<typeof english> = {
   'groups.saved': 'Die Gruppe „{name}“ ist gespeichert.',
   'groups.description.hint': 'Das lesen Personen auf der Seite, auf der sie wählen, was sie bekommen.',
   'groups.display': 'Auf der Seite zeigen, auf der Personen wählen, was sie bekommen',
-  'groups.stays':
-    'Eine Gruppe bleibt: Gesendete Mails führen zu ihr, und das Einwilligungsprotokoll nennt sie. Nehmen Sie das Häkchen weg, um sie nicht mehr zu zeigen.',
+  'groups.delete': 'Gruppe löschen',
+  'groups.deleted': 'Die Gruppe wurde gelöscht.',
+  'groups.delete.title': 'Gruppe „{name}“ löschen?',
+  'groups.delete.stays':
+    'Sie steht dann für keine Mail mehr zur Wahl. Links in gesendeten Mails funktionieren weiter, und wer sich abgemeldet hat, bleibt vermerkt.',
+  'groups.delete.people': {
+    one: 'Eine Person hat sich von ihr abgemeldet.',
+    other: '{count} Personen haben sich von ihr abgemeldet.',
+  },
+  'groups.used.title': 'Diese Gruppe kann noch nicht gelöscht werden',
+  'groups.used.mailings': {
+    one: 'Ein Mailing, das noch nicht fertig ist, verwendet sie.',
+    other: '{count} Mailings, die noch nicht fertig sind, verwenden sie.',
+  },
+  'groups.used.automations': { one: 'Eine Automation verwendet sie.', other: '{count} Automationen verwenden sie.' },
+  'groups.used.cure':
+    'Wählen Sie dort eine andere Gruppe, oder löschen Sie sie. Um diese auf der Seite, auf der Personen wählen, nicht mehr zu zeigen, nehmen Sie oben das Häkchen weg.',
 };

@@ -147,6 +147,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   too_many_imports: 'Es laufen zu viele Importe. Versuchen Sie es noch einmal, wenn einer davon beendet ist',
   too_many_templates: 'Es werden gerade zu viele Vorlagen bearbeitet. Versuchen Sie es gleich noch einmal',
   too_many_sign_ins: 'Es melden sich gerade zu viele an. Versuchen Sie es in einigen Sekunden noch einmal',
+  group_used:
+    'Die Gruppe verwenden noch nicht fertige Mailings ({single_sends}) und Automationen ({automations}): Wählen Sie dort zuerst eine andere',
   dkim_present: 'Mails von {domain} werden schon signiert. Den Schlüssel wechselt, wer diese Installation betreibt.',
   dkim_no_sender: 'Für einen Schlüssel muss zuerst ein Absender dieser Domain bestätigt sein',
   dkim_none_to_change: 'Die Domain hat noch keinen Schlüssel',

@@ -167,6 +167,21 @@ export const segments = {
   'groups.saved': 'The group “{name}” is saved.',
   'groups.description.hint': 'People read it on the page where they choose what they get.',
   'groups.display': 'Show it on the page where people choose what they get',
-  'groups.stays':
-    'A group stays: mails that were sent lead to it, and the consent log names it. Take away the tick to show it no more.',
+  'groups.delete': 'Delete the group',
+  'groups.deleted': 'The group was deleted.',
+  'groups.delete.title': 'Delete the group “{name}”?',
+  'groups.delete.stays':
+    'It can no longer be chosen for mails. Links in mails that were sent go on working, and who left it stays recorded.',
+  'groups.delete.people': {
+    one: 'One person has left it.',
+    other: '{count} people have left it.',
+  },
+  'groups.used.title': 'This group cannot be deleted yet',
+  'groups.used.mailings': {
+    one: 'One mailing that is not finished uses it.',
+    other: '{count} mailings that are not finished use it.',
+  },
+  'groups.used.automations': { one: 'One automation uses it.', other: '{count} automations use it.' },
+  'groups.used.cure':
+    'Choose another group there, or delete them. To take this one off the page where people choose what they get, untick it above.',
 } as const;

@@ -9,6 +9,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   contact_deleted: 'the person was deleted',
   kept_in_outbox: 'kept in the outbox',
   held_missed_time: 'Missed its time by {minutes} min: {cause}',
+  group_used:
+    'Mailings that are not finished ({single_sends}) and automations ({automations}) use the group: choose another one there first',
   dkim_none_cure: 'Unless your relay signs: make a key for {domain} here.',
   dkim_make: 'Make a DKIM key for {domain},',
   not_cancellable: 'Only a scheduled or running mailing can be cancelled',

@@ -1,0 +1,1 @@
+ALTER TABLE `unsubscribe_groups` ADD `deleted_at` text;
