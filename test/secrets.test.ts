@@ -5,6 +5,8 @@ import t from 'tap';
 import { tokenSecrets } from '../src/delivery/links/tokens.ts';
 import { startApp } from './support/app.ts';
 import { sendCampaign } from './support/campaign.ts';
+import { addPerson, callerOf, cookieOf } from './support/people.ts';
+import { startSink } from './support/smtp/scripted-relay.ts';
 
 t.test('no secret, key or token is in a log line, no key in the file', async (t) => {
   let log = '';
@@ -78,4 +80,49 @@ t.test('no secret, key or token is in a log line, no key in the file', async (t)
   async function firstUtr(): Promise<string> {
     return (await app.one.call('GET', '/single-send/list')).body.message.singleSends[0].utr;
   }
+});
+
+t.test('the password of a relay is in no log line, answer, page or error, and not in the file as it is', async (t) => {
+  let log = '';
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      log += chunk;
+      done();
+    },
+  });
+  const password = 'relay-canary-password';
+  const app = await startApp(t, { LOG_LEVEL: 'trace' }, undefined, stream);
+  const echoing = await startSink(t, { offers: ['AUTH PLAIN'], auth: ({ line }) => `535 ${line} ${password}\r\n` });
+  const owner = addPerson(app);
+  const operator = callerOf(app, owner);
+  const headers = { cookie: cookieOf(app, owner), 'sec-fetch-site': 'same-origin' };
+  const form = { name: 'Relay', host: '127.0.0.1', port: echoing.port, security: 'none', username: 'shop', password };
+  let told = '';
+  const visit = async () => {
+    const answers = [
+      await operator.call('POST', '/relays/save', { form }),
+      await operator.call('POST', '/relays/save', { json: { ...form, port: 0, password: [password] } }),
+      await operator.call('POST', '/relays/test', { form: { id: 1 } }),
+      await operator.call('GET', '/relays'),
+      await operator.call('GET', '/health'),
+      await operator.call('GET', '/audit/list'),
+      await app.page('POST', '/settings/sending/new', { headers, form: { ...form, host: '' } }),
+      await app.page('POST', '/settings/sending/1', { headers, form: { ...form, port: 'x' } }),
+      await app.page('POST', '/settings/sending/1/test', { headers, form: {} }),
+      await app.page('GET', '/settings/sending', { headers }),
+      await app.page('GET', '/settings/sending/1', { headers }),
+    ];
+    told += answers.map(({ text }) => text).join('');
+  };
+  await visit();
+  app.db.pragma('legacy_alter_table = ON');
+  app.db.exec('ALTER TABLE relays RENAME TO missing_relays');
+  await visit();
+  app.db.exec('ALTER TABLE missing_relays RENAME TO relays');
+  t.match(told, '535 AUTH PLAIN … …', 'the relay repeats what it was told, and we do not');
+  t.match(log, /"level":50/, 'failures of our own were logged');
+  const file = [app.path, `${app.path}-wal`].map((path) => readFileSync(path).toString('latin1')).join('');
+  const token = Buffer.from(`\0shop\0${password}`).toString('base64');
+  for (const secret of [password, token, Buffer.from(password).toString('base64')])
+    for (const [where, text] of Object.entries({ log, told, file })) t.notOk(text.includes(secret), where);
 });

@@ -12,7 +12,7 @@ const ALTERNATIVE_NAMES = '551d11';
 export function localhostCertificate({ endsInDays = 1, otherName = '' } = {}): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const algorithm = sequence(oid(ECDSA_SHA256));
-  const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from('localhost')))));
+  const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(otherName || 'localhost')))));
   const names = otherName
     ? sequence(der(0x82, Buffer.from(otherName)))
     : sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])));

@@ -60,7 +60,10 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
           heading: language.say('audit.who'),
           cell: ({ actor }) => language.sentence(actor) || language.say('audit.unknown'),
         },
-        { heading: language.say('audit.subject'), cell: (entry) => subjectText(language, entry) },
+        {
+          heading: language.say('audit.subject'),
+          cell: (entry) => <span class="browser">{subjectText(language, entry)}</span>,
+        },
         { heading: language.say('audit.from'), cell: ({ address }) => address },
         { heading: language.say('audit.when'), cell: ({ created_at }) => <Time at={new Date(created_at)} /> },
       ]}

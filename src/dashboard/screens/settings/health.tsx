@@ -49,6 +49,7 @@ const EXPLAINED = [
 /** Where something can be done about a finding by clicking. */
 const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperators?: true }[] = [
   { name: 'Backup', href: '/settings/backup', label: 'health.go.Backup', isForOperators: true },
+  { name: 'Relay', href: '/settings/sending', label: 'health.go.Relay', isForOperators: true },
   { name: 'DNS', href: '/settings/senders', label: 'health.go.DNS' },
 ];
 

@@ -145,6 +145,7 @@ export const installation: Translation<typeof english> = {
   'health.free': '{size} frei neben der Datenbank',
   'health.go.Backup': 'Zu den Sicherungen',
   'health.go.DNS': 'Zu den Absendern',
+  'health.go.Relay': 'Zu den Relays',
   'health.address.unset':
     'Die Einstellung PUBLIC_URL ist nicht gesetzt, deshalb führen die Links in Mails nur auf diesen Rechner. Setzen kann sie, wer den Rechner betreut.',
   'health.address.seen': 'Nachgesehen: {time}.',

@@ -135,6 +135,7 @@ export const installation = {
   'health.free': '{size} free beside the database',
   'health.go.Backup': 'Open the backups',
   'health.go.DNS': 'Open the senders',
+  'health.go.Relay': 'Open the relays',
   'health.address.unset':
     'The setting PUBLIC_URL is not set, so the links in mails lead to this machine only. Whoever looks after the machine sets it.',
   'health.address.seen': 'Looked at {time}.',

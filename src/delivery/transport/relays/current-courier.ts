@@ -15,12 +15,14 @@ export interface CurrentCourierDeps {
 export class CurrentCourier implements Courier {
   readonly #deps: CurrentCourierDeps;
   readonly #closing = new Set<Promise<void>>();
+  readonly #readRevision: () => string;
   #revision: string;
   #courier: Courier;
 
   constructor(deps: CurrentCourierDeps) {
     this.#deps = deps;
-    this.#revision = relaysRevision(deps.client);
+    this.#readRevision = relaysRevision(deps.client);
+    this.#revision = this.#readRevision();
     this.#courier = deps.open(storedRelays(deps.client));
   }
 
@@ -29,7 +31,7 @@ export class CurrentCourier implements Courier {
    * those in progress end there.
    */
   refresh(): void {
-    const revision = relaysRevision(this.#deps.client);
+    const revision = this.#readRevision();
     if (revision === this.#revision) return;
     const next = this.#deps.open(storedRelays(this.#deps.client));
     const ending = this.#courier.close(this.#deps.graceMs).finally(() => this.#closing.delete(ending));

@@ -65,7 +65,8 @@ export function relayOf(client: Database, row: RelayRow): Relay {
   };
 }
 
-/** Changes with each change of the relays kept in the file. */
-export function relaysRevision(client: Database): string {
-  return String(client.prepare("SELECT value FROM installation WHERE name = 'relays_revision'").pluck().get() ?? '');
+/** Gives a function that reads a text which changes with each change of the relays kept in the file. */
+export function relaysRevision(client: Database): () => string {
+  const read = client.prepare<[], string>("SELECT value FROM installation WHERE name = 'relays_revision'").pluck();
+  return () => read.get() ?? '';
 }
