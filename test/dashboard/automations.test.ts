@@ -219,6 +219,12 @@ t.test(
   },
 );
 
+t.test('a subject written from right to left turns no sentence around it', async (t) => {
+  const { app, open, pageOf } = await withPages(t);
+  app.db.prepare("UPDATE automation_schedules SET subject = ? WHERE subject = 'two'").run('\u202eowt');
+  t.match((await open(await pageOf('\u202eowt', 'remove'))).text, '“\u2068\u202eowt\u2069” is removed.');
+});
+
 t.test('viewers and other accounts change nothing', async (t) => {
   const { app, utr, open, pageOf, seriesOf } = await withPages(t);
   const before = await seriesOf();

@@ -35,6 +35,14 @@ const SENTENCES_OF: Readonly<
 
 const CATALOGUES: Readonly<Record<LanguageCode, Translation<English>>> = { en, de };
 
+/** Letters that are written from right to left, and characters that change the direction. */
+const CHANGES_DIRECTION = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** A value within a sentence, so that its direction ends with it: between FSI and PDI (Unicode Standard Annex 9, 2.4), where it has one. */
+function isolated(value: string): string {
+  return CHANGES_DIRECTION.test(value) ? `\u2068${value}\u2069` : value;
+}
+
 /** Texts, numbers and times for one reader. */
 export class Language {
   readonly code: LanguageCode;
@@ -62,7 +70,7 @@ export class Language {
     const text = typeof entry === 'string' ? entry : entry[this.#form(Number(values.count))];
     return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => {
       const value = values[name];
-      return value === undefined ? hole : typeof value === 'number' ? this.number(value) : value;
+      return value === undefined ? hole : typeof value === 'number' ? this.number(value) : isolated(value);
     });
   }
 

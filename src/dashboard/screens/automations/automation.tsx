@@ -41,7 +41,7 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
         <>
           <WhoEnters series={series} target={target} />
           {canChange && <Actions series={series} target={target} />}
-          <Overview summary={summary} report={report} now={clock.now()} />
+          <Overview {...{ summary, report, canChange }} now={clock.now()} />
           <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
         </>
       );
@@ -77,9 +77,10 @@ interface OverviewProps {
   summary: Summary;
   report: AutomationReport;
   now: Date;
+  canChange: boolean;
 }
 
-function Overview({ summary, report, now }: OverviewProps) {
+function Overview({ summary, report, now, canChange }: OverviewProps) {
   const language = useLanguage();
   const { held_reason: reason } = summary;
   const left = report.people.filter(({ state }) => state === 'left');
@@ -114,7 +115,7 @@ function Overview({ summary, report, now }: OverviewProps) {
         )}
       </Card>
       <Card title={language.say('automations.steps')}>
-        <Steps utr={summary.utr} mails={report.mails} now={now} />
+        <Steps utr={summary.utr} mails={report.mails} now={now} canChange={canChange} />
       </Card>
     </>
   );

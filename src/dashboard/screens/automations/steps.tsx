@@ -4,7 +4,15 @@ import { useLanguage } from '../../words/index.ts';
 import { mailAddress } from './edit/addresses.ts';
 import type { ReportedMail } from './records.ts';
 
-export function Steps({ utr, mails, now }: { utr: string; mails: readonly ReportedMail[]; now: Date }) {
+interface StepsProps {
+  utr: string;
+  mails: readonly ReportedMail[];
+  now: Date;
+  /** Whether each mail leads to where it is changed. */
+  canChange: boolean;
+}
+
+export function Steps({ utr, mails, now, canChange }: StepsProps) {
   const language = useLanguage();
   if (mails.length === 0) return <p class="quiet-text">{language.say('automations.noMails')}</p>;
   return (
@@ -15,7 +23,13 @@ export function Steps({ utr, mails, now }: { utr: string; mails: readonly Report
             <Wait mail={mail} />
           </p>
           <h3>
-            <bdi>{mail.subject}</bdi>
+            {canChange && mail.utr !== null ? (
+              <a href={mailAddress(utr, mail.utr)}>
+                <bdi>{mail.subject}</bdi>
+              </a>
+            ) : (
+              <bdi>{mail.subject}</bdi>
+            )}
           </h3>
           <p>
             {mail.waiting === 0 || mail.utr === null ? (
