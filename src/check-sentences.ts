@@ -1,6 +1,18 @@
-/** The sentences on what a look at the world outside found, with their codes; part of those in sentences.ts. */
+/** The sentences on backups and on what a look at the world outside found, with their codes; part of those in sentences.ts. */
 
 export const CHECK_SENTENCES = {
+  // What is wrong with a backup, and when the last one was made.
+  backup_damaged: '{file} is damaged: {reason}',
+  backup_foreign: '{file} is no database of Sendlark',
+  backup_newer: '{file} is of a newer release: upgrade the program',
+  backup_under_way: 'A backup is being made or looked at. Try again when it is done.',
+  backup_no_room: 'There is not enough disk space: {needed} MB are needed, {free} MB are free',
+  backup_none: 'none was made',
+  backup_fresh: 'the last one is of {day}',
+  backup_old: 'the last one is {days} days old',
+  backup_cure:
+    'Make one each day and keep it on another disk: in the settings under Backup, or with sendlark backup FILE',
+
   // What a look at the public address found, and what to do.
   address_none: 'PUBLIC_URL is not set',
   address_leads_here: '{url} leads here',

@@ -22,4 +22,6 @@ export interface Deps {
   resolver(): Resolver;
   /** Runs an import outside this thread and gives what happened. */
   importContacts(job: ImportJob): Promise<ImportReport>;
+  /** Stops the service when open requests are answered, and starts it anew. */
+  restart(): void;
 }

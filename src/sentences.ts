@@ -195,10 +195,6 @@ export const SENTENCES = {
   when_minute: 'a minute ago',
   when_minutes: '{count} minutes ago',
   relay_cure: 'Mail waits and is tried again by itself. The test under Settings, Sending finds the cause.',
-  backup_none: 'none was made with sendlark backup',
-  backup_fresh: 'the last one is of {day}',
-  backup_old: 'the last one is {days} days old',
-  backup_cure: 'Make one each day, onto another disk: sendlark backup FILE',
 
   // What a check of the DNS of a sender's domain found, and what to do.
   dns_silent: 'DNS gives no answer ({code})',
@@ -232,6 +228,7 @@ export const SENTENCES = {
 
   // The actor and subject of entries of the audit log.
   actor_command_line: 'command line',
+  actor_operator: 'operator',
   subject_first_owner: 'first owner',
   subject_codes_left: '{count} left',
 } as const;

@@ -10,6 +10,8 @@ import { countImport } from './audience/import/imports-under-way.ts';
 import { Turns } from './audience/import/turns.ts';
 import { removeAbandonedUploads } from './audience/import/uploads.ts';
 import { finishLongLists } from './audience/long-lists.ts';
+import { removeUnfinished } from './backups/files.ts';
+import { putWaitingInPlace } from './backups/put-in-place.ts';
 import { systemClock } from './clock.ts';
 import { type Config, localOrigin } from './config.ts';
 import { firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
@@ -43,6 +45,8 @@ export interface Server {
   hasOwner: boolean;
   /** To be called when they were shown; if it is not, the next start makes and gives another pair. */
   keysShown(): Promise<void>;
+  /** Resolves when somebody asks for a restart: then to be closed and started again. */
+  restart: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -69,6 +73,10 @@ export async function serve(config: Config): Promise<Server> {
   try {
     const lock = lockForServer(config.DATABASE_PATH);
     opened.push(() => lock.release());
+    const put = putWaitingInPlace(config.DATABASE_PATH, systemClock.now());
+    if (put !== null)
+      console.error('refused' in put ? put.refused : `A backup was restored. What it replaced: ${put.kept}`);
+    removeUnfinished(config.DATABASE_PATH);
     const db = connect(config.DATABASE_PATH);
     opened.push(() => db.$client.close());
     migrateAndSeed(db);
@@ -94,6 +102,7 @@ async function serveFrom(
   let publicUrl = config.PUBLIC_URL;
   const threads = new Map<string, Worker>();
   const importer = importThread();
+  const { promise: restart, resolve: askForRestart } = Promise.withResolvers<void>();
   const writes = new WriteLock(db.$client);
   opened.push(() => importer.close());
   const app = await buildApp(
@@ -107,6 +116,7 @@ async function serveFrom(
       wake: () => threads.get('background')?.postMessage('wake'),
       resolver: () => dnsResolver(),
       importContacts: importer.run,
+      restart: askForRestart,
     },
     logOptions(config),
   );
@@ -151,6 +161,7 @@ async function serveFrom(
     linksFault: linksFault(db.$client, config),
     hasOwner: hasOwner(db, FIRST_ACCOUNT),
     keysShown: () => writes.write(() => firstKeysShown(db), KEYS_SHOWN_MS),
+    restart,
     close: closeAll,
   };
 }

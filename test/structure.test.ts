@@ -27,7 +27,7 @@ const LAYERS = [
   ['delivery'],
   ['templates'],
   ['automations', 'single-sends'],
-  ['senders', 'designs', 'pictures', 'users', 'people', 'health-checks'],
+  ['senders', 'designs', 'pictures', 'users', 'people', 'health-checks', 'backups'],
   ['deps.ts', 'http'],
   ['api', 'pages', 'dashboard'],
   ['app.ts', 'threads'],

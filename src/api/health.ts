@@ -1,9 +1,9 @@
 /** Whether the installation is well (addition): its facts, and what the doctor finds without leaving the machine. */
 
-import { stat, statfs } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
+import { diskUse } from '../backups/room.ts';
 import { isoTimestamp } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { relaysInUse } from '../delivery/transport/relays/in-use.ts';
@@ -70,7 +70,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       const address = findPublicAddress(client, config.PUBLIC_URL);
       const now = clock.now();
       const relays = relaysInUse(client, config).map(relayName);
-      const { bavail, bsize } = await statfs(dirname(path));
+      const { database, free } = await diskUse(path);
       const findings = [
         ...localChecks(client, config, now.getTime()),
         ...serviceChecks(client, config, now.getTime()),
@@ -84,8 +84,8 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         now: isoTimestamp(now),
         courier: relays.length === 0 ? 'outbox' : 'smtp',
         relays,
-        database_bytes: (await sizeOf(path)) + (await sizeOf(`${path}-wal`)),
-        free_bytes: bavail * bsize,
+        database_bytes: database,
+        free_bytes: free,
         last_backup_at: lastBackupAt(client),
         public_url: config.PUBLIC_URL,
         address_seen_at: address === null ? null : isoTimestamp(new Date(address.at)),
@@ -137,10 +137,4 @@ function domainsCheck({ state, domain, checks }: DnsSeen): Finding[] {
   return state === 'weak'
     ? [{ name, state: 'warn', found: sentence('domains_weak', values), advice }]
     : [{ name, state: 'fail', found: sentence('domains_failed', values), advice }];
-}
-
-/** The size of a file; 0 if it does not exist, such as a write-ahead log that was merged into the database. */
-async function sizeOf(file: string): Promise<number> {
-  const found = await stat(file).catch(() => null);
-  return found?.size ?? 0;
 }

@@ -37,8 +37,3 @@ function upgrade(db: Db, path: string): void {
     lock.release();
   }
 }
-
-/** `ok`, or what is wrong with the file's structure, a few lines at most. */
-export function checkIntegrity({ $client }: Db): string {
-  return $client.prepare<[], string>('PRAGMA integrity_check(5)').pluck().all().join('; ');
-}

@@ -1,16 +1,17 @@
 /** `sendlark restore`: replaces the database by a backup, with sending held, since the backup does not know what was sent since. */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { connect, lockForServer, schemaState } from '../database/open.ts';
-import { makePrivateFile } from '../database/private-file.ts';
+import { openBackup } from '../backups/check-backup.ts';
+import { realPath } from '../backups/files.ts';
+import { copyPages } from '../backups/make-backup.ts';
+import { foldIn, idsHandedOut } from '../backups/put-in-place.ts';
+import { lockForServer } from '../database/open.ts';
 import { DELIVERY_STATE } from '../database/schema/index.ts';
-import { continueFromCopy, lastIds } from '../delivery/links/copies.ts';
+import { continueFromCopy } from '../delivery/links/copies.ts';
 import { type Call, type Command, requireWords } from './command.ts';
-import { checkIntegrity, settings } from './database.ts';
+import { settings } from './database.ts';
 import { startProgress } from './progress-bar.ts';
-import { isSame, realPath, writeWhole } from './target-file.ts';
-
-const PAGES_AT_ONCE = 1000;
+import { isSame, writeWhole } from './target-file.ts';
 
 export const restore: Command = {
   forms: ['restore FILE [--force]'],
@@ -50,15 +51,9 @@ async function put(file: string, path: string, call: Call): Promise<number> {
 
 async function copy(file: string, unfinished: string, call: Call): Promise<void> {
   const source = new Database(file, { readonly: true });
-  makePrivateFile(unfinished);
   const progress = startProgress(call, 'Restoring', 'pages');
   try {
-    await source.backup(unfinished, {
-      progress({ totalPages, remainingPages }) {
-        progress.update(totalPages - remainingPages, totalPages);
-        return PAGES_AT_ONCE;
-      },
-    });
+    await copyPages(source, unfinished, (copied, all) => progress.update(copied, all));
     progress.end();
   } catch (error) {
     throw new Error(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
@@ -68,47 +63,17 @@ async function copy(file: string, unfinished: string, call: Call): Promise<void>
 }
 
 function prepare(unfinished: string, file: string, replaced: ReadonlyMap<string, number>): number {
-  const db = connect(unfinished);
+  const { $client } = openBackup(unfinished, file);
   try {
-    const integrity = checkIntegrity(db);
-    if (integrity !== 'ok') throw new Error(`${file} is damaged: ${integrity}`);
-    const table = db.$client.prepare("SELECT 1 FROM sqlite_master WHERE name = 'installation'").get();
-    if (table === undefined) throw new Error(`${file} is no database of Sendlark`);
-    if (schemaState(db.$client) === 'newer') throw new Error(`${file} is of a newer release: upgrade the program`);
-    continueFromCopy(db.$client, replaced);
-    db.$client.pragma('journal_mode = DELETE');
+    continueFromCopy($client, replaced);
+    $client.pragma('journal_mode = DELETE');
     return Number(
-      db.$client
+      $client
         .prepare(`SELECT count(*) FROM deliveries WHERE state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending})`)
         .pluck()
         .get(),
     );
   } finally {
-    db.$client.close();
+    $client.close();
   }
-}
-
-/** The highest ids of the database that is replaced. None when it is missing or cannot be read, which may be why it is replaced. */
-function idsHandedOut(path: string): Map<string, number> {
-  if (!existsSync(path)) return new Map();
-  try {
-    const { $client } = connect(path);
-    try {
-      return lastIds($client);
-    } finally {
-      $client.close();
-    }
-  } catch {
-    return new Map();
-  }
-}
-
-/** Removes the old write-ahead log: SQLite would apply it to the new file. */
-function foldIn(path: string): void {
-  try {
-    if (existsSync(path)) connect(path).$client.close();
-  } catch {
-    // The file is damaged, which may be why it is replaced.
-  }
-  for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
 }

@@ -1,7 +1,7 @@
 /** The file that a command writes: it never replaces a database in use, and gets its name only when it is complete. */
-import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, readSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { realPath, removeWhole, unfinishedName } from '../backups/files.ts';
 
 /** The ends of the names of files beside a database: SQLite's own and the service's lock. */
 const BESIDE = /-(wal|shm|journal|lock)$/;
@@ -50,12 +50,9 @@ export function assertWritable({ file, force, database, replaces }: Target): voi
  * stop, the temporary file is removed.
  */
 export async function writeWhole<T>(file: string, write: (unfinished: string) => Promise<T>): Promise<T> {
-  const unfinished = `${file}.${randomBytes(6).toString('hex')}.unfinished`;
-  const remove = () => {
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(unfinished + end, { force: true });
-  };
+  const unfinished = unfinishedName(file);
   const stop = (signal: keyof typeof SIGNALS) => {
-    remove();
+    removeWhole(unfinished);
     process.exit(SIGNALS[signal]);
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
@@ -65,7 +62,7 @@ export async function writeWhole<T>(file: string, write: (unfinished: string) =>
     return result;
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
-    remove();
+    removeWhole(unfinished);
   }
 }
 
@@ -74,14 +71,6 @@ export function isSame(one: string, other: string): boolean {
   if (realPath(one) === realPath(other)) return true;
   const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
-}
-
-/** The path with symbolic links resolved; only those of its folder when the file does not exist. */
-export function realPath(path: string): string {
-  const full = resolve(path);
-  if (existsSync(full)) return realpathSync(full);
-  const folder = dirname(full);
-  return existsSync(folder) ? join(realpathSync(folder), basename(full)) : full;
 }
 
 /** The first bytes of a database; null where there is none. */

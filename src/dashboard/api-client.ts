@@ -1,5 +1,6 @@
 /** Calls the API for a page: in process, as the user who opened the page. The API treats it like any other request. */
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { chooseLanguage } from './words/choose.ts';
 import type { Language } from './words/index.ts';
@@ -19,7 +20,7 @@ export interface ApiAnswer<Message> {
 const FORWARDED = ['host', 'cookie', 'user-agent', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 
 /** What describes a file. */
-const FILE_HEADERS = ['content-type', 'content-disposition'];
+const FILE_HEADERS = ['content-type', 'content-disposition', 'content-length'];
 type FileHeaders = Record<string, string | number | string[] | undefined>;
 
 /** Asks the API on behalf of a request. */
@@ -97,8 +98,7 @@ export class ApiClient {
     // Where the browser hangs up, the API stops reading too.
     body.on('close', () => response.raw.res.destroy());
     if (response.statusCode !== 200) {
-      body.destroy();
-      throw new ApiFailure({ status: response.statusCode });
+      throw new ApiFailure(this.#answer({ statusCode: response.statusCode, payload: await text(body) }));
     }
     const kept = Object.entries(response.headers).filter(([name]) => FILE_HEADERS.includes(name));
     return { headers: Object.fromEntries(kept), body };

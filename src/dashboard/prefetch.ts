@@ -17,6 +17,7 @@ const NO_PAGES = [
   '/people/import/*',
   '/people/actions/*',
   '/outbox/*/html',
+  '/settings/backup/file',
   '/settings/health',
   '/settings/second-factor',
 ];

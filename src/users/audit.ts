@@ -36,12 +36,15 @@ export const AUDIT_ACTIONS = [
   'template_changed',
   'template_removed',
   'person_erased',
+  'backup_made',
+  'restore_confirmed',
   'backup_restored',
   'relay_added',
   'relay_changed',
   'relay_removed',
   'relays_ordered',
   'relay_tested',
+  'sending_released',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

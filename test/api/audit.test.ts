@@ -38,6 +38,7 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /sender/save': { form: SENDER, action: 'sender_added' },
   'POST /sender/update': { form: { ...SENDER, sender_id: 1, nickname: 'Store' }, action: 'sender_changed' },
   'DELETE /sender/delete': { query: { sender_id: 1 }, action: 'sender_removed' },
+  'POST /backups/restore': { action: 'restore_confirmed' },
   'POST /contacts/person/erase': { form: { contact_id: 1 }, action: 'person_erased' },
   'DELETE /sessions/delete': { query: { id: 4 }, action: 'session_ended' },
 };
@@ -45,6 +46,8 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
 /** What needs no entry, with the reason. */
 const WITHOUT_ENTRY: Record<string, string> = {
   'POST /health/public-address': 'looks at the public address, and changes nothing',
+  'POST /backups/upload': 'changes nothing before it is confirmed',
+  'POST /backups/upload/drop': 'changes nothing',
   'POST /senders/checks/renew': 'asks the DNS, and changes no sender',
   'POST /senders': 'lists the senders, as its GET does',
   'GET /sender/resend-mail': 'sends the verification mail once more, and changes no sender',
@@ -85,8 +88,12 @@ t.test(
       ],
     });
     const entries = () => app.db.prepare('SELECT actor, action FROM audit_log ORDER BY id').all();
-    for (const [change, { action, ...given }] of Object.entries(CHANGES)) {
+    const { rawPayload: content } = await app.fastify.inject({ url: '/api/backups/download', headers: owner.headers });
+    const multipart: CallOptions['multipart'] = [['file', { filename: 'backup.db', content }]];
+    const { upload_id } = (await owner.call('POST', '/backups/upload', { multipart })).body.message.restore;
+    for (const [change, { action, ...options }] of Object.entries(CHANGES)) {
       const [method = '', path = ''] = change.split(' ');
+      const given = path === '/backups/restore' ? { form: { upload_id } } : options;
       const before = entries().length;
       const { status, text } = await owner.call(method, path, given);
       t.equal(status, 200, `${change}: ${text}`);

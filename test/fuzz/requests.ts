@@ -102,15 +102,17 @@ function encoded(encoding: string, fields: Map<string, unknown>, kinds: Map<stri
   // fromEntries defines own properties, __proto__ too.
   if (encoding === 'application/json') return Buffer.from(JSON.stringify(Object.fromEntries(values)));
   if (encoding === 'application/x-www-form-urlencoded') return Buffer.from(urlencoded(values.flatMap(pairsOf)));
-  const pairs = values.flatMap(([name, value]): [string, string][] =>
-    kinds.get(name) === 'json' ? [[name, JSON.stringify(value)]] : pairsOf([name, value]),
-  );
-  const parts = pairs.map(([name, value]) => {
+  const pairs = values.flatMap(([name, value]): [string, string | Buffer][] => {
+    if (Buffer.isBuffer(value)) return [[name, value]];
+    return kinds.get(name) === 'json' ? [[name, JSON.stringify(value)]] : pairsOf([name, value]);
+  });
+  const parts = pairs.flatMap(([name, value]) => {
     const type = TYPES[kinds.get(name) ?? 'text'];
     const quoted = name.replace(/["\r\n]/g, encodeURIComponent);
-    return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${quoted}"${type}\r\n\r\n${value}\r\n`;
+    const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${quoted}"${type}\r\n\r\n`;
+    return [Buffer.from(head), Buffer.from(value), Buffer.from('\r\n')];
   });
-  return Buffer.from(`${parts.join('')}--${BOUNDARY}--\r\n`);
+  return Buffer.concat([...parts, Buffer.from(`--${BOUNDARY}--\r\n`)]);
 }
 
 function spoilt(body: Buffer, how: Plan['body']): Buffer {

@@ -23,6 +23,8 @@ export interface Account {
   /** An operator of the installation who is signed in. */
   operator: Caller;
   records: Records;
+  /** Makes anew what an operation uses up. To be called before each request. */
+  renew(operation: Operation): Promise<void>;
 }
 
 const MOST_TURNS = 30;
@@ -120,9 +122,10 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const { body: added } = await operator.call('POST', '/relays/save', { form: relay });
   const waitingJob = await startJob(world.contactTypes[0]);
   const signs = addDomains(app, world.user);
+  const backup = await app.fastify.inject({ url: '/api/backups/download', headers: operator.headers });
   const { user: _user, ...pairs } = world;
   const idsOf = (list: { id: number }[]) => list.map(({ id }) => String(id));
-  return {
+  const account: Account = {
     caller,
     person: callerOf(app, owner),
     operator,
@@ -152,8 +155,16 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       paused: [paused],
       cancellable: [cancellable],
       failed: [failed],
+      backupFiles: [backup.rawPayload.toString('latin1')],
+    },
+    async renew({ path }) {
+      if (!USING_BACKUP.test(path)) return;
+      const file = { filename: 'backup.db', content: backup.rawPayload };
+      const { body } = await operator.call('POST', '/backups/upload', { multipart: [['file', file]] });
+      account.records.backups = [body.message.restore.upload_id];
     },
   };
+  return account;
 }
 
 /** A passkey that nobody has; gives its id. */
@@ -254,12 +265,17 @@ let unique = 0;
 /** Operations on who calls: a pair of keys is nobody. */
 export const FOR_PEOPLE = /^\/api\/(me|passkeys)\//;
 
+/** Operations after which an uploaded backup is gone. */
+const USING_BACKUP = /^\/api\/backups\/(restore|upload\/drop)$/;
+
 /** The tag of operations on the whole installation, which take an operator. */
 export const FOR_OPERATORS = 'Installation';
 
 /** A value with which the operation can succeed: a record of the account (another one for DELETE), or the document's example. */
 export function goodValue({ method, path }: Operation, name: string, example: unknown, records: Records): unknown {
   if (name === 'file' && path.endsWith('/pictures/upload')) return GIF.toString('latin1');
+  if (name === 'file' && path.endsWith('/backups/upload')) return Buffer.from(records.backupFiles?.[0] ?? '', 'latin1');
+  if (name === 'upload_id' && USING_BACKUP.test(path)) return records.backups?.[0];
   const pick = (kind: string): string => records[kind]?.at(method === 'DELETE' ? -1 : 0) ?? '';
   // Deleting takes the last contact and bulk deletion the first one.
   if (path.endsWith('/person/erase') && name === 'contact_id') return Number(records.contacts?.[1]);

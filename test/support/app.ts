@@ -155,6 +155,7 @@ export async function startApp(
       resolver.setServers([dns]);
       return resolver;
     },
+    restart: () => undefined,
     importContacts: async (job) => {
       const own = connect(job.databasePath);
       return importContacts(own, job, clock).finally(() => own.$client.close());

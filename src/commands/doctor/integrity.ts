@@ -1,7 +1,7 @@
 /** Whether the database is sound. Reads the whole file, which takes minutes where it is large. */
+import { checkIntegrity } from '../../backups/make-backup.ts';
 import type { Db } from '../../database/open.ts';
 import type { Finding } from '../../health-checks/finding.ts';
-import { checkIntegrity } from '../database.ts';
 
 export function databaseCheck(db: Db): Finding {
   const integrity = checkIntegrity(db);

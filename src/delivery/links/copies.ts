@@ -26,8 +26,16 @@ export function lastIds(client: Database): Map<string, number> {
 }
 
 /** Marks a file as a copy, so that a service started on it notices even when nobody ran `sendlark restore`. */
-export function markAsCopy(client: Database): void {
-  client.prepare("INSERT INTO installation (name, value) VALUES ('is_copy', '1') ON CONFLICT DO NOTHING").run();
+export function markAsCopy(client: Database, now: Date): void {
+  client
+    .prepare("INSERT INTO installation (name, value) VALUES ('is_copy', ?) ON CONFLICT DO NOTHING")
+    .run(isoTimestamp(now));
+}
+
+/** When this copy was made, as an ISO timestamp; null when it is none, or was made by a release that did not write the time. */
+export function copiedAt(client: Database): string | null {
+  const value = client.prepare("SELECT value FROM installation WHERE name = 'is_copy'").pluck().get();
+  return typeof value === 'string' && value.includes('T') ? value : null;
 }
 
 /** Whether this file is a copy that has not replaced a database yet. */
@@ -37,9 +45,13 @@ export function isCopy(client: Database): boolean {
 
 /**
  * Prepares a copy to replace a database, in one transaction: holds sending, ends all sessions, and hands out no id that may have been handed out after
- * the copy was made. `replaced` are the last ids of the database it replaces, as far as they are known.
+ * the copy was made. `replaced` are the last ids of the database it replaces, as far as they are known; `who` restores it.
  */
-export function continueFromCopy(client: Database, replaced: ReadonlyMap<string, number>): void {
+export function continueFromCopy(
+  client: Database,
+  replaced: ReadonlyMap<string, number>,
+  who: string = SENTENCES.actor_command_line,
+): void {
   client
     .transaction(() => {
       const leap = randomInt(MIN_LEAP, MAX_LEAP);
@@ -58,8 +70,8 @@ export function continueFromCopy(client: Database, replaced: ReadonlyMap<string,
         client
           .prepare(`
             INSERT INTO audit_log (account_id, actor, action, created_at)
-            SELECT id, 'command line', 'backup_restored', ? FROM accounts`)
-          .run(isoTimestamp(systemClock.now()));
+            SELECT id, CASE id WHEN 1 THEN ? ELSE ? END, 'backup_restored', ? FROM accounts`)
+          .run(who, SENTENCES.actor_operator, isoTimestamp(systemClock.now()));
       holdSending(client, SENTENCES.held_restored);
     })
     .immediate();

@@ -8,6 +8,7 @@ type Json = Record<string, unknown>;
 const RECORDS: Record<string, string> = {
   audit: 'AuditEntry',
   automation: 'Automation',
+  backups: 'BackupState',
   automations: 'ListedAutomation',
   automation_schedules: 'AutomationSchedule',
   cities: 'City',
@@ -39,6 +40,7 @@ const RECORDS: Record<string, string> = {
   reservedFields: 'ReservedField',
   segment: 'Segment',
   segments: 'ListedSegment',
+  restore: 'UploadedBackup',
   sender: 'Sender',
   senders: 'Sender',
   passkeys: 'Passkey',

@@ -1,7 +1,18 @@
-/** German: the sentences on what a look at the world outside found. */
+/** German: the sentences on backups and on what a look at the world outside found. */
 import type { CHECK_SENTENCES } from '../../../check-sentences.ts';
 
 export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, string>> = {
+  backup_damaged: '{file} ist beschädigt: {reason}',
+  backup_foreign: '{file} ist keine Datenbank von Sendlark',
+  backup_newer: '{file} stammt von einer neueren Version: Aktualisieren Sie das Programm',
+  backup_under_way: 'Gerade wird eine Sicherung gemacht oder geprüft. Versuchen Sie es danach noch einmal.',
+  backup_no_room: 'Der Speicherplatz reicht nicht: {needed} MB werden gebraucht, {free} MB sind frei',
+  backup_none: 'Es wurde keine gemacht',
+  backup_fresh: 'Die letzte ist vom {day}',
+  backup_old: 'Die letzte ist {days} Tage alt',
+  backup_cure:
+    'Machen Sie jeden Tag eine und bewahren Sie sie auf einer anderen Platte auf: in den Einstellungen unter Sicherung oder mit sendlark backup DATEI',
+
   address_none: 'PUBLIC_URL ist nicht gesetzt',
   address_leads_here: '{url} führt hierher',
   address_certified: '{url} führt hierher, mit einem Zertifikat bis {day}',

@@ -193,10 +193,6 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   when_minutes: 'vor {count} Minuten',
   relay_cure:
     'Mails warten und werden von selbst noch einmal versucht. Die Ursache findet der Test unter Einstellungen, Versand.',
-  backup_none: 'Mit sendlark backup wurde keine gemacht',
-  backup_fresh: 'Die letzte ist vom {day}',
-  backup_old: 'Die letzte ist {days} Tage alt',
-  backup_cure: 'Machen Sie jeden Tag eine, auf eine andere Platte: sendlark backup DATEI',
 
   ...checkSentences,
   ...relaySentences,
@@ -228,6 +224,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   alignment_none_cure: 'oder machen Sie BOUNCE_DOMAIN zu einer Domain unter {domain}.',
 
   actor_command_line: 'Befehlszeile',
+  actor_operator: 'Betreiber',
   subject_first_owner: 'Erster Inhaber',
   subject_codes_left: 'Noch {count} übrig',
 };

@@ -1,0 +1,135 @@
+/** Checks that a file is a backup that this release can restore, and compares it with the database that it would replace. */
+import type { Database } from 'better-sqlite3';
+import { isoTimestamp } from '../clock.ts';
+import { connect, type Db, migrateAndSeed, schemaState } from '../database/open.ts';
+import { copiedAt } from '../delivery/links/copies.ts';
+import { latestBeatAt } from '../delivery/queue/sending-hold.ts';
+import { sentence } from '../sentences.ts';
+import { checkIntegrity } from './make-backup.ts';
+
+/** What a restore would bring back, and what it would lose. */
+export interface Comparison {
+  /** When the backup was made, as an ISO timestamp; null where the file does not say. */
+  made_at: string | null;
+  /** 1: a copy of the database that it would replace, however old. */
+  is_own: 0 | 1;
+  people: number;
+  mailings: number;
+  /** What there is now. */
+  people_now: number;
+  mailings_now: number;
+  /** What was added since, and would be lost; everything where the backup is of another installation. */
+  people_lost: number;
+  mailings_lost: number;
+  /** Addresses that left or were blocked since. The backup does not know, so they would get mail again. */
+  left_since: number;
+}
+
+/**
+ * Opens a file as a database of Sendlark, checked as a whole. Throws an Error of one line, which calls the file `name`, when it is
+ * damaged, something else or of a newer release. Opening it changes it, so it must be a copy.
+ */
+export function openBackup(path: string, name: string): Db {
+  const db = opened(path, name);
+  try {
+    const integrity = integrityOf(db);
+    if (integrity !== 'ok') throw new Error(sentence('backup_damaged', { file: name, reason: integrity }));
+    const tables = ['installation', 'accounts', 'contacts', 'mailings'];
+    if (!tables.every((table) => hasTable(db.$client, table)))
+      throw new Error(sentence('backup_foreign', { file: name }));
+    if (schemaState(db.$client) === 'newer') throw new Error(sentence('backup_newer', { file: name }));
+    return db;
+  } catch (error) {
+    db.$client.close();
+    throw error;
+  }
+}
+
+/**
+ * Checks an uploaded file, brings it up to date, so that the start after the restore cannot fail on it, and compares it with the
+ * database at `databasePath`. Throws as `openBackup` does. Leaves one file.
+ */
+export function checkBackup(path: string, name: string, databasePath: string): Comparison {
+  const backup = openBackup(path, name);
+  try {
+    try {
+      migrateAndSeed(backup);
+    } catch (error) {
+      throw new Error(sentence('backup_damaged', { file: name, reason: reasonOf(error) }));
+    }
+    const present = connect(databasePath);
+    try {
+      return compare(backup.$client, present.$client);
+    } finally {
+      present.$client.close();
+    }
+  } finally {
+    backup.$client.pragma('journal_mode = DELETE');
+    backup.$client.close();
+  }
+}
+
+function compare(backup: Database, present: Database): Comparison {
+  const isOwn = secretsOf(backup).some((secret) => secretsOf(present).includes(secret));
+  const beat = latestBeatAt(backup);
+  const made = copiedAt(backup) ?? (beat === 0 ? null : isoTimestamp(new Date(beat)));
+  // Ids are never used again, so what has a higher one was added since.
+  const since = (table: string) => count(present, table, isOwn ? lastId(backup, table) : 0);
+  return {
+    made_at: made,
+    is_own: isOwn ? 1 : 0,
+    people: count(backup, 'contacts'),
+    mailings: count(backup, 'mailings'),
+    people_now: count(present, 'contacts'),
+    mailings_now: count(present, 'mailings'),
+    people_lost: since('contacts'),
+    mailings_lost: since('mailings'),
+    left_since: since('unsubscribers') + since('suppressions'),
+  };
+}
+
+function opened(path: string, name: string): Db {
+  try {
+    return connect(path);
+  } catch (error) {
+    const isOther = error instanceof Error && 'code' in error && error.code === 'SQLITE_NOTADB';
+    throw new Error(
+      isOther
+        ? sentence('backup_foreign', { file: name })
+        : sentence('backup_damaged', { file: name, reason: reasonOf(error) }),
+    );
+  }
+}
+
+/** A file can be too damaged for the check. */
+function integrityOf(db: Db): string {
+  try {
+    return checkIntegrity(db);
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function hasTable(client: Database, table: string): boolean {
+  return client.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
+}
+
+/** The secrets that sign links, which a copy shares with the database it was made of. */
+function secretsOf(client: Database): unknown[] {
+  const value = client.prepare("SELECT value FROM installation WHERE name = 'token_secrets'").pluck().get();
+  return typeof value === 'string' ? JSON.parse(value) : [];
+}
+
+function lastId(client: Database, table: string): number {
+  return Number(client.prepare('SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = ?').pluck().get(table));
+}
+
+/** Rows with an id beyond `after`. Deleted contacts do not count. */
+function count(client: Database, table: string, after = 0): number {
+  const alive = table === 'contacts' ? 'AND deleted_at IS NULL' : '';
+  return Number(client.prepare(`SELECT count(*) FROM ${table} WHERE id > ? ${alive}`).pluck().get(after));
+}

@@ -1,0 +1,28 @@
+/** Entry point of the thread that makes, checks or confirms one backup. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { checkBackup } from '../backups/check-backup.ts';
+import type { BackupReply, BackupTask } from '../backups/in-thread.ts';
+import { makeBackup } from '../backups/make-backup.ts';
+import { confirmRestore } from '../backups/put-in-place.ts';
+import { systemClock } from '../clock.ts';
+import { connect } from '../database/open.ts';
+
+async function run(task: BackupTask): Promise<BackupReply> {
+  const { databasePath, path } = task;
+  if (task.what === 'check') return { comparison: checkBackup(path, task.name, databasePath) };
+  if (task.what === 'confirm') confirmRestore(path, databasePath, task.who);
+  else {
+    const db = connect(databasePath);
+    try {
+      await makeBackup(db, path, systemClock.now());
+    } finally {
+      db.$client.close();
+    }
+  }
+  return { done: true };
+}
+
+const reply = await run(workerData).catch((error: unknown) => ({
+  refused: error instanceof Error ? error.message : String(error),
+}));
+parentPort?.postMessage(reply);
