@@ -202,7 +202,9 @@ export function misspelt(environment: Readonly<Record<string, string | undefined
     .filter((given) => environment[given]?.trim() && !names.includes(given) && given.length <= MAX_NAME_LENGTH)
     .flatMap((given) => {
       const written = given.toUpperCase().replaceAll('-', '_');
-      const meant = names.find((name) => distance(written, name) <= (name.length < 10 ? 1 : 2));
+      const begun = names.filter((name) => name.startsWith(`${written}_`));
+      const near = names.find((name) => distance(written, name) <= (name.length < 10 ? 1 : 2));
+      const meant = near ?? (begun.length === 1 ? begun[0] : undefined);
       return meant === undefined ? [] : [`${given} is not a setting and is ignored: did you mean ${meant}?`];
     });
 }

@@ -86,5 +86,10 @@ t.test('a name that is nearly a setting is pointed out, without its value', asyn
     'smtp_url is not a setting and is ignored: did you mean SMTP_URL?',
     'TIME-ZONE is not a setting and is ignored: did you mean TIME_ZONE?',
   ]);
+  t.strictSame(
+    misspelt({ DATABASE: 'x', SMTP: 'x', PATH: 'x' }),
+    ['DATABASE is not a setting and is ignored: did you mean DATABASE_PATH?'],
+    'the beginning of one setting alone is enough',
+  );
   t.strictSame(misspelt({ SMTP_URL: 'x', PUBLIC_URL: 'x', SMPT_URL: ' ' }), []);
 });

@@ -1,0 +1,117 @@
+/**
+ * Whether a recipient and an event cost as much among millions as among thousands: the ledger and the events grow to so many rows, and at
+ * each size the same work is measured.
+ *
+ *   npm run bench:growth -- 1000000
+ *
+ * The floor writes as many rows of the same values, in transactions of the same size, to a table without any index, which does not grow.
+ * Both are on one thread with nothing else to do; the page cache of the system holds the file, so the figures say nothing about a file
+ * that is larger than the memory.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { OldEvents } from '../../src/delivery/feedback/old-events.ts';
+import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
+import { inFolder, machine, madeDatabase, type Taken, taken } from './measure.ts';
+
+/** Recipients of each mailing, which are enqueued, and of whom as many are measured. */
+const AUDIENCE = 10_000;
+/** Rows of one transaction of the ledger, and of one of events. */
+const CHUNK = 1000;
+const BATCH = 100;
+const DAY_MS = 86_400_000;
+const FIRST_SIZE = 10_000;
+const KEPT_DAYS = 30;
+
+const ENQUEUE = `INSERT INTO deliveries (mailing_id, address_id, contact_id, state, updated_at)
+  SELECT @mailing, id, id, 2, 1 FROM addresses WHERE id > @after AND id <= @after + ${CHUNK}`;
+
+/** Adds a mailing and its recipients; gives its id. */
+function addMailing(client: Database): number {
+  const insert = `INSERT INTO mailings (user_id, owner_kind, owner_id, content, state, created_at)
+    SELECT 1, 'single', ifnull(max(id), 0) + 1, '{}', 'done', '' FROM mailings`;
+  const mailing = Number(client.prepare(insert).run().lastInsertRowid);
+  const enqueue = client.prepare(ENQUEUE);
+  for (let after = 0; after < AUDIENCE; after += CHUNK) enqueue.run({ mailing, after });
+  return mailing;
+}
+
+/** Has every recipient of a mailing open it, in an order that has nothing to do with that of the rows. */
+function openAll(client: Database, mailing: number, at: number): void {
+  const first = Number(client.prepare('SELECT min(id) FROM deliveries WHERE mailing_id = ?').pluck().get(mailing));
+  const hits = new HitBuffer(client);
+  for (let person = 0; person < AUDIENCE; person++) {
+    const place = (person * 7919) % AUDIENCE;
+    const ids = { delivery: first + place, mailing, address: 1 + place, group: 1, user: 1, email: '' };
+    hits.add({ ids, link: null, at, isMachine: false });
+  }
+  while (hits.flush(at));
+}
+
+/** The same rows without any index, beside what has to be read and changed. */
+function writeFloor(client: Database, rows: number): void {
+  const insert = client.prepare("INSERT INTO bare VALUES (NULL, 1, 1, 'open', NULL, 0, 1767225600000)");
+  const batch = client.transaction(() => {
+    for (let row = 0; row < rows; row++) insert.run();
+  });
+  for (let written = 0; written < AUDIENCE; written += rows) batch.immediate();
+}
+
+async function main(): Promise<void> {
+  const most = Number(process.argv[2] ?? 1_000_000);
+  await inFolder(async (folder) => {
+    const path = join(folder, 'growth.db');
+    const client = madeDatabase(path, AUDIENCE).$client;
+    client.exec(
+      'CREATE TABLE bare (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER, c TEXT, d INTEGER, e INTEGER, f INTEGER)',
+    );
+    const now = Date.now();
+    const past = now - 40 * DAY_MS;
+    client.pragma('wal_checkpoint(TRUNCATE)');
+    const empty = statSync(path).size;
+    const perUnit = ({ cpuSeconds }: Taken) => (cpuSeconds / AUDIENCE) * 1e6;
+    const table = [];
+    let rows = 0;
+    for (let size = FIRST_SIZE; size <= most; size *= 10) {
+      for (; rows < size - AUDIENCE; rows += AUDIENCE) openAll(client, addMailing(client), past);
+      let mailing = 0;
+      const ledger = await taken(AUDIENCE, () => {
+        mailing = addMailing(client);
+      });
+      const events = await taken(AUDIENCE, () => openAll(client, mailing, past));
+      const page = await taken(1, () =>
+        client.prepare('SELECT * FROM deliveries WHERE mailing_id = ? AND id > 0 ORDER BY id LIMIT 1000').all(mailing),
+      );
+      const floors = [await taken(AUDIENCE, () => writeFloor(client, CHUNK))];
+      floors.push(await taken(AUDIENCE, () => writeFloor(client, BATCH)));
+      rows += AUDIENCE;
+      const [ledgerFloor = 1, eventFloor = 1] = floors.map(perUnit);
+      table.push({
+        rows,
+        'bytes for a recipient who opened': Math.round((statSync(path).size - empty) / rows),
+        'recipient, times the floor': (perUnit(ledger) / ledgerFloor).toFixed(2),
+        'open, times the floor': (perUnit(events) / eventFloor).toFixed(2),
+        'a page of recipients, ms': (page.seconds * 1000).toFixed(1),
+      });
+    }
+    console.table(table);
+    const old = Number(client.prepare('SELECT count(*) FROM events').pluck().get());
+    const before = statSync(path).size;
+    const removal = await taken(old, async () => {
+      const oldEvents = new OldEvents(client, KEPT_DAYS);
+      while (await oldEvents.continueRemoval(now, 0));
+    });
+    client.pragma('wal_checkpoint(TRUNCATE)');
+    const left = Number(client.prepare('SELECT count(*) FROM events').pluck().get());
+    const each = (removal.cpuSeconds / Math.max(1, old - left)) * 1e6;
+    const sizes = [before, statSync(path).size].map((bytes) => `${(bytes / 1e6).toFixed(0)} MB`);
+    console.log(
+      `${old - left} of ${old} opens removed, ${each.toFixed(1)} µs of CPU each; the file had ${sizes.join(', then ')}`,
+    );
+    client.close();
+  });
+  console.log(machine());
+}
+
+await main();
