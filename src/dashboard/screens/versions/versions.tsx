@@ -11,6 +11,8 @@ import { languageOf, sendPage } from '../../page.tsx';
 import { recordTime } from '../../record-time.ts';
 import { requireEditor, viewerOf } from '../../signed-in.ts';
 import { type Language, useLanguage } from '../../words/index.ts';
+import { mailAddress } from '../automations/edit/addresses.ts';
+import { stepAddress } from '../compose/frame.tsx';
 
 const SEE_OTHER = 303;
 
@@ -68,18 +70,17 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
     const frame = {
       title: languageOf(request, viewer).say('versions.title'),
       section: mail.kind === 'single_send' ? 'mailings' : 'automations',
-      action: <Back mail={mail} />,
+      action: <Back utr={utr} mail={mail} />,
     } as const;
     return sendPage(request, reply, viewer, frame, <List {...{ utr, mail, versions, chosen, problem }} />);
   }
 }
 
-function Back({ mail: { kind, utr } }: { mail: Versions['mail'] }) {
-  const language = useLanguage();
-  const isMailing = kind === 'single_send';
+function Back({ utr, mail }: { utr: string; mail: Versions['mail'] }) {
+  const href = mail.kind === 'single_send' ? stepAddress(mail.utr, 'content') : mailAddress(mail.utr, utr);
   return (
-    <LinkButton look="plain" href={isMailing ? `/mailings/${utr}/edit/content` : `/automations/${utr}`}>
-      {language.say(isMailing ? 'compose.design.back' : 'versions.back.automation')}
+    <LinkButton look="plain" href={href}>
+      {useLanguage().say('compose.design.back')}
     </LinkButton>
   );
 }

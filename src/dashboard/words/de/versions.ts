@@ -17,5 +17,4 @@ export const versions: Translation<typeof english> = {
     'Die Mail bekommt ihre Gestaltung vom {when}. Die jetzige bleibt in dieser Liste, sodass Sie es rückgängig machen können.',
   'versions.restored': 'Die Fassung wurde zurückgeholt.',
   'versions.back.designer': 'Zurück zur Gestaltung',
-  'versions.back.automation': 'Zurück zur Automation',
 };

@@ -15,5 +15,4 @@ export const versions = {
     'The mail gets its design of {when}. The present design stays in this list, so that you can undo it.',
   'versions.restored': 'The version was brought back.',
   'versions.back.designer': 'Back to the designer',
-  'versions.back.automation': 'Back to the automation',
 } as const;
