@@ -38,10 +38,11 @@ export const templateRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db 
       },
     },
     (request, reply) => {
-      // Named like the table of the built-in ones, so that its columns mean both.
+      // Named like the table of the built-in ones, so that its columns mean both. With the casts both halves have the same types, for
+      // which SQLite merges them by id and sorts nothing: it would sort the code of all templates for each page.
       const from = sql`(
         SELECT id, template_name, preview_image, json_code, html_code, is_blank, created_at, updated_at FROM ${designTemplates} UNION ALL
-        SELECT id, template_name, ${OWN_PREVIEW}, json_code, html_code, 0, created_at, updated_at
+        SELECT id, template_name, CAST(${OWN_PREVIEW} AS TEXT), json_code, html_code, CAST(0 AS INTEGER), created_at, updated_at
         FROM ${ownTemplates} WHERE user_id = ${request.accountId}) AS ${designTemplates}`;
       const source = { record, from, where: sql`true`, id: designTemplates.id, bytes };
       sendList(reply, db, 'templates', source, request.query);

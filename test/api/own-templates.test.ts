@@ -80,6 +80,33 @@ t.test('own templates are listed behind the built-in ones, with ids of their own
   t.equal((await app.page('GET', '/images/templates/own.png')).status, 200);
 });
 
+t.test('many templates are listed without sorting their code for each page', async (t) => {
+  const app = await startApp(t);
+  const plans: string[] = [];
+  const { prepare } = app.db;
+  app.db.prepare = function (this: typeof app.db, source: string) {
+    const isList = source.includes('group_concat(record') && source.includes('own_templates');
+    if (isList) {
+      const rows = prepare.call(app.db, `EXPLAIN QUERY PLAN ${source}`);
+      const values = Array.from({ length: source.split('?').length - 1 }, () => 1);
+      plans.push(
+        rows
+          .all(values)
+          .map((row) => Object(row).detail)
+          .join('; '),
+      );
+    }
+    return prepare.call(app.db, source);
+  } as typeof prepare;
+  await app.one.call('GET', '/get-design/template');
+  app.db.prepare = prepare;
+  t.ok(plans.length > 0);
+  for (const plan of plans) {
+    t.match(plan, 'MERGE (UNION ALL)');
+    t.notMatch(plan, 'TEMP B-TREE');
+  }
+});
+
 t.test('a template is made of a single send, of an automation mail, of a template, and of code', async (t) => {
   const app = await startApp(t);
   const { schedules } = await buildWorld(app.one);
