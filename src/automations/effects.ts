@@ -2,7 +2,6 @@
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../clock.ts';
 import { isMember } from '../delivery/queue/automation-members.ts';
-import { NEXT_SCHEDULE } from '../delivery/queue/automation-waits.ts';
 
 /** People who waited for the same mail before the change and wait for the same one after it. */
 export interface Effect {
@@ -28,9 +27,22 @@ export interface Effects {
   leaving: number;
 }
 
-interface Row extends Omit<Effect, 'first_due_at' | 'last_due_at'> {
-  first: number | null;
-  last: number | null;
+/** People who were at the same place before the change and are at the same one after it. */
+interface Row {
+  before: number;
+  after: number;
+  is_queued: 0 | 1;
+  people: number;
+  /** How many have another due time than before. */
+  shifted: number;
+  due: number;
+  first: number;
+  last: number;
+}
+
+interface Placed {
+  utr: string;
+  position: number;
 }
 
 /** Ends the transaction of a change that is only asked about. */
@@ -55,16 +67,16 @@ export function withEffects<Result>(
     return client
       .transaction(() => {
         client.exec(
-          'CREATE TEMP TABLE IF NOT EXISTS waiting_before (id INTEGER PRIMARY KEY, next TEXT, due_at INTEGER, is_queued INTEGER)',
+          'CREATE TEMP TABLE IF NOT EXISTS waiting_before (id INTEGER PRIMARY KEY, position INTEGER, due_at INTEGER, is_queued INTEGER)',
         );
+        const before = listPlaces(client, automationId);
         client
           .prepare(`
-            INSERT INTO temp.waiting_before (id, next, due_at, is_queued)
-            SELECT e.id, (SELECT utr FROM automation_schedules WHERE id = ${NEXT_SCHEDULE}), e.due_at, e.delivery_id IS NOT NULL
-            FROM enrolments e WHERE e.automation_id = ? AND e.state = 'active'`)
+            INSERT INTO temp.waiting_before (id, position, due_at, is_queued)
+            SELECT id, position, due_at, delivery_id IS NOT NULL FROM enrolments WHERE automation_id = ? AND state = 'active'`)
           .run(automationId);
         const result = change();
-        const effects = compare(client, automationId, now.getTime());
+        const effects = compare(client, automationId, before, now.getTime());
         client.exec('DELETE FROM temp.waiting_before');
         if (isOnlyAsked) throw new OnlyAsked(effects);
         return { result, effects };
@@ -76,28 +88,54 @@ export function withEffects<Result>(
   }
 }
 
-function compare(client: Database, automationId: number, now: number): Effects {
+function listPlaces(client: Database, automationId: number): Placed[] {
+  return client
+    .prepare<[number], Placed>(
+      'SELECT utr, position FROM automation_schedules WHERE automation_id = ? ORDER BY position',
+    )
+    .all(automationId);
+}
+
+function compare(client: Database, automationId: number, before: readonly Placed[], now: number): Effects {
+  const after = listPlaces(client, automationId);
+  const next = (mails: readonly Placed[], at: number) => mails.find(({ position }) => position > at)?.utr ?? null;
   const rows = client
     .prepare<Record<string, number>, Row>(`
-      SELECT b.next AS "from", n.utr AS "to", b.is_queued, count(*) AS people,
-        sum(b.is_queued = 0 AND n.utr IS NOT NULL AND (e.due_at <> b.due_at OR n.utr IS NOT b.next)) AS moved,
-        sum(b.is_queued = 0 AND n.utr IS NOT NULL AND e.due_at <= @now) AS due_now,
-        iif(n.utr IS NULL OR b.is_queued = 1, NULL, min(e.due_at)) AS first, iif(n.utr IS NULL OR b.is_queued = 1, NULL, max(e.due_at)) AS last
-      FROM temp.waiting_before b CROSS JOIN enrolments e ON e.id = b.id
-        LEFT JOIN automation_schedules n ON n.id = ${NEXT_SCHEDULE}
-      GROUP BY 1, 2, 3 ORDER BY min(e.position), 1, 2, 3`)
+      SELECT b.position AS before, e.position AS after, b.is_queued, count(*) AS people, sum(e.due_at <> b.due_at) AS shifted,
+        sum(e.due_at <= @now) AS due, min(e.due_at) AS first, max(e.due_at) AS last
+      FROM temp.waiting_before b CROSS JOIN enrolments e ON e.id = b.id GROUP BY 1, 2, 3 ORDER BY 2, 1, 3`)
     .all({ now });
+  const people = new Map<string, Effect & { first: number; last: number }>();
+  for (const row of rows) {
+    const [from, to] = [next(before, row.before), next(after, row.after)];
+    const isDue = to !== null && row.is_queued === 0;
+    const key = `${from} ${to} ${row.is_queued}`;
+    const known = people.get(key);
+    people.set(key, {
+      from,
+      to,
+      is_queued: row.is_queued,
+      people: row.people + (known?.people ?? 0),
+      moved: (isDue ? (from === to ? row.shifted : row.people) : 0) + (known?.moved ?? 0),
+      due_now: (isDue ? row.due : 0) + (known?.due_now ?? 0),
+      first: Math.min(row.first, known?.first ?? row.first),
+      last: Math.max(row.last, known?.last ?? row.last),
+      first_due_at: null,
+      last_due_at: null,
+    });
+  }
+  const moment = (at: number) => isoTimestamp(new Date(Math.max(at, now)));
   const leaving = client
     .prepare<[number], number>(`
       SELECT count(*) FROM automations au CROSS JOIN enrolments e ON e.automation_id = au.id AND e.state = 'active'
       WHERE au.id = ? AND au.exit_criteria = 1 AND NOT (${isMember('e')})`)
     .pluck()
     .get(automationId);
-  const moment = (at: number | null) => (at === null ? null : isoTimestamp(new Date(Math.max(at, now))));
-  const people = rows.map(({ first, last, ...row }) => ({
-    ...row,
-    first_due_at: moment(first),
-    last_due_at: moment(last),
-  }));
-  return { people, leaving: leaving ?? 0 };
+  return {
+    people: [...people.values()].map(({ first, last, ...effect }) => {
+      const isDue = effect.to !== null && effect.is_queued === 0;
+      return { ...effect, first_due_at: isDue ? moment(first) : null, last_due_at: isDue ? moment(last) : null };
+    }),
+    leaving: leaving ?? 0,
+  };
 }

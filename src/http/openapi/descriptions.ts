@@ -32,7 +32,8 @@ const DESCRIPTIONS: Record<string, string> = {
   automation_id: 'Id of the automation it belongs to.',
   automation_name: 'Name of the automation, shown to its owner only.',
   automation_schedule_count: 'Number of its mails.',
-  automation_schedules: 'The mails of the automation, in the order in which they are sent.',
+  automation_schedules:
+    'The mails of the automation, in the order in which they were added; automations/series has the order in which they are sent.',
   automation_type: '1: welcome, 2: custom.',
   automations: 'The automations.',
   bounces: 'Recipients whose mail bounced: it was refused or returned.',
