@@ -204,7 +204,7 @@ t.test('the file shrinks after a removal while others write, but for an eighth o
   await app.background();
   app.db
     .prepare(`
-      WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 60000)
+      WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 120000)
         INSERT INTO events (mailing_id, delivery_id, kind, link_number, happened_at) SELECT 1, at, 'click', 0, ? FROM n`)
     .run(app.clock.now().getTime() - 40 * DAY);
   const full = size();
