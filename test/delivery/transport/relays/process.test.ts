@@ -1,0 +1,47 @@
+/** The built service as a process: a relay that is added while it runs is used at once, and after a kill. */
+import { join } from 'node:path';
+import t from 'tap';
+import { FormData, fetch } from 'undici';
+import { parseAddress } from '../../../../src/audience/contacts/addresses.ts';
+import { connect } from '../../../../src/database/open.ts';
+import { COMMAND_LINE } from '../../../../src/users/audit.ts';
+import { createSession } from '../../../../src/users/sessions.ts';
+import { addUser } from '../../../../src/users/users.ts';
+import { FROM_PAGE } from '../../../support/people.ts';
+import { Service, startSink } from '../../../support/service.ts';
+import { startCampaign, until } from '../../../support/service-campaign.ts';
+
+const PEOPLE = 5;
+const DONE = 3;
+
+t.test('a relay that an operator adds takes the mail of a running service, and of the next start', async (t) => {
+  const sink = await startSink(t);
+  const service = new Service(t, { PUBLIC_URL: 'http://mail.example.com', SENDER_VERIFICATION: 'optional' });
+  await service.start();
+  const send = async (typeId: number) => {
+    const counters = await startCampaign(service, PEOPLE, typeId);
+    await until(counters, ({ status }) => status === DONE);
+    return sink.mails.filter(({ to }) => to.startsWith('reader')).length;
+  };
+  t.equal(await send(1), 0, 'without a relay it stays in the outbox');
+
+  const db = connect(join(service.folder, 'test.db'));
+  const address = parseAddress('owner@example.org');
+  if (address === null) throw new Error('no address');
+  const given = { accountId: 1, address, name: 'Owner', role: 'owner' as const, passwordHash: 'none' };
+  const { id } = addUser(db, given, COMMAND_LINE, new Date());
+  const secret = createSession(db, id, { address: '127.0.0.1', userAgent: 'Test' }, new Date());
+  db.$client.close();
+  const body = new FormData();
+  const { hostname, port } = new URL(sink.url);
+  for (const [name, value] of Object.entries({ name: 'Sink', host: hostname, port, security: 'none' }))
+    body.append(name, value);
+  const headers = { ...FROM_PAGE, cookie: `sendlark=${secret}` };
+  const { status } = await fetch(`${service.origin}/api/relays/save`, { method: 'POST', headers, body });
+  t.equal(status, 200);
+  t.equal(await send(2), PEOPLE, 'then it leaves through the relay');
+
+  await service.end('SIGKILL');
+  await service.start();
+  t.equal(await send(3), 2 * PEOPLE, 'and after a kill');
+});
