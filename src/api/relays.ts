@@ -51,10 +51,10 @@ const Relay = Type.Object({
   has_password: { ...zeroOrOne(), description: '1: a password is stored.' },
   rate: integer({ description: 'Mails a second, at most; 0: no limit.' }),
   connections: integer({ description: 'Connections at a time, at most.' }),
-  accepted_at: nullable({ ...isoTimestampSchema(), description: 'When it last took a mail, UTC, within a minute.' }),
-  answered_at: nullable({ ...isoTimestampSchema(), description: 'When a test of it last passed, UTC.' }),
-  failed_at: nullable({ ...isoTimestampSchema(), description: 'When it last could not be used, UTC.' }),
-  failure: nullable(Type.String({ description: 'Why it could not be used then, in the words of the server.' })),
+  accepted_at: { ...nullable(isoTimestampSchema()), description: 'When it last took a mail, UTC, within a minute.' },
+  answered_at: { ...nullable(isoTimestampSchema()), description: 'When a test of it last passed, UTC.' },
+  failed_at: { ...nullable(isoTimestampSchema()), description: 'When it last could not be used, UTC.' },
+  failure: { ...nullable(Type.String()), description: 'Why it could not be used then, in the words of the server.' },
   ...stamps,
 });
 
