@@ -39,6 +39,8 @@ const Health = Type.Object({
   free_bytes: integer(),
   last_backup_at: nullable(Type.String()),
   public_url: Type.String({ description: 'The setting PUBLIC_URL; empty: it is not set.' }),
+  bounce_domain: Type.String({ description: 'The domain returned mail goes to; empty: to the address of its sender.' }),
+  bounce_listen: { ...nullable(Type.String()), description: 'Where returned mail is taken in; null: nowhere.' },
   address_seen_at: {
     ...nullable(isoTimestampSchema()),
     description: 'When that address was last looked at, UTC; null: it was not.',
@@ -69,6 +71,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       const client = db.$client;
       const address = findPublicAddress(client, config.PUBLIC_URL);
       const now = clock.now();
+      const bouncesAt = config.BOUNCE_LISTEN && `${config.BOUNCE_LISTEN.host}:${config.BOUNCE_LISTEN.port}`;
       const relays = relaysInUse(client, config).map(relayName);
       const { database, free } = await diskUse(path);
       const findings = [
@@ -88,6 +91,8 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         free_bytes: free,
         last_backup_at: lastBackupAt(client),
         public_url: config.PUBLIC_URL,
+        bounce_domain: config.BOUNCE_DOMAIN,
+        bounce_listen: bouncesAt,
         address_seen_at: address === null ? null : isoTimestamp(new Date(address.at)),
         findings: findings
           .map((finding) => ({ advice: [], ...finding, code: sentenceCode(finding.found) }))

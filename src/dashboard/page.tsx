@@ -12,7 +12,7 @@ import { PAGE_HEADERS } from './page-headers.ts';
 import { PREFETCH_RULES } from './prefetch.ts';
 import type { ColourScheme, Viewer } from './viewer.ts';
 import { chooseLanguage } from './words/choose.ts';
-import { type Language, LanguageProvider } from './words/index.ts';
+import { type Language, LanguageProvider, type PlainKey } from './words/index.ts';
 
 /** What a screen says about the page around it. */
 export interface Frame {
@@ -20,6 +20,8 @@ export interface Frame {
   title: string;
   /** The part of the navigation that the page belongs to. */
   section?: Section;
+  /** The list that the page is about one of: its address, and its name as a text of the dashboard. */
+  back?: { href: string; label: PlainKey };
   /** The main action of the page, at the right of the title. */
   action?: ComponentChildren;
 }
@@ -46,6 +48,11 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
       </a>
       <Navigation viewer={viewer} {...(frame.section && { current: frame.section })} />
       <main id="main" tabIndex={-1}>
+        {frame.back && (
+          <a class="back" href={frame.back.href}>
+            <span aria-hidden="true">‹</span> {language.say(frame.back.label)}
+          </a>
+        )}
         <header class="page-head">
           <h1>{frame.title}</h1>
           {frame.action && <div class="page-action">{frame.action}</div>}

@@ -81,12 +81,20 @@ t.test('the health page leads to what can be done about a finding, and looks at 
   t.match(before, 'href="/settings/backup"');
   t.match(before, 'Nobody has looked yet');
   t.notMatch(before, 'sendlark doctor');
+  t.match(before, 'comes back to the address of its sender');
+  t.match(before, 'BOUNCE_LISTEN=0.0.0.0:25');
   t.equal((await operator('POST', '/public-address')).headers.location, '/settings/health#address');
   const { text } = await operator('GET', '');
   t.match(text, 'nobody listens at 127.0.0.1, port 1');
   t.match(text, 'Start the reverse proxy');
   t.notMatch((await guest('GET', '')).text, 'action="/settings/health/public-address"');
   t.equal((await guest('POST', '/public-address')).status, 403);
+});
+
+t.test('the health page says where returned mail is taken in', async (t) => {
+  const app = await startApp(t, { BOUNCE_DOMAIN: 'bounces.example.com', BOUNCE_LISTEN: '0.0.0.0:2525' });
+  const { text } = await app.page('GET', '/settings/health', { headers: { cookie: cookieOf(app, addPerson(app)) } });
+  t.match(text, 'goes to bounces.example.com and is taken in at 0.0.0.0:2525');
 });
 
 t.test('only owners open them', async (t) => {

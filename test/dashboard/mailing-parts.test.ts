@@ -34,6 +34,7 @@ t.test('links are listed by clicks of people, apart from programs, and lead to t
   const { open, path } = await clicked(t);
   const { status, text } = await open(`${path}/links`);
   t.equal(status, 200);
+  t.match(text, '<a class="back" href="/mailings">', 'the page leads back to the list');
   const rows = [...text.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map(([row]) => row.replaceAll(/<[^>]+>/g, ' '));
   t.match(rows, [/&lt;script>old +https:\/\/shop\.example\/old +2 +100% +1/, /all news +https.*new +0 +0% +0/]);
   const [, href = ''] = /href="([^"]+\/recipients\?link=1)"/.exec(text) ?? [];

@@ -29,7 +29,11 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
       const { email = '' } = request.query;
       const summary = await readSummary(api, utr);
       const { report } = await api.get<{ report: AutomationReport }>('/automations/report', { utr });
-      const frame = { title: summary.automation_name, section: 'automations' } as const;
+      const frame = {
+        title: summary.automation_name,
+        section: 'automations',
+        back: { href: '/automations', label: 'nav.automations' },
+      } as const;
       const [series, { targets }, asked] = await Promise.all([
         readSeries(api, utr),
         readChoices(api),

@@ -35,7 +35,12 @@ export function sendPart(
   content: VNode,
   action?: ComponentChildren,
 ) {
-  const frame = { title: place.summary.single_send_name, section: 'mailings', ...(action && { action }) } as const;
+  const frame = {
+    title: place.summary.single_send_name,
+    section: 'mailings',
+    back: { href: '/mailings', label: 'nav.mailings' },
+    ...(action && { action }),
+  } as const;
   const page = (
     <>
       <Head {...place} mayStop={viewerOf(request).role !== 'viewer'} />

@@ -59,7 +59,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
         request,
         reply,
         viewer,
-        { title, section: 'people', action },
+        { title, section: 'people', back: { href: '/people', label: 'nav.people' }, action },
         <>
           <Facts person={person} />
           <Consent person={person} groups={unsubscribesGroups} />

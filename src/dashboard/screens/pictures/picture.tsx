@@ -63,7 +63,8 @@ export async function pictureScreen(app: FastifyInstance): Promise<void> {
       api.get<{ picture: Picture }>('/pictures/details', { id }),
       api.get<{ uses: PictureUse[] }>('/pictures/uses', { id, limit: String(MAX_USES) }),
     ]);
-    const frame = { title: languageOf(request, viewer).say('pictures.one'), section: 'pictures' } as const;
+    const title = languageOf(request, viewer).say('pictures.one');
+    const frame = { title, section: 'pictures', back: { href: '/pictures', label: 'nav.pictures' } } as const;
     const content = <OnePicture picture={picture} uses={uses} mayChange={viewer.role !== 'viewer'} {...refused} />;
     return sendPage(request, reply, viewer, frame, content);
   }

@@ -93,6 +93,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     const frame = {
       title: segment.segment_name,
       section: 'people',
+      back: { href: '/people/segments', label: 'segments.title' },
       ...(canChange && {
         action: <LinkButton href={`/people/segments/${segment.id}/edit`}>{language.say('segments.change')}</LinkButton>,
       }),

@@ -36,6 +36,8 @@ interface InstallationHealth {
   free_bytes: number;
   last_backup_at: string | null;
   public_url: string;
+  bounce_domain: string;
+  bounce_listen: string | null;
   address_seen_at: string | null;
   findings: readonly Finding[];
 }
@@ -90,6 +92,7 @@ function InstallationState({ health, isOperator, now }: Shown & { health: Instal
         </Card>
         <div>
           {isOperator && <PublicAddress health={health} now={now} />}
+          {isOperator && <ReturnedMail domain={health.bounce_domain} listens={health.bounce_listen} />}
           <Card title={language.say('health.facts')}>
             <Facts
               facts={[
@@ -148,6 +151,26 @@ function PublicAddress({ health, now }: { health: InstallationHealth; now: Date 
         )}
       </Card>
     </div>
+  );
+}
+
+/** Whether mail that comes back is taken in, and how to set it up in steps. */
+function ReturnedMail({ domain, listens }: { domain: string; listens: string | null }) {
+  const language = useLanguage();
+  const state = domain === '' ? 'unset' : listens === null ? 'elsewhere' : 'taken';
+  return (
+    <Card title={language.say('bounces.title')}>
+      <p>{language.say(`bounces.${state}`, { domain, listens: listens ?? '' })}</p>
+      {state === 'unset' && <p class="quiet-text">{language.say('bounces.why')}</p>}
+      {state !== 'taken' && (
+        <ol>
+          {(['domain', 'mx', 'settings', 'firewall'] as const).map((step) => (
+            <li key={step}>{language.say(`bounces.step.${step}`, { domain: domain || 'bounces.example.com' })}</li>
+          ))}
+        </ol>
+      )}
+      {state === 'taken' && <p class="quiet-text">{language.say('bounces.mx', { domain })}</p>}
+    </Card>
   );
 }
 

@@ -151,6 +151,20 @@ export const installation: Translation<typeof english> = {
   'health.address.seen': 'Nachgesehen: {time}.',
   'health.address.unseen': 'Dorthin führen die Links in Mails. Ob sie hier ankommen, hat noch niemand nachgesehen.',
   'health.address.look': 'Jetzt von außen nachsehen',
+  'bounces.title': 'Zurückgekommene Mails',
+  'bounces.unset':
+    'Was nicht zugestellt werden kann, kommt an die Adresse des Absenders zurück. Sendlark sieht es nicht, außer ein Anbieter meldet es mit POST /api/bounces.',
+  'bounces.why':
+    'Adressen, die es nicht mehr gibt, sollten keine Mails mehr bekommen: Empfänger beurteilen Absender danach.',
+  'bounces.elsewhere': 'Zurückgekommene Mails gehen an {domain}, aber Sendlark nimmt sie nicht selbst an.',
+  'bounces.taken': 'Zurückgekommene Mails gehen an {domain} und werden bei {listens} angenommen.',
+  'bounces.mx': 'Der MX-Eintrag von {domain} muss diesen Rechner nennen, und die Firewall Port 25 durchlassen.',
+  'bounces.step.domain': 'Wählen Sie einen Namen dafür unter Ihrer Domain, etwa {domain}.',
+  'bounces.step.mx':
+    'Tragen Sie dort, wo Ihre Domain verwaltet wird, für {domain} einen MX-Eintrag ein, der diesen Rechner nennt.',
+  'bounces.step.settings':
+    'Wer den Rechner betreut, setzt BOUNCE_DOMAIN={domain} und BOUNCE_LISTEN=0.0.0.0:25 und startet Sendlark neu.',
+  'bounces.step.firewall': 'Die Firewall lässt andere auf Port 25.',
   'health.version': 'Version',
   'health.node': 'Node',
   'health.clock': 'Uhr',

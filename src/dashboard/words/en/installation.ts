@@ -141,6 +141,18 @@ export const installation = {
   'health.address.seen': 'Looked at {time}.',
   'health.address.unseen': 'The links in mails lead there. Nobody has looked yet whether they lead back here.',
   'health.address.look': 'Look from outside now',
+  'bounces.title': 'Returned mail',
+  'bounces.unset':
+    'Mail that cannot be delivered comes back to the address of its sender. Sendlark does not see it, unless a provider reports it with POST /api/bounces.',
+  'bounces.why': 'Addresses that do not exist any more should get no more mail: receivers judge senders by it.',
+  'bounces.elsewhere': 'Returned mail goes to {domain}, but Sendlark does not take it in itself.',
+  'bounces.taken': 'Returned mail goes to {domain} and is taken in at {listens}.',
+  'bounces.mx': 'The MX record of {domain} has to name this machine, and the firewall to pass port 25.',
+  'bounces.step.domain': 'Choose a name for it below your domain, such as {domain}.',
+  'bounces.step.mx': 'Where your domain is managed, add an MX record for {domain} that names this machine.',
+  'bounces.step.settings':
+    'Whoever looks after the machine sets BOUNCE_DOMAIN={domain} and BOUNCE_LISTEN=0.0.0.0:25, and starts Sendlark again.',
+  'bounces.step.firewall': 'The firewall lets others reach port 25.',
   'health.version': 'Version',
   'health.node': 'Node',
   'health.clock': 'Clock',
