@@ -152,6 +152,7 @@ export interface OfferedPicture {
   /** Its path under the public address. */
   path: string;
   name: string;
+  alt: string;
   width: number;
   height: number;
 }
@@ -162,6 +163,7 @@ export function offeredPictures(db: Db, accountId: number, id?: number): Offered
     .select({
       path: sql<string>`'/pictures/' || ${pictures.public_id} || '/' || ${pictures.file_name}`,
       name: pictures.name,
+      alt: pictures.alt,
       width: pictures.width,
       height: pictures.height,
     })

@@ -11,7 +11,7 @@ t.test('a link lists the pictures of its account, and adds to them what is a pic
   const own = await uploadPicture(app.one);
   await uploadPicture(app.two, GIF);
   const listed = await app.page('GET', `${path}/pictures`);
-  t.strictSame(listed.body, { pictures: [{ src: own.url, name: 'Summer sale', width: 4, height: 3 }] });
+  t.strictSame(listed.body, { pictures: [{ src: own.url, name: 'Summer sale', alt: '', width: 4, height: 3 }] });
   const add = (payload: Buffer, link = path) =>
     app.fastify.inject({
       method: 'POST',
@@ -45,7 +45,7 @@ t.test(
     await page.goto(origin + path);
     await page.waitForSelector('body[data-ready=yes]');
     await page.evaluate(() => window.editor.runCommand('open-assets'));
-    await page.setInputFiles('.gjs-am-file-uploader input[type="file"]', {
+    await page.setInputFiles('#picture-files', {
       ...{ name: 'Harbour.png', mimeType: 'image/png' },
       buffer: png(2000, 10),
     });

@@ -4,7 +4,7 @@ import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
 import type { Db } from '../../database/open.ts';
 import { dynamicContents } from '../../database/schema/index.ts';
-import { compileContent, editTemplate, viewTemplate } from '../../delivery/content/compile.ts';
+import { compileContent, editTemplate, renderTemplate, viewTemplate } from '../../delivery/content/compile.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
 import { hasMoreParts } from '../../delivery/content/json-size.ts';
 import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
@@ -19,10 +19,10 @@ import { withRetryAfter } from '../../http/errors.ts';
 import { html } from '../../http/pages/html.ts';
 import { page, READ, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
-import { builtUrls } from '../../http/static-files.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
 import { designPictures } from './design-pictures.ts';
 import { designVersions } from './design-versions.ts';
+import { editorPage, languageOfDesign } from './editor-page.ts';
 
 /** Only our own scripts run, only our server is called, and only our pages may frame it; pictures load from wherever the mail has them. */
 const POLICY = [
@@ -44,6 +44,7 @@ const MAX_PARTS = 10;
 
 interface Call {
   Params: { token: string };
+  Querystring: { lang?: unknown };
   Body: { mjml?: unknown; html?: unknown; email?: unknown } | undefined;
 }
 
@@ -88,7 +89,10 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
       const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
       if (design === null) return unknownLink(reply);
       if (design === 'expired') return expired(reply);
-      return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(editorPage(design));
+      return reply
+        .header('content-security-policy', POLICY)
+        .type('text/html; charset=utf-8')
+        .send(editorPage(design, languageOfDesign(request.query.lang, request.headers['accept-language'])));
     },
   });
 
@@ -106,6 +110,12 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
       saveDesign(deps, design, await readTemplateCode(design, request.body), signedIn(request, design)),
     );
     return { message: 'Saved' };
+  });
+
+  app.post<Call>('/design/:token/html', { onRequest }, async (request) => {
+    const design = requireDesign(request.params.token);
+    const mjml = designedMarkup(request.body);
+    return { html: await withinShare(design.user_id, () => renderTemplate(mjml, design.template_json)) };
   });
 
   await designPictures(app, deps, requireDesign);
@@ -150,13 +160,19 @@ function trimmedText(value: unknown): string {
 
 /** The template code of a request. The editor's markup becomes JSON, which keeps the parts of the head that the editor does not know. */
 async function readTemplateCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
-  const { mjml, html: source } = body ?? {};
+  const { html: source } = body ?? {};
   if (typeof source === 'string' && source.trim() !== '' && source.length <= MAX_TEMPLATE_CHARACTERS) {
     return { template_json: '', template_html: source };
   }
+  return { template_json: await editTemplate(designedMarkup(body), design.template_json), template_html: '' };
+}
+
+/** The markup that the editor made. Throws ContentError when there is none. */
+function designedMarkup(body: Call['Body']): string {
+  const { mjml } = body ?? {};
   if (typeof mjml !== 'string' || mjml.length > MAX_TEMPLATE_CHARACTERS)
     throw new ContentError('There is no design to save.');
-  return { template_json: await editTemplate(mjml, design.template_json), template_html: '' };
+  return mjml;
 }
 
 /** Every placeholder name: the built-in ones with our addition web_copy, then the account's custom fields. */
@@ -173,29 +189,4 @@ function expired(reply: FastifyReply): FastifyReply {
     html`<h1>This link has expired</h1>
 <p>A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails to get a new link.</p>`,
   );
-}
-
-function editorPage({ title, subject, locked }: Design): string {
-  return html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
-<title>Design: ${subject}</title><link rel="icon" href="data:,">
-<link rel="stylesheet" href="${builtUrls('grapes.css').url}"><link rel="stylesheet" href="${builtUrls('design.css').url}">
-<script defer src="${builtUrls('grapes.js').url}"></script><script defer src="${builtUrls('grapes-mjml.js').url}"></script><script type="module" src="${builtUrls('design').url}"></script></head>
-<body data-locked="${locked ?? ''}">
-<header><div class="what"><h1>${subject}</h1><p>${title}</p></div>
-<p id="status" role="status">${locked ?? 'Loading …'}</p>
-<div class="actions"><button id="preview" class="plain" type="button">Preview</button><button id="test" class="plain" type="button">Send test mail</button><button id="save" type="button">Save</button></div></header>
-<main id="editor"></main>
-<dialog id="preview-dialog" aria-label="Preview"><form method="dialog" class="bar">
-<fieldset><legend>Width</legend><label><input type="radio" name="width" value="desk" checked> Desk</label><label><input type="radio" name="width" value="phone"> Phone</label></fieldset>
-<label>As contact <input id="contact" type="email" placeholder="one of its recipients" autocomplete="off"></label>
-<button id="refresh" class="plain" type="button">Show</button><button>Close</button></form>
-<p id="subject"></p><iframe id="mail" title="The mail" sandbox="" class="desk"></iframe></dialog>
-<dialog id="test-dialog" aria-label="Send test mail"><form class="bar" id="test-form"><label>Send a test to <input id="address" type="email" required autocomplete="email" aria-describedby="who"></label>
-<button>Save and send</button><button class="plain" type="button" id="test-cancel">Cancel</button></form>
-<p id="who">Tests can go to the addresses of your senders and contacts, up to ten from one link.</p></dialog>
-<noscript>This page needs JavaScript.</noscript>
-</body></html>
-`.text;
 }

@@ -19,7 +19,7 @@ export async function designPictures(
   requireDesign: (token: string) => Design,
 ): Promise<void> {
   const { db, publicUrl } = deps;
-  const asset = ({ path, name, width, height }: OfferedPicture) => ({ src: publicUrl() + path, name, width, height });
+  const asset = ({ path, ...picture }: OfferedPicture) => ({ src: publicUrl() + path, ...picture });
 
   app.addContentTypeParser(
     'application/octet-stream',

@@ -49,7 +49,7 @@ export function parseMjml(json: string): MjmlNode {
  * @throws ContentError with a message for the owner.
  */
 export async function renderMjml(root: MjmlNode, preview: boolean): Promise<string> {
-  const document = preview ? root : without(root, 'mj-preview');
+  const document = quoted(preview ? root : without(root, 'mj-preview'));
   const { default: mjml2html } = await import('mjml');
   const { html, errors } = await mjml2html(document as Parameters<typeof mjml2html>[0], {
     fonts: {},
@@ -114,6 +114,15 @@ function without(parent: MjmlNode, tagName: string): MjmlNode {
   if (!parent.children) return parent;
   const kept = parent.children.filter((child) => child.tagName !== tagName);
   return { ...parent, children: kept.map((child) => without(child, tagName)) };
+}
+
+/** The document with the quotes in its body's attributes escaped, which MJML writes into HTML as they are. */
+function quoted(element: MjmlNode): MjmlNode {
+  if (element.tagName === 'mj-head') return element;
+  const attributes = Object.fromEntries(
+    Object.entries(element.attributes).map(([name, value]) => [name, value.replaceAll('"', '&quot;')]),
+  );
+  return { ...element, attributes, ...(element.children && { children: element.children.map(quoted) }) };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -2,6 +2,7 @@
 import { automations } from './automations.ts';
 import { backup } from './backup.ts';
 import { compose } from './compose.ts';
+import { designer } from './designer.ts';
 import { frame } from './frame.ts';
 import { home } from './home.ts';
 import { installation } from './installation.ts';
@@ -22,6 +23,7 @@ export const en = {
   ...automations,
   ...backup,
   ...compose,
+  ...designer,
   ...frame,
   ...home,
   ...installation,

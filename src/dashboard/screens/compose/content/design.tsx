@@ -17,9 +17,10 @@ export async function designScreen(app: FastifyInstance, kind: ComposedKind): Pr
       const mail = await kind.read(new ApiClient(app, request), request.params);
       // The page may be open at another address than the one in links.
       const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
-      const title = languageOf(request, viewer).say('compose.design.title');
+      const language = languageOf(request, viewer);
+      const title = language.say('compose.design.title');
       const frame = { title, section: kind.section, action: <Back href={mail.address('content')} /> } as const;
-      return sendPage(request, reply, viewer, frame, <Designer source={`/design/${token}`} />);
+      return sendPage(request, reply, viewer, frame, <Designer source={`/design/${token}?lang=${language.code}`} />);
     },
   });
 }

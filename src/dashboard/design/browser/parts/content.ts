@@ -1,0 +1,135 @@
+/**
+ * The mail as it is being edited: as blocks, as HTML, or as MJML that the editor cannot show. Between blocks and HTML one can switch:
+ * the blocks stay as they are until the HTML is changed, and HTML comes back unchanged until a block is.
+ */
+import { openEditor } from './editor.ts';
+import { ask, call, element, escaped, say, tell } from './page.ts';
+import { makeSource, type Source } from './source.ts';
+
+/** What the page saves, shows and sends. */
+export interface Content {
+  /** The content as the body of a request. */
+  current(): Record<string, string>;
+}
+
+/** Opens the content of the mail; `onChange` is called after each change of it. */
+export async function openContent(onChange: () => void): Promise<Content> {
+  const { mjml = '', html, isDrawable, fields = [] } = await call('/content');
+  if (html === undefined && !isDrawable) {
+    const source = makeSource('mjml', mjml, fields, onChange);
+    element('main', HTMLElement).append(source.box);
+    return { current: () => ({ mjml: source.text() }) };
+  }
+  const both = new BlocksAndHtml(fields, onChange);
+  if (html === undefined) await both.openBlocks(mjml);
+  else both.openHtml(html);
+  return both;
+}
+
+class BlocksAndHtml implements Content {
+  readonly #fields: string[];
+  readonly #onChange: () => void;
+  readonly #workspace = element('workspace', HTMLElement);
+  readonly #switch = element('mode', HTMLButtonElement);
+  readonly #note = document.createElement('p');
+  #blocks: (() => string) | null = null;
+  #html: Source | null = null;
+  /** The HTML that says the same as the blocks. */
+  #twin: string | null = null;
+  #isHtml = false;
+
+  constructor(fields: string[], onChange: () => void) {
+    this.#fields = fields;
+    this.#onChange = onChange;
+    this.#note.className = 'note';
+    this.#switch.hidden = false;
+    this.#switch.addEventListener('click', () => {
+      void (this.#isHtml ? this.#toBlocks() : this.#toHtml()).catch((error: unknown) =>
+        tell(error instanceof Error ? error.message : String(error)),
+      );
+    });
+  }
+
+  current(): Record<string, string> {
+    const html = this.#html?.text() ?? '';
+    // Blocks that nobody changed stay the HTML that they were made of, and the other way round.
+    if (this.#twin !== null && this.#isFirstHtml && (!this.#isHtml || html === this.#twin)) return { html: this.#twin };
+    if (this.#isHtml && html !== this.#twin) return { html };
+    return { mjml: this.#blocks?.() ?? '' };
+  }
+
+  /** Whether the twin is the mail as it was opened, and the blocks were made of it. */
+  #isFirstHtml = false;
+
+  async openBlocks(mjml: string): Promise<void> {
+    this.#workspace.hidden = false;
+    const editor = await openEditor(mjml, this.#fields, () => {
+      this.#twin = null;
+      this.#isFirstHtml = false;
+      this.#onChange();
+    });
+    this.#blocks = () => editor.getHtml();
+    this.#show(false);
+  }
+
+  openHtml(html: string): void {
+    this.#html = makeSource('html', html, this.#fields, () => {
+      this.#showNote();
+      this.#onChange();
+    });
+    element('main', HTMLElement).append(this.#html.box);
+    this.#html.box.prepend(this.#note);
+    this.#show(true);
+  }
+
+  async #toHtml(): Promise<void> {
+    tell(say('designer.rendering'));
+    this.#twin ??= (await call('/html', { mjml: this.#blocks?.() ?? '' })).html ?? '';
+    if (this.#html === null) this.openHtml(this.#twin);
+    else this.#html.setText(this.#twin);
+    this.#show(true);
+    this.#html?.focus();
+    tell('');
+  }
+
+  async #toBlocks(): Promise<void> {
+    const html = this.#html?.text() ?? '';
+    if (this.#blocks === null) {
+      this.#twin = html;
+      this.#isFirstHtml = true;
+      await this.openBlocks(blocksOf(html));
+      tell(say('designer.blocks.made'));
+      return;
+    }
+    if (html !== this.#twin) {
+      if ((await ask('drop-dialog')) !== 'drop') return;
+      this.#onChange();
+    }
+    this.#show(false);
+  }
+
+  #show(isHtml: boolean): void {
+    this.#isHtml = isHtml;
+    this.#workspace.hidden = isHtml;
+    if (this.#html !== null) this.#html.box.hidden = !isHtml;
+    const back = this.#blocks === null ? 'designer.blocks.use' : 'designer.blocks';
+    this.#switch.textContent = say(isHtml ? back : 'designer.html');
+    this.#showNote();
+  }
+
+  #showNote(): void {
+    this.#note.hidden = this.#blocks === null;
+    const key = this.#html?.text() === this.#twin ? 'designer.html.kept' : 'designer.html.changed';
+    if (this.#note.textContent !== say(key)) this.#note.textContent = say(key);
+  }
+}
+
+/** HTML as a mail of one block, with its style sheets in the head. */
+function blocksOf(html: string): string {
+  const body = /<body\b[^>]*>([\s\S]*)<\/body\s*>/i.exec(html)?.[1] ?? html.replace(/<!doctype[^>]*>/i, '');
+  const head = /<head\b[^>]*>([\s\S]*?)<\/head\s*>/i.exec(html)?.[1] ?? '';
+  const styles = [...head.matchAll(/<style\b[^>]*>([\s\S]*?)<\/style\s*>/gi)].map(
+    ([, css = '']) => `<mj-style>${css}</mj-style>`,
+  );
+  return `<mjml><mj-head>${styles.join('')}</mj-head><mj-body><mj-raw data-html="${escaped(body.trim())}"></mj-raw></mj-body></mjml>`;
+}

@@ -1,0 +1,141 @@
+/** The editor of blocks: grapesjs with MJML, our blocks, the list of parts and the picture library. */
+import type { Editor, EditorConfig, Plugin } from 'grapesjs';
+import { type Block, listBlocks } from './blocks.ts';
+import { type Brand, completeBrand } from './brand.ts';
+import { blockAttributes, keepFieldsNamed, nameControls } from './controls.ts';
+import { keepForeignParts } from './foreign.ts';
+import { insertAfterChosen } from './insert.ts';
+import { openOutline } from './outline.ts';
+import { element, isLocked, say, showProgress, tell } from './page.ts';
+import { choosePicture, uploadPicture } from './pictures.ts';
+import { isPicture, partTools, placePicture } from './tools.ts';
+
+declare global {
+  interface Window {
+    grapesjs: { init(config: EditorConfig): Editor };
+    'grapesjs-mjml': { default: Plugin };
+    /** For tests. */
+    editor: Editor;
+  }
+}
+
+const VIEWS: [id: string, label: string][] = [
+  ['open-blocks', say('designer.view.blocks')],
+  ['open-sm', say('designer.view.style')],
+  ['open-tm', say('designer.view.settings')],
+];
+const PHONE = '(max-width: 45rem)';
+
+/** Opens the editor with this markup; `onChange` is called after each change. */
+export async function openEditor(mjml: string, fields: string[], onChange: () => void): Promise<Editor> {
+  const brand = completeBrand(undefined);
+  const editor = await makeEditor(brand);
+  editor.RichTextEditor.add('merge', {
+    icon: fieldChoice(fields).outerHTML,
+    event: 'change',
+    attributes: { title: say('designer.field') },
+    result: (rte, action) => {
+      const choice = action.btn?.querySelector('select');
+      if (!choice) return;
+      rte.insertHTML(choice.value);
+      choice.value = '';
+    },
+  });
+  // The page has its own preview and its own list of parts, and the editor's icons would load from another site.
+  editor.Panels.removePanel('commands');
+  for (const id of ['sw-visibility', 'preview', 'fullscreen', 'export-template'])
+    editor.Panels.removeButton('options', id);
+  editor.Panels.removeButton('views', 'open-layers');
+  for (const [id, label] of VIEWS) editor.Panels.getButton('views', id)?.set({ className: '', label });
+  for (const block of listBlocks(brand)) offer(editor, block);
+  nameControls(editor);
+  editor.setComponents(mjml);
+  element('parts', HTMLDetailsElement).open = !matchMedia(PHONE).matches;
+  editor.onReady(() => {
+    editor.UndoManager.clear();
+    editor.Panels.getButton('views', 'open-blocks')?.set('active', true);
+    editor.on('update', onChange);
+    editor.on('block:drag:stop', (added) => {
+      for (const part of [added].flat()) if (part && isPicture(part)) void placePicture(part);
+    });
+    editor.Canvas.getFrameEl().title = say('designer.frame');
+    openOutline(editor, partTools(editor));
+    keepFieldsNamed();
+    document.body.dataset.ready = 'yes';
+  });
+  window.editor = editor;
+  return editor;
+}
+
+async function makeEditor(brand: Brand): Promise<Editor> {
+  const plugin = window['grapesjs-mjml'];
+  const german = document.documentElement.lang === 'de' ? await import('./german.ts') : null;
+  const editor = window.grapesjs.init({
+    container: '#editor',
+    height: '100%',
+    storageManager: false,
+    telemetry: false,
+    cssIcons: '',
+    ...(german && { i18n: { locale: 'de', detectLocale: false, messages: { de: german.editorWords } } }),
+    ...(brand.colours.length > 0 && { colorPicker: { showPalette: true, palette: [brand.colours] } }),
+    assetManager: {
+      custom: {
+        open: ({ options: { target }, select, close }) => {
+          if (target === undefined) void chooseAddress(select);
+          else void placePicture(target);
+          close();
+        },
+      },
+      uploadFile: async (event, use) => {
+        await showProgress(say('designer.picture.adding'), async () => {
+          for (const file of event.dataTransfer?.files ?? [])
+            use?.({ data: (await uploadPicture(file)).map(({ src }) => src) });
+          return '';
+        });
+      },
+    },
+    plugins: [
+      (made) =>
+        plugin.default(made, {
+          blocks: [],
+          fonts: {},
+          useCustomTheme: false,
+          ...(german && { i18n: { de: german.mjmlWords } }),
+        }),
+      keepForeignParts,
+    ],
+  });
+  /** For a background, which has no alternative text. */
+  async function chooseAddress(use: (asset: ReturnType<Editor['AssetManager']['add']>) => void) {
+    const chosen = await choosePicture({ src: '', alt: '', isDecoration: true, href: '' }, true);
+    if (chosen !== null) use(editor.AssetManager.add({ src: chosen.src }));
+  }
+  return editor;
+}
+
+/** Offers a block, to be dragged into the mail or, by a press, added after the chosen part. */
+function offer(editor: Editor, { name, isSection, mjml, icon }: Block): void {
+  const label = say(`designer.block.${name}`);
+  editor.Blocks.add(name, {
+    label,
+    media: `<svg viewBox="0 0 24 24" aria-hidden="true"><path fill="none" stroke="currentColor" stroke-width="1.5" d="${icon}"/></svg>`,
+    content: mjml,
+    category: say(isSection ? 'designer.group.sections' : 'designer.group.content'),
+    attributes: blockAttributes(label),
+    onClick: () => {
+      if (isLocked) return;
+      const parts = insertAfterChosen(editor, mjml, isSection);
+      tell(say('designer.added', { block: label }));
+      const picture = parts.find(isPicture);
+      if (picture !== undefined) void placePicture(picture);
+    },
+  });
+}
+
+/** A choice of placeholders, which is empty again after each. */
+export function fieldChoice(fields: string[]): HTMLSelectElement {
+  const choice = document.createElement('select');
+  choice.setAttribute('aria-label', say('designer.field'));
+  choice.append(new Option(say('designer.field.choose'), ''), ...fields.map((name) => new Option(name, `((${name}))`)));
+  return choice;
+}

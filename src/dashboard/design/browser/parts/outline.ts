@@ -1,0 +1,172 @@
+/** The list of the mail's parts, by which everything in the designer can be reached and changed with the keyboard alone. */
+import type { Component, Editor } from 'grapesjs';
+import { foreignName } from './foreign.ts';
+import { bodyOf, canMove, move, tagOf } from './insert.ts';
+import { button, element, isLocked, say, tell } from './page.ts';
+
+const EXCERPT_CHARACTERS = 32;
+
+/** What else can be done with the chosen part. */
+export interface Tool {
+  label: string;
+  /** Whether it is for this part. */
+  isFor(part: Component): boolean;
+  run(part: Component): void;
+}
+
+/** Fills the list, and keeps it like the mail. */
+export function openOutline(editor: Editor, more: readonly Tool[]): void {
+  const list = element('part-list', HTMLElement);
+  const tools: Tool[] = [
+    ...more,
+    {
+      label: say('designer.part.up'),
+      isFor: (part) => canMove(editor, part, -1),
+      run: (part) => report('designer.part.moved', part, () => move(editor, part, -1)),
+    },
+    {
+      label: say('designer.part.down'),
+      isFor: (part) => canMove(editor, part, 1),
+      run: (part) => report('designer.part.moved', part, () => move(editor, part, 1)),
+    },
+    {
+      label: say('designer.part.duplicate'),
+      isFor: (part) => part.parent() !== undefined,
+      run: (part) => report('designer.part.duplicated', part, () => duplicate(editor, part)),
+    },
+    {
+      label: say('designer.part.remove'),
+      isFor: (part) => part.parent() !== undefined,
+      run: (part) => report('designer.part.removed', part, () => remove(editor, part)),
+    },
+  ];
+  const buttons = tools.map((tool) => {
+    const made = button(tool.label, () => {
+      const part = chosenPart(editor);
+      if (part !== undefined && tool.isFor(part)) tool.run(part);
+    });
+    return { tool, made };
+  });
+  element('part-tools', HTMLElement).append(...buttons.map(({ made }) => made));
+  const show = () => {
+    const chosen = chosenPart(editor);
+    // A disabled button would lose the focus.
+    for (const { tool, made } of buttons)
+      made.setAttribute('aria-disabled', String(isLocked || chosen === undefined || !tool.isFor(chosen)));
+    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.part : undefined;
+    const parts = partsBelow(bodyOf(editor), editor, chosen);
+    list.replaceChildren(...(parts.length > 0 ? parts : [emptyNote()]));
+    if (focused !== undefined) list.querySelector<HTMLElement>(`[data-part="${CSS.escape(focused)}"]`)?.focus();
+  };
+  let isDue = false;
+  const showSoon = () => {
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      show();
+    });
+  };
+  editor.on('component:add component:remove component:update component:selected component:deselected', showSoon);
+  show();
+}
+
+/** The chosen part of the mail; what is chosen within a text counts as the text. */
+export function chosenPart(editor: Editor): Component | undefined {
+  let part = editor.getSelected();
+  while (part !== undefined && !tagOf(part).startsWith('mj-')) part = part.parent();
+  return part === undefined || ['mj-body', 'mjml'].includes(tagOf(part)) ? undefined : part;
+}
+
+/** What a part is called, with the beginning of its text. */
+function partName(part: Component): string {
+  const text = textOf(part).replaceAll(/\s+/g, ' ').trim();
+  const excerpt = text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text;
+  const alt = tagOf(part) === 'mj-image' ? String(part.getAttributes().alt ?? '') : excerpt;
+  return alt === '' ? kindName(part) : `${kindName(part)}: ${alt}`;
+}
+
+function kindName(part: Component): string {
+  const isHeading = part.components().models.some((child) => /^h[1-6]$/.test(tagOf(child)));
+  switch (tagOf(part)) {
+    case 'mj-section':
+      return say('designer.part.section');
+    case 'mj-column':
+      return say('designer.part.column');
+    case 'mj-wrapper':
+      return say('designer.part.wrapper');
+    case 'mj-group':
+      return say('designer.part.group');
+    case 'mj-hero':
+      return say('designer.block.hero');
+    case 'mj-image':
+      return say('designer.block.picture');
+    case 'mj-button':
+      return say('designer.block.button');
+    case 'mj-divider':
+      return say('designer.block.divider');
+    case 'mj-spacer':
+      return say('designer.block.spacer');
+    case 'mj-social':
+      return say('designer.block.social');
+    case 'mj-navbar':
+      return say('designer.part.links');
+    case 'mj-text':
+      return say(isHeading ? 'designer.block.heading' : 'designer.block.text');
+    default:
+      return foreignName(part) ?? part.getName();
+  }
+}
+
+/** The text of a part that is no box for others. */
+function textOf(part: Component): string {
+  if (['mj-section', 'mj-column', 'mj-wrapper', 'mj-group', 'mj-hero'].includes(tagOf(part))) return '';
+  return [part.get('content') ?? '', ...part.components().models.map(textOf)].join(' ');
+}
+
+function partsBelow(parent: Component, editor: Editor, chosen: Component | undefined): HTMLLIElement[] {
+  const children = parent.components().models.filter((child) => tagOf(child).startsWith('mj-'));
+  return children.map((part) => {
+    const choice = button(partName(part), () => editor.select(part, { scroll: true }));
+    choice.dataset.part = part.getId();
+    if (part === chosen) choice.setAttribute('aria-current', 'true');
+    const item = document.createElement('li');
+    item.append(choice);
+    // A section with one column is shown without the column, which can do nothing of its own.
+    const [only, ...others] = part.components().models;
+    const isSingle = tagOf(part) === 'mj-section' && only !== undefined && others.length === 0;
+    const below = partsBelow(isSingle ? only : part, editor, chosen);
+    if (below.length > 0) {
+      const inner = document.createElement('ul');
+      inner.append(...below);
+      item.append(inner);
+    }
+    return item;
+  });
+}
+
+function emptyNote(): HTMLLIElement {
+  const note = document.createElement('li');
+  note.textContent = say('designer.parts.none');
+  return note;
+}
+
+type Report = 'designer.part.moved' | 'designer.part.duplicated' | 'designer.part.removed';
+
+function report(key: Report, part: Component, work: () => void): void {
+  const name = partName(part);
+  work();
+  tell(say(key, { part: name }));
+}
+
+function duplicate(editor: Editor, part: Component): void {
+  const [copy] = part.parent()?.append(part.clone(), { at: part.index() + 1 }) ?? [];
+  if (copy !== undefined) editor.select(copy, { scroll: true });
+}
+
+function remove(editor: Editor, part: Component): void {
+  const siblings = part.parent()?.components().models ?? [];
+  const next = siblings[part.index() + 1] ?? siblings[part.index() - 1];
+  part.remove();
+  if (next !== undefined) editor.select(next);
+}

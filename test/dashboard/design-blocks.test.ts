@@ -1,0 +1,125 @@
+/** The designer's blocks in a browser: adding them, moving them, and doing all of it with the keyboard alone. */
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
+import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';
+import { uploadPicture } from '../support/pictures.ts';
+import { skipWithout } from '../support/tools.ts';
+
+/** The design page of a mail with one text, open in a tab. */
+async function openDesigner(t: Test, { language = 'en', mjml = mail('First') } = {}) {
+  const { app, path } = await withSchedule(t);
+  const picture = await uploadPicture(app.one);
+  await app.page('POST', path, { json: { mjml } });
+  const browser = await launch(t);
+  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.fastify.server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const tab = await openTab(t, browser, origin, {});
+  await tab.page.goto(`${origin}${path}?lang=${language}`);
+  await tab.page.waitForSelector('body[data-ready=yes]');
+  const stored = () => app.db.prepare<[], string>('SELECT template_json FROM automation_schedules').pluck().get() ?? '';
+  const save = async () => {
+    await tab.page.locator('#save').click();
+    await tab.page.getByText(language === 'de' ? 'Gespeichert' : 'Saved', { exact: true }).waitFor();
+  };
+  return { app, path, picture, stored, save, ...tab };
+}
+
+const markup = (page: Page) => page.evaluate(() => window.editor.getHtml());
+
+t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
+  t.test('every block is added after the chosen part, compiles, and is sent with what it says', async (t) => {
+    const { app, path, page, complaints, outside, save, stored } = await openDesigner(t);
+    await page.setViewportSize({ width: 1280, height: 860 });
+    const blocks = await page.getByRole('button', { name: /^Add: / }).all();
+    t.equal(blocks.length, 16);
+    for (const block of blocks) {
+      await block.press('Enter');
+      const dialog = page.getByRole('dialog', { name: 'Choose a picture' });
+      if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Cancel' }).click();
+    }
+    await save();
+    const { body, status } = await app.page('POST', `${path}/preview`, { json: { mjml: await markup(page) } });
+    t.equal(status, 200);
+    for (const words of ['What is new', 'A heading', 'Have a look', 'Name of the product', 'Watch the video'])
+      t.match(body.html, words);
+    t.match(body.html, 'Instagram');
+    t.match(body.html, /href="[^"]*\/u\/preview"[^>]*>Unsubscribe or change preferences/);
+    t.match(stored(), '((sender_address))');
+    t.match(stored(), '((unsubscribe_preferences))');
+    t.strictSame([outside, complaints], [[], []]);
+    t.strictSame(await findBarriers(page), []);
+  });
+
+  t.test('a mail is made with the keyboard alone: add, move, duplicate, remove, write, choose a picture', async (t) => {
+    const { page, picture, save, stored, complaints } = await openDesigner(t, { mjml: mail('Alpha') });
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).first().press('Enter');
+    await page.getByRole('button', { name: 'Text: Alpha' }).press('Enter');
+    await press('Add: Text');
+    await press('Add: Heading');
+    const outline = () => page.locator('#part-list button').allInnerTexts();
+    await page.getByRole('button', { name: 'Heading: A heading' }).waitFor();
+    t.strictSame((await outline()).slice(-3), [
+      'Text: Alpha',
+      'Text: Write what you want to say here.',
+      'Heading: A heading',
+    ]);
+    await press('Move up');
+    await press('Move up');
+    t.equal(await page.locator('#status').innerText(), 'Heading: A heading was moved.');
+    await page.locator('#part-list li li:first-child').getByText('Heading: A heading').waitFor();
+    t.equal(await page.locator('[aria-current=true]').innerText(), 'Heading: A heading', 'it stays chosen');
+    t.match(await page.evaluate('document.activeElement.innerText'), 'Move up', 'and the focus stays where it was');
+    await press('Duplicate');
+    await page.getByRole('button', { name: 'Heading: A heading' }).nth(1).waitFor();
+    await press('Remove');
+    t.equal((await markup(page)).split('<h2').length - 1, 1);
+    await page.getByRole('button', { name: 'Text: Alpha' }).press('Enter');
+    await press('Edit');
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('Written by hand');
+    await page.keyboard.press('Escape');
+    t.equal(await page.evaluate('document.activeElement.innerText'), 'Edit', 'Escape leads back');
+    await press('Settings');
+    await press('Blocks');
+    await page.getByRole('button', { name: 'Add: Picture' }).focus();
+    t.ok(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle === 'solid'`), 'focus shows');
+    await press('Add: Picture');
+    const dialog = page.getByRole('dialog', { name: 'Choose a picture' });
+    t.strictSame(await findBarriers(page), []);
+    await dialog.getByRole('radio').first().press('Space');
+    await dialog.getByLabel('Where a click on it leads').fill('https://shop.example/?a=1&copy=2');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Say in a few words what the picture shows').waitFor();
+    await dialog.getByLabel('What does the picture show?').fill('A "red" boat & its crew');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    await save();
+    const image = /\{"tagName":"mj-image","attributes":(\{[^}]*\})/.exec(stored())?.[1];
+    t.match(JSON.parse(image ?? '{}'), {
+      src: picture.url,
+      alt: 'A "red" boat & its crew',
+      href: 'https://shop.example/?a=1&copy=2',
+    });
+    t.match(stored(), 'Written by hand');
+    t.strictSame(complaints, []);
+    await page.setViewportSize({ width: 320, height: 640 });
+    t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, 'nothing sticks out');
+  });
+
+  t.test('in German the page, its blocks and what they say are German', async (t) => {
+    const { page, complaints } = await openDesigner(t, { language: 'de' });
+    t.equal(await page.getAttribute('html', 'lang'), 'de');
+    await page.getByRole('button', { name: 'Hinzufügen: Aufmacher' }).press('Enter');
+    await page.getByRole('button', { name: 'Hinzufügen: Fuß' }).press('Enter');
+    const text = await markup(page);
+    t.match(text, 'Das ist neu');
+    t.match(text, 'Abmelden oder Einstellungen ändern');
+    await page.getByRole('button', { name: 'Aussehen' }).press('Enter');
+    const words = await page.locator('body').innerText();
+    t.notMatch(words, /\b(?:Save|Preview|Blocks|Settings|Typography|Decorations|Padding|Move|Heading|Section)\b/);
+    t.strictSame(complaints, []);
+  });
+});
