@@ -47,6 +47,8 @@ const Picture = Type.Object({
   automation_mails: integer(),
   sent_mails: integer(),
   templates: integer(),
+  blocks: integer(),
+  brands: integer(),
   ...stamps,
 });
 
@@ -164,7 +166,7 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
       schema: {
         tags,
         summary:
-          'List the single sends, automation mails, sent mailings and templates that contain a picture (addition)',
+          'List the single sends, automation mails, sent mailings, templates and saved blocks that contain a picture (addition)',
         querystring: Type.Object({ ...listQuery.properties, id: identifier('The picture.') }),
         response: successWith({ uses: Type.Array(PictureUse) }),
       },
@@ -207,7 +209,7 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
         tags,
         summary: 'Delete a picture that no mail contains (addition)',
         description:
-          'Refused while a single send, a mail of an automation or a template contains it, and once it was sent: people who have the mail still load it, even when the campaign is deleted.',
+          'Refused while a single send, a mail of an automation, a template or a saved block contains it, while it is the logo of the brand, and once it was sent: people who have the mail still load it, even when the campaign is deleted.',
         body: Type.Object({ id: identifier('The picture.') }),
         response: done,
       },
@@ -226,12 +228,13 @@ const useSources = sql`${pictureUses}
     WHEN ${pictureUses.kind} = 'single_send' THEN ${pictureUses.owner_id} WHEN m.owner_kind = 'single' THEN m.owner_id END
   LEFT JOIN automation_schedules c ON ${pictureUses.kind} = 'automation_mail' AND c.id = ${pictureUses.owner_id}
   LEFT JOIN own_templates o ON ${pictureUses.kind} = 'template' AND o.id = ${pictureUses.owner_id}
+  LEFT JOIN saved_blocks b ON ${pictureUses.kind} = 'block' AND b.id = ${pictureUses.owner_id}
   LEFT JOIN automations a ON a.id = ifnull(c.automation_id, m.automation_id) AND a.deleted_at IS NULL`;
 
 const useRecord = recordObject(PictureUse, pictureUses, {
   campaign: sql`CASE WHEN s.id IS NOT NULL THEN 'single_send' WHEN a.id IS NOT NULL THEN 'automation' END`,
   utr: sql`ifnull(s.utr, a.utr)`,
-  name: sql`coalesce(s.single_send_name, a.automation_name, o.template_name)`,
+  name: sql`coalesce(s.single_send_name, a.automation_name, o.template_name, b.block_name)`,
   subject: sql`coalesce(nullif(${pictureUses.subject}, ''), s.subject, c.subject, '')`,
   sent_at: sql`m.created_at`,
 });

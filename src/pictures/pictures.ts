@@ -139,12 +139,16 @@ function whyKept({
   automation_mails,
   sent_mails,
   templates,
+  blocks,
+  brands,
 }: typeof pictures.$inferSelect): string | null {
   if (sent_mails > 0)
     return sent_mails === 1 ? SENTENCES.picture_sent_once : sentence('picture_sent', { count: sent_mails });
   const count = single_sends + automation_mails + templates;
   if (count > 1) return sentence('picture_used', { count });
-  return count === 1 ? SENTENCES.picture_used_once : null;
+  if (count === 1) return SENTENCES.picture_used_once;
+  if (brands > 0) return SENTENCES.picture_logo;
+  return blocks > 0 ? SENTENCES.picture_kept : null;
 }
 
 /** A picture as the designer offers it. */

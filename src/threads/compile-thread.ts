@@ -14,8 +14,6 @@ async function work(task: Task): Promise<Answer> {
       return { html: await renderMjml(parseMjml(task.template_json), true) };
     case 'view':
       return { view: editorView(task.template_json) };
-    case 'render':
-      return { html: await renderMjml(parseMjml(editedTemplate(task.mjml, task.before)), true) };
     case 'edit':
       return { template_json: editedTemplate(task.mjml, task.before) };
   }

@@ -32,6 +32,7 @@ export const AUDIT_ACTIONS = [
   'dkim_key_made',
   'dkim_key_removed',
   'settings_changed',
+  'brand_changed',
   'template_added',
   'template_changed',
   'template_removed',

@@ -65,6 +65,13 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const { suppressions } = await ask('GET', '/suppressions/list');
   for (const template_name of ['Plain', 'Spare']) await ask('POST', '/templates/create', { form: { template_name } });
   const { templates } = await ask('GET', '/templates/list');
+  const json_code = JSON.stringify({
+    tagName: 'mjml',
+    attributes: {},
+    children: [{ tagName: 'mj-body', attributes: {} }],
+  });
+  for (const block_name of ['Plain', 'Spare']) await ask('POST', '/blocks/create', { form: { block_name, json_code } });
+  const { blocks } = await ask('GET', '/blocks');
   const send = async (when: Record<string, string>): Promise<string> => {
     const form = {
       template_id: '1',
@@ -145,6 +152,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       pictures: idsOf(pictures),
       templates: idsOf(templates),
       versions: idsOf(versions),
+      blocks: idsOf(blocks),
       users: invited.map(String),
       // Not those of the last user, who is removed before the sessions are.
       sessions: idsOf(sessions).slice(0, -1),
@@ -237,6 +245,7 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/outbox/, 'mails'],
   [/\/pictures/, 'pictures'],
   [/\/templates/, 'templates'],
+  [/\/blocks/, 'blocks'],
   [/\/users/, 'users'],
   [/\/sessions/, 'sessions'],
   [/\/passkeys/, 'passkeys'],
@@ -247,6 +256,7 @@ const NAMED_BY_PATH: [RegExp, string][] = [
 
 const NAMED: Record<string, string> = {
   contact_id: 'contacts',
+  logo_picture_id: 'pictures',
   contact_type_id: 'contactTypes',
   groupId: 'groups',
   mail_utr: 'schedules',

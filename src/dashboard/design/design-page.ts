@@ -10,6 +10,7 @@ import { hasMoreParts } from '../../delivery/content/json-size.ts';
 import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
 import { renderPreview } from '../../delivery/content/preview.ts';
 import type { Deps } from '../../deps.ts';
+import { designerBrand } from '../../designs/brand.ts';
 import { allowTest, sampleValues } from '../../designs/design-people.ts';
 import { type Design, findDesign, senderValues, type TemplateCode } from '../../designs/designs.ts';
 import { saveDesign } from '../../designs/save-design.ts';
@@ -20,6 +21,7 @@ import { html } from '../../http/pages/html.ts';
 import { page, READ, unknownLink } from '../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../http/requests/forms.ts';
 import { queueTestMail } from '../../single-sends/test-mail.ts';
+import { designBlocks } from './design-blocks.ts';
 import { designPictures } from './design-pictures.ts';
 import { designVersions } from './design-versions.ts';
 import { editorPage, languageOfDesign } from './editor-page.ts';
@@ -99,9 +101,11 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   app.get<Call>('/design/:token/content', async (request) => {
     const design = requireDesign(request.params.token);
     const fields = mergeFields(db, design.user_id);
-    if (design.template_html !== '' && design.template_json === '') return { html: design.template_html, fields };
+    const brand = designerBrand(db, design.user_id, publicUrl());
+    if (design.template_html !== '' && design.template_json === '')
+      return { html: design.template_html, fields, brand };
     const view = await withinShare(design.user_id, () => viewTemplate(design.template_json));
-    return { ...view, fields };
+    return { ...view, fields, brand };
   });
 
   app.post<Call>('/design/:token', { onRequest }, async (request) => {
@@ -115,11 +119,15 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   app.post<Call>('/design/:token/html', { onRequest }, async (request) => {
     const design = requireDesign(request.params.token);
     const mjml = designedMarkup(request.body);
-    return { html: await withinShare(design.user_id, () => renderTemplate(mjml, design.template_json)) };
+    const html = await withinShare(design.user_id, async () =>
+      renderTemplate(await editTemplate(mjml, design.template_json)),
+    );
+    return { html };
   });
 
   await designPictures(app, deps, requireDesign);
   await designVersions(app, deps, requireDesign, signedIn);
+  await designBlocks(app, deps, requireDesign);
 
   app.post<Call>('/design/:token/preview', { onRequest }, async (request) => {
     const design = requireDesign(request.params.token);

@@ -26,7 +26,7 @@ export function editorPage({ title, subject, locked }: Design, language: Languag
 <p id="state"></p><p id="status" role="status">${locked === null ? say('designer.loading') : say('designer.locked')}</p>
 <div class="actions"><button id="mode" class="plain" type="button" hidden></button><button id="preview" class="plain" type="button">${say('designer.preview')}</button><button id="test" class="plain" type="button">${say('designer.test')}</button><button id="save" type="button">${say('designer.save')}</button></div></header>
 <main id="main"><div id="workspace" hidden><details id="parts" open><summary>${say('designer.parts')}</summary>
-<div role="toolbar" id="part-tools" aria-label="${say('designer.parts.tools')}"></div><ul id="part-list"></ul></details><div id="editor"></div></div></main>
+<div role="toolbar" id="part-tools" aria-label="${say('designer.parts.tools')}"></div><ul id="part-list"></ul><section id="own-blocks" aria-labelledby="own-title"><h2 id="own-title">${say('designer.own')}</h2><ul id="own-list"></ul></section></details><div id="editor"></div></div></main>
 ${previewDialog(say)}
 ${pictureDialog(say)}
 <dialog id="test-dialog" aria-label="${say('designer.test')}"><form class="bar" id="test-form"><label>${say('designer.test.to')} <input id="address" type="email" required autocomplete="email" aria-describedby="who"></label>
@@ -34,6 +34,10 @@ ${pictureDialog(say)}
 <p id="who">${say('designer.test.who')}</p></dialog>
 <dialog id="drop-dialog" aria-labelledby="drop-title" aria-describedby="drop-text"><h2 id="drop-title">${say('designer.blocks.drop')}</h2><p id="drop-text">${say('designer.blocks.drop.text')}</p>
 <form method="dialog" class="bar"><button value="drop">${say('designer.blocks.drop.yes')}</button><button class="plain" value="">${say('designer.blocks.drop.no')}</button></form></dialog>
+<dialog id="delete-dialog" aria-labelledby="delete-title" aria-describedby="delete-text"><h2 id="delete-title">${say('designer.own.delete.title')}</h2><p id="delete-text">${say('designer.own.delete.text')}</p>
+<form method="dialog" class="bar"><button value="delete">${say('designer.own.delete.yes')}</button><button class="plain" value="">${say('designer.cancel')}</button></form></dialog>
+<dialog id="keep-dialog" aria-label="${say('designer.keep')}"><form method="dialog" class="bar"><label>${say('designer.keep.name')} <input id="keep-name" required maxlength="255" autocomplete="off"></label>
+<button value="keep">${say('designer.keep.yes')}</button><button class="plain" type="button" data-close>${say('designer.cancel')}</button></form></dialog>
 <dialog id="source-dialog" aria-labelledby="source-title"><form method="dialog" id="source-form"><h2 id="source-title">${say('designer.source')}</h2>
 <textarea id="source" class="code" spellcheck="false" aria-labelledby="source-title" rows="16"></textarea>
 <div class="bar"><button value="use">${say('designer.source.use')}</button><button class="plain" type="button" data-close>${say('designer.cancel')}</button></div></form></dialog>

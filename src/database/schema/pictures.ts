@@ -6,8 +6,9 @@ import { count, id, line, stamps } from './columns.ts';
 /** The kinds of picture, each known by its bytes. */
 export const PICTURE_KINDS = ['png', 'jpeg', 'gif', 'webp'] as const;
 
-/** What uses a picture: the content of a single send, that of a mail of an automation, the frozen content of a mailing, or an own template. */
-export const PICTURE_USES = ['single_send', 'automation_mail', 'sent_mail', 'template'] as const;
+/** What uses a picture: the content of a single send, that of a mail of an automation, the frozen content of a mailing, an own template, a saved block, or the brand as
+ * its logo. */
+export const PICTURE_USES = ['single_send', 'automation_mail', 'sent_mail', 'template', 'block', 'brand'] as const;
 
 export const pictures = sqliteTable(
   'pictures',
@@ -32,6 +33,8 @@ export const pictures = sqliteTable(
     automation_mails: count(),
     sent_mails: count(),
     templates: count(),
+    blocks: count(),
+    brands: count(),
     ...stamps(),
   },
   (table) => [
@@ -64,7 +67,7 @@ export const pictureUses = sqliteTable(
       .notNull()
       .references(() => pictures.id),
     kind: text({ enum: PICTURE_USES }).notNull(),
-    /** The id of the single send, the schedule, the mailing or the template. */
+    /** The id of the single send, the schedule, the mailing, the template, the block or the account. */
     owner_id: integer().notNull(),
     /** The subject of a mailing, whose campaign may be deleted while the picture stays; otherwise empty. */
     subject: line(),

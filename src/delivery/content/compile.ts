@@ -15,7 +15,6 @@ export type Task =
   | { readonly kind: 'compile'; readonly source: ContentSource }
   | { readonly kind: 'render'; readonly template_json: string }
   | { readonly kind: 'view'; readonly template_json: string }
-  | { readonly kind: 'render'; readonly mjml: string; readonly before: string }
   | { readonly kind: 'edit'; readonly mjml: string; readonly before: string };
 
 /** Its reply. */
@@ -23,7 +22,6 @@ export type Answer =
   | { readonly content: Content }
   | { readonly html: string }
   | { readonly view: EditorView }
-  | { readonly html: string }
   | { readonly template_json: string }
   | { readonly problem: string };
 
@@ -69,13 +67,6 @@ export async function viewTemplate(template_json: string): Promise<EditorView> {
 export async function editTemplate(mjml: string, before: string): Promise<string> {
   const answer = await ask({ kind: 'edit', mjml, before });
   if ('template_json' in answer) return answer.template_json;
-  throw new Error('The compiling thread answered something else.');
-}
-
-/** The HTML of what the design editor made from the template `before`, with its placeholders as they are. Throws ContentError. */
-export async function renderTemplate(mjml: string, before: string): Promise<string> {
-  const answer = await ask({ kind: 'render', mjml, before });
-  if ('html' in answer) return answer.html;
   throw new Error('The compiling thread answered something else.');
 }
 

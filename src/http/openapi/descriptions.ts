@@ -1,4 +1,5 @@
 /** Descriptions of the fields in the OpenAPI document, by name, or by `Schema.name` where one name has several meanings. */
+import { BRAND_DESCRIPTIONS } from './brand-descriptions.ts';
 import { PEOPLE_DESCRIPTIONS } from './people-descriptions.ts';
 import { PICTURE_DESCRIPTIONS } from './picture-descriptions.ts';
 import { REPORT_DESCRIPTIONS } from './report-descriptions.ts';
@@ -8,6 +9,7 @@ const PLACE = 'As text, as it was given.';
 const CODE = 'Either template_json or template_html is empty.';
 
 const DESCRIPTIONS: Record<string, string> = {
+  ...BRAND_DESCRIPTIONS,
   ...PEOPLE_DESCRIPTIONS,
   ...PICTURE_DESCRIPTIONS,
   ...REPORT_DESCRIPTIONS,

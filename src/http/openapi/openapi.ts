@@ -61,6 +61,8 @@ const TAGS = [
     description: 'What single sends and mails of automations were made of before, to look at and to bring back.',
   },
   { name: 'Pictures', description: 'Pictures that mails load from this service, and where they are used.' },
+  { name: 'Brand', description: 'The logo, colours, fonts and buttons with which new blocks of mails begin.' },
+  { name: 'Saved blocks', description: 'Parts of mails that are kept to be used again.' },
   { name: 'Design pages', description: 'Pages on which whoever has the link can design a mail, without keys.' },
   { name: 'Places', description: 'The reference data: countries, states and cities.' },
   {

@@ -108,6 +108,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'settings-relay', path: '/settings/sending/new', picture: 'light' },
   { name: 'settings-health', path: '/settings/health', picture: 'light' },
   { name: 'settings-backup', path: '/settings/backup', picture: 'light' },
+  { name: 'settings-brand', path: '/settings/brand', picture: 'light' },
   { name: 'settings-types', path: '/settings/types', picture: 'light' },
   { name: 'settings-types-empty', path: '/settings/types', account: 'empty' },
   { name: 'settings-type', path: '/settings/types/1' },

@@ -15,16 +15,10 @@ function showState(): void {
 
 async function save(): Promise<string> {
   const body = content.current();
-  // What is changed while it is being saved is not saved.
-  isChanged = false;
-  try {
-    await call('', body);
-  } catch (error) {
-    isChanged = true;
-    throw error;
-  } finally {
-    showState();
-  }
+  await call('', body);
+  // What was changed meanwhile is not saved.
+  isChanged = JSON.stringify(content.current()) !== JSON.stringify(body);
+  showState();
   return isChanged ? '' : say('designer.saved');
 }
 

@@ -144,7 +144,8 @@ function OnePicture({ picture, uses, mayChange, given, problems, refusal }: Show
 
 function Uses({ picture, uses }: { picture: Picture; uses: PictureUse[] }) {
   const language = useLanguage();
-  const count = picture.single_sends + picture.automation_mails + picture.templates + picture.sent_mails;
+  const { single_sends, automation_mails, templates, blocks, brands, sent_mails } = picture;
+  const count = single_sends + automation_mails + templates + blocks + brands + sent_mails;
   return (
     <Card title={language.say('pictures.where')}>
       <p>{usesInWords(language, picture)}</p>
@@ -170,7 +171,8 @@ function Uses({ picture, uses }: { picture: Picture; uses: PictureUse[] }) {
 /** The campaign with a link to it; only the subject where the campaign is deleted. */
 function UseName({ use: { kind, campaign, utr, name, subject } }: { use: PictureUse }) {
   const language = useLanguage();
-  if (kind === 'template') return <bdi>{name}</bdi>;
+  if (kind === 'template' || kind === 'block') return <bdi>{name}</bdi>;
+  if (kind === 'brand') return <a href="/settings/brand">{language.say('settings.brand')}</a>;
   if (utr === null) return <bdi>{subject || language.say('outbox.noSubject')}</bdi>;
   const isAutomation = campaign === 'automation';
   return (
@@ -182,9 +184,9 @@ function UseName({ use: { kind, campaign, utr, name, subject } }: { use: Picture
 
 function Delete({ picture }: { picture: Picture }) {
   const language = useLanguage();
-  const { single_sends, automation_mails, templates, sent_mails } = picture;
+  const { single_sends, automation_mails, templates, blocks, brands, sent_mails } = picture;
   if (sent_mails > 0) return <p class="quiet-text">{language.say('pictures.keep.sent')}</p>;
-  if (single_sends + automation_mails + templates > 0)
+  if (single_sends + automation_mails + templates + blocks + brands > 0)
     return <p class="quiet-text">{language.say('pictures.keep.used')}</p>;
   return (
     <Confirm

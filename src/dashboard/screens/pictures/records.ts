@@ -14,11 +14,13 @@ export interface Picture {
   automation_mails: number;
   sent_mails: number;
   templates: number;
+  blocks: number;
+  brands: number;
 }
 
 export interface PictureUse {
   id: number;
-  kind: 'single_send' | 'automation_mail' | 'sent_mail' | 'template';
+  kind: 'single_send' | 'automation_mail' | 'sent_mail' | 'template' | 'block' | 'brand';
   campaign: 'single_send' | 'automation' | null;
   utr: string | null;
   name: string | null;
@@ -39,12 +41,14 @@ export function measures(language: Language, { width, height, size }: Picture): 
 /** How often a picture is used, by what uses it. */
 export function usesInWords(
   language: Language,
-  { single_sends, automation_mails, sent_mails, templates }: Picture,
+  { single_sends, automation_mails, sent_mails, templates, blocks, brands }: Picture,
 ): string {
   const parts = [
     ...(single_sends > 0 ? [language.say('pictures.uses.mailings', { count: single_sends })] : []),
     ...(automation_mails > 0 ? [language.say('pictures.uses.automations', { count: automation_mails })] : []),
     ...(templates > 0 ? [language.say('pictures.uses.templates', { count: templates })] : []),
+    ...(blocks > 0 ? [language.say('pictures.uses.blocks', { count: blocks })] : []),
+    ...(brands > 0 ? [language.say('pictures.uses.brand')] : []),
     ...(sent_mails > 0 ? [language.say('pictures.uses.sent', { count: sent_mails })] : []),
   ];
   return parts.length === 0 ? language.say('pictures.uses.none') : parts.join(' · ');

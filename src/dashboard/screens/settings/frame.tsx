@@ -10,6 +10,7 @@ import type { PlainKey } from '../../words/index.ts';
 const TABS = [
   'senders',
   'sending',
+  'brand',
   'types',
   'fields',
   'users',
@@ -22,7 +23,7 @@ const TABS = [
 ] as const;
 type Tab = (typeof TABS)[number];
 /** The pages that are not for owners only. */
-const FOR_EVERYBODY: readonly Tab[] = ['types', 'fields', 'account', 'sessions'];
+const FOR_EVERYBODY: readonly Tab[] = ['brand', 'types', 'fields', 'account', 'sessions'];
 /** The pages that concern the whole installation. */
 const FOR_OPERATORS: readonly Tab[] = ['sending', 'backup'];
 

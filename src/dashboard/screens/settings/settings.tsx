@@ -6,6 +6,7 @@ import { viewerOf } from '../../signed-in.ts';
 import { accountScreen } from './account.tsx';
 import { auditScreen } from './audit.tsx';
 import { backupScreen } from './backup/backup.tsx';
+import { brandScreen } from './brand.tsx';
 import { healthScreen } from './health.tsx';
 import { keyScreen } from './keys.tsx';
 import { senderForms } from './senders/form.tsx';
@@ -27,6 +28,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await app.register(sendingScreen, deps);
   await app.register(relayForms);
   await app.register(healthScreen, deps);
+  await app.register(brandScreen);
   await app.register(backupScreen);
   await app.register(accountScreen, deps);
   await app.register(sessionScreen, deps);

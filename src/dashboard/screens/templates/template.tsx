@@ -9,7 +9,7 @@ import { MailFrames } from '../../components/mail-frames.tsx';
 import { Card, Notice } from '../../components/surface.tsx';
 import { setFlash } from '../../flash.ts';
 import { sendKeptMailFrame } from '../../mail-frame.ts';
-import { sendPage } from '../../page.tsx';
+import { languageOf, sendPage } from '../../page.tsx';
 import { field } from '../../sign-in/fields.ts';
 import { requireEditor, viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
@@ -66,7 +66,8 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
         section: 'templates',
         action: <Back id={template.id} />,
       } as const;
-      return sendPage(request, reply, viewerOf(request), frame, <Designer source={`/design/${token}`} />);
+      const { code } = languageOf(request, viewerOf(request));
+      return sendPage(request, reply, viewerOf(request), frame, <Designer source={`/design/${token}?lang=${code}`} />);
     },
   });
 

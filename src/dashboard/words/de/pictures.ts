@@ -23,6 +23,8 @@ export const pictures: Translation<typeof english> = {
   'pictures.uses.none': 'Nicht verwendet',
   'pictures.uses.mailings': { one: 'In {count} Mailing', other: 'In {count} Mailings' },
   'pictures.uses.automations': { one: 'In {count} Mail einer Automation', other: 'In {count} Mails von Automationen' },
+  'pictures.uses.blocks': { one: 'In {count} aufgehobenen Baustein', other: 'In {count} aufgehobenen Bausteinen' },
+  'pictures.uses.brand': 'Das Logo',
   'pictures.uses.templates': { one: 'In {count} Vorlage', other: 'In {count} Vorlagen' },
   'pictures.uses.sent': { one: '{count}-mal gesendet', other: '{count}-mal gesendet' },
   'pictures.uses.first': {
@@ -32,6 +34,8 @@ export const pictures: Translation<typeof english> = {
   'pictures.use.single_send': 'Mailing, wie es jetzt ist',
   'pictures.use.automation_mail': 'Automation, wie sie jetzt ist',
   'pictures.use.template': 'Vorlage, wie sie jetzt ist',
+  'pictures.use.block': 'aufgehobener Baustein',
+  'pictures.use.brand': 'als Logo',
   'pictures.use.sent_mail': 'gesendet',
   'pictures.use.sent': 'gesendet am {day}',
   'pictures.one': 'Bild',

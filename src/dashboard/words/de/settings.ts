@@ -3,6 +3,8 @@ import type { settings as english } from '../en/settings.ts';
 import type { Translation } from '../translation.ts';
 
 export const settings: Translation<typeof english> = {
+  'settings.brand': 'Marke',
+  'settings.done.brandSaved': 'Die Marke ist gespeichert. Neue Bausteine und die Auswahl beim Gestalten haben sie.',
   'settings.users': 'Benutzer',
   'settings.keys': 'Schlüssel',
   'settings.audit': 'Protokoll',
@@ -89,6 +91,7 @@ export const settings: Translation<typeof english> = {
   'audit.dkim_key_made': 'Hat einen DKIM-Schlüssel erzeugt',
   'audit.dkim_key_removed': 'Hat einen DKIM-Schlüssel gelöscht',
   'audit.settings_changed': 'Eigene Einstellungen geändert',
+  'audit.brand_changed': 'Marke geändert',
   'audit.template_added': 'Vorlage angelegt',
   'audit.template_changed': 'Vorlage geändert',
   'audit.template_removed': 'Vorlage gelöscht',

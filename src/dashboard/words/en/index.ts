@@ -1,6 +1,7 @@
 /** English: all texts of the dashboard, by screen. */
 import { automations } from './automations.ts';
 import { backup } from './backup.ts';
+import { brand } from './brand.ts';
 import { compose } from './compose.ts';
 import { designer } from './designer.ts';
 import { frame } from './frame.ts';
@@ -22,6 +23,7 @@ import { versions } from './versions.ts';
 export const en = {
   ...automations,
   ...backup,
+  ...brand,
   ...compose,
   ...designer,
   ...frame,

@@ -1,6 +1,8 @@
 /** English: the settings. */
 
 export const settings = {
+  'settings.brand': 'Brand',
+  'settings.done.brandSaved': 'The brand was saved. New blocks and the choices in the designer have it.',
   'settings.users': 'Users',
   'settings.keys': 'Keys',
   'settings.audit': 'Audit log',
@@ -84,6 +86,7 @@ export const settings = {
   'audit.dkim_key_made': 'Made a DKIM key',
   'audit.dkim_key_removed': 'Deleted a DKIM key',
   'audit.settings_changed': 'Changed their own settings',
+  'audit.brand_changed': 'Changed the brand',
   'audit.template_added': 'Added a template',
   'audit.template_changed': 'Changed a template',
   'audit.template_removed': 'Deleted a template',

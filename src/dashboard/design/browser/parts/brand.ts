@@ -1,5 +1,7 @@
 /** An account's brand, as the designer uses it. */
 
+import { contrast, hexDigits } from '../../../../delivery/content/contrast.ts';
+
 /** What the server says about the brand; empty where the account has chosen nothing. */
 export interface BrandChoice {
   logo: { src: string; alt: string; width: number } | null;
@@ -8,6 +10,8 @@ export interface BrandChoice {
   text_font: string;
   heading_font: string;
   button_shape: 'square' | 'rounded' | 'pill';
+  /** The fonts that can be chosen, by their names. */
+  fonts: Record<string, string>;
 }
 
 /** The brand with a value for everything. */
@@ -17,6 +21,8 @@ export interface Brand {
   /** Stacks of fonts. */
   text: string;
   heading: string;
+  /** All that can be chosen, those of the brand first. */
+  fonts: { name: string; stack: string }[];
   /** Colours: of buttons and links, of text, and of quiet areas. */
   accent: string;
   ink: string;
@@ -34,6 +40,7 @@ const LEGIBLE = 4.5;
 /** Fills in what the account has not chosen. */
 export function completeBrand(choice: BrandChoice | undefined): Brand {
   const colours = choice?.colours ?? [];
+  const isOwn = (stack: string) => stack === choice?.text_font || stack === choice?.heading_font;
   // On a light ground, text needs a dark colour.
   const accent = colours[0] ?? ACCENT;
   return {
@@ -41,9 +48,13 @@ export function completeBrand(choice: BrandChoice | undefined): Brand {
     colours,
     text: choice?.text_font || FONT,
     heading: choice?.heading_font || choice?.text_font || FONT,
+    fonts: Object.entries(choice?.fonts ?? {})
+      .map(([name, stack]) => ({ name, stack }))
+      .sort((one, other) => Number(isOwn(other.stack)) - Number(isOwn(one.stack))),
     accent,
-    ink: colours.slice(1).find((colour) => contrast(colour, SOFT) >= 7) ?? INK,
-    soft: colours.slice(1).find((colour) => contrast(colour, INK) >= 12 && contrast(colour, accent) >= LEGIBLE) ?? SOFT,
+    ink: colours.slice(1).find((colour) => contrastOf(colour, SOFT) >= 7) ?? INK,
+    soft:
+      colours.slice(1).find((colour) => contrastOf(colour, INK) >= 12 && contrastOf(colour, accent) >= LEGIBLE) ?? SOFT,
     shape: choice?.button_shape ?? 'rounded',
   };
 }
@@ -55,18 +66,10 @@ export function buttonRadius({ shape }: Brand): string {
 
 /** White or black, whichever is easier to read on a colour. */
 export function legibleOn(colour: string): string {
-  return contrast(colour, '#ffffff') >= LEGIBLE ? '#ffffff' : '#000000';
+  return contrastOf(colour, '#ffffff') >= LEGIBLE ? '#ffffff' : '#000000';
 }
 
-/** The contrast of two colours in six hexadecimal digits, 1 to 21 (WCAG 2.2, contrast ratio). */
-function contrast(one: string, other: string): number {
-  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
-  return (light + 0.05) / (dark + 0.05);
-}
-
-function luminance(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5]
-    .map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
-    .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+/** The contrast of two colours such as #1d5b46, 1 to 21. */
+function contrastOf(one: string, other: string): number {
+  return contrast(hexDigits(one) ?? '', hexDigits(other) ?? '');
 }

@@ -2,7 +2,7 @@
  * The mail as it is being edited: as blocks, as HTML, or as MJML that the editor cannot show. Between blocks and HTML one can switch:
  * the blocks stay as they are until the HTML is changed, and HTML comes back unchanged until a block is.
  */
-import { openEditor } from './editor.ts';
+import { type Choices, openEditor } from './editor.ts';
 import { ask, call, element, escaped, say, tell } from './page.ts';
 import { makeSource, type Source } from './source.ts';
 
@@ -14,20 +14,20 @@ export interface Content {
 
 /** Opens the content of the mail; `onChange` is called after each change of it. */
 export async function openContent(onChange: () => void): Promise<Content> {
-  const { mjml = '', html, isDrawable, fields = [] } = await call('/content');
+  const { mjml = '', html, isDrawable, fields = [], brand } = await call('/content');
   if (html === undefined && !isDrawable) {
     const source = makeSource('mjml', mjml, fields, onChange);
     element('main', HTMLElement).append(source.box);
     return { current: () => ({ mjml: source.text() }) };
   }
-  const both = new BlocksAndHtml(fields, onChange);
+  const both = new BlocksAndHtml({ fields, brand }, onChange);
   if (html === undefined) await both.openBlocks(mjml);
   else both.openHtml(html);
   return both;
 }
 
 class BlocksAndHtml implements Content {
-  readonly #fields: string[];
+  readonly #choices: Choices;
   readonly #onChange: () => void;
   readonly #workspace = element('workspace', HTMLElement);
   readonly #switch = element('mode', HTMLButtonElement);
@@ -38,8 +38,8 @@ class BlocksAndHtml implements Content {
   #twin: string | null = null;
   #isHtml = false;
 
-  constructor(fields: string[], onChange: () => void) {
-    this.#fields = fields;
+  constructor(choices: Choices, onChange: () => void) {
+    this.#choices = choices;
     this.#onChange = onChange;
     this.#note.className = 'note';
     this.#switch.hidden = false;
@@ -63,7 +63,7 @@ class BlocksAndHtml implements Content {
 
   async openBlocks(mjml: string): Promise<void> {
     this.#workspace.hidden = false;
-    const editor = await openEditor(mjml, this.#fields, () => {
+    const editor = await openEditor(mjml, this.#choices, () => {
       this.#twin = null;
       this.#isFirstHtml = false;
       this.#onChange();
@@ -73,7 +73,7 @@ class BlocksAndHtml implements Content {
   }
 
   openHtml(html: string): void {
-    this.#html = makeSource('html', html, this.#fields, () => {
+    this.#html = makeSource('html', html, this.#choices.fields, () => {
       this.#showNote();
       this.#onChange();
     });

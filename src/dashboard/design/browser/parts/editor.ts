@@ -1,13 +1,14 @@
 /** The editor of blocks: grapesjs with MJML, our blocks, the list of parts and the picture library. */
 import type { Editor, EditorConfig, Plugin } from 'grapesjs';
 import { type Block, listBlocks } from './blocks.ts';
-import { type Brand, completeBrand } from './brand.ts';
+import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
 import { blockAttributes, keepFieldsNamed, nameControls } from './controls.ts';
 import { keepForeignParts } from './foreign.ts';
 import { insertAfterChosen } from './insert.ts';
 import { openOutline } from './outline.ts';
 import { element, isLocked, say, showProgress, tell } from './page.ts';
 import { choosePicture, uploadPicture } from './pictures.ts';
+import { keepTool, showKept } from './saved.ts';
 import { isPicture, partTools, placePicture } from './tools.ts';
 
 declare global {
@@ -26,9 +27,20 @@ const VIEWS: [id: string, label: string][] = [
 ];
 const PHONE = '(max-width: 45rem)';
 
+/** What the account offers while a mail is edited. */
+export interface Choices {
+  /** The names of placeholders. */
+  fields: string[];
+  brand: BrandChoice | undefined;
+}
+
 /** Opens the editor with this markup; `onChange` is called after each change. */
-export async function openEditor(mjml: string, fields: string[], onChange: () => void): Promise<Editor> {
-  const brand = completeBrand(undefined);
+export async function openEditor(
+  mjml: string,
+  { fields, brand: choice }: Choices,
+  onChange: () => void,
+): Promise<Editor> {
+  const brand = completeBrand(choice);
   const editor = await makeEditor(brand);
   editor.RichTextEditor.add('merge', {
     icon: fieldChoice(fields).outerHTML,
@@ -59,12 +71,20 @@ export async function openEditor(mjml: string, fields: string[], onChange: () =>
       for (const part of [added].flat()) if (part && isPicture(part)) void placePicture(part);
     });
     editor.Canvas.getFrameEl().title = say('designer.frame');
-    openOutline(editor, partTools(editor));
+    openOutline(editor, partTools(editor), [keepTool(editor)]);
+    void showKept(editor);
+    offerFonts(editor, brand);
     keepFieldsNamed();
     document.body.dataset.ready = 'yes';
   });
   window.editor = editor;
   return editor;
+}
+
+/** Lets the style of texts choose among fonts that mail programs have. */
+function offerFonts(editor: Editor, { fonts }: Brand): void {
+  const options = fonts.map(({ name, stack }) => ({ id: stack, label: name }));
+  editor.StyleManager.getProperty('typography', 'font-family')?.set({ type: 'select', options });
 }
 
 async function makeEditor(brand: Brand): Promise<Editor> {

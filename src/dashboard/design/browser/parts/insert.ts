@@ -11,6 +11,11 @@ export function tagOf(part: Component): string {
   return String(part.get('tagName'));
 }
 
+/** Whether a part stands in the body by itself. */
+export function isSection(part: Component): boolean {
+  return within(part, PAGES) === part;
+}
+
 /** The body of the mail. Throws an Error when there is none. */
 export function bodyOf(editor: Editor): Component {
   const body = editor.getWrapper()?.findType('mj-body')[0];

@@ -15,10 +15,10 @@ export interface Tool {
 }
 
 /** Fills the list, and keeps it like the mail. */
-export function openOutline(editor: Editor, more: readonly Tool[]): void {
+export function openOutline(editor: Editor, before: readonly Tool[], after: readonly Tool[]): void {
   const list = element('part-list', HTMLElement);
   const tools: Tool[] = [
-    ...more,
+    ...before,
     {
       label: say('designer.part.up'),
       isFor: (part) => canMove(editor, part, -1),
@@ -39,6 +39,7 @@ export function openOutline(editor: Editor, more: readonly Tool[]): void {
       isFor: (part) => part.parent() !== undefined,
       run: (part) => report('designer.part.removed', part, () => remove(editor, part)),
     },
+    ...after,
   ];
   const buttons = tools.map((tool) => {
     const made = button(tool.label, () => {
@@ -79,7 +80,7 @@ export function chosenPart(editor: Editor): Component | undefined {
 }
 
 /** What a part is called, with the beginning of its text. */
-function partName(part: Component): string {
+export function partName(part: Component): string {
   const text = textOf(part).replaceAll(/\s+/g, ' ').trim();
   const excerpt = text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text;
   const alt = tagOf(part) === 'mj-image' ? String(part.getAttributes().alt ?? '') : excerpt;

@@ -1,5 +1,6 @@
 /** What all parts of the design page use: its elements, its texts, its requests and its status line. */
 import type { designer } from '../../../words/en/designer.ts';
+import type { BrandChoice } from './brand.ts';
 
 type Key = keyof typeof designer;
 
@@ -12,6 +13,8 @@ export interface Answer {
   fields?: string[];
   subject?: string;
   email?: string;
+  brand?: BrandChoice;
+  blocks?: { id: string; name: string }[];
 }
 
 const pagePath = location.pathname;
