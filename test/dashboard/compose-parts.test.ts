@@ -88,3 +88,19 @@ t.test('the wall clock of a zone is the contract’s date and time', async (t) =
     time: '19:00:00',
   });
 });
+
+t.test('a picture of a design without a text in its place is named, unless it is decoration', async (t) => {
+  const picture = (attributes: object) => ({
+    tagName: 'mj-image',
+    attributes: { src: 'https://x.example/a.png', ...attributes },
+  });
+  const found = (...pictures: object[]) => {
+    const column = { tagName: 'mj-column', attributes: {}, children: pictures };
+    const section = { tagName: 'mj-section', attributes: {}, children: [column] };
+    const body = { tagName: 'mj-body', attributes: {}, children: [section] };
+    const template = JSON.stringify({ tagName: 'mjml', attributes: {}, children: [body] });
+    return checkContent(MAIL, { ...KNOWN, template }).shared.find(({ check }) => check === 'images');
+  };
+  t.match(found(picture({ alt: 'A boat' }), picture({ 'data-decoration': 'yes' })), { isGood: true });
+  t.match(found(picture({}), picture({}), picture({ alt: 'A boat' })), { isGood: false, values: { count: 2 } });
+});

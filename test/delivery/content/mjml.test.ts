@@ -1,6 +1,6 @@
 /** MJML: compiled apart from everything else, without foreign fonts and files. */
 import t from 'tap';
-import { compileContent, templateProblem } from '../../../src/delivery/content/compile.ts';
+import { compileContent, renderTemplate, templateProblem } from '../../../src/delivery/content/compile.ts';
 import { PREFERENCES } from '../../../src/delivery/content/merge.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 import { designed, html, mjml, type Node, nothing, plain, text } from './templates.ts';
@@ -26,6 +26,16 @@ t.test('MJML is compiled to HTML and a text part in a separate thread', async (t
     'Hello Zoë & Co\n\nBuy (https://example.com/?a=1&b=Berlin%20%3Cb%3E)\n\nStreet 1, City\nUnsubscribe or change preferences (https://mail.example.com/p?t=1&u=2)\n',
   );
   t.strictSame(JSON.parse(JSON.stringify(content)), content, 'it survives JSON');
+});
+
+t.test('quotes in attributes, such as in the text in place of a picture, end nothing in the HTML', async (t) => {
+  const attributes = { src: 'https://x.example/a.png', alt: 'A "red" boat', href: 'https://x.example/?q="x"&b=1' };
+  const column = { tagName: 'mj-column', attributes: {}, children: [{ tagName: 'mj-image', attributes }] };
+  const section = { tagName: 'mj-section', attributes: {}, children: [column] };
+  const body = { tagName: 'mj-body', attributes: {}, children: [section] };
+  const html = await renderTemplate(JSON.stringify({ tagName: 'mjml', attributes: {}, children: [body] }));
+  t.match(html, /alt="A &quot;red&quot; boat"/);
+  t.match(html, /href="https:\/\/x\.example\/\?q=&quot;x&quot;&b=1"/);
 });
 
 t.test('MJML adds no fonts from third parties', async (t) => {

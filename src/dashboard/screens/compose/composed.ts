@@ -13,8 +13,8 @@ export interface Composed
   address(step: string): string;
   /** What it still lacks before it can be sent, as a part of the page. */
   missing(): Promise<VNode | null>;
-  /** The HTML that it is made of, empty where it is made in another way. */
-  readHtml(): Promise<string>;
+  /** The code that it is made of: MJML in JSON, HTML, or neither where it is a template as it comes. */
+  readCode(): Promise<{ template_json: string; template_html: string }>;
   /** The link to its designer. */
   readDesignUrl(): Promise<string>;
   /** Sends one of its pages. `problem` is what went wrong with the form that was sent. */

@@ -41,11 +41,11 @@ export function composedMail(api: ApiClient, series: Series, mail: SeriesMail): 
     },
     address,
     missing: async () => (mail.content === 'none' ? <NoContent /> : null),
-    readHtml: async () => {
+    readCode: async () => {
       const { automation_schedules: mails } = await api.get<{
-        automation_schedules: { utr: string; template_html: string }[];
+        automation_schedules: { utr: string; template_json: string; template_html: string }[];
       }>('/automations/schedule', { utr: series.utr });
-      return mails.find(({ utr }) => utr === mail.utr)?.template_html ?? '';
+      return mails.find(({ utr }) => utr === mail.utr) ?? { template_json: '', template_html: '' };
     },
     readDesignUrl: async () => mail.design_url,
     send: (request, reply, { step, content, problem }) =>

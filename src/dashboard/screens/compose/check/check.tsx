@@ -71,11 +71,14 @@ export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promi
       api.get<{ contents: string[] }>('/get-dynamic/content'),
       api.get<{ senders: { id: number; company_address: string }[] }>('/senders'),
     ]);
+    const template = composed.content === 'json' ? (await composed.readCode()).template_json : '';
     const address = senders.find(({ id }) => id === composed.sender_id)?.company_address ?? '';
     const content = (
       <div class="stack">
         {missing}
-        {mail !== null && mail.problem === null && <Checks mail={mail} known={contents} address={address} />}
+        {mail !== null && mail.problem === null && (
+          <Checks mail={mail} known={contents} address={address} template={template} />
+        )}
         <Look composed={composed} mail={mail} problems={problems} email={email} isDark={colours === 'dark'} />
         <TestMail action={composed.address('test')} {...test} />
       </div>
@@ -152,9 +155,9 @@ function Look({ composed, mail, problems, email, isDark }: LookProps) {
   );
 }
 
-function Checks({ mail, known, address }: { mail: ShownMail; known: readonly string[]; address: string }) {
+function Checks({ mail, ...about }: { mail: ShownMail; known: readonly string[]; address: string; template: string }) {
   const language = useLanguage();
-  const { own, shared } = checkContent(mail, { known, address });
+  const { own, shared } = checkContent(mail, about);
   const row = (check: string, isGood: boolean, text: string) => (
     <li key={check}>
       <Badge tone={isGood ? 'good' : 'warn'}>{language.say(isGood ? 'outbox.check.good' : 'outbox.check.look')}</Badge>

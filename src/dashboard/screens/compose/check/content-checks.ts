@@ -1,4 +1,5 @@
 /** What can be said of a mail before it is sent: what the checks of a sent mail say, and its links, placeholders and postal address. */
+import { type MjmlNode, parseMjml } from '../../../../delivery/content/mjml.ts';
 import { checkMail, type Finding } from '../../../mail-checks.ts';
 
 /** The mail as one person of the audience would get it. */
@@ -23,10 +24,13 @@ const PREFERENCES_PREVIEW = '/u/preview';
 const MOST_NAMES = 5;
 const MAX_NAME = 80;
 
-/** Looks at a mail; `known` are the names of all placeholders, `address` the first line of the sender's postal address. */
+/**
+ * Looks at a mail; `known` are the names of all placeholders, `address` the first line of the sender's postal address, `template` the
+ * MJML in JSON that it was made of, if any.
+ */
 export function checkContent(
   { html, text, placeholders_without_value: lacking }: ShownMail,
-  { known, address }: { known: readonly string[]; address: string },
+  { known, address, template = '' }: { known: readonly string[]; address: string; template?: string },
 ): { shared: Finding[]; own: ContentFinding[] } {
   const { links, findings } = checkMail({ html, text, headers: [] });
   const unknown = lacking.filter((name) => !known.includes(name));
@@ -38,7 +42,9 @@ export function checkContent(
   const isIn = address !== '' && oneLine(text).includes(oneLine(address));
   return {
     // The headers for unsubscribing are on every mail when it is sent.
-    shared: findings.filter(({ check }) => check !== 'unsubscribe'),
+    shared: findings
+      .filter(({ check }) => check !== 'unsubscribe')
+      .map((found) => (found.check === 'images' ? withSilent(found, template) : found)),
     own: [
       finding('leave', html.includes(PREFERENCES_PREVIEW) ? [] : ['']),
       finding('address', isIn ? [] : ['']),
@@ -50,6 +56,19 @@ export function checkContent(
       finding('values', empty),
     ],
   };
+}
+
+/** Counts pictures of a design, too, of which nobody said that they are decoration: MJML gives them an empty text. */
+function withSilent(found: Finding, template: string): Finding {
+  // The mail was made of it, so it can be parsed.
+  const count = found.values.count + (template === '' ? 0 : countSilent(parseMjml(template)));
+  return { ...found, isGood: count === 0, values: { ...found.values, count } };
+}
+
+function countSilent({ tagName, attributes, children = [] }: MjmlNode): number {
+  const isSilent =
+    tagName === 'mj-image' && attributes.alt === undefined && attributes['data-decoration'] === undefined;
+  return children.reduce((count, child) => count + countSilent(child), isSilent ? 1 : 0);
 }
 
 /** Whether a link leads somewhere from another machine: to a web address with a dot, a mail address or a phone number. */

@@ -16,7 +16,7 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     url: `${kind.route}/html`,
     handler: async (request, reply) => {
       const mail = await kind.read(new ApiClient(app, request), request.params);
-      return show(request, reply, mail, await mail.readHtml());
+      return show(request, reply, mail, (await mail.readCode()).template_html);
     },
   });
 
