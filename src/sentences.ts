@@ -134,8 +134,7 @@ export const SENTENCES = {
   not_in_audience: 'Nobody this mail goes to has this address.',
   pictures_many: 'An account can have {count} pictures: delete some first',
   pictures_full: 'The pictures of an account can take {size} MiB together: delete some first',
-  picture_logo: 'The picture is the logo of your brand: choose another one there first',
-  picture_kept: 'The picture is in a saved block: delete the block first',
+  picture_kept: 'The picture is the logo of your brand or in a saved block: take it out there first',
   picture_used_once:
     'The picture is used in a single send, a mail of an automation or a template: take it out there first',
   picture_used:
@@ -145,9 +144,7 @@ export const SENTENCES = {
   picture_sent:
     'The picture is in {count} mailings that were sent, and stays for the people who have those mails, even when the campaigns are deleted',
   templates_many: 'An account can have {count} templates of its own: delete some first',
-  blocks_many: 'An account can keep {count} blocks: delete some first',
-  blocks_full: 'The kept blocks of an account can take {size} MiB together: delete some first',
-  block_large: 'A block can take {size} KiB.',
+  blocks_full: 'An account can keep {count} blocks, which take {size} MiB together: delete some first',
   colour_wrong: '{name} is no colour such as #1d5b46.',
   templates_full: 'The templates of an account can take {size} MiB together: delete some first',
   action_ended: 'The action has ended',

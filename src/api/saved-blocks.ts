@@ -5,15 +5,9 @@ import Type from 'typebox';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { readRecord, recordObject } from '../database/record-json.ts';
 import { savedBlocks } from '../database/schema/index.ts';
+import { templateProblem } from '../delivery/content/compile.ts';
 import type { Deps } from '../deps.ts';
-import {
-  addBlock,
-  blockProblem,
-  changeBlock,
-  deleteBlock,
-  MAX_BLOCK_BYTES,
-  requireBlock,
-} from '../designs/saved-blocks.ts';
+import { addBlock, changeBlock, deleteBlock, MAX_BLOCK_CHARACTERS, requireBlock } from '../designs/saved-blocks.ts';
 import { notFound } from '../failure.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import { done, identifier, integer, line, listQuery, stamps, successWith, text } from '../http/requests/schemas.ts';
@@ -26,7 +20,7 @@ const SavedBlock = Type.Object({ ...ListedBlock.properties, json_code: Type.Stri
 
 const code = () =>
   text({
-    maxLength: MAX_BLOCK_BYTES,
+    maxLength: MAX_BLOCK_CHARACTERS,
     description: "A document in MJML's JSON form, like template_json, whose body has the block alone.",
   });
 const NewBlock = Type.Object({ block_name: line({ minLength: 1 }), json_code: code() });
@@ -131,6 +125,6 @@ export const savedBlockRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, dep
 };
 
 function checkCode({ json_code }: { json_code?: string }, errors: { add(field: string, problem: string): void }): void {
-  const problem = json_code === undefined ? null : blockProblem(json_code);
+  const problem = json_code === undefined ? null : templateProblem(json_code);
   if (problem !== null) errors.add('json_code', problem);
 }

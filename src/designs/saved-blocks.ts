@@ -4,14 +4,13 @@ import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord } from '../database/ownership.ts';
 import { savedBlocks } from '../database/schema/index.ts';
-import { templateProblem } from '../delivery/content/compile.ts';
 import { conflict, notFound } from '../failure.ts';
 import { sentence } from '../sentences.ts';
 
 const KIBIBYTE = 1024;
-export const MAX_BLOCKS = 100;
-/** What one block, and what all blocks of an account may take. */
-export const MAX_BLOCK_BYTES = 200 * KIBIBYTE;
+const MAX_BLOCKS = 100;
+/** The longest code of one block, and what all blocks of an account may take. */
+export const MAX_BLOCK_CHARACTERS = 200 * KIBIBYTE;
 const MAX_ACCOUNT_BYTES = 10 * KIBIBYTE * KIBIBYTE;
 
 interface BlockDeps {
@@ -20,12 +19,6 @@ interface BlockDeps {
 }
 
 type SavedBlock = typeof savedBlocks.$inferSelect;
-
-/** What is wrong with the code of a block, in words; null when nothing is. */
-export function blockProblem(json: string): string | null {
-  if (Buffer.byteLength(json) > MAX_BLOCK_BYTES) return sentence('block_large', { size: MAX_BLOCK_BYTES / KIBIBYTE });
-  return templateProblem(json);
-}
 
 /** The names of an account's blocks, in the order in which they were kept. */
 export function listBlocks(db: Db, accountId: number): Pick<SavedBlock, 'id' | 'block_name'>[] {
@@ -86,7 +79,6 @@ function requireRoom(db: Db, accountId: number, bytes: number, more: number): vo
     .from(savedBlocks)
     .where(eq(savedBlocks.user_id, accountId))
     .all()[0] ?? { count: 0, size: 0 };
-  if (count + more > MAX_BLOCKS) throw conflict(sentence('blocks_many', { count: MAX_BLOCKS }));
-  if (size + bytes > MAX_ACCOUNT_BYTES)
-    throw conflict(sentence('blocks_full', { size: MAX_ACCOUNT_BYTES / KIBIBYTE / KIBIBYTE }));
+  if (count + more > MAX_BLOCKS || size + bytes > MAX_ACCOUNT_BYTES)
+    throw conflict(sentence('blocks_full', { count: MAX_BLOCKS, size: MAX_ACCOUNT_BYTES / KIBIBYTE / KIBIBYTE }));
 }

@@ -147,8 +147,7 @@ function whyKept({
   const count = single_sends + automation_mails + templates;
   if (count > 1) return sentence('picture_used', { count });
   if (count === 1) return SENTENCES.picture_used_once;
-  if (brands > 0) return SENTENCES.picture_logo;
-  return blocks > 0 ? SENTENCES.picture_kept : null;
+  return brands + blocks > 0 ? SENTENCES.picture_kept : null;
 }
 
 /** A picture as the designer offers it. */

@@ -58,13 +58,13 @@ t.test('a picture that is the logo or in a saved block is not deleted, and says 
     { kind: 'brand', name: null },
     { kind: 'block', name: 'Boat' },
   ]);
-  t.match((await remove()).errors, 'logo of your brand');
+  t.match((await remove()).errors, /logo of your brand/);
   await logo(0);
-  t.match((await remove()).errors, 'in a saved block');
+  t.match((await remove()).errors, /in a saved block/);
   await app.one.call('POST', '/blocks/update', { form: { id, json_code: blockWith('none') } });
   t.strictSame(counts(), { blocks: 0, brands: 0 });
   await app.one.call('POST', '/blocks/update', { form: { id, json_code: form.json_code } });
-  t.match((await remove()).errors, 'in a saved block');
+  t.match((await remove()).errors, /in a saved block/);
   await app.one.call('POST', '/blocks/delete', { form: { id } });
   t.equal((await remove()).status, 'success');
 });
@@ -90,8 +90,8 @@ t.test('blocks are kept, listed, renamed and deleted by their account, up to a n
   t.match(block, { block_name: 'End', json_code: blockWith('Bye') });
   t.match((await create({ block_name: '', json_code: blockWith('x') })).body.errors, { block_name: [/./] });
   t.match((await create({ block_name: 'x', json_code: '{}' })).body.errors, { json_code: [/not an MJML document/] });
-  const large = blockWith('ü'.repeat(101 * 1024));
-  t.match((await create({ block_name: 'x', json_code: large })).body.errors, { json_code: [/200 KiB/] });
+  const large = blockWith('x'.repeat(200 * 1024));
+  t.match((await create({ block_name: 'x', json_code: large })).body.errors, { json_code: [/204800/] });
   const insert = app.db.prepare(
     "INSERT INTO saved_blocks (user_id, block_name, json_code, size, created_at, updated_at) VALUES (1, 'x', '', ?, '', '')",
   );

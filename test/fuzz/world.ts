@@ -1,17 +1,16 @@
 /** An account with records in every state an operation asks for, and the value each parameter needs to find them. */
-import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { NO_TIME } from '../../src/clock.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
-import { DELIVERY_STATE, dkimKeys, passkeys, senders } from '../../src/database/schema/index.ts';
+import { dkimKeys, senders } from '../../src/database/schema/index.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import { createSession } from '../../src/users/sessions.ts';
-import type { User } from '../../src/users/users.ts';
 import { buildWorld } from '../support/account-records.ts';
 import { type Caller, callerWith, type TestApp } from '../support/app.ts';
 import type { Operation } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { GIF, png } from '../support/pictures.ts';
+import { addPasskey, failAll } from './prepared.ts';
 
 /** Ids and utrs by what they identify. */
 export type Records = Record<string, readonly string[]>;
@@ -175,18 +174,6 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   return account;
 }
 
-/** A passkey that nobody has; gives its id. */
-function addPasskey(app: TestApp, { id: user_id }: User): string {
-  const credential = {
-    user_id,
-    credential_id: randomUUID(),
-    public_key: Buffer.alloc(1),
-    name: 'Laptop',
-    created_at: NO_TIME,
-  };
-  return String(app.drizzle.insert(passkeys).values(credential).returning().get().id);
-}
-
 /** A verified sender of a domain without a DKIM key, a domain with one, and a key to delete; the names of the domains and the key's id. */
 function addDomains(app: TestApp, user_id: number): Records {
   const nth = invitations++;
@@ -205,18 +192,6 @@ function addDomains(app: TestApp, user_id: number): Records {
   const signed = `signed${nth}.example`;
   keyOf(signed);
   return { unsigned: [domain], signed: [signed], dkimKeys: [keyOf(`old${nth}.example`)] };
-}
-
-/** Makes the recipients of a completed single send look as if the relay had refused all of them. */
-function failAll(app: TestApp, utr: string): void {
-  const mailing = app.db
-    .prepare(
-      "SELECT m.id FROM mailings m JOIN single_sends s ON m.owner_kind = 'single' AND m.owner_id = s.id WHERE s.utr = ?",
-    )
-    .pluck()
-    .get(utr);
-  app.db.prepare('UPDATE deliveries SET state = ? WHERE mailing_id = ?').run(DELIVERY_STATE.failed, mailing);
-  app.db.prepare('UPDATE mailings SET failed = failed + delivered, delivered = 0 WHERE id = ?').run(mailing);
 }
 
 /** Which records `utr`, `id` and `strIds` mean, by the end of the path; the first that fits. */

@@ -6,11 +6,10 @@ import type { Deps } from '../../deps.ts';
 import type { Design } from '../../designs/designs.ts';
 import {
   addBlock,
-  blockProblem,
   changeBlock,
   deleteBlock,
   listBlocks,
-  MAX_BLOCK_BYTES,
+  MAX_BLOCK_CHARACTERS,
   requireBlock,
 } from '../../designs/saved-blocks.ts';
 import { conflict } from '../../failure.ts';
@@ -50,11 +49,11 @@ export async function designBlocks(
     const { user_id } = requireChangeable(params.token);
     const { mjml } = body ?? {};
     const name = nameIn(body);
-    if (typeof mjml !== 'string' || mjml.length > MAX_BLOCK_BYTES) throw new ContentError('There is no block to keep.');
+    if (typeof mjml !== 'string' || mjml.length > MAX_BLOCK_CHARACTERS)
+      throw new ContentError('There is no block to keep.');
     const document = `<mjml><mj-body>${mjml}</mj-body></mjml>`;
     const json = await withinShare(user_id, () => editTemplate(document, ''));
-    const problem = blockProblem(json);
-    if (problem !== null) throw new ContentError(problem);
+    if (json.length > MAX_BLOCK_CHARACTERS) throw new ContentError('The block is too large to be kept.');
     return { id: String(db.transaction(() => addBlock(deps, user_id, name, json), immediate)) };
   });
 

@@ -130,8 +130,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   not_in_audience: 'Niemand, an den diese Mail geht, hat diese Adresse.',
   pictures_many: 'Ein Konto kann {count} Bilder haben. Löschen Sie zuerst einige.',
   pictures_full: 'Die Bilder eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
-  picture_logo: 'Das Bild ist das Logo Ihrer Marke. Wählen Sie dort zuerst ein anderes.',
-  picture_kept: 'Das Bild ist in einem aufgehobenen Baustein. Löschen Sie zuerst den Baustein.',
+  picture_kept:
+    'Das Bild ist das Logo Ihrer Marke oder in einem aufgehobenen Baustein. Nehmen Sie es dort zuerst heraus.',
   picture_used_once:
     'Das Bild wird in einem Mailing, einer Mail einer Automation oder einer Vorlage verwendet. Nehmen Sie es dort zuerst heraus.',
   picture_used:
@@ -141,9 +141,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   picture_sent:
     'Das Bild steht in {count} Mailings, die gesendet wurden. Es bleibt für alle, die diese Mails haben, auch wenn Sie die Mailings löschen.',
   templates_many: 'Ein Konto kann {count} eigene Vorlagen haben. Löschen Sie zuerst einige.',
-  blocks_many: 'Ein Konto kann {count} Bausteine aufheben. Löschen Sie zuerst einige.',
-  blocks_full: 'Die aufgehobenen Bausteine eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
-  block_large: 'Ein Baustein kann {size} KiB belegen.',
+  blocks_full: 'Ein Konto kann {count} Bausteine aufheben, die zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
   colour_wrong: '{name} ist keine Farbe wie #1d5b46.',
   templates_full: 'Die Vorlagen eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
   action_ended: 'Die Aktion ist beendet',
