@@ -186,7 +186,7 @@ export const SENTENCES = {
   clock_cure: 'Set the clock and keep it right, with systemd-timesyncd or chrony.',
   sending_on: 'not held',
   sending_held: 'held. {reason}',
-  sending_cure: 'To let it go on: sendlark release',
+  sending_cure: 'To let it go on: the button in the dashboard, or sendlark release',
   background_running: 'running',
   background_stalled: 'stalled: nothing is sent, and segments are not brought up to date',
   background_cure: 'Read the log, then restart the service. Nothing is lost: what is due is in the database.',

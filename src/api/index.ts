@@ -41,6 +41,7 @@ import { segmentCountRoutes } from './segment-count.ts';
 import { segmentRoutes } from './segments.ts';
 import { senderCheckRoutes } from './sender-checks.ts';
 import { senderRoutes } from './senders.ts';
+import { sendingHoldRoutes } from './sending-hold.ts';
 import { sessionRoutes } from './sessions.ts';
 import { singleSendActionRoutes } from './single-send-actions.ts';
 import { singleSendDraftRoutes } from './single-send-drafts.ts';
@@ -72,6 +73,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(overviewRoutes, deps);
   await app.register(healthRoutes, deps);
   await app.register(backupRoutes, deps);
+  await app.register(sendingHoldRoutes, deps);
   await app.register(globalUnsubscribeRoutes, deps);
   await app.register(unsubscribeGroupRoutes, deps);
   await app.register(segmentRoutes, deps);

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { staticFiles } from '../http/static-files.ts';
 import { SignIns } from '../users/sign-in.ts';
+import { watchHold } from './hold.tsx';
 import { prefetchRules } from './prefetch.ts';
 import { automationScreens } from './screens/automations/automations.tsx';
 import { composeScreens } from './screens/compose/compose.ts';
@@ -29,6 +30,7 @@ import { guardPages, requireSignIn } from './signed-in.ts';
 /** Registers the pages for signing in and those behind it. */
 export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
   guardPages(app);
+  app.decorateRequest('hold', null);
   const signing = { ...deps, signIns: new SignIns(deps) };
   await app.register(staticFiles);
   await app.register(prefetchRules);
@@ -36,6 +38,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
   await app.register(welcomePages, signing);
   await app.register(async (screens) => {
     requireSignIn(screens);
+    watchHold(screens);
     await screens.register(homeScreen, deps);
     await screens.register(mailingScreens, deps);
     await screens.register(composeScreens, deps);

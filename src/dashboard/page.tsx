@@ -8,6 +8,7 @@ import { Navigation, type Section } from './components/navigation.tsx';
 import { Shortcuts } from './components/shortcuts.tsx';
 import { Notice } from './components/surface.tsx';
 import { takeFlash } from './flash.ts';
+import { HoldBanner } from './hold.tsx';
 import { PAGE_HEADERS } from './page-headers.ts';
 import { PREFETCH_RULES } from './prefetch.ts';
 import type { ColourScheme, Viewer } from './viewer.ts';
@@ -57,6 +58,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
           <h1>{frame.title}</h1>
           {frame.action && <div class="page-action">{frame.action}</div>}
         </header>
+        <HoldBanner hold={request.hold} viewer={viewer} />
         {flash && (
           <Notice tone={flash.tone} isNews>
             {language.fill(flash.key, flash.values)}

@@ -1,5 +1,6 @@
 /** The audit log: every change that only owners may make, or people to their own sign-in, and every erasing, leaves an entry. */
 import t from 'tap';
+import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
 import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { addPasskey } from '../../src/users/passkeys/passkeys.ts';
 import { type CallOptions, startApp } from '../support/app.ts';
@@ -38,6 +39,7 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /sender/save': { form: SENDER, action: 'sender_added' },
   'POST /sender/update': { form: { ...SENDER, sender_id: 1, nickname: 'Store' }, action: 'sender_changed' },
   'DELETE /sender/delete': { query: { sender_id: 1 }, action: 'sender_removed' },
+  'POST /sending/release': { action: 'sending_released' },
   'POST /backups/restore': { action: 'restore_confirmed' },
   'POST /contacts/person/erase': { form: { contact_id: 1 }, action: 'person_erased' },
   'DELETE /sessions/delete': { query: { id: 4 }, action: 'session_ended' },
@@ -91,6 +93,7 @@ t.test(
     const { rawPayload: content } = await app.fastify.inject({ url: '/api/backups/download', headers: owner.headers });
     const multipart: CallOptions['multipart'] = [['file', { filename: 'backup.db', content }]];
     const { upload_id } = (await owner.call('POST', '/backups/upload', { multipart })).body.message.restore;
+    holdSending(app.db, 'Held');
     for (const [change, { action, ...options }] of Object.entries(CHANGES)) {
       const [method = '', path = ''] = change.split(' ');
       const given = path === '/backups/restore' ? { form: { upload_id } } : options;

@@ -4,6 +4,7 @@ import { NO_TIME } from '../../src/clock.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
 import { dkimKeys, senders } from '../../src/database/schema/index.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
+import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
 import { createSession } from '../../src/users/sessions.ts';
 import { buildWorld } from '../support/account-records.ts';
 import { type Caller, callerWith, type TestApp } from '../support/app.ts';
@@ -22,7 +23,7 @@ export interface Account {
   /** An operator of the installation who is signed in. */
   operator: Caller;
   records: Records;
-  /** Makes anew what an operation uses up. To be called before each request. */
+  /** Makes anew what a request will use up. */
   renew(operation: Operation): Promise<void>;
 }
 
@@ -165,6 +166,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       backupFiles: [backup.rawPayload.toString('latin1')],
     },
     async renew({ path }) {
+      if (path.endsWith('/release')) holdSending(app.db, 'Held');
       if (!USING_BACKUP.test(path)) return;
       const file = { filename: 'backup.db', content: backup.rawPayload };
       const { body } = await operator.call('POST', '/backups/upload', { multipart: [['file', file]] });
@@ -250,7 +252,6 @@ let unique = 0;
 /** Operations on who calls: a pair of keys is nobody. */
 export const FOR_PEOPLE = /^\/api\/(me|passkeys)\//;
 
-/** Operations after which an uploaded backup is gone. */
 const USING_BACKUP = /^\/api\/backups\/(restore|upload\/drop)$/;
 
 /** The tag of operations on the whole installation, which take an operator. */

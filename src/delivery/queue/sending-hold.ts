@@ -30,6 +30,11 @@ export function sendingHeldReason(client: Database): string | null {
   return reasons.length === 0 ? null : reasons.join('; ');
 }
 
+/** Whether sending is held for a cause that an operator can end. */
+export function isReleasable(client: Database): boolean {
+  return read(client, BY_OPERATOR) !== null || read(client, BY_CLOCK) !== null;
+}
+
 /** Holds all sending until `release`. */
 export function holdSending(client: Database, reason: string): void {
   write(client, BY_OPERATOR, reason);

@@ -26,6 +26,7 @@ const RECORDS: Record<string, string> = {
   draft: 'SingleSendDraft',
   effects: 'ChangeEffects',
   health: 'Health',
+  hold: 'SendingHold',
   import: 'Import',
   imports: 'Import',
   key: 'NewKey',

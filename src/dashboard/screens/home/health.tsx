@@ -13,12 +13,10 @@ const WEEK_MS = 7 * 24 * 3_600_000;
 const RELAY_TONES = { none: 'plain', untried: 'plain', answers: 'good', works: 'good', fails: 'warn' } as const;
 const DNS_TONES = { none: 'plain', unknown: 'plain', passed: 'good', weak: 'warn', failed: 'bad' } as const;
 
-/** The problems, each with what to do about it; none when all is well. */
+/** The problems, each with what to do about it; none when all is well. That all sending is held, every page says by itself. */
 export function Alerts({ health }: Pick<Overview, 'health'>) {
   const language = useLanguage();
   const alerts = [
-    health.sending === 'held' &&
-      language.say('home.alert.held', { reason: language.sentence(health.held_reason ?? '') }),
     health.background === 'stalled' && language.say('home.alert.stalled'),
     health.clock === 'wrong' && language.say('home.alert.clock'),
     health.free_bytes < LITTLE_SPACE && language.say('home.alert.disk', { free: language.bytes(health.free_bytes) }),

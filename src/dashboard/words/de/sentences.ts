@@ -183,7 +183,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   clock_cure: 'Stellen Sie die Uhr, und halten Sie sie mit systemd-timesyncd oder chrony richtig.',
   sending_on: 'Nicht angehalten',
   sending_held: 'Angehalten. {reason}',
-  sending_cure: 'Damit es weitergeht: sendlark release',
+  sending_cure: 'Damit es weitergeht: der Knopf im Dashboard oder sendlark release',
   background_running: 'Läuft',
   background_stalled: 'Steht still: Es wird nichts gesendet, und Segmente werden nicht aktualisiert',
   background_cure:

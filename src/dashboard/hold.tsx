@@ -1,0 +1,61 @@
+/** The banner that all sending is held, on every page, and its release by an operator. */
+import type { FastifyInstance } from 'fastify';
+import { ApiClient, refusalText } from './api-client.ts';
+import { Confirm } from './components/confirm.tsx';
+import { Notice } from './components/surface.tsx';
+import { setFlash } from './flash.ts';
+import type { Viewer } from './viewer.ts';
+import { useLanguage } from './words/index.ts';
+
+interface Hold {
+  held_reason: string | null;
+  releasable: 0 | 1;
+  mails: number;
+  due_single_sends: number;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the API says about the hold of all sending; null before it was asked, and where nobody is signed in. */
+    hold: Hold | null;
+  }
+}
+
+/** Asks for each page of the routes registered after this call whether sending is held. `app` must have its pages behind the sign-in. */
+export function watchHold(app: FastifyInstance): void {
+  app.addHook('preHandler', async (request) => {
+    const { hold } = await new ApiClient(app, request).get<{ hold: Hold }>('/sending/hold');
+    request.hold = hold;
+  });
+
+  app.post('/sending/release', async (request, reply) => {
+    const answer = await new ApiClient(app, request).send('POST', '/sending/release');
+    if (answer.message === undefined) setFlash(reply, 'warn', 'hold.not', { reason: refusalText(answer) });
+    else setFlash(reply, 'good', 'hold.released');
+    return reply.redirect('/', 303);
+  });
+}
+
+export function HoldBanner({ hold, viewer }: { hold: Hold | null | undefined; viewer: Viewer }) {
+  const language = useLanguage();
+  if (!hold?.held_reason) return null;
+  return (
+    <Notice tone="warn">
+      <p>{language.say('home.alert.held', { reason: language.sentence(hold.held_reason) })}</p>
+      {viewer.isOperator && hold.releasable === 1 && (
+        <Confirm
+          id="release-sending"
+          action="/sending/release"
+          label={language.say('hold.release')}
+          look="primary"
+          title={language.say('hold.question')}
+        >
+          <p>{language.say('hold.mails', { count: hold.mails })}</p>
+          <p>{language.say('hold.due', { count: hold.due_single_sends })}</p>
+          <p>{language.say('hold.text')}</p>
+        </Confirm>
+      )}
+      {!viewer.isOperator && <p>{language.say('hold.ask')}</p>}
+    </Notice>
+  );
+}
