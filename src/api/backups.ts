@@ -184,8 +184,10 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
       config,
     },
     async (request) => {
-      uploaded.require(request.body.upload_id);
-      uploaded.drop();
+      await thread.alone(async () => {
+        uploaded.require(request.body.upload_id);
+        uploaded.drop();
+      });
       return { status: 'success' as const, message: 'Deleted Successfully' };
     },
   );
@@ -205,6 +207,8 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
     },
     async (request, reply) => {
       const { accountId, actor } = request;
+      // Also when whoever confirms it hangs up: a file that waits any longer would be a surprise at some later start.
+      const answered = new Promise((resolve) => reply.raw.once('close', resolve));
       await thread.alone(async () => {
         const { path: file, file_name: subject } = uploaded.require(request.body.upload_id);
         db.transaction(() => audit(db, { accountId, actor, action: 'restore_confirmed', subject }, clock.now()), {
@@ -213,7 +217,7 @@ export const backupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
         await thread.confirm(path, file, actor.name);
         uploaded.forget();
       });
-      reply.raw.once('close', restart);
+      void answered.then(restart);
       return { status: 'success' as const, message: 'Restored Successfully' };
     },
   );

@@ -1,5 +1,6 @@
 /** Restoring in the dashboard, on the real program: it starts again by itself on the backup, and a kill loses nothing. */
 import { readdirSync } from 'node:fs';
+import { connect as connectTo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
@@ -44,7 +45,17 @@ async function started(t: Test) {
   };
   const beside = () =>
     readdirSync(service.folder).filter((name) => !/^test\.db(-wal|-shm|-lock(-journal)?)?$/.test(name));
-  return { service, path, ask, upload, confirm, content, beside };
+  /** Confirms through the API, and hangs up as soon as it has asked. */
+  const confirmAndHangUp = (upload_id: string) => {
+    const { port, host } = new URL(service.origin);
+    const body = `upload_id=${upload_id}`;
+    const headers = { host, cookie, ...FROM_PAGE, 'content-length': body.length };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const type = 'content-type: application/x-www-form-urlencoded\r\n';
+    const socket = connectTo(Number(port), '127.0.0.1');
+    socket.end(`POST /api/backups/restore HTTP/1.1\r\n${lines.join('')}${type}\r\n${body}`, () => socket.destroy());
+  };
+  return { service, path, ask, upload, confirm, confirmAndHangUp, content, beside };
 }
 
 /** The cookie of an operator. */
@@ -88,6 +99,26 @@ t.test(
     );
   },
 );
+
+t.test('a confirmed restore is done at once, also when who confirmed it does not wait for the answer', async (t) => {
+  const { service, ask, upload, confirmAndHangUp, content, beside } = await started(t);
+  const bytes = await (await ask('/settings/backup/file')).arrayBuffer();
+  await service.upload(1, 'email\ncleo@example.org');
+  confirmAndHangUp(await upload(bytes));
+  await until(
+    async () => beside(),
+    (names) => names.some((name) => name.startsWith('test.db.before-restore-')),
+  );
+  await until(
+    () =>
+      fetch(`${service.origin}/healthz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    (isOk) => isOk,
+  );
+  t.strictSame(content(), { emails: ['ann@example.org', 'bob@example.org'], isHeld: true });
+});
 
 t.test('a kill while a backup is uploaded or waits for an answer changes nothing and leaves nothing', async (t) => {
   const { service, ask, upload, content, beside } = await started(t);

@@ -54,7 +54,9 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
   });
 
   app.post('/settings/backup/drop', async (request, reply) => {
-    await new ApiClient(app, request).send('POST', '/backups/upload/drop', { upload_id: field(request, 'upload_id') });
+    const fields = { upload_id: field(request, 'upload_id') };
+    const answer = await new ApiClient(app, request).send('POST', '/backups/upload/drop', fields);
+    if (answer.message === undefined) return show(request, reply, answer.status, refusalText(answer));
     return backTo(reply, 'backup', 'settings.done.backupDropped');
   });
 
