@@ -7,6 +7,7 @@ import { recordId } from '../database/ownership.ts';
 import { createDkimKeyInThreadPool } from '../delivery/mime/dkim.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
+import { inTurn } from '../http/account-share.ts';
 import { isOperatorsSession } from '../http/callers.ts';
 import { done, identifier, line } from '../http/requests/schemas.ts';
 import { type DkimKey, deleteDkimKey, insertDkimKey, listDkimKeys } from '../senders/dkim-keys.ts';
@@ -101,10 +102,11 @@ export const dkimRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
     awaitsRecord: boolean,
     check: (keys: readonly DkimKey[]) => void,
   ): Promise<void> {
-    check(listDkimKeys(db, domain));
-    const privateKey = await createDkimKeyInThreadPool();
-    db.transaction(
-      () => {
+    // A key takes a core for a moment: an account makes one after the other, so that asking often at once makes no more of them.
+    await inTurn(accountId, async () => {
+      check(listDkimKeys(db, domain));
+      const privateKey = await createDkimKeyInThreadPool();
+      const keep = () => {
         const keys = listDkimKeys(db, domain);
         check(keys);
         const now = clock.now();
@@ -112,9 +114,9 @@ export const dkimRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clo
         insertDkimKey(db, { domain, selector, privateKey, awaitsRecord }, now);
         const subject = `${selector}._domainkey.${domain}`;
         audit(db, { accountId, actor, action: 'dkim_key_made', subject }, now);
-      },
-      { behavior: 'immediate' },
-    );
+      };
+      db.transaction(keep, { behavior: 'immediate' });
+    });
   }
 };
 

@@ -1,5 +1,7 @@
 /** The DKIM keys of sender domains: who makes, changes and deletes them, which signs, and that the private key stays in the file. */
-import { createPublicKey } from 'node:crypto';
+import crypto, { createPublicKey } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { DkimKeys } from '../../src/delivery/mime/dkim-keys.ts';
 import { startApp } from '../support/app.ts';
@@ -132,4 +134,28 @@ t.test('only operators change and delete keys, and none of their private parts l
     ['dkim_key_made', app.db.prepare('SELECT user_id FROM senders LIMIT 1').pluck().get()],
     ['dkim_key_made', 1],
   ]);
+});
+
+t.test('however often a key is asked for at once, one is made', async (t) => {
+  const { app, addSender } = await started(t);
+  await addSender();
+  const { generateKeyPair } = crypto;
+  const make = promisify(generateKeyPair);
+  let made = 0;
+  const counting = Object.assign(() => undefined, {
+    [promisify.custom]: () => {
+      made++;
+      return make('rsa', { modulusLength: 2048 });
+    },
+  });
+  Object.assign(crypto, { generateKeyPair: counting });
+  syncBuiltinESMExports();
+  t.teardown(() => {
+    Object.assign(crypto, { generateKeyPair });
+    syncBuiltinESMExports();
+  });
+  const ask = () => app.one.call('POST', '/dkim/create', { form: { domain } });
+  const answers = await Promise.all(Array.from({ length: 10 }, ask));
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(409)]);
+  t.equal(made, 1);
 });
