@@ -59,7 +59,11 @@ function ask(url: URL): Promise<Answer> {
     const call = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
     const timer = setTimeout(() => call.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })), PATIENCE_MS);
     call.on('error', reject);
-    call.on('close', () => clearTimeout(timer));
+    call.on('close', () => {
+      clearTimeout(timer);
+      // After an answer that is none, such as 101, nothing else tells that it is over.
+      reject(new Error('the connection was closed without an answer'));
+    });
     call.on('response', (response) => {
       const certificate = response.socket instanceof TLSSocket ? certificateOf(response.socket) : null;
       response.on('error', reject);

@@ -52,6 +52,14 @@ t.test('only the service with the secrets of this database is taken for this one
   t.match(await look(''), { state: 'warn', found: 'PUBLIC_URL is not set' });
 });
 
+t.test('an answer that asks to go on in another protocol is a fault, and does not keep the look waiting', async (t) => {
+  const other = await startHttp(t, (_request, response) => {
+    response.writeHead(101, { connection: 'upgrade', upgrade: 'x' });
+    response.end();
+  });
+  t.match(await look(other), { state: 'fail', found: /closed without an answer/ });
+});
+
 t.test('whatever else answers is named in one short line, and is never shown', async (t) => {
   const hostile = await startHttp(t, (_request, response) => {
     response.writeHead(500);
