@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -26,6 +26,11 @@ import { insertDraft, markDraft, markLive } from './status.ts';
 
 export type Automation = typeof automations.$inferSelect;
 export type Schedule = typeof automationSchedules.$inferSelect;
+/** A schedule without its code, which can be megabytes; each of the two is as long as it is, in bytes. */
+export type ListedSchedule = Omit<Schedule, 'template_json' | 'template_html'> & {
+  json_size: number;
+  html_size: number;
+};
 
 export interface AutomationDeps {
   db: Db;
@@ -45,8 +50,24 @@ export function requireAutomation(db: Db, accountId: number, utr: unknown, text:
   return automation;
 }
 
-/** The schedules of an automation, one for each of its mails, in their order. */
-export function listSchedules(db: Db, automationId: number): Schedule[] {
+const { template_json, template_html, ...LISTED } = getTableColumns(automationSchedules);
+const SIZES = {
+  json_size: sql<number>`octet_length(${template_json})`,
+  html_size: sql<number>`octet_length(${template_html})`,
+};
+
+/** The schedules of an automation, one for each of its mails, in their order, without their code. */
+export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
+  return db
+    .select({ ...LISTED, ...SIZES })
+    .from(automationSchedules)
+    .where(eq(automationSchedules.automation_id, automationId))
+    .orderBy(asc(automationSchedules.position))
+    .all();
+}
+
+/** The schedules of an automation like `listSchedules`, with their code: for what needs it of all mails at once. */
+function listWholeSchedules(db: Db, automationId: number): Schedule[] {
   return db
     .select()
     .from(automationSchedules)
@@ -75,7 +96,7 @@ export function duplicateAutomation({ db, clock }: AutomationDeps, accountId: nu
     (tx) => {
       const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
       const id = insertDraft(db, { ...source, automation_name, utr, created_at: now, updated_at: now });
-      for (const { id: _id, ...schedule } of listSchedules(db, sourceId)) {
+      for (const { id: _id, ...schedule } of listWholeSchedules(db, sourceId)) {
         insertSchedule(tx, { ...schedule, automation_id: id, utr: randomUUID(), created_at: now, updated_at: now });
       }
     },
@@ -100,7 +121,7 @@ function requireReadiness(db: Db, accountId: number, utr: unknown) {
     throw conflict('A target is required to live automation');
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
   if (broken !== null) throw conflict(`The automation cannot go live: ${broken}`);
-  const mails = listSchedules(db, automation.id).map((schedule) => ({
+  const mails = listWholeSchedules(db, automation.id).map((schedule) => ({
     schedule,
     sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),
   }));

@@ -8,7 +8,7 @@ import { eq, sql } from 'drizzle-orm';
 import { ineligibilityReason, isLiveContact } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
 import { prepared } from '../database/prepared.ts';
-import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
+import { AUTOMATION_STATUS, automationSchedules, automations } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { isMember } from '../delivery/queue/automation-members.ts';
 import { NEXT_SCHEDULE, POSITION_BEFORE_UNSENT, WAIT_FOR_UNSENT } from '../delivery/queue/automation-waits.ts';
@@ -114,7 +114,7 @@ async function sendSchedule(
 /** Creates the mailing of a schedule that was added while live. If its content cannot be sent, the automation goes to draft. */
 async function createMissingMailing(deps: AutomationDeps, automationId: number, scheduleId: number) {
   const { db, clock } = deps;
-  const schedule = listSchedules(db, automationId).find(({ id }) => id === scheduleId);
+  const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, scheduleId)).get();
   const automation = db.select().from(automations).where(eq(automations.id, automationId)).get();
   if (schedule === undefined || automation === undefined) return null;
   const result = await freezeSchedule(deps, schedule);

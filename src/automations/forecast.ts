@@ -7,7 +7,7 @@ import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE } from '../database/schema/index.ts';
 import { waitMs } from '../delivery/queue/automation-waits.ts';
 import { SENTENCES } from '../sentences.ts';
-import { type Automation, listSchedules, type Schedule } from './automations.ts';
+import { type Automation, type ListedSchedule, listSchedules } from './automations.ts';
 import { ENROLLED_PERSON, OBSTACLE } from './enrolment.ts';
 
 export interface Forecast {
@@ -106,13 +106,13 @@ function hasPendingLeave(client: Database, { id }: Automation, addressId: number
   );
 }
 
-function dueAt({ waiting_since, position: place }: Enrolment, schedules: readonly Schedule[]): number {
+function dueAt({ waiting_since, position: place }: Enrolment, schedules: readonly ListedSchedule[]): number {
   return waiting_since + waitMs(schedules.find(({ position }) => position > place));
 }
 
 /** Mails up to the position `passed` with their progress; the later ones due from `due` on, each after the wait of its schedule. */
 function planMails(
-  schedules: readonly Schedule[],
+  schedules: readonly ListedSchedule[],
   passed: number,
   due: number | null,
   progress: ReadonlyMap<number, MailProgress>,

@@ -1,15 +1,20 @@
 /** An automation as it is composed: who enters, its mails in their order, and who is in it now. */
 import type { Db } from '../database/open.ts';
-import { changerName, contentSource } from '../single-sends/drafts.ts';
-import { type Automation, listSchedules, type Schedule } from './automations.ts';
+import { changerName, templateSource } from '../single-sends/drafts.ts';
+import { type Automation, type ListedSchedule, listSchedules } from './automations.ts';
 
 /** The mails of an automation in their order, without their templates. */
 export function seriesMails(db: Db, automation: Automation) {
   return listSchedules(db, automation.id).map(
-    ({ template_json, template_html, id: _, user_id, automation_id: __, position: ___, ...schedule }: Schedule) => ({
+    ({ json_size, html_size, id: _, user_id, automation_id: __, position: ___, ...schedule }: ListedSchedule) => ({
       ...schedule,
       tracking: schedule.tracking === 0 ? (0 as const) : (1 as const),
-      content: contentSource(db, { ...schedule, template_json, template_html }),
+      content:
+        json_size > 0
+          ? ('json' as const)
+          : html_size > 0
+            ? ('html' as const)
+            : templateSource(db, schedule.template_id),
       changed_by: changerName(db, { user_id, changed_by: schedule.changed_by }),
     }),
   );

@@ -155,7 +155,11 @@ export function contentSource(
   { template_id, template_json, template_html }: Pick<SingleSend, 'template_id' | 'template_json' | 'template_html'>,
 ): 'json' | 'html' | 'template' | 'none' {
   if (template_json) return 'json';
-  if (template_html) return 'html';
+  return template_html ? 'html' : templateSource(db, template_id);
+}
+
+/** Where the content of a mail without code of its own comes from. */
+export function templateSource(db: Db, template_id: number): 'template' | 'none' {
   const template = db
     .select({ is_blank: designTemplates.is_blank })
     .from(designTemplates)

@@ -1,5 +1,6 @@
 /** Changing automations while they are live: what is said is what happens, and each person stays in the series once. */
 import t from 'tap';
+import { listSchedules } from '../../src/automations/automations.ts';
 import { DAY, HOUR, mailsInBrief, withWelcomeSeries } from '../support/automations.ts';
 import { ACCEPTED, LATER, startSeries, startShop } from '../support/shop.ts';
 
@@ -58,6 +59,13 @@ t.test(
     t.strictSame(world.counts(), [{ state: 'finished', people: 2 }]);
   },
 );
+
+t.test('the mails of an automation are listed without their code, which can be megabytes each', async (t) => {
+  const { app } = await withWelcomeSeries(t);
+  const [mail] = listSchedules(app.drizzle, 1);
+  t.match(mail, { subject: 'one', json_size: 0, html_size: '<p>Hello ((first_name))</p>'.length });
+  t.notOk(mail && ('template_html' in mail || 'template_json' in mail));
+});
 
 t.test('after a reorder everybody gets what was ahead of them, in the new order, and nothing twice', async (t) => {
   const world = await withWaiting(t);
