@@ -5,6 +5,7 @@ import { connect, type Db, migrateAndSeed, schemaState } from '../database/open.
 import { copiedAt } from '../delivery/links/copies.ts';
 import { latestBeatAt } from '../delivery/queue/sending-hold.ts';
 import { sentence } from '../sentences.ts';
+import { findForeignPart } from './foreign-schema.ts';
 import { checkIntegrity } from './make-backup.ts';
 
 /** What a restore would bring back, and what it would lose. */
@@ -31,17 +32,26 @@ export interface Comparison {
  */
 export function openBackup(path: string, name: string): Db {
   const db = opened(path, name);
+  const problem = problemOf(db, name);
+  if (problem === null) return db;
+  db.$client.close();
+  throw new Error(problem);
+}
+
+/** Why a file cannot be restored, in one line; null where it can. The file's schema comes first, because the rest may run what is in it. */
+function problemOf(db: Db, file: string): string | null {
+  const damaged = (reason: string) => sentence('backup_damaged', { file, reason });
+  const tables = ['installation', 'accounts', 'contacts', 'mailings'];
   try {
-    const integrity = integrityOf(db);
-    if (integrity !== 'ok') throw new Error(sentence('backup_damaged', { file: name, reason: integrity }));
-    const tables = ['installation', 'accounts', 'contacts', 'mailings'];
-    if (!tables.every((table) => hasTable(db.$client, table)))
-      throw new Error(sentence('backup_foreign', { file: name }));
-    if (schemaState(db.$client) === 'newer') throw new Error(sentence('backup_newer', { file: name }));
-    return db;
+    if (!tables.every((table) => hasTable(db.$client, table))) return sentence('backup_foreign', { file });
+    if (schemaState(db.$client) === 'newer') return sentence('backup_newer', { file });
+    const foreign = findForeignPart(db.$client);
+    if (foreign !== null) return damaged(`${foreign} is not as Sendlark made it`);
+    const integrity = checkIntegrity(db);
+    return integrity === 'ok' ? null : damaged(integrity);
   } catch (error) {
-    db.$client.close();
-    throw error;
+    // A file can be too damaged for the checks.
+    return damaged(reasonOf(error));
   }
 }
 
@@ -98,15 +108,6 @@ function opened(path: string, name: string): Db {
         ? sentence('backup_foreign', { file: name })
         : sentence('backup_damaged', { file: name, reason: reasonOf(error) }),
     );
-  }
-}
-
-/** A file can be too damaged for the check. */
-function integrityOf(db: Db): string {
-  try {
-    return checkIntegrity(db);
-  } catch (error) {
-    return reasonOf(error);
   }
 }
 

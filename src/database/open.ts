@@ -14,7 +14,7 @@ import { seed } from './seed/seed.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };
 
-const MIGRATIONS = new URL('../../drizzle/', import.meta.url);
+export const MIGRATIONS = new URL('../../drizzle/', import.meta.url);
 const MIN_SQLITE = [3, 51, 3] as const;
 
 /**
@@ -37,6 +37,12 @@ export function connect(path: string): Db {
   if (found.join() !== 'wal,2,1')
     throw new Error(`The database refuses WAL, synchronous=FULL or foreign keys: ${path}`);
   assertVersion(String(client.prepare('SELECT sqlite_version()').pluck().get()));
+  addFunctions(client);
+  return drizzle(client);
+}
+
+/** Adds the SQL functions that the schema uses. */
+export function addFunctions(client: Database.Database): void {
   client.function('fold', { deterministic: true }, (text) => (typeof text === 'string' ? fold(text) : ''));
   client.function('picture_ids', { deterministic: true }, (text) =>
     findPictureIds(typeof text === 'string' ? text : ''),
@@ -51,7 +57,6 @@ export function connect(path: string): Db {
   client.function('reply_kind', { deterministic: true }, (reply) =>
     typeof reply === 'string' ? replyKind(reply) : '',
   );
-  return drizzle(client);
 }
 
 /** Like `new Database`, but when a file cannot be opened the Error names the file and the reason. */
