@@ -3,8 +3,9 @@
  * answered in English; a program compares codes, and the dashboard has each sentence in the reader's language.
  */
 
-import { CHECK_SENTENCES } from './check-sentences.ts';
-import { RELAY_SENTENCES } from './relay-sentences.ts';
+import { CHECK_SENTENCES } from './sentences/checks.ts';
+import { REFUSAL_SENTENCES } from './sentences/refusals.ts';
+import { RELAY_SENTENCES } from './sentences/relays.ts';
 
 /** By code. `{name}` stands for a value. What starts with a small letter follows “because” or a colon. */
 export const SENTENCES = {
@@ -117,55 +118,6 @@ export const SENTENCES = {
   column_unknown: 'Column not known: {name}',
   column_email: 'One column must be the email.',
 
-  // What the present state does not allow.
-  last_owner: 'The last owner of an account cannot be removed or become something else',
-  role_too_low: 'Your role, {role}, may not do this; it takes {required}',
-  operators_only: 'Only an owner of the first account may do this, signed in to the dashboard',
-  viewers_change_nothing: 'Viewers change nothing',
-  not_cancellable: 'Only a queued or running single send can be cancelled',
-  not_pausable: 'Only a running single send can be paused',
-  not_resumable: 'Only a paused single send can be resumed',
-  only_cancellable: 'The sender was deleted: the single send can only be cancelled',
-  not_retriable: 'Only a completed single send with failed recipients can be sent to them again',
-  not_changeable: 'A single send that is running or completed cannot be changed',
-  changed_meanwhile: 'It was changed in the meantime',
-  group_of_live: 'The unsubscribe group can be changed while the automation is paused.',
-  no_sender: 'It has no sender yet',
-  not_in_audience: 'Nobody this mail goes to has this address.',
-  pictures_many: 'An account can have {count} pictures: delete some first',
-  pictures_full: 'The pictures of an account can take {size} MiB together: delete some first',
-  picture_kept: 'The picture is the logo of your brand or in a saved block: take it out there first',
-  picture_used_once:
-    'The picture is used in a single send, a mail of an automation or a template: take it out there first',
-  picture_used:
-    'The picture is used in {count} single sends, mails of automations and templates: take it out there first',
-  picture_sent_once:
-    'The picture is in a mailing that was sent, and stays for the people who have that mail, even when the campaign is deleted',
-  picture_sent:
-    'The picture is in {count} mailings that were sent, and stays for the people who have those mails, even when the campaigns are deleted',
-  templates_many: 'An account can have {count} templates of its own: delete some first',
-  blocks_full: 'An account can keep {count} blocks, which take {size} MiB together: delete some first',
-  colour_wrong: '{name} is no colour such as #1d5b46.',
-  templates_full: 'The templates of an account can take {size} MiB together: delete some first',
-  action_ended: 'The action has ended',
-  action_not_ready: 'The action does not wait for a confirmation',
-  action_final: 'This action cannot be undone, or no longer',
-  too_many_actions: 'Too many actions are under way, try again when one of them has ended',
-  too_many_imports: 'Too many imports are under way, try again when one of them has ended',
-  too_many_templates: 'Too many templates are being worked on, try again in a moment',
-  too_many_sign_ins: 'Too many people are signing in at the moment, try again in a few seconds',
-  group_used:
-    'The group is used by {single_sends} single sends that are not finished and {automations} automations: choose another group there first',
-  dkim_present: 'Mail from {domain} is signed already. An operator of this installation can change its key.',
-  dkim_no_sender: 'A key takes a verified sender of that domain first',
-  dkim_none_to_change: 'The domain has no key yet',
-  dkim_one_waits: 'The next key of {domain} waits for its record already',
-  being_mailed: 'A mail to this person is just being sent: try again in a moment',
-  other_site: 'A page of another site asked for this',
-  not_found: 'Record Not Found',
-  database_busy: 'The database is busy, try again in a moment',
-  payload_too_large: 'Payload Too Large',
-
   // What a check of the installation found, and what to do.
   files_private: 'nobody but their owner can read them',
   files_open_one: 'others can read a file with personal data, keys and secrets',
@@ -227,6 +179,7 @@ export const SENTENCES = {
   alignment_none_cure: 'or make BOUNCE_DOMAIN a domain below {domain}.',
 
   ...CHECK_SENTENCES,
+  ...REFUSAL_SENTENCES,
   ...RELAY_SENTENCES,
 
   // The actor and subject of entries of the audit log.

@@ -9,15 +9,14 @@ const SRC = join(ROOT, 'src');
 /** Layers from the ground up. A file may import from its own layer and from those below it. */
 const LAYERS = [
   [
-    'check-sentences.ts',
     'clock.ts',
     'config.ts',
     'failure.ts',
     'field-errors.ts',
     'packed-content.ts',
     'picture-ids.ts',
-    'relay-sentences.ts',
     'reply-kind.ts',
+    'sentences',
     'sentences.ts',
     'thread-files.ts',
     'version.ts',

@@ -10,7 +10,7 @@ import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';
 import { customFields, dynamicContents } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
-import { notFound } from '../failure.ts';
+import { conflict, invalid, notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { sendList } from '../http/list-response.ts';
 import {
@@ -26,6 +26,8 @@ import {
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
 import { holdCampaignsUsingSegments } from '../senders/hold-campaigns.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
+import { countPlaceholderUses } from '../templates/placeholder-uses.ts';
 
 const tags = ['Fields'];
 
@@ -39,10 +41,13 @@ const FieldDefinition = Type.Object({
   updated_at: nullable(isoTimestampSchema()),
 });
 
+const fieldName = Type.String({ pattern: '^[A-Za-z0-9_]+$', maxLength: 255 });
 const CustomFieldBody = Type.Object({
-  field_name: Type.String({ pattern: '^[A-Za-z0-9_]+$', maxLength: 255 }),
+  field_name: fieldName,
   field_type: choice('text', 'number', 'datetime-local'),
 });
+
+const RenamedBody = Type.Object({ id: identifier('The custom field.'), field_name: fieldName });
 
 /** The most custom fields of an account. Every list, export and mail has to handle all of them for each contact. */
 const MAX_FIELDS = 1000;
@@ -88,12 +93,22 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
     },
   );
 
-  const isTaken = (name: string, accountId: number) =>
-    db
+  /** Whether a built-in field or another one of the account than `id` has this name. */
+  const isTaken = (name: string, accountId: number, id?: number) => {
+    const sameName = sql`lower(${customFields.field_name}) = ${name.toLowerCase()}`;
+    const found = db
       .select({ id: customFields.id })
       .from(customFields)
-      .where(and(eq(customFields.user_id, accountId), sql`lower(${customFields.field_name}) = ${name.toLowerCase()}`))
-      .get() !== undefined;
+      .where(and(eq(customFields.user_id, accountId), sameName))
+      .get();
+    return isReservedName(name) || (found !== undefined && found.id !== id);
+  };
+  /** Has segments with a rule about a deleted field of this name use the one that has it now; gives their ids. Call inside a transaction. */
+  const reviveRules = (accountId: number, field_name: string): number[] => {
+    const ids = reviveSegments(db, accountId, { field_name });
+    markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+    return ids;
+  };
 
   app.post(
     '/custom-fields/save',
@@ -107,8 +122,7 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
           );
           if (fields >= MAX_FIELDS)
             errors.add('field_name', `An account may not have more than ${MAX_FIELDS} custom fields.`);
-          if (isReservedName(field_name) || isTaken(field_name, accountId))
-            errors.add('field_name', messages.taken('field_name'));
+          if (isTaken(field_name, accountId)) errors.add('field_name', messages.taken('field_name'));
         }),
       },
     },
@@ -119,15 +133,63 @@ export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, cl
           tx.insert(customFields)
             .values({ ...request.body, user_id: request.accountId, created_at: now, updated_at: now })
             .run();
-          const ids = reviveSegments(db, request.accountId, request.body);
-          markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
-          return ids;
+          return reviveRules(request.accountId, request.body.field_name);
         },
         { behavior: 'immediate' },
       );
       await recomputeSoon(db, revived, clock);
       wake();
       return { status: 'success' as const, message: 'Added Successfully' };
+    },
+  );
+
+  app.post(
+    '/custom-fields/update',
+    {
+      schema: {
+        tags,
+        summary: 'Rename a field of your own (addition)',
+        description:
+          'Refused with 409 while single sends that are not finished, automations, templates or saved blocks have its placeholder, or segments a rule about it. The values stay; mails that were sent no longer show them in the browser.',
+        body: RenamedBody,
+        response: done,
+      },
+      config: {
+        check: check(RenamedBody, ({ id, field_name }, errors, { accountId }) => {
+          if (field_name !== undefined && isTaken(field_name, accountId, recordId(id)))
+            errors.add('field_name', messages.taken('field_name'));
+        }),
+      },
+    },
+    async ({ accountId, body: { id: given, field_name } }) => {
+      const id = recordId(given);
+      const requireField = () => {
+        const field = db
+          .select()
+          .from(customFields)
+          .where(ownedRecord(customFields, id, accountId))
+          .get();
+        if (field === undefined) throw notFound();
+        return field;
+      };
+      const before = requireField().field_name;
+      if (before === field_name) return { status: 'success' as const, message: 'Updated Successfully' };
+      const placeholders = await countPlaceholderUses(db.$client, accountId, before);
+      const updated_at = isoTimestamp(clock.now());
+      const revived = db.transaction(
+        (tx) => {
+          if (requireField().field_name !== before) throw conflict(SENTENCES.changed_meanwhile);
+          const uses = { ...placeholders, segments: segmentsWithField(db, accountId, id).length };
+          if (Object.values(uses).some((count) => count > 0)) throw conflict(sentence('field_used', uses));
+          if (isTaken(field_name, accountId, id)) throw invalid('field_name', messages.taken('field_name'));
+          tx.update(customFields).set({ field_name, updated_at }).where(eq(customFields.id, id)).run();
+          return reviveRules(accountId, field_name);
+        },
+        { behavior: 'immediate' },
+      );
+      await recomputeSoon(db, revived, clock);
+      wake();
+      return { status: 'success' as const, message: 'Updated Successfully' };
     },
   );
 

@@ -20,7 +20,7 @@ import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, notFound } from '../failure.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import { createScheduleMailing } from './schedule-mailings.ts';
 import { insertDraft, markDraft, markLive } from './status.ts';
 
@@ -116,16 +116,15 @@ export async function setLive(deps: AutomationActionDeps, accountId: number, utr
 /** The automation and its mails, with their senders. Throws 409 when it cannot go live for any reason other than their content. */
 function requireReadiness(db: Db, accountId: number, utr: unknown) {
   const automation = requireAutomation(db, accountId, utr, 'Record not found');
-  if (automation.unsubscribe_group_id === '0') throw conflict('Unsubscribe group require to live automation');
-  if (automation.automation_for === 0 || !targetExists(db, automation))
-    throw conflict('A target is required to live automation');
+  if (automation.unsubscribe_group_id === '0') throw conflict(SENTENCES.live_no_group);
+  if (automation.automation_for === 0 || !targetExists(db, automation)) throw conflict(SENTENCES.live_no_target);
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
-  if (broken !== null) throw conflict(`The automation cannot go live: ${broken}`);
+  if (broken !== null) throw conflict(sentence('live_no_segment', { problem: broken }));
   const mails = listWholeSchedules(db, automation.id).map((schedule) => ({
     schedule,
     sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),
   }));
-  if (mails.length === 0) throw conflict('At least one mail is required to live automation');
+  if (mails.length === 0) throw conflict(SENTENCES.live_no_mail);
   return { automation, mails };
 }
 
@@ -138,7 +137,8 @@ async function trySetLive(deps: AutomationActionDeps, accountId: number, utr: un
   const frozen = new Map<Schedule, Frozen>();
   for (const { schedule } of before.mails) {
     const result = await freezeSchedule(deps, schedule);
-    if ('problem' in result) throw conflict(`The mail "${schedule.subject}" cannot go live: ${result.problem}`);
+    if ('problem' in result)
+      throw conflict(sentence('live_mail_broken', { subject: schedule.subject, problem: result.problem }));
     frozen.set(schedule, result);
   }
   const now = clock.now();

@@ -9,7 +9,7 @@ import { AUTOMATION_STATUS, automationSchedules, automations } from '../database
 import type { Frozen } from '../delivery/content/freeze.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import { closeVersion } from '../templates/mail-content.ts';
 import {
   type Automation,
@@ -272,6 +272,6 @@ function publish(
   now: string,
 ): void {
   if (automation.status !== AUTOMATION_STATUS.live || frozen === null) return;
-  if ('problem' in frozen) throw conflict(`The automation is live and cannot send this: ${frozen.problem}`);
+  if ('problem' in frozen) throw conflict(sentence('live_change_broken', frozen));
   createScheduleMailing(db, automation, schedule, frozen, now);
 }

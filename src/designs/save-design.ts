@@ -12,7 +12,7 @@ import {
 } from '../database/schema/index.ts';
 import { conflict, notFound } from '../failure.ts';
 import type { MailContent } from '../packed-content.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import type { SingleSendActionDeps } from '../single-sends/actions.ts';
 import { changeUnsent } from '../single-sends/status.ts';
 import { changeTemplate, requireTemplate, templateCodes } from '../templates/own-templates.ts';
@@ -99,7 +99,7 @@ async function saveSchedule(
       const before = read();
       const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
       if (automation?.status === AUTOMATION_STATUS.live) {
-        if ('problem' in frozen) throw conflict(`The automation is live and cannot send this: ${frozen.problem}`);
+        if ('problem' in frozen) throw conflict(sentence('live_change_broken', frozen));
         createScheduleMailing(db, automation, schedule, frozen, now);
       }
       tx.update(automationSchedules)

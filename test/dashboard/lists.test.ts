@@ -61,6 +61,25 @@ t.test('a custom field is added and deleted after a question in numbers', async 
   t.equal((await open('/settings/fields/1')).status, 404);
 });
 
+t.test(
+  'a custom field is renamed, unless something uses it: then the page says what, in the reader’s language',
+  async (t) => {
+    const app = await startWithFields(t);
+    const { open, send } = visitor(app, 'editor');
+    const wrong = await send('/settings/fields/1', { field_name: 'Größe' });
+    t.equal(wrong.statusCode, 422);
+    t.match(wrong.payload, 'value="Größe"');
+    t.match(wrong.payload, 'id="field_name-problem"');
+    t.equal((await send('/settings/fields/1', { field_name: 'spare time' })).statusCode, 303);
+    t.match((await open('/settings/fields')).text, '((spare_time))');
+    await storeSegment(app, ['points', 'is', '7']);
+    const refused = await send('/settings/fields/2', { field_name: 'score' });
+    t.equal(refused.statusCode, 409);
+    t.match(refused.payload, 'saved blocks (0) and segments (1)');
+    t.match(refused.payload, 'value="score"');
+  },
+);
+
 t.test('an unsubscribe group is added, changed and deleted', async (t) => {
   const app = await startWithFields(t);
   const { open, send } = visitor(app, 'editor');
@@ -112,6 +131,7 @@ t.test('a viewer sees lists without forms, and another account finds none of the
   for (const path of [
     '/settings/types/1',
     '/settings/types/1/delete',
+    '/settings/fields/1',
     '/settings/fields/1/delete',
     '/left/groups/1/edit',
   ]) {

@@ -1,6 +1,6 @@
 /**
- * Saves a form of composing a few seconds after the last change, and before a link is followed; shows what the service then knows anew;
- * and makes placeholders buttons that put themselves into a field. The form is saved on submit without it.
+ * Saves a form of composing a few seconds after the last change, and before a link is followed, and shows what the service then knows
+ * anew. The form is saved on submit without it.
  */
 import { isInUse } from './parts/read-page.ts';
 
@@ -27,7 +27,6 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="autos
   const form = island.querySelector<HTMLFormElement>('form[data-autosave]');
   if (form !== null) keepSaved(form, JSON.parse(island.dataset.props ?? '{}'));
 }
-offerPlaceholders();
 
 function keepSaved(form: HTMLFormElement, texts: Texts): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -134,29 +133,4 @@ function refresh(form: HTMLFormElement, page: Document): void {
     const present = form.querySelector<HTMLInputElement>(`input[name="${name}"]`);
     if (fresh !== null && present !== null) present.value = fresh.value;
   }
-}
-
-function offerPlaceholders(): void {
-  let field: HTMLInputElement | null = document.querySelector('input[data-takes-placeholders]');
-  document.addEventListener('focusin', ({ target }) => {
-    if (target instanceof HTMLInputElement && target.dataset.takesPlaceholders !== undefined) field = target;
-  });
-  for (const list of document.querySelectorAll<HTMLElement>('[data-insert-label]')) {
-    for (const code of list.querySelectorAll('code')) {
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.className = 'quiet';
-      button.setAttribute('aria-label', (list.dataset.insertLabel ?? '').replace('{name}', code.textContent));
-      button.addEventListener('click', () => field !== null && insert(field, code.textContent));
-      code.replaceWith(button);
-      button.append(code);
-    }
-  }
-}
-
-function insert(field: HTMLInputElement, text: string): void {
-  const from = field.selectionStart ?? field.value.length;
-  field.setRangeText(text, from, field.selectionEnd ?? from, 'end');
-  field.dispatchEvent(new Event('input', { bubbles: true }));
-  field.focus();
 }

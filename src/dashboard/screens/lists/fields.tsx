@@ -1,4 +1,4 @@
-/** Custom fields: what the account knows about people beyond the fields that everybody has. Add and delete them. */
+/** Custom fields: what the account knows about people beyond the fields that everybody has. Add, rename and delete them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../../failure.ts';
 import { READ } from '../../../http/pages/layout.ts';
@@ -29,6 +29,12 @@ interface Given {
   problems?: Problems;
 }
 
+/** What a form to rename a field was sent with. */
+interface Sent {
+  name?: string;
+  problems?: Problems;
+}
+
 const TYPES = ['text', 'number', 'datetime-local'] as const;
 
 export async function fieldScreens(app: FastifyInstance): Promise<void> {
@@ -44,24 +50,37 @@ export async function fieldScreens(app: FastifyInstance): Promise<void> {
 
   app.post('/settings/fields', async (request, reply) => {
     requireEditor(request);
-    const [name, type] = [field(request, 'field_name').trim().replaceAll(' ', '_'), field(request, 'field_type')];
+    const [name, type] = [nameIn(request), field(request, 'field_type')];
     const fields = { field_name: name, field_type: type };
     const answer = await new ApiClient(app, request).send('POST', '/custom-fields/save', fields);
     if (answer.message !== undefined) return backTo(reply, 'fields', 'settings.done.fieldAdded');
     return show(request, reply.code(answer.status), { name, type, problems: problemsOf(answer, 'field_name') });
   });
 
+  const showOne = async (request: FastifyRequest<ById>, reply: FastifyReply, sent: Sent = {}) => {
+    const api = new ApiClient(app, request);
+    const { uses } = await api.get<{ uses: FieldUses }>('/custom-fields/uses', { id: request.params.id });
+    const one = (await readFields(api)).find(({ id }) => String(id) === request.params.id);
+    if (one === undefined) throw notFound();
+    return sendSettings(request, reply, 'fields', <OneField {...{ one, uses, ...sent }} />);
+  };
+
   app.route<ById>({
     method: READ,
     url: '/settings/fields/:id',
     handler: async (request, reply) => {
       requireEditor(request);
-      const api = new ApiClient(app, request);
-      const { uses } = await api.get<{ uses: FieldUses }>('/custom-fields/uses', { id: request.params.id });
-      const one = (await readFields(api)).find(({ id }) => String(id) === request.params.id);
-      if (one === undefined) throw notFound();
-      return sendSettings(request, reply, 'fields', <OneField one={one} uses={uses} />);
+      return showOne(request, reply);
     },
+  });
+
+  app.post<ById>('/settings/fields/:id', async (request, reply) => {
+    requireEditor(request);
+    const name = nameIn(request);
+    const fields = { id: request.params.id, field_name: name };
+    const answer = await new ApiClient(app, request).send('POST', '/custom-fields/update', fields);
+    if (answer.message !== undefined) return backTo(reply, 'fields', 'settings.done.fieldRenamed');
+    return showOne(request, reply.code(answer.status), { name, problems: problemsOf(answer, 'field_name') });
   });
 
   app.post<ById>('/settings/fields/:id/delete', async (request, reply) => {
@@ -70,6 +89,11 @@ export async function fieldScreens(app: FastifyInstance): Promise<void> {
     await new ApiClient(app, request).send('DELETE', `/custom-fields/delete?${query}`);
     return backTo(reply, 'fields', 'settings.done.fieldDeleted');
   });
+}
+
+/** The name in a form that was sent; people write spaces. */
+function nameIn(request: FastifyRequest): string {
+  return field(request, 'field_name').trim().replaceAll(' ', '_');
 }
 
 function Fields({ fields, canChange, given }: { fields: readonly CustomField[]; canChange: boolean; given: Given }) {
@@ -131,7 +155,7 @@ function Fields({ fields, canChange, given }: { fields: readonly CustomField[]; 
   );
 }
 
-function OneField({ one, uses }: { one: CustomField; uses: FieldUses }) {
+function OneField({ one, uses, name = one.field_name, problems }: { one: CustomField; uses: FieldUses } & Sent) {
   const language = useLanguage();
   const label = fieldLabel(language, one.field_name);
   return (
@@ -139,7 +163,20 @@ function OneField({ one, uses }: { one: CustomField; uses: FieldUses }) {
       <p>
         {language.say(`fields.kind.${one.field_type}`)} · <code>{`((${one.field_name}))`}</code>
       </p>
-      <p class="quiet-text">{language.say('fields.fixed')}</p>
+      <form method="post" action={`/settings/fields/${one.id}`} class="narrow">
+        <TextField
+          name="field_name"
+          label={language.say('segments.name')}
+          hint={language.say('fields.name.hint')}
+          value={name}
+          maxLength={255}
+          autocomplete="off"
+          required
+          problems={problems}
+        />
+        <p class="quiet-text">{language.say('fields.rename.about')}</p>
+        <Button>{language.say('fields.rename')}</Button>
+      </form>
       <div class="buttons">
         <Confirm
           id="delete-field"

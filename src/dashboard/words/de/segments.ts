@@ -131,6 +131,7 @@ export const segments: Translation<typeof english> = {
   'settings.done.typeRenamed': 'Der Kontakttyp hat einen neuen Namen.',
   'settings.done.typeDeleted': 'Der Kontakttyp und seine Personen sind gelöscht.',
   'settings.done.fieldAdded': 'Das Feld ist hinzugefügt.',
+  'settings.done.fieldRenamed': 'Das Feld ist umbenannt.',
   'settings.done.fieldDeleted': 'Das Feld ist gelöscht.',
   'types.none.title': 'Noch keine Kontakttypen',
   'types.none.text': 'Ein Kontakttyp ist eine Liste von Personen, zum Beispiel Leser oder Kunden.',
@@ -158,7 +159,9 @@ export const segments: Translation<typeof english> = {
   'fields.kind.number': 'Zahl',
   'fields.kind.datetime-local': 'Datum',
   'fields.inMails': 'In Mails',
-  'fields.fixed': 'Name und Art lassen sich nicht ändern, weil Mails und Importe das Feld an seinem Namen erkennen.',
+  'fields.rename': 'Umbenennen',
+  'fields.rename.about':
+    'Der Name lässt sich ändern, solange ihn keine unfertige Mail, keine Vorlage, kein aufgehobener Baustein und kein Segment verwendet. Der Inhalt des Feldes bleibt. Gesendete Mails zeigen ihn im Browser nicht mehr, und Dateien für den Import brauchen den neuen Namen. Die Art lässt sich nicht ändern.',
   'fields.delete': 'Feld löschen',
   'fields.delete.title': '„{name}“ löschen?',
   'fields.delete.values':

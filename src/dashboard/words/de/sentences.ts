@@ -1,6 +1,7 @@
 /** German: the sentences with which the service says why something was not done or what it found, by their code. */
 import type { SentenceCode } from '../../../sentences.ts';
 import { checkSentences } from './check-sentences.ts';
+import { refusalSentences } from './refusal-sentences.ts';
 import { relaySentences } from './relay-sentences.ts';
 
 export const sentences: Readonly<Record<SentenceCode, string>> = {
@@ -113,56 +114,6 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   column_unknown: 'Unbekannte Spalte: {name}',
   column_email: 'Eine Spalte muss die E-Mail-Adresse sein.',
 
-  last_owner: 'Der letzte Inhaber eines Kontos kann nicht entfernt werden und keine andere Rolle bekommen',
-  role_too_low: 'Ihre Rolle erlaubt das nicht',
-  operators_only: 'Das darf nur ein Inhaber des ersten Kontos, der im Dashboard angemeldet ist',
-  viewers_change_nothing: 'Leser ändern nichts',
-  not_cancellable: 'Nur ein geplantes oder laufendes Mailing kann abgebrochen werden',
-  not_pausable: 'Nur ein laufendes Mailing kann pausiert werden',
-  not_resumable: 'Nur ein pausiertes Mailing kann fortgesetzt werden',
-  only_cancellable: 'Der Absender wurde gelöscht: Das Mailing kann nur noch abgebrochen werden',
-  not_retriable:
-    'Nur ein abgeschlossenes Mailing, bei dem der Versand an einige fehlschlug, kann ihnen erneut gesendet werden',
-  not_changeable: 'Ein laufendes oder abgeschlossenes Mailing kann nicht geändert werden',
-  changed_meanwhile: 'Es wurde inzwischen geändert',
-  group_of_live: 'Die Abmeldegruppe lässt sich ändern, solange die Automation pausiert ist.',
-  no_sender: 'Es hat noch keinen Absender',
-  not_in_audience: 'Niemand, an den diese Mail geht, hat diese Adresse.',
-  pictures_many: 'Ein Konto kann {count} Bilder haben. Löschen Sie zuerst einige.',
-  pictures_full: 'Die Bilder eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
-  picture_kept:
-    'Das Bild ist das Logo Ihrer Marke oder in einem aufgehobenen Baustein. Nehmen Sie es dort zuerst heraus.',
-  picture_used_once:
-    'Das Bild wird in einem Mailing, einer Mail einer Automation oder einer Vorlage verwendet. Nehmen Sie es dort zuerst heraus.',
-  picture_used:
-    'Das Bild wird in {count} Mailings, Mails von Automationen und Vorlagen verwendet. Nehmen Sie es dort zuerst heraus.',
-  picture_sent_once:
-    'Das Bild steht in einem Mailing, das gesendet wurde. Es bleibt für alle, die diese Mail haben, auch wenn Sie das Mailing löschen.',
-  picture_sent:
-    'Das Bild steht in {count} Mailings, die gesendet wurden. Es bleibt für alle, die diese Mails haben, auch wenn Sie die Mailings löschen.',
-  templates_many: 'Ein Konto kann {count} eigene Vorlagen haben. Löschen Sie zuerst einige.',
-  blocks_full: 'Ein Konto kann {count} Bausteine aufheben, die zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
-  colour_wrong: '{name} ist keine Farbe wie #1d5b46.',
-  templates_full: 'Die Vorlagen eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
-  action_ended: 'Die Aktion ist beendet',
-  action_not_ready: 'Die Aktion wartet nicht auf eine Bestätigung',
-  action_final: 'Diese Aktion lässt sich nicht oder nicht mehr rückgängig machen',
-  too_many_actions: 'Es laufen zu viele Aktionen. Versuchen Sie es noch einmal, wenn eine davon beendet ist',
-  too_many_imports: 'Es laufen zu viele Importe. Versuchen Sie es noch einmal, wenn einer davon beendet ist',
-  too_many_templates: 'Es werden gerade zu viele Vorlagen bearbeitet. Versuchen Sie es gleich noch einmal',
-  too_many_sign_ins: 'Es melden sich gerade zu viele an. Versuchen Sie es in einigen Sekunden noch einmal',
-  group_used:
-    'Die Gruppe verwenden noch nicht fertige Mailings ({single_sends}) und Automationen ({automations}): Wählen Sie dort zuerst eine andere',
-  dkim_present: 'Mails von {domain} werden schon signiert. Den Schlüssel wechselt, wer diese Installation betreibt.',
-  dkim_no_sender: 'Für einen Schlüssel muss zuerst ein Absender dieser Domain bestätigt sein',
-  dkim_none_to_change: 'Die Domain hat noch keinen Schlüssel',
-  dkim_one_waits: 'Der nächste Schlüssel von {domain} wartet schon auf seinen Eintrag',
-  being_mailed: 'An diese Person wird gerade eine Mail gesendet: Versuchen Sie es gleich noch einmal',
-  other_site: 'Eine Seite einer anderen Website hat das verlangt',
-  not_found: 'Den Eintrag gibt es nicht',
-  database_busy: 'Die Datenbank ist ausgelastet. Versuchen Sie es gleich noch einmal',
-  payload_too_large: 'Die Anfrage ist zu groß',
-
   files_private: 'Nur ihr Inhaber kann sie lesen',
   files_open_one: 'Andere können eine Datei mit personenbezogenen Daten, Schlüsseln und Geheimnissen lesen',
   files_open: 'Andere können {count} Dateien mit personenbezogenen Daten, Schlüsseln und Geheimnissen lesen',
@@ -199,6 +150,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Mails warten und werden von selbst noch einmal versucht. Die Ursache findet der Test unter Einstellungen, Versand.',
 
   ...checkSentences,
+  ...refusalSentences,
   ...relaySentences,
 
   dns_silent: 'Das DNS antwortet nicht ({code})',

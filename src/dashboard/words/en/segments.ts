@@ -126,6 +126,7 @@ export const segments = {
   'settings.done.typeRenamed': 'The contact type has a new name.',
   'settings.done.typeDeleted': 'The contact type and its people are deleted.',
   'settings.done.fieldAdded': 'The field is added.',
+  'settings.done.fieldRenamed': 'The field is renamed.',
   'settings.done.fieldDeleted': 'The field is deleted.',
   'types.none.title': 'No contact types yet',
   'types.none.text': 'A contact type is a list of people, such as readers or customers.',
@@ -151,7 +152,9 @@ export const segments = {
   'fields.kind.number': 'Number',
   'fields.kind.datetime-local': 'Date',
   'fields.inMails': 'In mails',
-  'fields.fixed': 'Name and kind cannot be changed, since mails and imports know the field by its name.',
+  'fields.rename': 'Rename',
+  'fields.rename.about':
+    'A name can be changed while no mail that is not finished, template, saved block or segment uses it. What the field holds stays. Mails that were sent no longer show it in the browser, and files to import need the new name. The kind cannot be changed.',
   'fields.delete': 'Delete the field',
   'fields.delete.title': 'Delete “{name}”?',
   'fields.delete.values': 'What it holds about people is deleted, and mails that show it show nothing there.',

@@ -11,6 +11,13 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   held_missed_time: 'Missed its time by {minutes} min: {cause}',
   group_used:
     'Mailings that are not finished ({single_sends}) and automations ({automations}) use the group: choose another one there first',
+  field_used:
+    'The field is used by mailings that are not finished ({single_sends}), automations ({automations}), templates ({templates}), saved blocks ({blocks}) and segments ({segments}): take it out there first',
+  live_no_group: 'Choose an unsubscribe group first',
+  live_no_target: 'Choose first whom the automation is for',
+  live_no_mail: 'Add a mail first',
+  live_no_segment: 'The automation cannot be started: {problem}',
+  live_mail_broken: 'With the mail “{subject}” the automation cannot be started: {problem}',
   dkim_none_cure: 'Unless your relay signs: make a key for {domain} here.',
   dkim_make: 'Make a DKIM key for {domain},',
   not_cancellable: 'Only a scheduled or running mailing can be cancelled',

@@ -4,6 +4,7 @@ import { READ } from '../../../../http/pages/layout.ts';
 import { ApiClient } from '../../../api-client.ts';
 import { LinkButton } from '../../../components/button.tsx';
 import { type Problems, TextField } from '../../../components/field.tsx';
+import { Island } from '../../../components/island.tsx';
 import { Card } from '../../../components/surface.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { withQuery } from '../../../with-query.ts';
@@ -146,19 +147,21 @@ export function Hints({ subject, preheader }: { subject: string; preheader: stri
 export function Placeholders({ names }: { names: readonly string[] }) {
   const language = useLanguage();
   return (
-    <details class="placeholders">
-      <summary>{language.say('compose.placeholders')}</summary>
-      <p class="small quiet-text">{language.say('compose.placeholders.about')}</p>
-      <ul data-insert-label={language.fill('compose.placeholders.insert', {})}>
-        {names.map((name) => (
-          <li key={name}>
-            <code>
-              ((<bdi>{name}</bdi>))
-            </code>
-          </li>
-        ))}
-      </ul>
-    </details>
+    <Island name="placeholders">
+      <details class="placeholders">
+        <summary>{language.say('compose.placeholders')}</summary>
+        <p class="small quiet-text">{language.say('compose.placeholders.about')}</p>
+        <ul data-insert-label={language.fill('compose.placeholders.insert', {})}>
+          {names.map((name) => (
+            <li key={name}>
+              <code>
+                ((<bdi>{name}</bdi>))
+              </code>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </Island>
   );
 }
 
