@@ -26,6 +26,7 @@ const NO_SCREENS = new Map([
   ['/templates/:id/mail', 'a frame within its screen'],
   ['/templates/:id/design', 'a frame around the designer, which has tests of its own'],
   ['/versions/:utr/:id/mail', 'a frame within its screen'],
+  ['/settings/backup/file', 'a file to save'],
   ['/outbox/:id/html', 'a frame within its screen'],
 ]);
 

@@ -2,12 +2,13 @@
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { startApp, type TestApp } from '../../support/app.ts';
+import { mustSucceed } from '../../support/campaign.ts';
 import { fillAccount, type Naming } from '../../support/dashboard/filled-account.ts';
 import { fillDrafts } from '../../support/dashboard/filled-drafts.ts';
 import { fillMailings } from '../../support/dashboard/filled-mailings.ts';
 import { fillRest } from '../../support/dashboard/filled-rest.ts';
 import { gallery } from '../../support/dashboard/gallery.tsx';
-import { addPerson, cookieOf } from '../../support/people.ts';
+import { addPerson, callerOf, cookieOf } from '../../support/people.ts';
 import type { Screen } from './screens.ts';
 
 export interface WalkedService {
@@ -30,8 +31,12 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
     // Last, because the background would end the mailing that is shown while it is under way.
     ...(await fillMailings(t, app)),
   };
+  const ada = addPerson(app, 'owner', { name: 'Ada' });
+  const relay = { name: naming('Main relay'), host: '127.0.0.1', port: 1, security: 'none' };
+  const added = await mustSucceed(t, callerOf(app, ada))('/relays/save', relay);
+  records.relay = String((added as { id: number }).id);
   const cookies = {
-    filled: cookieOf(app, addPerson(app, 'owner', { name: 'Ada' }), 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'),
+    filled: cookieOf(app, ada, 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'),
     empty: cookieOf(app, addPerson(app, 'owner', { name: 'Grace', accountId: 2 })),
   };
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });
