@@ -77,7 +77,8 @@ export async function fuzz(app: TestApp, { cases, seed }: { cases: number; seed:
 }
 
 function constructiveFirst(operations: Operation[]): Operation[] {
-  const isDeletion = ({ method, path }: Operation) => method === 'DELETE' || path.endsWith('bulk-delete');
+  const isDeletion = ({ method, path }: Operation) =>
+    method === 'DELETE' || /(bulk-delete|schedule\/remove)$/.test(path);
   return [...operations.filter((one) => !isDeletion(one)), ...operations.filter(isDeletion)];
 }
 

@@ -167,6 +167,13 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     },
     async renew({ path }) {
       if (path.endsWith('/release')) holdSending(app.db, 'Held');
+      // An earlier operation has added a mail to the automation.
+      if (path.endsWith('/schedule/reorder')) {
+        const { automation_schedules } = await ask('GET', '/automations/schedule', {
+          query: { utr: world.automations[0] },
+        });
+        account.records.ordered = automation_schedules.map(({ utr }: { utr: string }) => utr);
+      }
       if (!USING_BACKUP.test(path)) return;
       const file = { filename: 'backup.db', content: backup.rawPayload };
       const { body } = await operator.call('POST', '/backups/upload', { multipart: [['file', file]] });
@@ -268,11 +275,11 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'domain') return records[path.endsWith('/rotate') ? 'signed' : 'unsigned']?.[0];
   if (name === 'recipient_id') return [`contacts_${pick('contactTypes')}`];
   if (name === 'automation_for') return `contacts_${pick('contactTypes')}`;
-  if (name === 'mails') return [...(records.schedules ?? [])];
+  if (name === 'mails') return records.ordered;
   if (name === 'before') return pick('schedules');
   if (name === 'exclude_specific_recipient_id') return [`segments_${pick('segments')}`];
   // An earlier operation's example has unsubscribed the address that the document shows.
-  if (name === 'email_address' && path.endsWith('/send/test')) return 'tester@example.net';
+  if (name === 'email_address' && /(send|schedule)\/test$/.test(path)) return 'tester@example.net';
   if (UNIQUE.has(name)) return `${unique++}${String(example)}`.replace(/^(\d+)(.*_.*)$/, '$2_$1');
   const kind = NAMED[name] ?? NAMED_BY_PATH.find(([end]) => end.test(path))?.[1] ?? '';
   // Nobody answers there, so that the test of a relay ends at once.
