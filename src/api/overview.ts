@@ -141,13 +141,17 @@ export const overviewRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   );
 };
 
+/** Whether the mail `s` has code of its own, or a template that is not the blank one. */
+const hasContent = `(ifnull(s.template_json, '') <> '' OR ifnull(s.template_html, '') <> ''
+  OR EXISTS (SELECT 1 FROM design_templates t WHERE t.id = s.template_id AND t.is_blank = 0))`;
+
 function readSetup({ db, config }: Deps, accountId: number): Static<typeof Setup> {
   const { $client: client } = db;
   const counts = client
     .prepare<{ account: number }, Pick<Static<typeof Setup>, 'contacts' | 'has_design' | 'has_sent'>>(`
       SELECT (SELECT ifnull(sum(contacts_count), 0) FROM contact_types WHERE user_id = @account AND deleted_at IS NULL) AS contacts,
-        EXISTS (SELECT 1 FROM single_sends WHERE user_id = @account)
-          OR EXISTS (SELECT 1 FROM automation_schedules WHERE user_id = @account) AS has_design,
+        EXISTS (SELECT 1 FROM single_sends s WHERE user_id = @account AND ${hasContent})
+          OR EXISTS (SELECT 1 FROM automation_schedules s WHERE user_id = @account AND ${hasContent}) AS has_design,
         EXISTS (SELECT 1 FROM mailings INDEXED BY mailings_user
           WHERE user_id = @account AND owner_kind IN ('single', 'schedule') AND triggered > 0) AS has_sent`)
     .get({ account: accountId });

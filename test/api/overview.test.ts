@@ -39,6 +39,15 @@ t.test('a new account has nothing, and thirty empty days up to today', async (t)
   t.ok(health.free_bytes > 0);
 });
 
+t.test('a draft counts as a mail that was made once it has content', async (t) => {
+  const { one } = await startApp(t);
+  const draft = await mustSucceed(t, one)('/single/send/draft', { single_send_name: 'Autumn' });
+  t.equal((await overview(t, one)).setup.has_design, 0);
+  const { utr } = draft as { utr: string };
+  await mustSucceed(t, one)('/single/send/save', { utr, template_id: 2 });
+  t.equal((await overview(t, one)).setup.has_design, 1);
+});
+
 t.test('what was set up and sent shows, to its own account only', async (t) => {
   const app = await startApp(t);
   const { utr } = await sendCampaign(t, app);

@@ -28,7 +28,7 @@ export const REPORT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   finished: 'Recipients with a final state.',
   free_bytes: 'Free space beside the database, in bytes.',
   funnel: 'How many recipients got how far.',
-  has_design: '1: there is a single send or a mail of an automation.',
+  has_design: '1: there is a single send or a mail of an automation that has content.',
   has_sent: '1: at least one mail of a campaign was handed over.',
   health: 'Whether the service can do its work.',
   'Overview.held_reason': 'Why it is held; null when it is not.',

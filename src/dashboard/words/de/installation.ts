@@ -27,7 +27,8 @@ export const installation: Translation<typeof english> = {
   'senders.field.state_id': 'Region',
   'senders.field.city_id': 'Ort',
   'senders.hint.from_name': 'Etwa der Name Ihrer Firma.',
-  'senders.hint.from_email': 'Eine neue Adresse bekommt eine Mail mit einem Link; vorher wird von ihr nichts gesendet.',
+  'senders.hint.from_email':
+    'Eine neue Adresse bekommt eine Mail mit einem Link; vorher verlässt von ihr keine Mail diesen Rechner.',
   'senders.hint.nickname': 'Nur Sie sehen ihn, wenn Sie einen Absender wählen.',
   'senders.hint.company_address':
     'Straße und Nummer. Die Anschrift steht am Ende jeder Mail, wie es das Recht vieler Länder verlangt.',
@@ -72,7 +73,7 @@ export const installation: Translation<typeof english> = {
   'senders.none.text':
     'Ein Absender ist der Name und die Adresse, von der Mails kommen. Seine Adresse wird mit einem Link bestätigt, den Sendlark ihr schickt.',
   'senders.hint':
-    'Von einer Adresse wird nichts gesendet, bevor ihr Inhaber den Link in der Bestätigungsmail geöffnet hat.',
+    'Von einer Adresse verlässt keine Mail diesen Rechner, bevor ihr Inhaber den Link in der Bestätigungsmail geöffnet hat. Ohne Relay liegt diese Mail im Postausgang.',
   'domains.title': 'DNS',
   'domains.text':
     'Empfänger fragen das DNS Ihrer Domain, ob Mails wirklich von Ihnen sind. Tragen Sie das Folgende dort ein, wo Ihre Domain verwaltet wird; bis alle es sehen, kann eine Stunde vergehen.',

@@ -171,8 +171,7 @@ export const people: Translation<typeof english> = {
   'import.type.hint': 'Wer schon darin ist, wird aktualisiert.',
   'import.type.new': 'Ein neuer Kontakttyp',
   'import.type.name': 'Name eines neuen Kontakttyps',
-  'import.type.name.hint':
-    'Ein Kontakttyp ist eine Gruppe von Personen mit denselben Feldern, etwa Leserinnen oder Kunden.',
+  'import.type.name.hint': 'Ein Kontakttyp ist eine Liste von Personen, zum Beispiel Leser oder Kunden.',
   'import.columns': 'Spalten von {name}',
   'import.column': 'Spalte',
   'import.samples': 'Erste Zeilen',

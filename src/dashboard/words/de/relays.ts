@@ -4,8 +4,8 @@ import type { Translation } from '../translation.ts';
 
 export const relays: Translation<typeof english> = {
   'settings.sending': 'Versand',
-  'settings.done.relayAdded': 'Das Relay wurde hinzugefügt. Testen Sie es jetzt unten, in seinen eigenen Worten.',
-  'settings.done.relayChanged': 'Gespeichert. Mails gehen jetzt so hindurch.',
+  'settings.done.relayAdded': 'Das Relay wurde hinzugefügt. Testen Sie es unten: Sie sehen, was der Server antwortet.',
+  'settings.done.relayChanged': 'Gespeichert. Mails gehen ab jetzt mit diesen Einstellungen darüber.',
   'settings.done.relayDeleted': 'Das Relay wurde gelöscht, und sein Passwort mit ihm.',
   'settings.done.relaysOrdered': 'Die Reihenfolge wurde geändert.',
   'relays.text':

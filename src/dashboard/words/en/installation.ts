@@ -26,7 +26,7 @@ export const installation = {
   'senders.field.city_id': 'City',
   'senders.hint.from_name': 'Such as the name of your company.',
   'senders.hint.from_email':
-    'A new address gets a mail with a link; nothing is sent from it before the link is opened.',
+    'A new address gets a mail with a link; no mail leaves this machine from it before the link is opened.',
   'senders.hint.nickname': 'Only you see it, where you choose a sender.',
   'senders.hint.company_address':
     'Street and number. The address stands at the end of each mail, as the law asks in many countries.',
@@ -70,7 +70,8 @@ export const installation = {
   'senders.none.title': 'No senders yet',
   'senders.none.text':
     'A sender is the name and address that mail comes from. Its address is verified by a link that Sendlark mails to it.',
-  'senders.hint': 'Nothing is sent from an address before its owner has opened the link in the verification mail.',
+  'senders.hint':
+    'No mail leaves this machine from an address before its owner has opened the link in the verification mail. Without a relay, that mail is in the outbox.',
   'domains.title': 'DNS',
   'domains.text':
     'Receivers ask the DNS of your domain whether mail is really yours. Add the records below where your domain is managed; it can take an hour until everybody sees them.',

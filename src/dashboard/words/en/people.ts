@@ -168,7 +168,7 @@ export const people = {
   'import.type.hint': 'People who are in it already are updated.',
   'import.type.new': 'A new contact type',
   'import.type.name': 'Name of a new contact type',
-  'import.type.name.hint': 'A contact type is a group of people with the same fields, such as readers or customers.',
+  'import.type.name.hint': 'A contact type is a list of people, such as readers or customers.',
   'import.columns': 'Columns of {name}',
   'import.column': 'Column',
   'import.samples': 'First rows',

@@ -2,8 +2,8 @@
 
 export const relays = {
   'settings.sending': 'Sending',
-  'settings.done.relayAdded': 'The relay was added. Test it now: below, in its own words.',
-  'settings.done.relayChanged': 'Saved. Mail goes through it as it is now.',
+  'settings.done.relayAdded': 'The relay was added. Test it below: you see what the server answers.',
+  'settings.done.relayChanged': 'Saved. Mail goes through it with these settings from now on.',
   'settings.done.relayDeleted': 'The relay was deleted, and its password with it.',
   'settings.done.relaysOrdered': 'The order was changed.',
   'relays.text':
