@@ -37,11 +37,18 @@ function oneOf<const T extends string>(...choices: T[]): (text: string) => T {
   };
 }
 
-function asOrigin(text: string): string {
+/** A name in ASCII form or an IP address. URLs allow quotes and more in names, which have no place in the HTML of a mail. */
+const HOST_NAME = /^([a-z\d._-]+|\[[a-f\d:]+\])$/;
+
+/**
+ * The origin of an http or https address without a path, by a name or an IP address; empty for an empty text. Throws an Error that says
+ * what is expected.
+ */
+export function parseOrigin(text: string): string {
   if (text === '') return '';
   const url = URL.canParse(text) ? new URL(text) : null;
   const isBare = url !== null && url.origin.length + url.pathname.length === url.href.length && url.pathname === '/';
-  if (!isBare || !/^https?:$/.test(url.protocol)) {
+  if (!isBare || !/^https?:$/.test(url.protocol) || !HOST_NAME.test(url.hostname)) {
     // Pages and forms lead to paths below the host name, so a path here would break them.
     throw new Error('an http or https address without a path, such as https://mail.example.com');
   }
@@ -104,7 +111,11 @@ function asTimeZone(text: string): string {
 export const SETTINGS = {
   HOST: setting('127.0.0.1', 'Address to listen on.', asText),
   PORT: setting('3000', 'Port to listen on; 0 picks a free one.', integerBetween(0, 65535)),
-  PUBLIC_URL: setting('', 'Origin used in links; needed with a relay, else from host and port.', asOrigin),
+  PUBLIC_URL: setting(
+    '',
+    'Origin used in links; needed with a relay. None: the public address that the dashboard saved in the file, else host and port.',
+    parseOrigin,
+  ),
   DATABASE_PATH: setting('sendlark.db', 'The one file.', asText),
   SMTP_URL: setting(
     '',
@@ -150,7 +161,7 @@ export const SETTINGS = {
   SMTP_CONNECTIONS: setting('20', 'Connections to each relay of SMTP_URL, at most.', integerBetween(1, 200)),
   SMTP_HELO: setting(
     '',
-    'Name given to the relay in EHLO; default: the host of PUBLIC_URL, else the name of the machine, else its address.',
+    'Name given to the relay in EHLO; default: the host of the public address, else the name of the machine, else its address.',
     asDomain,
   ),
   BOUNCE_LISTEN: setting('', 'host:port on which mail that comes back is taken in; none: no listener.', asHostAndPort),

@@ -18,6 +18,7 @@ import { firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts'
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
 import { WriteLock } from './database/write-lock.ts';
 import { continueFromCopy, isCopy } from './delivery/links/copies.ts';
+import { publicAddress } from './delivery/links/public-address.ts';
 import { openTokens } from './delivery/links/tokens.ts';
 import { hasRelay, linksFault } from './delivery/transport/relays/in-use.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
@@ -99,7 +100,8 @@ async function serveFrom(
   opened: (() => unknown)[],
   closeAll: () => Promise<void>,
 ): Promise<Server> {
-  let publicUrl = config.PUBLIC_URL;
+  let origin = '';
+  const publicUrl = () => publicAddress(db.$client, config).url || origin;
   const threads = new Map<string, Worker>();
   const importer = importThread();
   const { promise: restart, resolve: askForRestart } = Promise.withResolvers<void>();
@@ -112,7 +114,7 @@ async function serveFrom(
       config,
       clock: systemClock,
       tokens: openTokens(db.$client),
-      publicUrl: () => publicUrl,
+      publicUrl,
       wake: () => threads.get('background')?.postMessage('wake'),
       resolver: () => dnsResolver(),
       importContacts: importer.run,
@@ -133,13 +135,12 @@ async function serveFrom(
     ]);
     await background?.terminate();
   });
-  const origin = await listen(app, config);
-  publicUrl ||= origin;
+  origin = await listen(app, config);
   const keys = firstKeys(db, systemClock, config.PUBLIC_KEY !== '');
-  const welcomeUrl = keys === null ? null : firstWelcome(db, publicUrl);
+  const welcomeUrl = keys === null ? null : firstWelcome(db, publicUrl());
   const startBackground = () => {
     const thread = new Worker(threadFile('background-thread'), {
-      workerData: { config, publicUrl },
+      workerData: { config, origin },
       resourceLimits: LIMITS,
     });
     threads.set('background', thread);

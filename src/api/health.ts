@@ -6,6 +6,7 @@ import Type from 'typebox';
 import { diskUse } from '../backups/room.ts';
 import { isoTimestamp } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
 import { relaysInUse } from '../delivery/transport/relays/in-use.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import type { Deps } from '../deps.ts';
@@ -38,7 +39,7 @@ const Health = Type.Object({
   database_bytes: integer({ description: 'Size of the database with its write-ahead log.' }),
   free_bytes: integer(),
   last_backup_at: nullable(Type.String()),
-  public_url: Type.String({ description: 'The setting PUBLIC_URL; empty: it is not set.' }),
+  public_url: Type.String({ description: 'The public address, where links in mails lead; empty: there is none.' }),
   bounce_domain: Type.String({ description: 'The domain returned mail goes to; empty: to the address of its sender.' }),
   bounce_listen: { ...nullable(Type.String()), description: 'Where returned mail is taken in; null: nowhere.' },
   address_seen_at: {
@@ -69,7 +70,8 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
     },
     async (request) => {
       const client = db.$client;
-      const address = findPublicAddress(client, config.PUBLIC_URL);
+      const { url } = publicAddress(client, config);
+      const address = findPublicAddress(client, url);
       const now = clock.now();
       const bouncesAt = config.BOUNCE_LISTEN && `${config.BOUNCE_LISTEN.host}:${config.BOUNCE_LISTEN.port}`;
       const relays = relaysInUse(client, config).map(relayName);
@@ -90,7 +92,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         database_bytes: database,
         free_bytes: free,
         last_backup_at: lastBackupAt(client),
-        public_url: config.PUBLIC_URL,
+        public_url: url,
         bounce_domain: config.BOUNCE_DOMAIN,
         bounce_listen: bouncesAt,
         address_seen_at: address === null ? null : isoTimestamp(new Date(address.at)),
@@ -108,9 +110,9 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
     {
       schema: {
         tags: ['Installation'],
-        summary: 'Look whether PUBLIC_URL leads here, and with what certificate (addition)',
+        summary: 'Look whether the public address leads here, and with what certificate (addition)',
         description:
-          'Ends within ten seconds; GET /health then has what was found. Only for an operator who is signed in.',
+          'Ends within ten seconds; GET /public-address and GET /health then have what was found. Only for an operator who is signed in.',
         response: done,
       },
       config: { isForOperators: true },
@@ -126,7 +128,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
   );
 
   async function look(): Promise<void> {
-    const url = config.PUBLIC_URL;
+    const { url } = publicAddress(db.$client, config);
     const finding = await publicAddressCheck(url, tokens, clock.now().getTime());
     recordPublicAddress(db.$client, { url, at: clock.now().getTime(), finding });
   }

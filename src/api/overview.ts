@@ -10,6 +10,7 @@ import { listAutomationSummaries } from '../automations/summaries.ts';
 import { isoTimestamp, RELEASED } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
 import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../deps.ts';
@@ -170,7 +171,7 @@ function readSetup({ db, config }: Deps, accountId: number): Static<typeof Setup
     has_design: counts?.has_design ?? 0,
     has_sent: counts?.has_sent ?? 0,
     courier: hasRelay(client, config) ? 'smtp' : 'outbox',
-    public_url: config.PUBLIC_URL === '' ? 0 : 1,
+    public_url: publicAddress(client, config).source === 'none' ? 0 : 1,
     signed_domains: signed,
     unsigned_domains: domains.size - signed,
     relay: seenAt(relaySeen(client, config)),

@@ -5,6 +5,7 @@ import Type from 'typebox';
 import { asciiAddress } from '../audience/contacts/addresses.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { senders } from '../database/schema/index.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
 import { recordRelayTest } from '../delivery/queue/relay-use.ts';
 import { diagnose } from '../delivery/transport/relays/diagnosis.ts';
 import { relayOf } from '../delivery/transport/relays/in-use.ts';
@@ -69,7 +70,7 @@ export const relayTestRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db
         const from = (sender && asciiAddress(sender.from_email)) ?? to;
         const relay = relayOf(db.$client, row);
         const envelope = config.BOUNCE_DOMAIN === '' ? from : `bounce@${config.BOUNCE_DOMAIN}`;
-        const name = await heloName(config.SMTP_HELO, config.PUBLIC_URL);
+        const name = await heloName(config.SMTP_HELO, publicAddress(db.$client, config).url);
         const trial = await tryRelay(relay, { from: envelope, to, name });
         const reply = trial.outcome?.reply ?? null;
         const now = clock.now();

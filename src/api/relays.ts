@@ -6,6 +6,7 @@ import Type, { type Static } from 'typebox';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
 import { RELAY_SECURITY, relays } from '../database/schema/index.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
 import { readGauges } from '../delivery/reporting/gauges.ts';
 import {
   deleteRelay,
@@ -109,7 +110,7 @@ export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =>
       const rows = db.select().from(relays).orderBy(asc(relays.position), asc(relays.id)).all();
       const ways = {
         environment: deps.config.SMTP_URL === '' ? [] : relaysInUse(db.$client, deps.config).map(relayName),
-        has_public_url: deps.config.PUBLIC_URL === '' ? (0 as const) : (1 as const),
+        has_public_url: publicAddress(db.$client, deps.config).source === 'none' ? (0 as const) : (1 as const),
         queued: readGauges(db.$client).queued,
       };
       return { status: 'success' as const, message: { relays: rows.map(shown), ways } };

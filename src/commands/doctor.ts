@@ -1,5 +1,6 @@
 /** `sendlark doctor`: checks everything that sending depends on and says how to fix what is wrong. */
 import type { Db } from '../database/open.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { checkDomains, dnsResolver } from '../health-checks/dns/check-domains.ts';
@@ -19,7 +20,7 @@ const MARKS = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' } as const;
 export const doctor: Command = {
   forms: ['doctor [--dns ADDRESS[:PORT]]'],
   about: 'Check settings, database, relay, DNS; say what to do.',
-  help: `Looks at the settings, disk, clock, database, its files, relay and PUBLIC_URL, and at SPF, DKIM, DMARC and alignment of every sender's domain,
+  help: `Looks at the settings, disk, clock, database, its files, relay and public address, and at SPF, DKIM, DMARC and alignment of every sender's domain,
 with the records to paste. Sends no mail and changes no record; the dashboard shows what it saw of relay and DNS. The service may run meanwhile.
 Exit code 0: nothing that stops mail (warnings may be there); 1: something does. --dns asks that server.`,
   options: { dns: { type: 'string' } },
@@ -42,7 +43,7 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
         databaseCheck(db),
         filesCheck(config),
         ...relayFindings,
-        await publicAddressCheck(config.PUBLIC_URL, openTokens(db.$client), Date.now()),
+        await publicAddressCheck(publicAddress(db.$client, config).url, openTokens(db.$client), Date.now()),
         ...spf,
         ...perDomain.flat(),
       ];

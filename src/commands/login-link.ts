@@ -5,6 +5,7 @@ import { isoTimestamp, systemClock } from '../clock.ts';
 import { localOrigin } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { accounts, users } from '../database/schema/index.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
 import { COMMAND_LINE } from '../users/audit.ts';
 import { createLoginLink, loginLinkPath, type NewLink } from '../users/login-links.ts';
 import { findUserByEmail } from '../users/users.ts';
@@ -33,7 +34,8 @@ and passkeys stay, unless --without-second-factor takes them off for somebody wh
     const { url, expiresAt, person } = await withDatabase((db, config) => {
       const target = email === undefined ? ownerOf(db, accountId) : userOf(db, email);
       const made = createLoginLink(db, { ...target, resetsSecondFactor }, COMMAND_LINE, systemClock.now());
-      const url = (config.PUBLIC_URL || localOrigin(config.HOST, config.PORT)) + loginLinkPath(made.secret);
+      const url =
+        (publicAddress(db.$client, config).url || localOrigin(config.HOST, config.PORT)) + loginLinkPath(made.secret);
       return { url, expiresAt: made.expiresAt, person: target.user?.email ?? null };
     });
     const whom = person === null ? 'the first owner' : person;

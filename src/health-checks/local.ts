@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
 import { latestBeatAt, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { hasRelay, linksFault } from '../delivery/transport/relays/in-use.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
@@ -24,13 +25,14 @@ function settingsCheck(client: Database, config: Config): Finding {
   if (fault !== null) {
     return { name: 'Settings', state: 'fail', found: fault, advice: [SENTENCES.settings_address] };
   }
+  const { url } = publicAddress(client, config);
   const advice: string[] = [];
   if (!hasRelay(client, config)) advice.push(SENTENCES.settings_no_relay);
-  if (config.PUBLIC_URL === '') advice.push(SENTENCES.settings_no_address);
-  else if (config.PUBLIC_URL.startsWith('http:')) {
+  if (url === '') advice.push(SENTENCES.settings_no_address);
+  else if (url.startsWith('http:')) {
     advice.push(SENTENCES.settings_no_https);
   }
-  if (config.PUBLIC_URL.startsWith('https:') && config.TRUST_PROXY.length === 0) {
+  if (url.startsWith('https:') && config.TRUST_PROXY.length === 0) {
     advice.push(SENTENCES.settings_no_proxy);
   }
   return advice.length === 0

@@ -1,4 +1,4 @@
-/** Whether the links in mails lead back to this service, and with what certificate. Only the address of PUBLIC_URL is asked. */
+/** Whether the links in mails lead back to this service, and with what certificate. Only the public address is asked. */
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -40,7 +40,7 @@ export function proofOf(tokens: Tokens, challenge: string): string {
   return tokens.sign(PURPOSE, challenge);
 }
 
-/** Asks PUBLIC_URL, and says in words what is wrong. Ends within ten seconds; nothing is thrown. `now` is epoch milliseconds. */
+/** Asks the public address, and says in words what is wrong. Ends within ten seconds; nothing is thrown. `now` is epoch milliseconds. */
 export async function publicAddressCheck(publicUrl: string, tokens: Tokens, now: number): Promise<Finding> {
   if (publicUrl === '') return { name: NAME, state: 'warn', found: SENTENCES.address_none };
   const challenge = randomBytes(16).toString('hex');
@@ -165,7 +165,7 @@ function shortened(text: string): string {
 }
 
 interface Seen {
-  /** What PUBLIC_URL was. */
+  /** What the public address was. */
   url: string;
   /** Epoch milliseconds. */
   at: number;

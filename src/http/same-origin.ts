@@ -14,7 +14,7 @@ export function isSameOrigin({ headers, host }: FastifyRequest): boolean {
   return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
 }
 
-/** Whether the browser's own connection is encrypted, as the request, a trusted proxy or PUBLIC_URL says. */
+/** Whether the browser's own connection is encrypted, as the request, a trusted proxy or the public address says. */
 export function isEncrypted({ protocol, host }: FastifyRequest, publicUrl: string): boolean {
   return protocol === 'https' || (publicUrl.startsWith('https:') && new URL(publicUrl).host === host);
 }

@@ -1,7 +1,6 @@
 /** Finds the session of a request by its cookie, and writes the cookie. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { newSecret } from '../users/secrets.ts';
 import { findSession, SESSION_MS, type Session } from '../users/sessions.ts';
@@ -54,24 +53,24 @@ function secretIn(request: FastifyRequest, name: string): string | null {
 }
 
 /** Whether a password and a cookie may travel the way of this request: encrypted, or without leaving the browser's machine. */
-export function isSafeWay(request: FastifyRequest, config: Config): boolean {
-  return isEncrypted(request, config.PUBLIC_URL) || isLoopback(request);
+export function isSafeWay(request: FastifyRequest, publicUrl: string): boolean {
+  return isEncrypted(request, publicUrl) || isLoopback(request);
 }
 
 /** Puts the secret of a new session into the cookie. Call it only where `isSafeWay`. */
-export function setSessionCookie(reply: FastifyReply, config: Config, secret: string): void {
-  writeCookie(reply, config, SESSION, secret, SESSION_MS / 1000);
+export function setSessionCookie(reply: FastifyReply, publicUrl: string, secret: string): void {
+  writeCookie(reply, publicUrl, SESSION, secret, SESSION_MS / 1000);
 }
 
 /** Removes the cookie. */
-export function clearSessionCookie(reply: FastifyReply, config: Config): void {
-  writeCookie(reply, config, SESSION, '', 0);
+export function clearSessionCookie(reply: FastifyReply, publicUrl: string): void {
+  writeCookie(reply, publicUrl, SESSION, '', 0);
 }
 
 /** Tells a browser apart from now on, and gives the secret by which it is. Call it only where `isSafeWay`. */
-export function beginVisit(reply: FastifyReply, config: Config): string {
+export function beginVisit(reply: FastifyReply, publicUrl: string): string {
   const secret = newSecret();
-  writeCookie(reply, config, VISIT, secret, VISIT_SECONDS);
+  writeCookie(reply, publicUrl, VISIT, secret, VISIT_SECONDS);
   return secret;
 }
 
@@ -80,8 +79,8 @@ export function hasEncryptedSession({ headers }: FastifyRequest): boolean {
   return headers.cookie !== undefined && readCookie(headers.cookie, ENCRYPTED_PREFIX + SESSION) !== null;
 }
 
-function writeCookie(reply: FastifyReply, { PUBLIC_URL }: Config, name: string, value: string, maxAge: number): void {
-  const [prefix, secure] = isEncrypted(reply.request, PUBLIC_URL) ? [ENCRYPTED_PREFIX, '; Secure'] : ['', ''];
+function writeCookie(reply: FastifyReply, publicUrl: string, name: string, value: string, maxAge: number): void {
+  const [prefix, secure] = isEncrypted(reply.request, publicUrl) ? [ENCRYPTED_PREFIX, '; Secure'] : ['', ''];
   reply.header('set-cookie', `${prefix}${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`);
 }
 

@@ -14,7 +14,11 @@ export const CHECK_SENTENCES = {
     'Make one each day and keep it on another disk: in the settings under Backup, or with sendlark backup FILE',
 
   // What a look at the public address found, and what to do.
-  address_none: 'PUBLIC_URL is not set',
+  address_none: 'The public address is not set',
+  address_invalid: 'This must be an http or https address without a path, such as https://mail.example.com.',
+  address_loopback:
+    'This leads everybody to their own machine. Recipients need an address that leads here from everywhere.',
+  address_fixed: 'PUBLIC_URL in the environment says the public address: change it there, and restart the service.',
   address_leads_here: '{url} leads here',
   address_certified: '{url} leads here, with a certificate until {day}',
   address_ends_soon: '{url} leads here, but its certificate ends on {day}',
@@ -28,7 +32,7 @@ export const CHECK_SENTENCES = {
     "Have the reverse proxy get one from Let's Encrypt, as Caddy does by itself. If it has one, it must send the intermediate certificate too.",
   address_redirects: '{url} leads on to {where}',
   address_redirects_cure:
-    'Set PUBLIC_URL to the address it leads on to, or take the redirect out of the reverse proxy.',
+    'Set the public address to where it leads on to, or take the redirect out of the reverse proxy.',
   address_other: '{url} leads to something else ({status})',
   address_elsewhere: '{url} leads to another installation of Sendlark, or to an older release',
   address_other_cure:

@@ -5,13 +5,14 @@ import type { Config } from '../config.ts';
 import { connect } from '../database/open.ts';
 import { startBounceIntake } from '../delivery/feedback/bounces/intake.ts';
 import type { BounceListener } from '../delivery/feedback/bounces/listener.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { RelayUse } from '../delivery/queue/relay-use.ts';
 import type { Outcome } from '../delivery/transport/courier.ts';
 import { OutboxCourier } from '../delivery/transport/outbox.ts';
 import { CurrentCourier } from '../delivery/transport/relays/current-courier.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
-import { heloName } from '../delivery/transport/smtp/helo.ts';
+import { heloName, settledName } from '../delivery/transport/smtp/helo.ts';
 import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../delivery/transport/smtp/relay-urls.ts';
 import { Background } from './background.ts';
@@ -24,10 +25,11 @@ const LISTEN_RETRY_MS = 10_000;
 const LOCK_TIMEOUT_MS = 1000;
 
 let isStopping = false;
-const { config, publicUrl }: { config: Config; publicUrl: string } = workerData;
+const { config, origin }: { config: Config; origin: string } = workerData;
 const db = connect(config.DATABASE_PATH);
 // Kept short because a stop has to wait for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
+const publicUrl = () => publicAddress(db.$client, config).url || origin;
 const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
 const relayUse = new RelayUse(db.$client);
 const onRelayFailure = (relay: string, { stage, reply }: Outcome, id: number | undefined) => {
@@ -36,14 +38,16 @@ const onRelayFailure = (relay: string, { stage, reply }: Outcome, id: number | u
 };
 const onRelayAcceptance = (relay: string, id: number | undefined) =>
   guarded(() => relayUse.accepted({ relay, id, at: Date.now() }));
-let name = '';
+/** The name for EHLO where neither SMTP_HELO nor the public address gives one. */
+let machineName = '';
+const name = () => settledName(config.SMTP_HELO, publicUrl()) || machineName;
 const openRelays = (relays: readonly Relay[]) =>
   new SmtpPool(relays, { connections: config.SMTP_CONNECTIONS, name, onRelayFailure, onRelayAcceptance });
-const nameFound = heloName(config.SMTP_HELO, config.PUBLIC_URL).then((found) => {
-  name = found;
+const nameFound = heloName('', '').then((found) => {
+  machineName = found;
 });
-// Without a relay nothing waits for the name, for which the DNS may be asked.
-if (hasRelay(db.$client, config)) await nameFound;
+// Only a relay that would be told that name waits for it, since the DNS may be asked.
+if (name() === '' && hasRelay(db.$client, config)) await nameFound;
 const background = new Background({
   db,
   config,

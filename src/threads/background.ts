@@ -27,7 +27,8 @@ export interface BackgroundDeps {
   clock: Clock;
   courier: Courier;
   tokens: Tokens;
-  publicUrl: string;
+  /** Origin of links, without a trailing slash. */
+  publicUrl(): string;
   log(fields: object, text: string): void;
 }
 

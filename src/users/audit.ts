@@ -46,6 +46,7 @@ export const AUDIT_ACTIONS = [
   'relays_ordered',
   'relay_tested',
   'sending_released',
+  'public_address_changed',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

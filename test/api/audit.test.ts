@@ -36,6 +36,7 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /relays/test': { form: { id: 1 }, action: 'relay_tested' },
   'POST /relays/order': { form: { strIds: ['1'] }, action: 'relays_ordered' },
   'POST /relays/delete': { form: { id: 1 }, action: 'relay_removed' },
+  'POST /public-address/save': { form: { public_url: 'https://mail.example.com' }, action: 'public_address_changed' },
   'POST /sender/save': { form: SENDER, action: 'sender_added' },
   'POST /sender/update': { form: { ...SENDER, sender_id: 1, nickname: 'Store' }, action: 'sender_changed' },
   'DELETE /sender/delete': { query: { sender_id: 1 }, action: 'sender_removed' },
@@ -58,7 +59,7 @@ const WITHOUT_ENTRY: Record<string, string> = {
 t.test(
   'every change of users, keys, sessions, settings, senders and relays, and every erasing, is in the log',
   async (t) => {
-    const app = await startApp(t);
+    const app = await startApp(t, { PUBLIC_URL: '' });
     const [owner, editor, viewer, other] = [
       callerOf(app, addPerson(app)),
       callerOf(app, addPerson(app, 'editor')),

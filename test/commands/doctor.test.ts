@@ -213,12 +213,16 @@ t.test('each of several relays is looked at', async (t) => {
   t.strictSame(others, []);
 });
 
-t.test('a relay without PUBLIC_URL is a fault, since mail is held', async (t) => {
+t.test('a relay without a public address is a fault, since mail is held', async (t) => {
   const { path } = databaseOf(t);
   const sink = await startSink(t);
   const { code, checks } = await examine({ DATABASE_PATH: path, SMTP_URL: sink.url }, '127.0.0.1:9');
   t.equal(code, 1);
-  t.match(checks.get('Settings'), { state: 'fail', found: /PUBLIC_URL is not/, advice: [/^Set PUBLIC_URL/] });
+  t.match(checks.get('Settings'), {
+    state: 'fail',
+    found: /public address is not/,
+    advice: [/^Set the public address/],
+  });
 });
 
 t.test('the SPF record to paste allows every relay that is elsewhere', async (t) => {

@@ -87,7 +87,7 @@ const background = new Background({
   clock: systemClock,
   courier: new SmtpPool(parseRelays(url), { connections: 20, onRelayFailure: () => undefined }),
   tokens: openTokens(db.$client),
-  publicUrl: 'http://localhost',
+  publicUrl: () => 'http://localhost',
   log: () => undefined,
 });
 // Without recovery a mailing never ends: what an earlier run had in hand stays in hand.

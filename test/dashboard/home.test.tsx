@@ -47,6 +47,7 @@ t.test('the checklist finds out by itself which steps are done', async (t) => {
     ['Bring in your people', 'To do'],
     ['Make a mail that looks like you', 'To do'],
     ['Send it to the outbox', 'To do'],
+    ['Say where links lead', 'Done'],
     ['Connect a relay', 'To do'],
     ['Let your domain vouch for you', 'To do'],
   ]);
@@ -55,6 +56,7 @@ t.test('the checklist finds out by itself which steps are done', async (t) => {
     ['Bring in your people', 'Done'],
     ['Make a mail that looks like you', 'Done'],
     ['Send it to the outbox', 'Done'],
+    ['Say where links lead', 'Done'],
     ['Connect a relay', 'To do'],
   ]);
 });
@@ -66,7 +68,7 @@ t.test('the step of the relay says what was seen of it, and is done once it answ
   const at = () => app.clock.now().getTime();
   const step = async () => {
     const { text } = await openHome(app);
-    return [stepsOf(text)[3]?.[1], /Connect a relay<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
+    return [stepsOf(text)[4]?.[1], /Connect a relay<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
   };
   t.match(await step(), ['To do', /shows with the first mail/]);
   relays.failed({ relay, reply: '535 wrong password', at: at() });
@@ -93,7 +95,7 @@ t.test('the step of the DNS is done when the doctor saw every domain of a sender
   await fillAccount(t, app);
   const step = async () => {
     const { text } = await openHome(app);
-    return [stepsOf(text)[4]?.[1], /vouch for you<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
+    return [stepsOf(text)[5]?.[1], /vouch for you<\/a><\/h3><p>([^<]*)/.exec(text)?.[1]];
   };
   const seen = (checks: Partial<SeenDomain['checks']>, more: Partial<SeenDomain> = {}) => {
     const passed = { SPF: 'ok', DKIM: 'ok', DMARC: 'ok', Alignment: 'ok' } as const;
@@ -149,7 +151,7 @@ t.test('texts and numbers are in the language of the browser', async (t) => {
   const app = await startApp(t);
   const { text } = await openHome(app, 'owner', 1, 'de-DE,en;q=0.5');
   t.match(text, '<html lang="de"');
-  t.match(text, '0 von 5 Schritten erledigt');
+  t.match(text, '1 von 6 Schritten erledigt');
 });
 
 t.test('a form of another site does nothing, whoever is signed in', async (t) => {

@@ -1,4 +1,4 @@
-/** Whether PUBLIC_URL leads back to this service and with what certificate, said in words with the cure. */
+/** Whether the public address leads back to this service and with what certificate, said in words with the cure. */
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
@@ -49,7 +49,7 @@ t.test('only the service with the secrets of this database is taken for this one
     found: /another installation of Sendlark/,
   });
   t.match(await look(await startHttp(t, (_request, response) => response.end('{"alive":true}'))), { state: 'fail' });
-  t.match(await look(''), { state: 'warn', found: 'PUBLIC_URL is not set' });
+  t.match(await look(''), { state: 'warn', found: 'The public address is not set' });
 });
 
 t.test('an answer that asks to go on in another protocol is a fault, and does not keep the look waiting', async (t) => {

@@ -15,6 +15,7 @@ import { readConfig } from '../../src/config.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
 import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
 import { WriteLock } from '../../src/database/write-lock.ts';
+import { publicAddress } from '../../src/delivery/links/public-address.ts';
 import { openTokens, type Tokens } from '../../src/delivery/links/tokens.ts';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
 import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';
@@ -136,9 +137,10 @@ export async function startApp(
   const clock = new FakeClock();
   const config = readConfig({ ...KEYS, DATABASE_PATH: path, PUBLIC_URL, ...settings });
   const tokens = openTokens(db.$client);
+  const publicUrl = () => publicAddress(db.$client, config).url || 'http://127.0.0.1:3000';
   const log = (fields: object, text: string) => logTo?.write(`${JSON.stringify({ ...fields, text })}\n`);
   const startBackground = (on: Db, courier: Courier) =>
-    new Background({ db: on, config, clock, tokens, publicUrl: config.PUBLIC_URL, courier, log });
+    new Background({ db: on, config, clock, tokens, publicUrl, courier, log });
   let backgroundDb = db;
   let background = startBackground(db, courierOf?.(db) ?? new OutboxCourier(db, clock));
   let dns = NO_DNS;
@@ -148,7 +150,7 @@ export async function startApp(
     config,
     clock,
     tokens,
-    publicUrl: () => config.PUBLIC_URL,
+    publicUrl,
     wake: () => background.acknowledge(),
     resolver: () => {
       const resolver = new Resolver({ timeout: 200, tries: 1 });

@@ -80,7 +80,7 @@ export async function launch(
       clock,
       courier: next,
       tokens: openTokens(client),
-      publicUrl: 'http://localhost',
+      publicUrl: () => 'http://localhost',
       log: () => undefined,
     });
   const background = start(courier);

@@ -1,8 +1,6 @@
 /** Signs a browser in. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
-import type { Config } from '../../config.ts';
-import type { Db } from '../../database/open.ts';
+import type { Deps } from '../../deps.ts';
 import { setSessionCookie } from '../../http/session-cookie.ts';
 import { signOut } from '../../users/sign-in.ts';
 
@@ -10,10 +8,10 @@ import { signOut } from '../../users/sign-in.ts';
 export function beginSession(
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, clock, config }: { db: Db; clock: Clock; config: Config },
+  { db, clock, publicUrl }: Pick<Deps, 'db' | 'clock' | 'publicUrl'>,
   { secret, next = '/' }: { secret: string; next?: string },
 ) {
   if (request.session !== null) signOut(db, request.session, request.ip, clock.now());
-  setSessionCookie(reply, config, secret);
+  setSessionCookie(reply, publicUrl(), secret);
   return reply.redirect(next, 303);
 }

@@ -20,7 +20,7 @@ const UNAUTHORIZED = 401;
 const TOO_MANY_REQUESTS = 429;
 
 export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
-  const { db, clock, config, publicUrl, signIns } = deps;
+  const { db, clock, publicUrl, signIns } = deps;
 
   const show = (request: FastifyRequest, reply: FastifyReply, shown: Shown) =>
     sendLogin(request, reply, { ...shown, withPasskeys: relyingParty(publicUrl(), request.host) !== null });
@@ -35,12 +35,12 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
     const { next: given } = request.query;
     const next = nextPage(typeof given === 'string' ? given : undefined);
     if (request.session !== null) return reply.redirect(next, 303);
-    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
     return show(request, reply, { next });
   });
 
   app.post('/login', async (request, reply) => {
-    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
     const email = field(request, 'email');
     const next = nextPage(field(request, 'next'));
     const result = await signIns.withPassword(email, field(request, 'password'), callerOf(request));
@@ -50,7 +50,7 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
   });
 
   app.post('/login/code', async (request, reply) => {
-    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
     const pending = field(request, 'pending');
     const next = nextPage(field(request, 'next'));
     const result = await signIns.withCode(pending, field(request, 'code'), callerOf(request));
@@ -61,7 +61,7 @@ export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: S
   app.post('/logout', (request, reply) => {
     const { session } = request;
     if (session !== null) signOut(db, session, request.ip, clock.now());
-    clearSessionCookie(reply, config);
+    clearSessionCookie(reply, publicUrl());
     return reply.redirect('/login', 303);
   });
 }

@@ -24,17 +24,17 @@ export async function passkeyPages(
     sendRefusal(request: FastifyRequest, reply: FastifyReply, result: Refused, next: string): unknown;
   },
 ): Promise<void> {
-  const { config, publicUrl, signIns, sendRefusal } = deps;
+  const { publicUrl, signIns, sendRefusal } = deps;
 
   app.post('/login/passkey/request', (request, reply) => {
     const party = relyingParty(publicUrl(), request.host);
-    if (party === null || !isSafeWay(request, config)) return reply.code(NOT_FOUND).send({});
-    const visit = visitSecret(request) ?? beginVisit(reply, config);
+    if (party === null || !isSafeWay(request, publicUrl())) return reply.code(NOT_FOUND).send({});
+    const visit = visitSecret(request) ?? beginVisit(reply, publicUrl());
     return reply.send(signInRequest(party, signIns.challenges.make('sign-in', visit)));
   });
 
   app.post('/login/passkey', async (request, reply) => {
-    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
     const next = nextPage(field(request, 'next'));
     const party = relyingParty(publicUrl(), request.host);
     const visit = visitSecret(request);

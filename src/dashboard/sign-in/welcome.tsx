@@ -24,11 +24,11 @@ const UNPROCESSABLE = 422;
 const MAX_NAME = 255;
 
 export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
-  const { db, clock, config, signIns } = deps;
+  const { db, clock, publicUrl, signIns } = deps;
 
   // The fragment does not reach the server: a script moves it into the form and sends that.
   app.get('/welcome', (request, reply) => {
-    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
     const language = languageOf(request, null);
     const title = language.say('welcome.title');
     return sendBarePage(
@@ -53,7 +53,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
   });
 
   app.post('/welcome/open', (request, reply) => {
-    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
     const secret = field(request, 'secret').trim();
     const link = findLoginLink(db, secret, clock.now());
     if (link === null) return sendExpired(request, reply);
@@ -61,7 +61,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
   });
 
   app.post('/welcome', async (request, reply) => {
-    if (!isSafeWay(request, config)) return sendUnsafeWay(request, reply);
+    if (!isSafeWay(request, publicUrl())) return sendUnsafeWay(request, reply);
     const secret = field(request, 'secret');
     const link = findLoginLink(db, secret, clock.now());
     if (link === null) return sendExpired(request, reply);

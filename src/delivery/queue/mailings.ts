@@ -25,7 +25,8 @@ export interface FrozenContent extends SenderFacts {
 interface MailingDeps {
   clock: Clock;
   tokens: Tokens;
-  publicUrl: string;
+  /** Origin of links now, without a trailing slash. */
+  publicUrl(): string;
   /** Domain of return paths; '' when mail comes back to the sender itself. */
   bounceDomain: string;
   /** Whether only a verified sender may send now. */
@@ -58,7 +59,7 @@ interface MailingRow {
 interface CachedMailing {
   ready: ReadyMailing;
   senderId: number | null;
-  /** Its sender then, as JSON. */
+  /** Its sender and the origin of its links then, as JSON. */
   facts: string;
 }
 
@@ -78,8 +79,8 @@ export class Mailings {
   }
 
   /**
-   * The mailing with this id, with its sender as it is now and the newest DKIM key, or why it may not be sent. Call it once per batch:
-   * the mailing is prepared again only when the sender has changed.
+   * The mailing with this id, with its sender and the origin of links as they are now and the newest DKIM key, or why it may not be sent.
+   * Call it once per batch: the mailing is prepared again only when sender or origin has changed.
    */
   get(id: number): ReadyMailing | Held {
     const kept = this.#kept.get(id);
@@ -87,7 +88,7 @@ export class Mailings {
     const senderId = kept?.senderId ?? row?.sender_id ?? null;
     const sender = senderId === null ? null : this.#senders.get(senderId);
     if (sender !== null && 'held_code' in sender) return sender;
-    const facts = JSON.stringify(sender);
+    const facts = JSON.stringify([sender, this.#facts.publicUrl()]);
     if (kept?.facts === facts) {
       kept.ready.refresh();
       return kept.ready;
@@ -129,6 +130,7 @@ function readyMailing(
   const domain = domainOf(from);
   // A mail that is tried again keeps its Message-ID, even if the sender has changed.
   const idDomain = domainOf(asciiAddress(frozen.from_email) ?? from);
+  const origin = publicUrl();
   const names = listCustomFields(db, row.user_id);
   const prepared: Prepared = prepare(frozen.content, {
     from: { name: sender_name, address: from },
@@ -164,7 +166,7 @@ function readyMailing(
         user: row.user_id,
         email: claim.normalized_email,
       });
-      const preferences = `${publicUrl}/u/${own.unsubscribe}`;
+      const preferences = `${origin}/u/${own.unsubscribe}`;
       const values = mergeValues(claim, names, to);
       return render(
         prepared,
@@ -177,9 +179,9 @@ function readyMailing(
           urls: {
             preferences,
             oneClick: preferences,
-            webCopy: `${publicUrl}/w/${own.web}`,
-            open: `${publicUrl}/o/${own.open}.gif`,
-            click: `${publicUrl}/c/${own.click}/`,
+            webCopy: `${origin}/w/${own.web}`,
+            open: `${origin}/o/${own.open}.gif`,
+            click: `${origin}/c/${own.click}/`,
           },
         },
         buffer,

@@ -51,6 +51,7 @@ const EXAMPLES: Record<string, unknown> = {
   postal_code: '80331',
   preheader: 'Twelve new titles',
   preview_img: 'welcome.png',
+  public_url: 'https://mail.example.com',
   query_type: 'and',
   recipient_id: ['contacts_1'],
   reply_to_email: 'hello@example.com',

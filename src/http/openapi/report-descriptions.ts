@@ -51,7 +51,7 @@ export const REPORT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   overview: 'The overview.',
   people_clicks: 'Recipients of whose clicks at least one was a person’s.',
   people_opens: 'Recipients of whose opens at least one was a person’s.',
-  public_url: '1: PUBLIC_URL is set, so that links lead to the service from everywhere.',
+  public_url: '1: there is a public address, so that links lead to the service from everywhere.',
   queued: 'Recipients who were queued again.',
   reasons:
     'Why recipients have their state, the most frequent reason first. Replies that differ only in addresses and ids are counted as one.',

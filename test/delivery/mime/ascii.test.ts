@@ -155,7 +155,7 @@ t.test('any text as an address or our name either is refused or stands in one co
   const message = MailData.of('Subject: x\r\n\r\nHello\r\n');
   await fc.assert(
     fc.asyncProperty(anything, anything, anything, async (from, to, name) => {
-      const pool = new SmtpPool(parseRelays(sink.url), { connections: 1, name });
+      const pool = new SmtpPool(parseRelays(sink.url), { connections: 1, name: () => name });
       await pool.send({ from, to, start: () => message });
       await pool.close(1000);
     }),

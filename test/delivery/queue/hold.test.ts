@@ -55,7 +55,7 @@ t.test('with a relay and no PUBLIC_URL nothing leaves, and the reason is told wh
   app.clock.advance(HOUR);
   await app.background();
   t.equal(left(app), 0, 'not even the verification mail, whose link would lead nowhere');
-  const reason = /^A relay is set and PUBLIC_URL is not/;
+  const reason = /^A relay is set and the public address is not/;
   t.match(await report(utr), { status: 1, held_code: 'sending_held', held_reason: reason });
   t.match((await app.page('GET', '/readyz')).body, { ready: true, sending: 'held', held_reason: reason });
   t.match((await app.page('GET', '/metrics')).text, /^sendlark_sending_held 1$/m);

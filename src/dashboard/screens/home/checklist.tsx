@@ -9,7 +9,7 @@ import { type Language, useLanguage } from '../../words/index.ts';
 import type { Overview } from './overview.ts';
 
 interface Step {
-  name: 'people' | 'design' | 'outbox' | 'relay' | 'dns';
+  name: 'people' | 'design' | 'outbox' | 'address' | 'relay' | 'dns';
   isDone: boolean;
   href: string;
   /** Whether only owners may open it. */
@@ -22,12 +22,13 @@ interface Step {
 
 /** The steps in their order. */
 function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
-  const { contacts, has_design: hasDesign, has_sent: hasSent, relay, dns } = setup;
+  const { contacts, has_design: hasDesign, has_sent: hasSent, public_url: hasAddress, relay, dns } = setup;
   const before = (at: string | null) => {
     const time = recordTime(at);
     return time === null ? '' : language.relative(time, now);
   };
-  const todo = (name: 'design' | 'outbox', isDone: boolean) => (isDone ? null : language.say(`home.step.${name}.text`));
+  const todo = (name: 'design' | 'outbox' | 'address', isDone: boolean) =>
+    isDone ? null : language.say(`home.step.${name}.text`);
   return [
     {
       name: 'people',
@@ -45,6 +46,13 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
       text: todo('design', hasDesign === 1),
     },
     { name: 'outbox', isDone: hasSent === 1, href: '/outbox', text: todo('outbox', hasSent === 1) },
+    {
+      name: 'address',
+      isDone: hasAddress === 1,
+      href: '/settings/sending#address',
+      isForOperators: true,
+      text: todo('address', hasAddress === 1),
+    },
     {
       name: 'relay',
       isDone: relay.state === 'works' || relay.state === 'answers',

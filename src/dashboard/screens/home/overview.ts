@@ -44,6 +44,7 @@ export interface Overview {
     contacts: number;
     has_design: 0 | 1;
     has_sent: 0 | 1;
+    public_url: 0 | 1;
     courier: 'outbox' | 'smtp';
     /** What was seen last of the relay, and when. */
     relay: { state: (typeof RELAY_STATES)[number]; seen_at: string | null; has_worked: 0 | 1 };

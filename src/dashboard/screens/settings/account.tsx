@@ -23,7 +23,7 @@ import { SecondFactor, secondFactorScreen } from './second-factor.tsx';
 const UNPROCESSABLE = 422;
 
 export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
-  const { db, clock, config, publicUrl, signIns } = deps;
+  const { db, clock, publicUrl, signIns } = deps;
 
   const own: OwnForms = {
     ...ownForms(deps),
@@ -79,7 +79,7 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
     const caller = callerOf(request);
     await changePassword(db, me, password, actorOf(me, caller), clock.now());
     // All sessions have ended, this one too; the browser goes on with a new one.
-    setSessionCookie(reply, config, signIns.signIn(me, caller).secret);
+    setSessionCookie(reply, publicUrl(), signIns.signIn(me, caller).secret);
     return backTo(reply, 'account', 'settings.done.password');
   });
 

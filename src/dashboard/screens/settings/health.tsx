@@ -127,7 +127,14 @@ function PublicAddress({ health, now }: { health: InstallationHealth; now: Date 
     <div id="address">
       <Card title={language.say('health.name.Public address')}>
         {health.public_url === '' ? (
-          <p>{language.say('health.address.unset')}</p>
+          <>
+            <p>{language.say('health.address.unset')}</p>
+            <p>
+              <LinkButton look="plain" href="/settings/sending#address">
+                {language.say('health.address.go')}
+              </LinkButton>
+            </p>
+          </>
         ) : (
           <>
             <p class="browser">

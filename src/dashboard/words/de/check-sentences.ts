@@ -13,7 +13,12 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   backup_cure:
     'Machen Sie jeden Tag eine und bewahren Sie sie auf einer anderen Platte auf: in den Einstellungen unter Sicherung oder mit sendlark backup DATEI',
 
-  address_none: 'PUBLIC_URL ist nicht gesetzt',
+  address_none: 'Die öffentliche Adresse ist nicht gesetzt',
+  address_invalid: 'Hier muss eine http- oder https-Adresse ohne Pfad stehen, etwa https://mail.example.com.',
+  address_loopback:
+    'Das führt alle auf ihren eigenen Rechner. Empfänger brauchen eine Adresse, die von überall hierher führt.',
+  address_fixed:
+    'PUBLIC_URL in der Umgebung gibt die öffentliche Adresse vor: Ändern Sie sie dort, und starten Sie den Dienst neu.',
   address_leads_here: '{url} führt hierher',
   address_certified: '{url} führt hierher, mit einem Zertifikat bis {day}',
   address_ends_soon: '{url} führt hierher, aber sein Zertifikat endet am {day}',
@@ -27,7 +32,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
     'Lassen Sie den Reverse Proxy eines von Let’s Encrypt holen, wie Caddy es von selbst tut. Hat er eines, muss er auch das Zwischenzertifikat senden.',
   address_redirects: '{url} leitet weiter zu {where}',
   address_redirects_cure:
-    'Setzen Sie PUBLIC_URL auf die Adresse, zu der es weiterleitet, oder nehmen Sie die Weiterleitung aus dem Reverse Proxy.',
+    'Setzen Sie als öffentliche Adresse die, zu der sie weiterleitet, oder nehmen Sie die Weiterleitung aus dem Reverse Proxy.',
   address_other: '{url} führt zu etwas anderem ({status})',
   address_elsewhere: '{url} führt zu einer anderen Installation von Sendlark oder zu einer älteren Version',
   address_other_cure:

@@ -17,6 +17,9 @@ export const home: Translation<typeof english> = {
   'home.step.outbox.title': 'In den Postausgang senden',
   'home.step.outbox.text':
     'Ohne Relay verlässt keine Mail diesen Rechner: Sie können alles ausprobieren und das Ergebnis lesen.',
+  'home.step.address.title': 'Sagen, wohin Links führen',
+  'home.step.address.text':
+    'Setzen Sie die öffentliche Adresse, unter der Ihre Empfänger Sendlark erreichen, etwa um sich abzumelden.',
   'home.step.relay.title': 'Ein Relay verbinden',
   'home.step.relay.none':
     'Fügen Sie den Mailserver hinzu, der für Sie sendet, und testen Sie ihn. Bis dahin bleiben Mails im Postausgang.',

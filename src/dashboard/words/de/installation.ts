@@ -147,8 +147,8 @@ export const installation: Translation<typeof english> = {
   'health.go.Backup': 'Zu den Sicherungen',
   'health.go.DNS': 'Zu den Absendern',
   'health.go.Relay': 'Zu den Relays',
-  'health.address.unset':
-    'Die Einstellung PUBLIC_URL ist nicht gesetzt, deshalb führen die Links in Mails nur auf diesen Rechner. Setzen kann sie, wer den Rechner betreut.',
+  'health.address.unset': 'Es gibt noch keine, deshalb führen die Links in Mails nur auf diesen Rechner.',
+  'health.address.go': 'Öffentliche Adresse setzen',
   'health.address.seen': 'Nachgesehen: {time}.',
   'health.address.unseen': 'Dorthin führen die Links in Mails. Ob sie hier ankommen, hat noch niemand nachgesehen.',
   'health.address.look': 'Jetzt von außen nachsehen',

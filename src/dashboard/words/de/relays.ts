@@ -8,6 +8,16 @@ export const relays: Translation<typeof english> = {
   'settings.done.relayChanged': 'Gespeichert. Mails gehen ab jetzt mit diesen Einstellungen darüber.',
   'settings.done.relayDeleted': 'Das Relay wurde gelöscht, und sein Passwort mit ihm.',
   'settings.done.relaysOrdered': 'Die Reihenfolge wurde geändert.',
+  'settings.done.address':
+    'Gespeichert. Links in Mails führen ab jetzt dorthin. Sehen Sie von außen nach, ob sie ankommen.',
+  'address.title': 'Öffentliche Adresse',
+  'address.none':
+    'Es gibt noch keine, deshalb führen Links in Mails nur auf diesen Rechner: Niemand sonst könnte sich abmelden. Mit einem Relay ist der Versand bis dahin angehalten.',
+  'address.environment': 'PUBLIC_URL in der Umgebung gibt sie vor; geändert wird sie dort.',
+  'address.field': 'Adresse, unter der Ihre Empfänger Sendlark erreichen',
+  'address.hint':
+    'Etwa https://mail.example.com, ohne Pfad. Dorthin führen Links zum Abmelden, Bilder und Klicks; für das Abmelden mit einem Klick muss es https sein.',
+  'address.save': 'Adresse speichern',
   'relays.text':
     'Ein Relay ist der Mailserver, der für Sie sendet. Mails gehen durch das erste dieser Liste, das funktioniert; wo es ausfällt, übernimmt das nächste.',
   'relays.none.title': 'Noch kein Relay',
@@ -19,7 +29,8 @@ export const relays: Translation<typeof english> = {
   'relays.environment':
     'SMTP_URL in der Umgebung entscheidet: Mails gehen durch {relays}. Die Relays unten werden nicht benutzt, solange es gesetzt ist.',
   'relays.noAddress':
-    'Der Versand ist angehalten, solange ein Relay gesetzt ist und PUBLIC_URL nicht: Links in Mails würden nur auf diesen Rechner führen. Setzen Sie PUBLIC_URL in der Umgebung und starten Sie den Dienst neu.',
+    'Der Versand ist angehalten, solange ein Relay gesetzt ist und die öffentliche Adresse nicht: Links in Mails würden nur auf diesen Rechner führen.',
+  'relays.noAddress.go': 'Öffentliche Adresse setzen',
   'relays.queued': {
     one: '{count} Mail wartet. Sie geht durch das Relay hinaus, sobald Sie eines hinzufügen.',
     other: '{count} Mails warten. Sie gehen durch das Relay hinaus, sobald Sie eines hinzufügen.',
@@ -94,4 +105,5 @@ export const relays: Translation<typeof english> = {
   'audit.relay_removed': 'Relay gelöscht',
   'audit.relays_ordered': 'Reihenfolge der Relays geändert',
   'audit.relay_tested': 'Relay getestet',
+  'audit.public_address_changed': 'Öffentliche Adresse geändert',
 };

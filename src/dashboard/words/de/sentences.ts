@@ -77,7 +77,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_restored: 'Aus einer Sicherung zurückgespielt, die nicht weiß, wem danach schon gesendet wurde',
   held_clock:
     'Die Uhr ist {days} Tage weiter als beim letzten Lauf des Dienstes: Es wird nichts gesendet, bis Sie den Versand freigeben oder die Uhr richtig geht',
-  held_settings: 'Ein Relay ist gesetzt und PUBLIC_URL nicht: Links zum Abmelden würden nur auf diesen Rechner führen',
+  held_settings:
+    'Ein Relay ist gesetzt und die öffentliche Adresse nicht: Links zum Abmelden würden nur auf diesen Rechner führen',
   mail_sender_deleted: 'Ihr Absender wurde gelöscht',
   mail_sender_unverified: 'Ihr Absender ist noch nicht bestätigt',
   content_none: 'Es gibt keinen Inhalt: Die leere Vorlage braucht einen Quelltext',
@@ -121,12 +122,12 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   settings_complete: 'Vollständig',
   settings_remarks: 'Gültig, mit Anmerkungen',
   settings_address:
-    'Setzen Sie PUBLIC_URL auf die Adresse, unter der Empfänger den Dienst erreichen; bis dahin ist der Versand angehalten.',
+    'Setzen Sie die öffentliche Adresse, in den Einstellungen unter Versand oder als PUBLIC_URL; bis dahin ist der Versand angehalten.',
   settings_no_relay: 'Es gibt kein Relay: Mails bleiben im eingebauten Postausgang.',
-  settings_no_address: 'PUBLIC_URL ist nicht gesetzt: Links in Mails führen nur auf diesen Rechner.',
-  settings_no_https: 'PUBLIC_URL ist nicht https: Abmelden mit einem Klick (RFC 8058) braucht https.',
+  settings_no_address: 'Die öffentliche Adresse ist nicht gesetzt: Links in Mails führen nur auf diesen Rechner.',
+  settings_no_https: 'Die öffentliche Adresse ist nicht https: Abmelden mit einem Klick (RFC 8058) braucht https.',
   settings_no_proxy:
-    'PUBLIC_URL ist https, und TRUST_PROXY ist aus: Nennen Sie dort den Reverse-Proxy, bei dem TLS endet.',
+    'Die öffentliche Adresse ist https, und TRUST_PROXY ist aus: Nennen Sie dort den Reverse-Proxy, bei dem TLS endet.',
   disk_free: '{size} GiB frei neben der Datenbank',
   disk_cure: 'Schaffen Sie Platz: Ist die Platte voll, wird nichts gesendet, bis wieder Platz ist.',
   clock_before_release: '{time}, also bevor diese Version entstand',

@@ -172,7 +172,7 @@ export const settings: Translation<typeof english> = {
   'passkeys.elsewhere':
     'Passkeys dieser Installation funktionieren nur unter {address}. Öffnen Sie das Dashboard dort, um einen hinzuzufügen.',
   'passkeys.impossible':
-    'Passkeys brauchen eine Adresse mit https und einem Hostnamen, oder localhost. PUBLIC_URL ist {address}: Setzen Sie es auf eine solche Adresse, starten Sie den Dienst neu, und öffnen Sie das Dashboard dort.',
+    'Passkeys brauchen eine Adresse mit https und einem Hostnamen, oder localhost. Die öffentliche Adresse ist {address}: In den Einstellungen unter Versand wird eine solche gesetzt; öffnen Sie das Dashboard dann dort.',
   'passkeys.refused':
     'Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es innerhalb von fünf Minuten noch einmal.',
   'passkeys.make.title': 'Passkey hinzufügen',

@@ -14,6 +14,9 @@ export const home = {
   'home.step.outbox.title': 'Send it to the outbox',
   'home.step.outbox.text':
     'Without a relay no mail leaves this machine, so you can try everything and read the result.',
+  'home.step.address.title': 'Say where links lead',
+  'home.step.address.text':
+    'Set the public address, under which your recipients reach Sendlark, for instance to unsubscribe.',
   'home.step.relay.title': 'Connect a relay',
   'home.step.relay.none': 'Add the mail server that sends for you, and test it. Until then mail stays in the outbox.',
   'home.step.relay.untried': 'A relay is configured. Whether it works shows with the first mail that leaves.',

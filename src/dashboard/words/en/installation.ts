@@ -137,8 +137,8 @@ export const installation = {
   'health.go.Backup': 'Open the backups',
   'health.go.DNS': 'Open the senders',
   'health.go.Relay': 'Open the relays',
-  'health.address.unset':
-    'The setting PUBLIC_URL is not set, so the links in mails lead to this machine only. Whoever looks after the machine sets it.',
+  'health.address.unset': 'There is none yet, so the links in mails lead to this machine only.',
+  'health.address.go': 'Set the public address',
   'health.address.seen': 'Looked at {time}.',
   'health.address.unseen': 'The links in mails lead there. Nobody has looked yet whether they lead back here.',
   'health.address.look': 'Look from outside now',

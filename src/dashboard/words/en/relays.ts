@@ -6,6 +6,15 @@ export const relays = {
   'settings.done.relayChanged': 'Saved. Mail goes through it with these settings from now on.',
   'settings.done.relayDeleted': 'The relay was deleted, and its password with it.',
   'settings.done.relaysOrdered': 'The order was changed.',
+  'settings.done.address': 'Saved. Links in mails lead there from now on. Look from outside whether they arrive.',
+  'address.title': 'Public address',
+  'address.none':
+    'There is none yet, so links in mails lead to this machine only: nobody else could unsubscribe. With a relay, sending is held until then.',
+  'address.environment': 'PUBLIC_URL in the environment says it, so it is changed there.',
+  'address.field': 'Address under which your recipients reach Sendlark',
+  'address.hint':
+    'Such as https://mail.example.com, without a path. Links to unsubscribe, pictures and clicks lead there; https is needed for unsubscribing with one click.',
+  'address.save': 'Save the address',
   'relays.text':
     'A relay is the mail server that sends for you. Mail goes through the first one in this list that works; the next takes over where it stops.',
   'relays.none.title': 'No relay yet',
@@ -17,7 +26,8 @@ export const relays = {
   'relays.environment':
     'SMTP_URL in the environment decides: mail goes through {relays}. The relays below are not used while it is set.',
   'relays.noAddress':
-    'Sending is held while a relay is set and PUBLIC_URL is not: links in mails would lead to this machine only. Set PUBLIC_URL in the environment and restart the service.',
+    'Sending is held while a relay is set and the public address is not: links in mails would lead to this machine only.',
+  'relays.noAddress.go': 'Set the public address',
   'relays.queued': {
     one: '{count} mail waits. It leaves through the relay as soon as you add one.',
     other: '{count} mails wait. They leave through the relay as soon as you add one.',
@@ -91,4 +101,5 @@ export const relays = {
   'audit.relay_removed': 'Deleted a relay',
   'audit.relays_ordered': 'Changed the order of the relays',
   'audit.relay_tested': 'Tested a relay',
+  'audit.public_address_changed': 'Changed the public address',
 } as const;

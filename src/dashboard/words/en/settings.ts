@@ -163,7 +163,7 @@ export const settings = {
   'passkeys.remove.text': 'Nobody can sign in with it any more.',
   'passkeys.elsewhere': 'Passkeys of this installation work at {address} only. Open the dashboard there to add one.',
   'passkeys.impossible':
-    'Passkeys need an address with https and a host name, or localhost. PUBLIC_URL is {address}: set it to such an address, start the service again and open the dashboard there.',
+    'Passkeys need an address with https and a host name, or localhost. The public address is {address}: an operator sets it to such an address in the settings under Sending; then open the dashboard there.',
   'passkeys.refused': 'The passkey could not be added. Please try again within five minutes.',
   'passkeys.make.title': 'Add a passkey',
   'passkeys.make.text': 'Your browser now asks where to keep it and for your finger, your face or a PIN.',

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { Config } from '../../../config.ts';
 import type { RelaySecurity } from '../../../database/schema/index.ts';
 import { SENTENCES } from '../../../sentences.ts';
+import { publicAddress } from '../../links/public-address.ts';
 import { isLocal, parseRelays, type Relay } from '../smtp/relay-urls.ts';
 import { openPassword } from './sealing.ts';
 
@@ -25,7 +26,7 @@ export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
 
 /** Why nothing may be sent: links in mails would point at this machine, where recipients cannot reach them. Null when links are fine. */
 export function linksFault(client: Database, config: Config): string | null {
-  return config.PUBLIC_URL === '' && hasRelay(client, config) ? SENTENCES.held_settings : null;
+  return hasRelay(client, config) && publicAddress(client, config).source === 'none' ? SENTENCES.held_settings : null;
 }
 
 /** Whether senders must be verified before their mail leaves: as SENDER_VERIFICATION says, else where mail goes to a relay. */

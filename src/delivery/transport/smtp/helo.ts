@@ -20,11 +20,17 @@ export async function heloName(
   publicUrl: string,
   machineName: () => Promise<string> = fullHostname,
 ): Promise<string> {
-  if (given !== '') return given;
-  const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '';
-  if (isPublicName(host)) return host;
-  const name = (await machineName()).toLowerCase();
-  return isPublicName(name) ? name : '';
+  return settledName(given, publicUrl) || publicNameOf(await machineName());
+}
+
+/** The name for EHLO as far as the settings say it: `given`, or else the host of `publicUrl` if it is a public domain name; else empty. */
+export function settledName(given: string, publicUrl: string): string {
+  return given || publicNameOf(URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '');
+}
+
+function publicNameOf(name: string): string {
+  const lower = name.toLowerCase();
+  return isPublicName(lower) ? lower : '';
 }
 
 /** This machine's name, completed by DNS as `hostname -f` does; the short name if the lookup fails. */

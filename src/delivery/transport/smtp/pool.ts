@@ -14,8 +14,8 @@ import { RFC_TIMEOUTS, type Timeouts } from './timeouts.ts';
 export type PoolOptions = {
   /** The most open connections to each relay that has no limit of its own. */
   connections?: number;
-  /** Our full domain name for EHLO; without one, the connection's IP address is used. */
-  name?: string;
+  /** Gives our full domain name for the EHLO of a new connection; if empty, the connection's IP address is used. */
+  name?: () => string;
   /** A monotonic clock, in milliseconds. */
   monotonic?: () => number;
   /** Called whenever a relay could not be used, for the log. */
@@ -35,7 +35,7 @@ export class SmtpPool implements Courier {
 
   /** A pool for `relays` in order of preference. It connects when there is a mail. */
   constructor(relays: readonly Relay[], options: PoolOptions = {}) {
-    const { connections = 20, name = '', monotonic = () => performance.now() } = options;
+    const { connections = 20, name = () => '', monotonic = () => performance.now() } = options;
     const { onRelayFailure = () => {}, onRelayAcceptance = () => {} } = options;
     const timeouts = { ...RFC_TIMEOUTS, ...options.timeouts };
     this.#relayStates = new RelayStates(relays, connections, timeouts, monotonic);

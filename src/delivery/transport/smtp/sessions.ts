@@ -13,8 +13,8 @@ import type { Timeouts } from './timeouts.ts';
 const MAX_CHECK_MS = 1_000;
 
 export interface SessionsOptions {
-  /** Our full domain name for EHLO; if empty, the connection's IP address is used. */
-  name: string;
+  /** Gives our full domain name for EHLO; if empty, the connection's IP address is used. */
+  name: () => string;
   /** A monotonic clock, in milliseconds. */
   monotonic: () => number;
   /** Whether there is a second relay that can take over from one that does not reply. */
@@ -90,7 +90,7 @@ export class Sessions {
     this.#timer ??= setInterval(() => this.#check(), Math.min(MAX_CHECK_MS, shortest / 4));
 
     const { handshakeMs } = relayState;
-    const result = await handshake(connection, relayState.relay, name, timeouts, handshakeMs);
+    const result = await handshake(connection, relayState.relay, name(), timeouts, handshakeMs);
     relayState.opening.delete(connection);
     if ('kind' in result) {
       if (!this.#isClosing) this.#fail(relayState, result, connection.startedAt, connection.age >= handshakeMs);

@@ -19,7 +19,7 @@ t.test('RFC 5321 4.1.4: EHLO gives a full domain name, and our address instead o
     ['a.com\r\nRSET', '[127.0.0.1]'],
   ]) {
     const sink = await startSink(t);
-    await send(openPool(t, sink, { name: name ?? '' }));
+    await send(openPool(t, sink, { name: () => name ?? '' }));
     t.equal(sink.commands[0], `EHLO ${said}`);
   }
 });

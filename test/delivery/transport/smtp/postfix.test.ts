@@ -154,7 +154,7 @@ async function campaign(t: Test, postfix: Postfix, next: Sink): Promise<void> {
       onRelayFailure: (_relay, { reply }) => t.fail(reply),
     }),
     tokens: openTokens(client),
-    publicUrl: 'http://localhost',
+    publicUrl: () => 'http://localhost',
     log: (_fields, text) => t.fail(text),
   });
   t.teardown(async () => {

@@ -27,6 +27,13 @@ export interface Sending {
   ways: Ways;
 }
 
+/** Where links in mails lead, and what was seen of it. */
+export interface PublicAddress {
+  url: string;
+  source: 'environment' | 'file' | 'none';
+  seen: { at: string; state: 'ok' | 'warn' | 'fail'; found: string; advice: readonly string[] } | null;
+}
+
 export interface RelayTest {
   stage: 'connect' | 'tls' | 'auth' | 'mail' | 'rcpt' | 'done';
   from: string;

@@ -57,7 +57,12 @@ export function RelayForm({
   const startsNow = stored === null && ways.queued > 0 && ways.environment.length === 0;
   return (
     <Card title={stored === null ? language.say('relays.add') : language.say('relays.change', { name: stored.name })}>
-      {ways.has_public_url === 0 && <Notice tone="warn">{language.say('relays.noAddress')}</Notice>}
+      {ways.has_public_url === 0 && (
+        <Notice tone="warn">
+          {language.say('relays.noAddress')}{' '}
+          <a href="/settings/sending#address">{language.say('relays.noAddress.go')}</a>
+        </Notice>
+      )}
       {startsNow && <Notice tone="warn">{language.say('relays.queued', { count: ways.queued })}</Notice>}
       <form method="post" action={`/settings/sending/${stored?.id ?? 'new'}`} class="narrow">
         <TextField {...input('name')} hint={language.say('relays.hint.name')} maxLength={255} required />

@@ -1,27 +1,73 @@
-/** The relays in their order, what was seen of each, and what else decides where mail goes. */
+/** The public address, and the relays in their order with what was seen of each. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../../../deps.ts';
+import { isLoopback } from '../../../../http/same-origin.ts';
 import { ApiClient, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
+import type { Problems } from '../../../components/field.tsx';
 import { Badge, Empty, Notice } from '../../../components/surface.tsx';
 import { Table } from '../../../components/table.tsx';
+import { setFlash } from '../../../flash.ts';
 import { recordTime } from '../../../record-time.ts';
+import { field } from '../../../sign-in/fields.ts';
 import { requireOperator } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { backTo, sendSettings } from '../frame.tsx';
-import { type Relay, relayState, type Sending } from './records.ts';
+import { AddressCard } from './address-card.tsx';
+import { type PublicAddress, type Relay, relayState, type Sending } from './records.ts';
 
 const TONES = { untried: 'plain', answers: 'good', works: 'good', fails: 'bad' } as const;
 
 export async function sendingScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
-  const show = async (request: FastifyRequest, reply: FastifyReply, problem = '') => {
-    const sending = await new ApiClient(app, request).get<Sending>('/relays');
-    return sendSettings(request, reply, 'sending', <Relays {...sending} now={clock.now()} />, problem);
+  const show = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { problem = '', typed, problems = {} }: { problem?: string; typed?: string; problems?: Problems } = {},
+  ) => {
+    const api = new ApiClient(app, request);
+    const [sending, { public_address: address }] = await Promise.all([
+      api.get<Sending>('/relays'),
+      api.get<{ public_address: PublicAddress }>('/public-address'),
+    ]);
+    const value = typed ?? (address.url || offeredAddress(request));
+    const now = clock.now();
+    const card = <AddressCard {...{ address, value, problems, now }} />;
+    // First what is missing; once it is there, the relays are what one comes for.
+    const isMissing = address.source === 'none' || typed !== undefined;
+    return sendSettings(
+      request,
+      reply,
+      'sending',
+      <>
+        {isMissing && card}
+        <Relays {...sending} now={now} />
+        {!isMissing && card}
+      </>,
+      problem,
+    );
   };
 
   app.get('/settings/sending', (request, reply) => {
     requireOperator(request);
     return show(request, reply);
+  });
+
+  app.post('/settings/sending/address', async (request, reply) => {
+    requireOperator(request);
+    const typed = field(request, 'public_url');
+    const answer = await new ApiClient(app, request).send('POST', '/public-address/save', { public_url: typed });
+    if (answer.message !== undefined) {
+      setFlash(reply, 'good', 'settings.done.address');
+      return reply.redirect('/settings/sending#address', 303);
+    }
+    const refused = typeof answer.errors === 'object' ? { problems: answer.errors } : { problem: refusalText(answer) };
+    return show(request, reply.code(answer.status), { typed, ...refused });
+  });
+
+  app.post('/settings/sending/address/look', async (request, reply) => {
+    requireOperator(request);
+    await new ApiClient(app, request).send('POST', '/health/public-address');
+    return reply.redirect('/settings/sending#address', 303);
   });
 
   /** Moves a relay one place forward. */
@@ -34,19 +80,22 @@ export async function sendingScreen(app: FastifyInstance, { clock }: Deps): Prom
     if (at > 0) ids.splice(at - 1, 2, ...ids.slice(at - 1, at + 1).reverse());
     const answer = await api.send('POST', '/relays/order', { strIds: ids });
     if (answer.message !== undefined) return backTo(reply, 'sending', 'settings.done.relaysOrdered');
-    return show(request, reply.code(answer.status), refusalText(answer));
+    return show(request, reply.code(answer.status), { problem: refusalText(answer) });
   });
+}
+
+/** The address that the browser has open, where others may reach it, too; else empty. A session travels there over https only. */
+function offeredAddress(request: FastifyRequest): string {
+  return isLoopback(request) ? '' : `https://${request.host}`;
 }
 
 function Relays({ relays, ways, now }: Sending & { now: Date }) {
   const language = useLanguage();
   const isUsed = ways.environment.length === 0;
-  const needsAddress = ways.has_public_url === 0;
   if (relays.length === 0) {
     return (
       <>
         {!isUsed && <Environment relays={ways.environment} />}
-        {needsAddress && <Notice tone="warn">{language.say('relays.noAddress')}</Notice>}
         <Empty icon="mail" title={language.say('relays.none.title')} action={<AddLink />}>
           {language.say('relays.none.text')}
         </Empty>
@@ -56,7 +105,6 @@ function Relays({ relays, ways, now }: Sending & { now: Date }) {
   return (
     <>
       {!isUsed && <Environment relays={ways.environment} />}
-      {needsAddress && <Notice tone="bad">{language.say('relays.noAddress')}</Notice>}
       <p class="quiet-text">{language.say('relays.text')}</p>
       <Table
         caption={language.say('settings.sending')}

@@ -1,0 +1,86 @@
+/** Where the links in mails lead: the form that says it, and what was seen of it from outside. */
+import { Button } from '../../../components/button.tsx';
+import { type Problems, TextField } from '../../../components/field.tsx';
+import { Badge, Card, Notice } from '../../../components/surface.tsx';
+import { recordTime } from '../../../record-time.ts';
+import { useLanguage } from '../../../words/index.ts';
+import type { PublicAddress } from './records.ts';
+
+const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
+
+export interface AddressForm {
+  address: PublicAddress;
+  /** What is in the field: what was typed, or what is stored, or else what is offered. */
+  value: string;
+  problems: Problems;
+}
+
+/** The card; without an address its form comes with a reason, where there is one its check comes along. */
+export function AddressCard({ address, value, problems, now }: AddressForm & { now: Date }) {
+  const language = useLanguage();
+  const { url, source } = address;
+  return (
+    <div id="address">
+      <Card title={language.say('address.title')}>
+        {source === 'none' && <Notice tone="warn">{language.say('address.none')}</Notice>}
+        {source === 'environment' ? (
+          <>
+            <p class="browser">
+              <a href={url}>{url}</a>
+            </p>
+            <p class="quiet-text">{language.say('address.environment')}</p>
+          </>
+        ) : (
+          <form method="post" action="/settings/sending/address" class="narrow">
+            <TextField
+              name="public_url"
+              label={language.say('address.field')}
+              hint={language.say('address.hint')}
+              value={value}
+              problems={problems}
+              inputMode="url"
+              autocomplete="url"
+              autocapitalize="none"
+              spellcheck={false}
+              maxLength={255}
+              required
+            />
+            <Button>{language.say('address.save')}</Button>
+          </form>
+        )}
+        {source !== 'none' && <Seen seen={address.seen} now={now} />}
+      </Card>
+    </div>
+  );
+}
+
+/** What the last look found, and the button that looks again. */
+function Seen({ seen, now }: { seen: PublicAddress['seen']; now: Date }) {
+  const language = useLanguage();
+  const at = recordTime(seen?.at ?? null);
+  return (
+    <>
+      {seen && at ? (
+        <>
+          <p class="found">
+            <Badge tone={TONES[seen.state]}>{language.say(`health.${seen.state}`)}</Badge>{' '}
+            {language.sentence(seen.found)}
+          </p>
+          {seen.advice.length > 0 && (
+            <ul class="advice">
+              {seen.advice.map((line) => (
+                <li key={line}>{language.sentence(line)}</li>
+              ))}
+            </ul>
+          )}
+          <p class="quiet-text">{language.say('health.address.seen', { time: language.relative(at, now) })}</p>
+        </>
+      ) : (
+        <p class="quiet-text">{language.say('health.address.unseen')}</p>
+      )}
+      <form method="post" action="/settings/sending/address/look">
+        <Button look="plain">{language.say('health.address.look')}</Button>
+      </form>
+    </>
+  );
+}
