@@ -218,11 +218,7 @@ t.test('a relay without a public address is a fault, since mail is held', async 
   const sink = await startSink(t);
   const { code, checks } = await examine({ DATABASE_PATH: path, SMTP_URL: sink.url }, '127.0.0.1:9');
   t.equal(code, 1);
-  t.match(checks.get('Settings'), {
-    state: 'fail',
-    found: /public address is not/,
-    advice: [/^Set the public address/],
-  });
+  t.match(checks.get('Settings'), { state: 'fail', found: /public address is not/, advice: [/^Set the public/] });
 });
 
 t.test('the SPF record to paste allows every relay that is elsewhere', async (t) => {
