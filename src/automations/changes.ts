@@ -131,7 +131,7 @@ export async function addMail(
     updated_at: stamp,
   };
   const frozen = isOnlyAsked ? null : await freezeSchedule(deps, { ...columns, id: 0, position: 0 });
-  const changed = withEffects(db.$client, { automationId: automation.id, isOnlyAsked, now }, () => {
+  const changed = withEffects(db.$client, { automationId: automation.id, isOnlyAsked, now }, (keepPlaces) => {
     const current = requireAutomation(db, accountId, utr, 'Record not found');
     requireUnchanged(current, unchangedSince);
     const order = listSchedules(db, current.id).map(({ id }) => id);
@@ -139,6 +139,7 @@ export async function addMail(
       ? listSchedules(db, current.id).findIndex((mail) => mail.utr === recordUtr(before))
       : order.length;
     if (at === -1) throw invalid('before', messages.selected('before'));
+    keepPlaces();
     const id = insertSchedule(db, columns);
     if (at < order.length) orderMails(db.$client, current.id, [...order.slice(0, at), id, ...order.slice(at)], id);
     else rescheduleFor(db.$client, current.id, id);
@@ -175,7 +176,7 @@ export async function changeMail(
   const stamp = isoTimestamp(now);
   const { schedule: seen } = requireMail(db, accountId, utr);
   const frozen = isOnlyAsked ? null : await freezeSchedule(deps, { ...seen, ...columns });
-  const changed = withEffects(db.$client, { automationId: seen.automation_id, isOnlyAsked, now }, () => {
+  const changed = withEffects(db.$client, { automationId: seen.automation_id, isOnlyAsked, now }, (keepPlaces) => {
     const { schedule: before, automation } = requireMail(db, accountId, utr);
     requireUnchanged(before, unchangedSince);
     // What was frozen must be what is stored.
@@ -187,8 +188,10 @@ export async function changeMail(
       .set({ ...columns, changed_by: userId, updated_at: stamp })
       .where(eq(automationSchedules.id, before.id))
       .run();
-    if (after.waiting_type !== before.waiting_type || after.waiting_period !== before.waiting_period)
+    if (after.waiting_type !== before.waiting_type || after.waiting_period !== before.waiting_period) {
+      keepPlaces();
       rescheduleFor(db.$client, automation.id, before.id);
+    }
     publish(db, automation, after, frozen, stamp);
     return stamp;
   });
@@ -206,13 +209,14 @@ export function reorderMails(
 ): Changed<string> {
   const now = clock.now();
   const { id: automationId } = requireAutomation(db, accountId, utr, 'Record not found');
-  const changed = withEffects(db.$client, { automationId, isOnlyAsked, now }, () => {
+  const changed = withEffects(db.$client, { automationId, isOnlyAsked, now }, (keepPlaces) => {
     const automation = requireAutomation(db, accountId, utr, 'Record not found');
     requireUnchanged(automation, unchangedSince);
     const byUtr = new Map(listSchedules(db, automationId).map((mail) => [mail.utr, mail.id]));
     const order = utrs.flatMap((given) => byUtr.get(recordUtr(given)) ?? []);
     if (order.length !== byUtr.size || new Set(order).size !== order.length || order.length !== utrs.length)
       throw invalid('mails', messages.selected('mails'));
+    keepPlaces();
     if (order.length > 1) orderMails(db.$client, automationId, order);
     return touch(db, automation, userId, isoTimestamp(now));
   });
@@ -230,9 +234,10 @@ export async function removeMail(
   const now = clock.now();
   const { schedule: seen } = requireMail(db, accountId, utr);
   let cancelled: number[] = [];
-  const changed = withEffects(db.$client, { automationId: seen.automation_id, isOnlyAsked, now }, () => {
+  const changed = withEffects(db.$client, { automationId: seen.automation_id, isOnlyAsked, now }, (keepPlaces) => {
     const { schedule, automation } = requireMail(db, accountId, utr);
     requireUnchanged(schedule, unchangedSince);
+    keepPlaces();
     cancelled = removeSchedule(db, schedule);
     touch(db, automation, userId, isoTimestamp(now));
     return schedule.utr;

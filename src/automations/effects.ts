@@ -56,28 +56,26 @@ class OnlyAsked extends Error {
 
 /**
  * Makes a change in one transaction, unless `isOnlyAsked`: then everything is as before. Gives what the change gave, null if it was only
- * asked, and what it does to people at `now`, so that what is said is what is done.
+ * asked, and what it does to people at `now`, so that what is said is what is done. The change calls `keepPlaces` before it moves people;
+ * one that moves nobody does not, since writing down the places of many takes most of the time.
  */
 export function withEffects<Result>(
   client: Database,
   { automationId, isOnlyAsked, now }: { automationId: number; isOnlyAsked: boolean; now: Date },
-  change: () => Result,
+  change: (keepPlaces: () => void) => Result,
 ): { result: Result | null; effects: Effects } {
   try {
     return client
       .transaction(() => {
-        client.exec(
-          'CREATE TEMP TABLE IF NOT EXISTS waiting_before (id INTEGER PRIMARY KEY, position INTEGER, due_at INTEGER, is_queued INTEGER)',
-        );
         const before = listPlaces(client, automationId);
-        client
-          .prepare(`
-            INSERT INTO temp.waiting_before (id, position, due_at, is_queued)
-            SELECT id, position, due_at, delivery_id IS NOT NULL FROM enrolments WHERE automation_id = ? AND state = 'active'`)
-          .run(automationId);
-        const result = change();
-        const effects = compare(client, automationId, before, now.getTime());
-        client.exec('DELETE FROM temp.waiting_before');
+        let areKept = false;
+        const result = change(() => {
+          keepPlaces(client, automationId);
+          areKept = true;
+        });
+        const rows = areKept ? movedRows(client, now.getTime()) : unmovedRows(client, automationId, now.getTime());
+        const effects = compare(client, automationId, { before, rows }, now.getTime());
+        if (areKept) client.exec('DELETE FROM temp.waiting_before');
         if (isOnlyAsked) throw new OnlyAsked(effects);
         return { result, effects };
       })
@@ -88,6 +86,38 @@ export function withEffects<Result>(
   }
 }
 
+/** Writes down where the people of an automation are before they are moved. */
+function keepPlaces(client: Database, automationId: number): void {
+  client.exec(
+    'CREATE TEMP TABLE IF NOT EXISTS waiting_before (id INTEGER PRIMARY KEY, position INTEGER, due_at INTEGER, is_queued INTEGER)',
+  );
+  client
+    .prepare(`
+      INSERT INTO temp.waiting_before (id, position, due_at, is_queued)
+      SELECT id, position, due_at, delivery_id IS NOT NULL FROM enrolments WHERE automation_id = ? AND state = 'active'`)
+    .run(automationId);
+}
+
+/** The people whose places were kept, by these and by where they are now. */
+function movedRows(client: Database, now: number): Row[] {
+  return client
+    .prepare<Record<string, number>, Row>(`
+      SELECT b.position AS before, e.position AS after, b.is_queued, count(*) AS people, sum(e.due_at <> b.due_at) AS shifted,
+        sum(e.due_at <= @now) AS due, min(e.due_at) AS first, max(e.due_at) AS last
+      FROM temp.waiting_before b CROSS JOIN enrolments e ON e.id = b.id GROUP BY 1, 2, 3 ORDER BY 2, 1, 3`)
+    .all({ now });
+}
+
+/** The same after a change that moved nobody. */
+function unmovedRows(client: Database, automation: number, now: number): Row[] {
+  return client
+    .prepare<Record<string, number>, Row>(`
+      SELECT position AS before, position AS after, delivery_id IS NOT NULL AS is_queued, count(*) AS people, 0 AS shifted,
+        sum(due_at <= @now) AS due, min(due_at) AS first, max(due_at) AS last
+      FROM enrolments WHERE automation_id = @automation AND state = 'active' GROUP BY 1, 3 ORDER BY 2, 3`)
+    .all({ automation, now });
+}
+
 function listPlaces(client: Database, automationId: number): Placed[] {
   return client
     .prepare<[number], Placed>(
@@ -96,15 +126,14 @@ function listPlaces(client: Database, automationId: number): Placed[] {
     .all(automationId);
 }
 
-function compare(client: Database, automationId: number, before: readonly Placed[], now: number): Effects {
+function compare(
+  client: Database,
+  automationId: number,
+  { before, rows }: { before: readonly Placed[]; rows: readonly Row[] },
+  now: number,
+): Effects {
   const after = listPlaces(client, automationId);
   const next = (mails: readonly Placed[], at: number) => mails.find(({ position }) => position > at)?.utr ?? null;
-  const rows = client
-    .prepare<Record<string, number>, Row>(`
-      SELECT b.position AS before, e.position AS after, b.is_queued, count(*) AS people, sum(e.due_at <> b.due_at) AS shifted,
-        sum(e.due_at <= @now) AS due, min(e.due_at) AS first, max(e.due_at) AS last
-      FROM temp.waiting_before b CROSS JOIN enrolments e ON e.id = b.id GROUP BY 1, 2, 3 ORDER BY 2, 1, 3`)
-    .all({ now });
   const people = new Map<string, Effect & { first: number; last: number }>();
   for (const row of rows) {
     const [from, to] = [next(before, row.before), next(after, row.after)];
