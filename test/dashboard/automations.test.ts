@@ -225,6 +225,17 @@ t.test('a subject written from right to left turns no sentence around it', async
   t.match((await open(await pageOf('\u202eowt', 'remove'))).text, '“\u2068\u202eowt\u2069” is removed.');
 });
 
+t.test('why an automation cannot be started is said in the reader’s language', async (t) => {
+  const { app, utr, send } = await withPages(t);
+  app.db.exec("UPDATE users SET language = 'de'; UPDATE automations SET unsubscribe_group_id = '0'");
+  const { headers } = await send(`/automations/${utr}/start`);
+  const flash = /sendlark_flash=([\w-]+)/.exec(String(headers['set-cookie']))?.[1] ?? '';
+  t.match(JSON.parse(Buffer.from(flash, 'base64url').toString()), {
+    tone: 'bad',
+    values: { reason: 'Wählen Sie zuerst eine Abmeldegruppe' },
+  });
+});
+
 t.test('viewers and other accounts change nothing', async (t) => {
   const { app, utr, open, pageOf, seriesOf } = await withPages(t);
   const before = await seriesOf();
