@@ -17,6 +17,7 @@ const DRIZZLE = [
   'drizzle-orm',
   'drizzle-orm/better-sqlite3',
   'drizzle-orm/better-sqlite3/migrator',
+  'drizzle-orm/migrator',
   'drizzle-orm/sqlite-core',
 ];
 /** What browsers load. The program's build neither reads nor removes it. */

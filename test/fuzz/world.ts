@@ -33,6 +33,13 @@ let invitations = 0;
 /** What the application is started with: sends stay running for a while. */
 export const SETTINGS = { SEND_RATE: '1', SENDER_VERIFICATION: 'optional' };
 
+/** A block as the designer keeps it. */
+const BLOCK = JSON.stringify({
+  tagName: 'mjml',
+  attributes: {},
+  children: [{ tagName: 'mj-body', attributes: {} }],
+});
+
 /** A new account beside those there are, filled through the interface. */
 export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const { publicKey, secretKey } = createKeys(app.drizzle, app.clock, createAccount(app.drizzle, app.clock, name));
@@ -65,12 +72,8 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const { suppressions } = await ask('GET', '/suppressions/list');
   for (const template_name of ['Plain', 'Spare']) await ask('POST', '/templates/create', { form: { template_name } });
   const { templates } = await ask('GET', '/templates/list');
-  const json_code = JSON.stringify({
-    tagName: 'mjml',
-    attributes: {},
-    children: [{ tagName: 'mj-body', attributes: {} }],
-  });
-  for (const block_name of ['Plain', 'Spare']) await ask('POST', '/blocks/create', { form: { block_name, json_code } });
+  for (const block_name of ['Plain', 'Spare'])
+    await ask('POST', '/blocks/create', { form: { block_name, json_code: BLOCK } });
   const { blocks } = await ask('GET', '/blocks');
   const send = async (when: Record<string, string>): Promise<string> => {
     const form = {
@@ -275,6 +278,7 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'domain') return records[path.endsWith('/rotate') ? 'signed' : 'unsigned']?.[0];
   if (name === 'recipient_id') return [`contacts_${pick('contactTypes')}`];
   if (name === 'automation_for') return `contacts_${pick('contactTypes')}`;
+  if (name === 'json_code') return BLOCK;
   if (name === 'mails') return records.ordered;
   if (name === 'before') return pick('schedules');
   if (name === 'exclude_specific_recipient_id') return [`segments_${pick('segments')}`];
