@@ -208,6 +208,8 @@ t.test(
     const check = await open(await pageOf('two', 'check'));
     t.match(textOf(check.text), 'Every placeholder is known.');
     t.match((await open(await pageOf('two', 'mail'))).text, 'Hello');
+    const content = (await open(await pageOf('two'))).text;
+    t.match(content, /data-island="placeholders">.*first_name/s, 'placeholders are put into the fields by a click');
     t.equal((await send(await pageOf('two', 'test'), { email_address: 'me@example.net' })).statusCode, 303);
     await app.background();
     t.match(mailsInBrief(app), [/me two$/]);
