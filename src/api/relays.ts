@@ -1,11 +1,11 @@
 /** The relays kept in the file (addition), for operators: list, add, change, order, delete. A password is never given back. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { asc, count, eq } from 'drizzle-orm';
+import { and, asc, count, eq, isNull } from 'drizzle-orm';
 import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
-import { RELAY_SECURITY, relays } from '../database/schema/index.ts';
+import { RELAY_SECURITY, relays, senders } from '../database/schema/index.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { readGauges } from '../delivery/reporting/gauges.ts';
 import {
@@ -56,6 +56,7 @@ const Relay = Type.Object({
   answered_at: { ...nullable(isoTimestampSchema()), description: 'When a test of it last passed, UTC.' },
   failed_at: { ...nullable(isoTimestampSchema()), description: 'When it last could not be used, UTC.' },
   failure: { ...nullable(Type.String()), description: 'Why it could not be used then, in the words of the server.' },
+  sender_ids: Type.Array(integer(), { description: 'The senders whose mail goes over it and no other relay.' }),
   ...stamps,
 });
 
@@ -113,7 +114,10 @@ export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =>
         has_public_url: publicAddress(db.$client, deps.config).source === 'none' ? (0 as const) : (1 as const),
         queued: readGauges(db.$client).queued,
       };
-      return { status: 'success' as const, message: { relays: rows.map(shown), ways } };
+      return {
+        status: 'success' as const,
+        message: { relays: rows.map((row) => ({ ...shown(row), sender_ids: sendersOf(row.id) })), ways },
+      };
     },
   );
 
@@ -180,7 +184,8 @@ export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =>
       schema: {
         tags,
         summary: 'Delete a relay with its password (addition)',
-        description: 'Mail that waits goes through the next one. The last one cannot be deleted while mail waits.',
+        description:
+          'Mail that waits goes through the next one. One that a sender names cannot be deleted, nor the last one while mail waits.',
         body: Type.Object({ id: identifier('The relay.') }),
         response: done,
       },
@@ -190,6 +195,8 @@ export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =>
       db.transaction(
         () => {
           const relay = requireRelay(db, request.body.id);
+          const { length } = sendersOf(relay.id);
+          if (length > 0) throw conflict(sentence('relay_named', { count: length }));
           const { queued } = readGauges(db.$client);
           const isLast = countRelays() === 1 && deps.config.SMTP_URL === '';
           if (isLast && queued > 0) throw conflict(sentence('relay_last', { count: queued }));
@@ -203,6 +210,14 @@ export const relayRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =>
     },
   );
 
+  /** The ids of the senders whose mail goes over this relay alone. */
+  const sendersOf = (relayId: number) =>
+    db
+      .select({ id: senders.id })
+      .from(senders)
+      .where(and(eq(senders.relay_id, relayId), isNull(senders.deleted_at)))
+      .all()
+      .map(({ id }) => id);
   const countRelays = () => db.select({ count: count() }).from(relays).get()?.count ?? 0;
 
   /** Stores what was given and gives the id. Throws 404, 409 when there are too many, and 422 when the password is missing. */

@@ -10,8 +10,10 @@ import { readRecord, recordObject } from '../database/record-json.ts';
 import { cities, countries, HELD_CODES, senders, states } from '../database/schema/index.ts';
 import { waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { stateName } from '../delivery/reporting/mailing-report.ts';
+import { countRelayChange } from '../delivery/transport/relays/changes.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../failure.ts';
+import { isOperatorsSession } from '../http/callers.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
   choice,
@@ -32,6 +34,7 @@ import {
   zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
+import { chosenRelay } from '../senders/relay.ts';
 import { findLastVerification, holdCampaignsUsingSender, sendVerification } from '../senders/senders.ts';
 import { type AuditAction, audit } from '../users/audit.ts';
 
@@ -78,6 +81,8 @@ const SenderBody = Type.Object({
   company_address: line(),
   company_address2: Type.Optional(line()),
   nickname: line(),
+  /** Addition. */
+  relay_id: optionalReference(),
 });
 const SenderUpdateBody = Type.Object({ sender_id: identifier('The sender.'), ...SenderBody.properties });
 const ById = Type.Object({ sender_id: identifier('The sender.') });
@@ -93,6 +98,16 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
     { from_email }: { from_email: string },
     now: Date,
   ) => audit(db, { accountId, actor, action, subject: from_email }, now);
+  /** The sender of the caller's account with this id. Throws 404. */
+  const requireSender = ({ accountId }: FastifyRequest, id: unknown) => {
+    const sender = db
+      .select()
+      .from(senders)
+      .where(ownedRecord(senders, id, accountId))
+      .get();
+    if (sender === undefined) throw notFound();
+    return sender;
+  };
   const exists = (table: typeof countries | typeof states | typeof cities, id: number) =>
     db.select({ id: table.id }).from(table).where(eq(table.id, id)).get() !== undefined;
   const checkPlaces = check(SenderBody, ({ country_id, state_id, city_id }, errors) => {
@@ -130,6 +145,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       config: { check: checkPlaces, role: 'owner' },
     },
     async (request, reply) => {
+      const { relay_id, ...given } = request.body;
       const now = clock.now();
       const stamp = isoTimestamp(now);
       const id = db.transaction(
@@ -137,7 +153,8 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
           const sender = tx
             .insert(senders)
             .values({
-              ...request.body,
+              ...given,
+              ...chosenRelay(db, relay_id, isOperatorsSession(request)),
               user_id: request.accountId,
               utr: randomUUID(),
               send_at: NO_TIME,
@@ -181,23 +198,24 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       config: { check: checkPlaces, role: 'owner' },
     },
     async (request) => {
-      const { sender_id, ...given } = request.body;
+      const { sender_id, relay_id, ...given } = request.body;
       const now = clock.now();
       db.transaction(
         (tx) => {
-          const before = tx
-            .select()
-            .from(senders)
-            .where(ownedRecord(senders, sender_id, request.accountId))
-            .get();
-          if (before === undefined) throw notFound();
+          const before = requireSender(request, sender_id);
           const hasNewAddress = before.from_email !== given.from_email;
           const after = tx
             .update(senders)
-            .set({ ...given, ...(hasNewAddress && { is_verified: 0 }), updated_at: isoTimestamp(now) })
+            .set({
+              ...given,
+              ...chosenRelay(db, relay_id, isOperatorsSession(request)),
+              ...(hasNewAddress && { is_verified: 0 }),
+              updated_at: isoTimestamp(now),
+            })
             .where(eq(senders.id, before.id))
             .returning()
             .get();
+          if (before.relay_id !== after.relay_id) countRelayChange(db.$client);
           if (hasNewAddress) sendVerification(mail, after, now);
           recordInAudit(request, 'sender_changed', after, now);
         },
@@ -253,12 +271,7 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       },
     },
     async (request) => {
-      const sender = db
-        .select()
-        .from(senders)
-        .where(ownedRecord(senders, request.query.sender_id, request.accountId))
-        .get();
-      if (sender === undefined) throw notFound();
+      const sender = requireSender(request, request.query.sender_id);
       const none = { sent_at: null, attempts: 0, reply: null, held_code: null, held_reason: null };
       const { state, ...mail } = { ...none, ...findLastVerification(db, sender) };
       const report = { is_verified: sender.is_verified, ...mail, state: state === undefined ? null : stateName(state) };
@@ -273,18 +286,9 @@ export const senderRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       config: { role: 'owner' },
     },
     async (request) => {
-      db.transaction(
-        (tx) => {
-          const sender = tx
-            .select()
-            .from(senders)
-            .where(ownedRecord(senders, request.query.sender_id, request.accountId))
-            .get();
-          if (sender === undefined) throw notFound();
-          sendVerification(mail, sender, clock.now());
-        },
-        { behavior: 'immediate' },
-      );
+      db.transaction(() => sendVerification(mail, requireSender(request, request.query.sender_id), clock.now()), {
+        behavior: 'immediate',
+      });
       wake();
       return { status: 'success' as const, message: 'Verification Mail Send' };
     },

@@ -7,6 +7,8 @@ export const RELAY_SENTENCES = {
   relay_plain_login:
     'A password never crosses a network without encryption: choose TLS or STARTTLS, or leave the user name empty.',
   relay_password_again: 'Type the password again: the stored one goes only to the server it was typed for.',
+  relay_named:
+    'Senders whose mail goes over this relay and no other: {count}. Choose another one for them first, under Settings, Senders.',
   relays_many: 'There can be {count} relays: delete one first',
   relay_test_under_way: 'A relay is being tested: try again in some seconds',
   relay_last:

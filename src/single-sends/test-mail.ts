@@ -65,6 +65,7 @@ export async function queueTestMail(
         user_id: tested.user_id,
         owner_kind: 'test' as const,
         owner_id: tested.id,
+        sender_id: sender.id,
         unsubscribe_group_id: tested.unsubscribe_group_id || null,
         content: JSON.stringify(result.frozen),
         created_at: isoTimestamp(clock.now()),

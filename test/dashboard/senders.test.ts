@@ -144,3 +144,20 @@ for (const role of ['editor', 'viewer'] as const)
       t.equal((await post(`/settings/senders${path}`, SENDER)).status, 403, path);
     t.match(app.db.prepare('SELECT nickname, deleted_at FROM senders').all(), [{ nickname: 'News', deleted_at: null }]);
   });
+
+t.test('an operator chooses the one relay of a sender in its form; others see nothing of relays', async (t) => {
+  const { app, get, post } = await signedIn(t);
+  t.notMatch((await get('/settings/senders/new')).text, 'name="relay_id"', 'there is none to choose');
+  app.db.exec(`INSERT INTO relays (name, host, port, security, connections, position, failed_at, failure, created_at, updated_at)
+    VALUES ('Provider <b>', 'localhost', 25, 'none', 1, 1, '2026-01-01T00:00:00.000000Z', '535 wrong <password>', '', '')`);
+  t.equal((await post('/settings/senders/new', { ...SENDER, relay_id: '1' })).status, 303);
+  t.match((await get('/settings/senders/1')).text, /<option value="1" selected[^>]*>Provider &lt;b>/);
+  const { text } = await get('/settings/senders');
+  t.match(text, 'Only over Provider &lt;b>');
+  t.match(text, 'Its mail waits: 535 wrong &lt;password>');
+  t.match((await post('/settings/senders/1', { ...SENDER, relay_id: '7' })).text, /id="relay_id-problem"/);
+  t.equal((await post('/settings/senders/1', { ...SENDER, relay_id: '' })).status, 303);
+  t.equal(app.db.prepare('SELECT relay_id FROM senders').pluck().get(), null);
+  app.db.exec('UPDATE users SET account_id = 2');
+  t.notMatch((await get('/settings/senders/new')).text, 'relay_id');
+});

@@ -4,6 +4,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
 import { count, id, line, softStamps, stamps } from './columns.ts';
+import { relays } from './relays.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS } from './states.ts';
 
 /** 0: neither opens nor clicks of this mail are counted, whatever the installation's setting. */
@@ -32,8 +33,13 @@ export const senders = sqliteTable(
     send_at: text().notNull(),
     ...stamps(),
     deleted_at: text(),
+    /** The only relay its mail goes over; null: any. */
+    relay_id: integer().references(() => relays.id, { onDelete: 'set null' }),
   },
-  (table) => [index('senders_user').on(table.user_id)],
+  (table) => [
+    index('senders_user').on(table.user_id),
+    index('senders_relay').on(table.relay_id).where(sql`relay_id IS NOT NULL`),
+  ],
 );
 
 export interface Target {

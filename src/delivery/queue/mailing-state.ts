@@ -125,6 +125,8 @@ export interface OpenMailing {
   user_id: number;
   unsubscribe_group_id: number | null;
   owner_kind: 'single' | 'schedule' | 'test' | 'system';
+  /** The only relay that its sender's mail goes over; null: any. */
+  relay_id: number | null;
   /** Whether any of its recipients is due. */
   is_due: 0 | 1;
 }
@@ -140,7 +142,9 @@ export class MailingStates {
 
   constructor(client: Database) {
     this.#open = client.prepare(`
-      SELECT id, user_id, unsubscribe_group_id, owner_kind, EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_queue
+      SELECT id, user_id, unsubscribe_group_id, owner_kind,
+        (SELECT relay_id FROM senders WHERE senders.id = iif(owner_kind = 'system', owner_id, sender_id)) AS relay_id,
+        EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_queue
         WHERE d.mailing_id = mailings.id AND d.state = ${DELIVERY_STATE.queued} AND d.due_at <= ?) AS is_due
       FROM mailings WHERE finished_at IS NULL AND state = 'sending' ORDER BY id`);
     this.#cancelled = client

@@ -51,25 +51,31 @@ export class Claims {
   }
 
   /**
-   * Claims recipients of the mailings with somebody due, for each an equal share of `room`, the number of mails the courier
-   * takes now. Call inside a transaction.
+   * Claims recipients of the mailings with somebody due, for each an equal share of the number of mails the courier takes now for the
+   * relay of its sender, or for any. A relay without room keeps no mailing of another waiting. Call inside a transaction.
    */
-  take(due: readonly OpenMailing[], room: number): Batch[] {
+  take(due: readonly OpenMailing[], roomFor: (relayId: number | null) => number): Batch[] {
     const { rates, clock } = this.#deps;
     const now = clock.now().getTime();
     const batches: Batch[] = [];
-    let claimed = 0;
+    /** By relay: the room left there, and the mailings that have not had their share. */
+    const rooms = new Map<number | null, { left: number; mailings: number }>();
+    for (const { relay_id } of due) {
+      const room = rooms.get(relay_id);
+      if (room === undefined) rooms.set(relay_id, { left: roomFor(relay_id), mailings: 1 });
+      else room.mailings++;
+    }
     for (let at = 0; at < due.length; at++) {
       const mailing = due[(this.#rotation + at) % due.length];
-      const left = room - claimed;
-      if (mailing === undefined || left <= 0) break;
-      const share = rates.take(Math.min(MAX_CLAIMS, Math.ceil(left / (due.length - at))));
+      const room = mailing && rooms.get(mailing.relay_id);
+      if (mailing === undefined || room === undefined || room.left <= 0) continue;
+      const share = rates.take(Math.min(MAX_CLAIMS, Math.ceil(room.left / room.mailings--)));
       if (share === 0) break;
       const ready = this.#ready(mailing);
       const claims = ready === null ? [] : this.#claim(mailing.id, ready, share, now);
       rates.giveBack(share - claims.length);
       if (ready !== null && claims.length > 0) batches.push({ mailing, ready, claims });
-      claimed += claims.length;
+      room.left -= claims.length;
     }
     this.#rotation++;
     return batches;

@@ -19,8 +19,8 @@ export interface HandoffsDeps {
 export class Handoffs {
   readonly #deps: HandoffsDeps;
   #inFlight = 0;
-  /** How many wait for their DKIM signature. */
-  #signing = 0;
+  /** How many wait for their DKIM signature, by the relay they may go over. */
+  readonly #signing = new Map<number | null, number>();
   #onEnd: () => void = () => undefined;
 
   constructor(deps: HandoffsDeps) {
@@ -32,9 +32,9 @@ export class Handoffs {
     return this.#inFlight;
   }
 
-  /** How many more the courier takes now. Those that are being signed do not count there yet. */
-  get room(): number {
-    return this.#deps.courier.room() - this.#signing;
+  /** How many more the courier takes now, of those for one relay or for any. Those that are being signed do not count there yet. */
+  room(relayId: number | null): number {
+    return this.#deps.courier.room(relayId) - (this.#signing.get(relayId) ?? 0);
   }
 
   /** Starts one. A mail that cannot be built, because of a bug or of its data, fails this recipient; the others continue. */
@@ -72,6 +72,7 @@ export class Handoffs {
         {
           from: ready.envelopeFrom(claim),
           to,
+          relayId: mailing.relay_id,
           dotless: true,
           start: (buffer) => (maySend() ? message(buffer) : null),
           maySend,
@@ -79,16 +80,20 @@ export class Handoffs {
         { accountId: mailing.user_id, mailingId: mailing.id },
       );
     const signed = ready.renderSigned(claim, to);
-    return signed === null ? send((buffer) => ready.render(claim, to, buffer)) : this.#sendSigned(signed, send);
+    return signed === null
+      ? send((buffer) => ready.render(claim, to, buffer))
+      : this.#sendSigned(mailing.relay_id, signed, send);
   }
 
   /** Hands a mail over once it is signed; until then it counts against the courier's room. */
   async #sendSigned(
+    relayId: number | null,
     signed: Promise<MailData>,
     send: (message: (buffer?: Buffer) => MailData) => Promise<Outcome | 'withdrawn'>,
   ): Promise<Outcome | 'withdrawn'> {
-    this.#signing++;
-    const message = await signed.finally(() => this.#signing--);
+    const count = (change: number) => this.#signing.set(relayId, (this.#signing.get(relayId) ?? 0) + change);
+    count(1);
+    const message = await signed.finally(() => count(-1));
     return send(() => message);
   }
 }

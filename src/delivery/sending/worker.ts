@@ -140,7 +140,7 @@ export class DeliveryWorker {
     const due = mayClaim ? open.filter(({ is_due }) => is_due === 1) : [];
     const batches = this.#ledger.together(() => {
       this.#record(open);
-      return mayClaim ? this.#claims.take(due, this.#handoffs.room) : [];
+      return mayClaim ? this.#claims.take(due, (relayId) => this.#handoffs.room(relayId)) : [];
     });
     this.#results.clear();
     return batches;

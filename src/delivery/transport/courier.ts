@@ -10,6 +10,8 @@ export interface Handoff {
   from: string;
   /** One address in ASCII form, never a list. */
   to: string;
+  /** The relay of the file that it may go over, and no other; any relay if null or not given. */
+  relayId?: number | null;
   /**
    * Returns the message, or null to withdraw it. Called right before MAIL FROM is written, in the same turn of the event
    * loop, and again if the mail is sent anew on another connection. The message may be built in `buffer`, which is not
@@ -34,8 +36,8 @@ export interface MailOwner {
 export interface Courier {
   /** Takes over settings that were changed; called between two rounds, outside a transaction. */
   refresh?(): void;
-  /** How many more messages it can accept right now. */
-  room(): number;
+  /** How many more messages it can accept right now, of those for one relay of the file or, with null, of those for any. */
+  room(relayId: number | null): number;
   /** Resolves with the outcome, or with 'withdrawn' if no message was sent. Rejects with what `start` throws. */
   send(handoff: Handoff, owner: MailOwner): Promise<Outcome | 'withdrawn'>;
   /** Accepts no more messages, lets those in progress finish within `graceMs`, then closes every connection. */

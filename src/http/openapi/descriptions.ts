@@ -170,6 +170,7 @@ const DESCRIPTIONS: Record<string, string> = {
   reply: 'What the relay answered, or why this recipient got nothing; null when there is no result yet.',
   reply_to: 'Reply-To address.',
   reply_to_email: 'Reply-To address of this sender.',
+  relay_id: 'The only relay that its mail goes over; 0 for any. Only a signed-in operator may name one (addition).',
   relays: 'The relays in the order in which they are used.',
   report: 'The report.',
   reservedFields: 'The built-in fields of every contact.',

@@ -54,6 +54,7 @@ const EXAMPLES: Record<string, unknown> = {
   public_url: 'https://mail.example.com',
   query_type: 'and',
   recipient_id: ['contacts_1'],
+  relay_id: 0,
   reply_to_email: 'hello@example.com',
   role: 'editor',
   schedule_date: '2030-01-31',

@@ -33,6 +33,13 @@ export const installation: Translation<typeof english> = {
   'senders.hint.company_address':
     'Straße und Nummer. Die Anschrift steht am Ende jeder Mail, wie es das Recht vieler Länder verlangt.',
   'senders.hint.country_id': 'Nach einem anderen Land: Lassen Sie Regionen und Orte zeigen, und wählen Sie dann.',
+  'senders.field.relay_id': 'Relay',
+  'senders.hint.relay_id':
+    'Ist eines gewählt, gehen die Mails dieses Absenders über kein anderes: Solange es nicht funktioniert, warten sie.',
+  'senders.relay.any': 'Das erste, das funktioniert',
+  'senders.relay.unused': 'Das hat keine Wirkung: SMTP_URL ist gesetzt, und dessen Relays werden benutzt.',
+  'senders.relay.only': 'Nur über {name}',
+  'senders.relay.waits': 'Die Mails warten: {reply}',
   'senders.delete': 'Absender löschen',
   'senders.delete.title': 'Den Absender {email} löschen?',
   'senders.delete.text': 'Von ihm wird nichts mehr gesendet. Das lässt sich nicht rückgängig machen.',

@@ -8,6 +8,8 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
     'Ein Passwort geht nie unverschlüsselt durch ein Netz: Wählen Sie TLS oder STARTTLS, oder lassen Sie den Benutzernamen leer.',
   relay_password_again:
     'Geben Sie das Passwort noch einmal ein: Das gespeicherte geht nur an den Server, für den es eingegeben wurde.',
+  relay_named:
+    'Absender, deren Mails nur über dieses Relay gehen: {count}. Wählen Sie für sie zuerst ein anderes, unter Einstellungen, Absender.',
   relays_many: 'Es kann {count} Relays geben. Löschen Sie zuerst eines.',
   relay_test_under_way: 'Gerade wird ein Relay getestet. Versuchen Sie es in einigen Sekunden noch einmal.',
   relay_last:

@@ -31,6 +31,13 @@ export const installation = {
   'senders.hint.company_address':
     'Street and number. The address stands at the end of each mail, as the law asks in many countries.',
   'senders.hint.country_id': 'After another country, show its states and cities, then choose them.',
+  'senders.field.relay_id': 'Relay',
+  'senders.hint.relay_id':
+    'With one chosen, mail of this sender goes over no other: while that relay does not work, it waits.',
+  'senders.relay.any': 'The first one that works',
+  'senders.relay.unused': 'It has no effect: SMTP_URL is set, and its relays are used.',
+  'senders.relay.only': 'Only over {name}',
+  'senders.relay.waits': 'Its mail waits: {reply}',
   'senders.delete': 'Delete the sender',
   'senders.delete.title': 'Delete the sender {email}?',
   'senders.delete.text': 'Nothing is sent from it any more. This cannot be undone.',

@@ -37,7 +37,7 @@ export function saveRelay(db: Db, before: StoredRelay | undefined, given: GivenR
   const sealed = password === '' ? kept : sealPassword(db.$client, password, given);
   const sealed_password = given.username === '' ? null : (sealed ?? null);
   const stamp = isoTimestamp(now);
-  countChange(db.$client);
+  countRelayChange(db.$client);
   if (before === undefined) {
     const position = sql`(SELECT ifnull(max(position), 0) + 1 FROM relays)`;
     const row = { ...fields, sealed_password, position, created_at: stamp, updated_at: stamp };
@@ -57,13 +57,13 @@ export function saveRelay(db: Db, before: StoredRelay | undefined, given: GivenR
 
 /** Removes a relay with its password. Call inside a transaction. */
 export function deleteRelay(db: Db, id: number): void {
-  countChange(db.$client);
+  countRelayChange(db.$client);
   db.delete(relays).where(eq(relays.id, id)).run();
 }
 
 /** Puts the relays into the order of these ids; those that are not named follow. Call inside a transaction. */
 export function orderRelays(db: Db, ids: readonly number[]): void {
-  countChange(db.$client);
+  countRelayChange(db.$client);
   const present = db.select({ id: relays.id }).from(relays).orderBy(asc(relays.position), asc(relays.id)).all();
   const rest = present.map(({ id }) => id).filter((id) => !ids.includes(id));
   for (const [position, id] of [...ids, ...rest].entries())
@@ -73,7 +73,11 @@ export function orderRelays(db: Db, ids: readonly number[]): void {
       .run();
 }
 
-function countChange(client: Database): void {
+/**
+ * Counts a change of the relays, or of the relay that a sender's mail may go over: mail that waits for a connection goes back to the
+ * queue, and by the new choice from then on. Call inside the transaction of the change.
+ */
+export function countRelayChange(client: Database): void {
   client
     .prepare(`
       INSERT INTO installation (name, value) VALUES ('relays_revision', '1')

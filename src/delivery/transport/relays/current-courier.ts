@@ -40,8 +40,8 @@ export class CurrentCourier implements Courier {
     this.#revision = revision;
   }
 
-  room(): number {
-    return this.#courier.room();
+  room(relayId: number | null): number {
+    return this.#courier.room(relayId);
   }
 
   send(handoff: Handoff, owner: MailOwner): Promise<Outcome | 'withdrawn'> {

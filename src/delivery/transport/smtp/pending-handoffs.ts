@@ -8,6 +8,8 @@ export type PendingHandoff = {
   readonly handoff: Handoff;
   readonly resolve: (outcome: Outcome | 'withdrawn') => void;
   readonly reject: (error: unknown) => void;
+  /** The queue of the relay it may go over, and no other; null: any relay. */
+  readonly only: PendingHandoffs | null;
   /** How often it went back to the queue because its connection closed before its message was sent. */
   requeues: number;
   /** The relays that refused its sender, and the refusal to report: the first 4xx, or else the first of all. */

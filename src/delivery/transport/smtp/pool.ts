@@ -8,7 +8,6 @@ import { type RelayState, RelayStates } from './relay-state.ts';
 import type { Relay } from './relay-urls.ts';
 import type { Session } from './session/session.ts';
 import { Sessions } from './sessions.ts';
-import { Throughput } from './throughput.ts';
 import { RFC_TIMEOUTS, type Timeouts } from './timeouts.ts';
 
 export type PoolOptions = {
@@ -30,7 +29,6 @@ export class SmtpPool implements Courier {
   readonly #relayStates: RelayStates;
   readonly #queues: Queues;
   readonly #sessions: Sessions;
-  readonly #throughput: Throughput;
   #isClosing = false;
 
   /** A pool for `relays` in order of preference. It connects when there is a mail. */
@@ -40,7 +38,6 @@ export class SmtpPool implements Courier {
     const timeouts = { ...RFC_TIMEOUTS, ...options.timeouts };
     this.#relayStates = new RelayStates(relays, connections, timeouts, monotonic);
     this.#queues = new Queues(this.#relayStates);
-    this.#throughput = new Throughput(monotonic);
     const hasOtherRelay = relays.length > 1;
     this.#sessions = new Sessions(
       { name, monotonic, hasOtherRelay, timeouts, onRelayFailure, onRelayAcceptance },
@@ -52,7 +49,7 @@ export class SmtpPool implements Courier {
           if (this.#mayPipeline(session)) this.#give(session.relayState, (pending) => session.pipelineNext(pending));
         },
         completed: (session, outcome) => {
-          this.#throughput.add();
+          session.relayState.throughput.add();
           this.#sessions.completed(session, outcome);
         },
         free: (session) => {
@@ -75,28 +72,40 @@ export class SmtpPool implements Courier {
 
   /**
    * Sends one message to one recipient and returns the outcome, or 'withdrawn' if the message was not sent because
-   * `start` returned null, `maySend` returned false or the pool was closed before.
+   * `start` returned null, `maySend` returned false, the pool was closed before, or there is no such relay as it may go over.
    * - Every relay refuses the sender: the outcome is `held`.
-   * - No relay is available: its stage is connect, tls or auth, and `start` was not called.
+   * - No relay it may go over is available: its stage is connect, tls or auth, and `start` was not called.
    *
    * Rejects only with what `start` throws.
    */
   send(handoff: Handoff): Promise<Outcome | 'withdrawn'> {
+    const named = this.#relayStates.named(handoff.relayId ?? null);
+    if (named === undefined) return Promise.resolve('withdrawn');
+    if (named !== null) named.isNamed = true;
+    const only = named?.queue ?? null;
     return new Promise((resolve, reject) => {
-      this.#queues.push({ handoff, resolve, reject, requeues: 0, refusedBy: [], refusal: null, next: null });
+      this.#queues.push({ handoff, resolve, reject, only, requeues: 0, refusedBy: [], refusal: null, next: null });
       this.#pump();
     });
   }
 
-  /** How many more mails would start at once or within 100 ms; 0 while no relay is available. */
-  room(): number {
-    if (this.#isClosing) return 0;
-    const { best } = this.#relayStates;
-    const least = best !== null ? best.slots : this.#relayStates.pause === 0 ? 1 : 0;
-    const slots = Math.max(least, this.#sessions.responsive);
-    const busy = this.active + this.pending - this.#sessions.stalledLoad;
-    const room = slots + Math.floor(this.#throughput.perSecond / 10) - busy;
-    return Math.max(0, Math.min(room, (best?.allowance ?? room) - this.pending));
+  /**
+   * How many more mails would start at once or within 100 ms, of those for the relay with this id or, with null, of those for any; 0 while
+   * none of their relays is available. What a relay does for mail that may go over it alone takes no room from other relays.
+   */
+  room(relayId: number | null = null): number {
+    const named = this.#relayStates.named(relayId);
+    if (this.#isClosing || named === undefined) return 0;
+    const { all, best, pause } = this.#relayStates;
+    const relay = named ?? best;
+    const counted = named === null ? all.filter((one) => one === best || !one.isNamed) : [named];
+    const sum = (count: (relayState: RelayState) => number) => counted.reduce((total, one) => total + count(one), 0);
+    const least = relay?.isHealthy ? relay.slots : (relay?.pause ?? pause) === 0 ? 1 : 0;
+    const { responsive, load } = this.#sessions.use(counted);
+    const pending = sum(({ queue }) => queue.length) + (named === null || named === best ? this.#queues.common : 0);
+    const soon = Math.floor(sum(({ throughput }) => throughput.perSecond) / 10);
+    const room = Math.max(least, responsive) + soon - load - pending;
+    return Math.max(0, Math.min(room, (relay?.allowance ?? room) - pending));
   }
 
   /** The number of mails in progress: started, and without an outcome yet. */
@@ -141,7 +150,11 @@ export class SmtpPool implements Courier {
   /** Whether a free session should be closed. */
   #isDone({ relayState, completed }: Session): boolean {
     if (this.#isClosing || relayState.pause > 0 || relayState.isSpent(completed)) return true;
-    return relayState.queue.length === 0 && this.#relayStates.betterThan(relayState)?.hasRoom() === true;
+    return (
+      !relayState.isNamed &&
+      relayState.queue.length === 0 &&
+      this.#relayStates.betterThan(relayState)?.hasRoom() === true
+    );
   }
 
   /**
@@ -152,6 +165,7 @@ export class SmtpPool implements Courier {
     const first = this.#queues.first(relayState);
     if (this.#isClosing || first === null || first.requeues > 0 || relayState.connecting > 0) return false;
     if (!relayState.mayPipeline || relayState.isSpent(completed + 1) || relayState.pause > 0) return false;
+    if (first.only !== null) return !relayState.hasRoom();
     return !relayState.hasRoom() && this.#relayStates.betterThan(relayState)?.hasRoom() !== true;
   }
 

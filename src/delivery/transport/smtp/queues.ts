@@ -1,6 +1,7 @@
 /**
- * The hand-offs that wait for a connection, and which relay gets which. All wait in one queue, for the best relay that
- * works. One whose sender a relay refused waits for the next relay in the list, in that relay's own queue.
+ * The hand-offs that wait for a connection, and which relay gets which. Most wait in one queue, for the best relay that
+ * works. One whose sender a relay refused waits for the next relay in the list, in that relay's own queue, and so does one that
+ * may go over that relay only.
  */
 
 import type { Outcome } from './outcome.ts';
@@ -9,7 +10,7 @@ import type { RelayState, RelayStates } from './relay-state.ts';
 
 export class Queues {
   readonly #relayStates: RelayStates;
-  /** Hand-offs that no relay has refused. */
+  /** Hand-offs for any relay that no relay has refused. */
   readonly #common = new PendingHandoffs();
   #isClosed = false;
 
@@ -30,7 +31,7 @@ export class Queues {
   /** Adds a new hand-off. */
   push(pending: PendingHandoff): void {
     if (this.#isClosed) pending.resolve('withdrawn');
-    else this.#common.push(pending);
+    else this.#queueFor(pending)?.push(pending);
   }
 
   /** Puts back, at the front, a hand-off whose connection closed before the relay could act on it. */
@@ -42,13 +43,15 @@ export class Queues {
 
   /** The hand-off that waits longest for this relay. */
   first(relayState: RelayState): PendingHandoff | null {
-    return relayState.queue.first ?? this.#common.first;
+    return this.#next(relayState, this.#common).first;
   }
 
   /** Takes the next hand-off for a relay out of its queue, or null if there is none for it or its rate allows none now. */
   shift(relayState: RelayState): PendingHandoff | null {
     if (relayState.allowance < 1) return null;
-    return relayState.queue.shift() ?? (this.#getsCommon(relayState) ? this.#common.shift() : null);
+    const pending = this.#next(relayState, this.#getsCommon(relayState) ? this.#common : null).shift();
+    relayState.isCommonNext = pending?.only === relayState.queue;
+    return pending;
   }
 
   /** Whether a hand-off waits that this relay should get now. */
@@ -62,7 +65,7 @@ export class Queues {
    * instead, and the function returns true.
    */
   finish(relayState: RelayState, pending: PendingHandoff, outcome: Outcome | 'withdrawn'): boolean {
-    if (outcome === 'withdrawn' || !relayState.shouldTryNextRelay(outcome)) {
+    if (outcome === 'withdrawn' || pending.only !== null || !relayState.shouldTryNextRelay(outcome)) {
       pending.resolve(outcome);
       return false;
     }
@@ -99,14 +102,21 @@ export class Queues {
       queue.resolveAll(() => 'withdrawn');
   }
 
-  /** Whether a relay gets hand-offs from the common queue: only while no better relay has all its connections open. */
+  /** Whether a relay gets hand-offs from the common queue: only while no better relay has all its connections open, or works. */
   #getsCommon(relayState: RelayState): boolean {
     const better = this.#relayStates.betterThan(relayState);
-    return better === null || better.open < better.slots;
+    return better === null || (!relayState.isNamed && better.open < better.slots);
   }
 
-  /** The queue for a hand-off: the common one, or that of the first relay that has not refused it; null if all have. */
-  #queueFor({ refusedBy }: PendingHandoff): PendingHandoffs | null {
+  /** The queue whose turn it is at a relay: its own, or the common one, if it gets that, in turn with mail for this relay only. */
+  #next({ queue, isCommonNext }: RelayState, common: PendingHandoffs | null): PendingHandoffs {
+    if (common === null || common.first === null) return queue;
+    return queue.first === null || (isCommonNext && queue.first.only !== null) ? common : queue;
+  }
+
+  /** The queue for a hand-off: that of its only relay, the common one, or that of the first relay that has not refused it; null if all have. */
+  #queueFor({ only, refusedBy }: PendingHandoff): PendingHandoffs | null {
+    if (only !== null) return only;
     if (refusedBy.length === 0) return this.#common;
     return this.#relayStates.all.find(({ relay }) => !refusedBy.includes(relay))?.queue ?? null;
   }

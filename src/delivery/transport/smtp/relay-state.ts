@@ -4,6 +4,7 @@ import type { SmtpConnection } from './connection.ts';
 import type { Outcome } from './outcome.ts';
 import { PendingHandoffs } from './pending-handoffs.ts';
 import type { Relay } from './relay-urls.ts';
+import { Throughput } from './throughput.ts';
 import type { Timeouts } from './timeouts.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -23,8 +24,13 @@ const MAX_REFUSALS = 3;
 
 export class RelayState {
   readonly relay: Relay;
-  /** Hand-offs whose sender another relay refused. */
+  /** Hand-offs that may go over this relay only, and those whose sender another relay refused. */
   readonly queue = new PendingHandoffs();
+  /** Whether mail came that may go over this relay only. Other mail then goes here only while no better relay works. */
+  isNamed = false;
+  /** Whether the common queue is next: it takes turns with mail for this relay only. */
+  isCommonNext = false;
+  readonly throughput: Throughput;
   /** The number of sockets in any state, and the connections still in their handshake. */
   sockets = 0;
   readonly opening = new Set<SmtpConnection>();
@@ -64,6 +70,7 @@ export class RelayState {
     this.#maxConnections = relay.connections ?? most;
     this.#limit = this.#maxConnections;
     this.#rate = new TokenBucket(relay.rate ?? 0, monotonic);
+    this.throughput = new Throughput(monotonic);
     this.#timeouts = timeouts;
     this.#monotonic = monotonic;
     this.handshakeMs = timeouts.handshake;
@@ -130,11 +137,12 @@ export class RelayState {
 
   /**
    * Records that a connection started at `startedAt` could not be opened, or broke before its first completed transaction.
-   * `isSilent`: it took too long to open. If this is the only relay, the next connection gets twice the time, at most
+   * `isSilent`: it took too long to open. If mail has no other relay, the next connection gets twice the time, at most
    * that of RFC 5321 4.5.3.2.1.
    */
   failed(failure: Outcome, startedAt: number, isSilent: boolean): void {
-    if (isSilent && this.#isAlone) this.handshakeMs = Math.min(this.#timeouts.greeting, this.handshakeMs * 2);
+    if (isSilent && (this.#isAlone || this.isNamed))
+      this.handshakeMs = Math.min(this.#timeouts.greeting, this.handshakeMs * 2);
     if (this.open > 0) {
       // A slow connection says nothing about the others; a refused one shows how many the relay accepts.
       if (isSilent) return;
@@ -218,6 +226,15 @@ export class RelayStates {
   constructor(relays: readonly Relay[], most: number, timeouts: Timeouts, monotonic: () => number) {
     const isAlone = relays.length === 1;
     this.all = relays.map((relay) => new RelayState(relay, isAlone, most, timeouts, monotonic));
+  }
+
+  /**
+   * The relay with this id; null if any may be used, as always with relays of the environment, which have no id; undefined if there is
+   * no such relay.
+   */
+  named(relayId: number | null): RelayState | null | undefined {
+    if (relayId === null || this.all.every(({ relay }) => relay.id === undefined)) return null;
+    return this.all.find(({ relay }) => relay.id === relayId);
   }
 
   /** The first relay that works, or null. */

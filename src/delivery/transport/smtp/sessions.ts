@@ -53,19 +53,15 @@ export class Sessions {
     this.#owner = owner;
   }
 
-  /** The number of open sessions whose relay replies in time. */
-  get responsive(): number {
-    return this.#open.size - this.#stalled.size;
-  }
-
   /** The number of mails in progress on all sessions. */
   get load(): number {
     return sumOfLoads(this.#open);
   }
 
-  /** The number of mails in progress on stalled sessions. */
-  get stalledLoad(): number {
-    return sumOfLoads(this.#stalled);
+  /** The number of open sessions with these relays that reply in time, and of mails in progress on them. */
+  use(relayStates: readonly RelayState[]): { responsive: number; load: number } {
+    const sessions = [...this.#open].filter((one) => relayStates.includes(one.relayState) && !this.#stalled.has(one));
+    return { responsive: sessions.length, load: sumOfLoads(sessions) };
   }
 
   /** Keeps a session that has nothing to do. */

@@ -6,9 +6,10 @@ import { Confirm } from '../../../components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
 import { Card } from '../../../components/surface.tsx';
 import { field } from '../../../sign-in/fields.ts';
-import { requireOwner } from '../../../signed-in.ts';
+import { requireOwner, viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { backTo, sendSettings } from '../frame.tsx';
+import type { Sending } from '../sending/records.ts';
 import type { Places, Sender, Usage } from './records.ts';
 
 const TEXTS = [
@@ -22,13 +23,16 @@ const TEXTS = [
 ] as const;
 const PLACES = ['country_id', 'state_id', 'city_id'] as const;
 const FIELDS = [...TEXTS, ...PLACES];
-type Values = Record<(typeof FIELDS)[number], string>;
+const CHOICES = [...FIELDS, 'relay_id'] as const;
+type Values = Record<(typeof CHOICES)[number], string>;
 
 interface Form {
   /** The sender that is changed with what uses it; null for a new one. */
   changed: { id: string; email: string; usage: Usage } | null;
   values: Values;
   places: Places;
+  /** The relays to choose from; null where nobody may choose. */
+  sending: Sending | null;
   problems?: Problems;
 }
 
@@ -47,7 +51,9 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     const { id } = request.params;
     const { sender } = await new ApiClient(app, request).get<{ sender: Sender }>('/sender/details', { sender_id: id });
     const values = Object.fromEntries(FIELDS.map((name) => [name, String(sender[name] || '')]));
-    return show(request, reply, id, { ...typed(request), ...values });
+    const sending = await readSending(request);
+    const relay = sending?.relays.find(({ sender_ids: ids }) => ids.includes(sender.id));
+    return show(request, reply, id, { ...typed(request), ...values, relay_id: String(relay?.id ?? '') });
   });
 
   app.post<ById>('/settings/senders/:id', (request, reply) => save(request, reply, request.params.id));
@@ -66,7 +72,9 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     if (field(request, 'lists') !== '') return show(request, reply, id, values);
     const api = new ApiClient(app, request);
     const { state_id, city_id } = chosenPlaces(values, await readPlaces(api, values));
-    const fields = { ...values, country_id: asId(values.country_id), state_id, city_id };
+    const { relay_id, ...given } = values;
+    const relay = viewerOf(request).isOperator ? { relay_id } : {};
+    const fields = { ...given, ...relay, country_id: asId(values.country_id), state_id, city_id };
     const answer: ApiAnswer<string> =
       id === null
         ? await api.send('POST', '/sender/save', fields)
@@ -76,6 +84,13 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     }
     const [problems, problem] = typeof answer.errors === 'object' ? [answer.errors, ''] : [{}, refusalText(answer)];
     return show(request, reply.code(answer.status), id, values, problems, problem);
+  }
+
+  /** The relays, for operators; null for others, and where there is none. */
+  async function readSending(request: FastifyRequest): Promise<Sending | null> {
+    if (!viewerOf(request).isOperator) return null;
+    const sending = await new ApiClient(app, request).get<Sending>('/relays');
+    return sending.relays.length === 0 ? null : sending;
   }
 
   async function show(
@@ -89,7 +104,8 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
     const api = new ApiClient(app, request);
     const places = await readPlaces(api, values);
     const changed = id === null ? null : { id, ...(await readUse(api, id)) };
-    const form = <SenderForm changed={changed} values={values} places={places} problems={problems} />;
+    const sending = await readSending(request);
+    const form = <SenderForm {...{ changed, values, places, sending, problems }} />;
     return sendSettings(request, reply, 'senders', form, problem);
   }
 }
@@ -138,10 +154,11 @@ function typed(request: FastifyRequest): Values {
     country_id: value('country_id'),
     state_id: value('state_id'),
     city_id: value('city_id'),
+    relay_id: value('relay_id'),
   };
 }
 
-function SenderForm({ changed, values, places, problems = {} }: Form) {
+function SenderForm({ changed, values, places, sending, problems = {} }: Form) {
   const language = useLanguage();
   const input = (name: (typeof TEXTS)[number]) => ({
     name,
@@ -174,6 +191,7 @@ function SenderForm({ changed, values, places, problems = {} }: Form) {
         <SelectField {...select('country_id', places.countries)} hint={language.say('senders.hint.country_id')} />
         {places.states.length > 0 && <SelectField {...select('state_id', places.states)} />}
         {places.cities.length > 0 && <SelectField {...select('city_id', places.cities)} />}
+        {sending !== null && <RelayField {...{ sending, problems }} value={values.relay_id} />}
         <div class="buttons">
           <Button>{language.say(changed === null ? 'senders.add.submit' : 'senders.save')}</Button>
           <Button look="plain" name="lists" value="1" formnovalidate>
@@ -186,6 +204,24 @@ function SenderForm({ changed, values, places, problems = {} }: Form) {
       </form>
       {changed && <Delete {...changed} />}
     </Card>
+  );
+}
+
+function RelayField({ sending, value, problems }: { sending: Sending; value: string; problems: Problems }) {
+  const language = useLanguage();
+  const isUsed = sending.ways.environment.length === 0;
+  return (
+    <SelectField
+      name="relay_id"
+      label={language.say('senders.field.relay_id')}
+      options={[
+        { value: '', label: language.say('senders.relay.any') },
+        ...sending.relays.map(({ id, name }) => ({ value: String(id), label: name })),
+      ]}
+      value={value}
+      problems={problems}
+      hint={language.say(isUsed ? 'senders.hint.relay_id' : 'senders.relay.unused')}
+    />
   );
 }
 

@@ -10,12 +10,14 @@ import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import { backTo, sendSettings } from '../frame.tsx';
+import { type Relay, relayState, type Sending } from '../sending/records.ts';
 import { Domains } from './domains.tsx';
 import { keyForms } from './keys.tsx';
 import type { Checks, Sender, Verification } from './records.ts';
 import { findWatch, lookAgain, watchPath } from './watch.ts';
 
-type Row = Sender & Verification;
+/** `only`: the one relay its mail goes over. */
+type Row = Sender & Verification & { only: Relay | null };
 
 export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
   const show = async (request: FastifyRequest, reply: FastifyReply, problem = '') => {
@@ -26,15 +28,20 @@ export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promi
     ]);
     const asked = findWatch(request, known.domains, clock.now());
     const { verifications, domains } = (asked && (await lookAgain(api, request, known, asked, clock.now()))) ?? known;
+    const isOperator = viewerOf(request).isOperator;
+    const sending = isOperator ? await api.get<Sending>('/relays') : null;
     const shown = {
       now: clock.now(),
-      isOperator: viewerOf(request).isOperator,
+      isOperator,
       watch: findWatch(request, domains, clock.now()),
     };
     const byId = new Map(verifications.map((verification) => [verification.sender_id, verification]));
     const rows = senders.flatMap((sender) => {
       const verification = byId.get(sender.id);
-      return verification === undefined ? [] : [{ ...sender, ...verification }];
+      const relay = sending?.relays.find(({ sender_ids: ids }) => ids.includes(sender.id));
+      const isUsed = sending?.ways.environment.length === 0;
+      const only = relay !== undefined && isUsed ? relay : null;
+      return verification === undefined ? [] : [{ ...sender, ...verification, only }];
     });
     return sendSettings(request, reply, 'senders', <Senders rows={rows} domains={domains} {...shown} />, problem);
   };
@@ -103,12 +110,22 @@ function AddLink() {
   );
 }
 
-function State({ is_verified: isVerified }: Row) {
+function State({ is_verified: isVerified, only }: Row) {
   const language = useLanguage();
-  return isVerified === 1 ? (
-    <Badge tone="good">{language.say('senders.verified')}</Badge>
-  ) : (
-    <Badge tone="warn">{language.say('senders.unverified')}</Badge>
+  return (
+    <div>
+      {isVerified === 1 ? (
+        <Badge tone="good">{language.say('senders.verified')}</Badge>
+      ) : (
+        <Badge tone="warn">{language.say('senders.unverified')}</Badge>
+      )}
+      {only !== null && (
+        <span class="second-line quiet-text">{language.say('senders.relay.only', { name: only.name })}</span>
+      )}
+      {only !== null && relayState(only).state === 'fails' && (
+        <span class="second-line browser">{language.say('senders.relay.waits', { reply: only.failure ?? '' })}</span>
+      )}
+    </div>
   );
 }
 

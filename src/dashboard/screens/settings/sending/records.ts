@@ -14,6 +14,7 @@ export interface Relay {
   answered_at: string | null;
   failed_at: string | null;
   failure: string | null;
+  sender_ids: readonly number[];
 }
 
 export interface Ways {
