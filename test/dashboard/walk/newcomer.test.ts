@@ -1,0 +1,184 @@
+/** A newcomer's first hour: from an empty folder to a campaign that was received and an automation that is live, without the command line. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Page } from 'playwright-core';
+import PostalMime from 'postal-mime';
+import t, { type Test } from 'tap';
+import { launch, openTab } from '../../support/dashboard/browser.ts';
+import { type Hands, keyboard, mouse } from '../../support/dashboard/hands.ts';
+import { type Sink, startSink } from '../../support/service.ts';
+import { skipWithout } from '../../support/tools.ts';
+
+/** Where recipients would reach the service; what a link in a mail leads to is opened on this machine instead. */
+const PUBLIC = 'https://mail.shop.example';
+const PEOPLE = 'email,first_name,city\nann@example.org,Ann,Kiel\nbob@example.org,Bob,Bonn\n';
+const LATER = 'email,first_name,city\nzoe@example.org,Zoë,Rome\n';
+/** Sending and verifying take moments; a busy machine takes longer. */
+const PATIENCE_MS = 60_000;
+
+/** Starts the built program in an empty folder; gives the link it prints for signing in. */
+async function started(t: Test): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'sendlark-newcomer-'));
+  const env = {
+    PATH: process.env.PATH,
+    PORT: '0',
+    RECALL_SECONDS: '2',
+    LOG_LEVEL: 'error',
+  };
+  const child: ChildProcess = spawn(process.execPath, [resolve('dist/cli.js'), 'serve'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(async () => {
+    child.kill('SIGTERM');
+    if (child.exitCode === null) await once(child, 'exit');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  if (child.stdout === null) throw new Error('the program has no output');
+  for await (const line of createInterface({ input: child.stdout })) {
+    const link = /^http\S+\/welcome\S+$/.exec(line)?.[0];
+    if (link === undefined) continue;
+    child.stdout.resume();
+    return link;
+  }
+  throw new Error('the program printed no link');
+}
+
+/** What is received for this address with this subject, as soon as it is. */
+async function received(page: Page, sink: Sink, address: string, subject: string): Promise<string> {
+  for (let waited = 0; waited < PATIENCE_MS; waited += 100) {
+    for (const { to, raw } of sink.mails) {
+      const mail = await PostalMime.parse(raw);
+      if (to === address && mail.subject === subject) return mail.text ?? '';
+    }
+    await page.waitForTimeout(100);
+  }
+  const got = await Promise.all(sink.mails.map(async ({ to, raw }) => [to, (await PostalMime.parse(raw)).subject]));
+  throw new Error(`no mail “${subject}” for ${address}, only ${JSON.stringify(got)}`);
+}
+
+/** Does it all, with these hands. */
+async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Promise<void> {
+  page.setDefaultTimeout(PATIENCE_MS);
+  const link = (name: string | RegExp) => page.getByRole('link', { name, exact: true }).first();
+  const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
+  const field = (label: string | RegExp) => page.getByLabel(label, { exact: true });
+  const home = () => hands.press(link('Home'));
+  const importPeople = async (csv: string, type: string | null) => {
+    await hands.press(link('People'));
+    await hands.press(link('Import people'));
+    await hands.hand(page.locator('input[type=file]'), {
+      name: 'people.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(csv),
+    });
+    await hands.press(button('Look at the file'));
+    if (type !== null) await hands.type(field('Name of a new contact type'), type);
+    await hands.press(button('Import'));
+    await page.getByText('Done.', { exact: true }).waitFor();
+  };
+
+  // The first sign-in.
+  await page.goto(welcome);
+  await hands.type(field('Your name'), 'Olive');
+  await hands.type(field('E-mail address'), 'olive@shop.example');
+  await hands.type(page.getByLabel('New password'), 'four words that differ');
+  await hands.press(button('Save and sign in'));
+
+  // A relay.
+  await hands.press(link('Connect a relay'));
+  await hands.type(field('Address under which your recipients reach Sendlark'), PUBLIC);
+  await hands.press(button('Save the address'));
+  await hands.press(link('Add a relay'));
+  const { hostname, port } = new URL(sink.url);
+  await hands.type(field('Name'), 'Provider');
+  await hands.type(field('Server'), hostname);
+  await hands.pick(field('Encryption'), 'None: this machine or private network only');
+  await hands.type(field('Port'), port);
+  await hands.press(button('Add'));
+
+  // A sender, verified by the link in its mail.
+  await hands.press(link('Senders'));
+  await hands.press(link('Add a sender'));
+  await hands.type(field('Name that people see'), 'Olive’s shop');
+  await hands.type(field('Address that mail comes from'), 'olive@shop.example');
+  await hands.type(field('Address for answers'), 'olive@shop.example');
+  await hands.type(field('Name in your lists'), 'Shop');
+  await hands.type(field('Postal address'), '1 Harbour St');
+  await hands.pick(field('Country'), 'Germany');
+  await hands.press(button('Add'));
+  const confirmation = await received(page, sink, 'olive@shop.example', 'Confirm olive@shop.example');
+  await page.goto(
+    new URL(/(?<=https:\/\/mail\.shop\.example)\/verify\/\S+/.exec(confirmation)?.[0] ?? '', welcome).href,
+  );
+  await hands.press(button('Yes, confirm this address'));
+  await page.getByText('olive@shop.example').first().waitFor();
+  await page.goto(new URL('/', welcome).href);
+
+  await importPeople(PEOPLE, 'Readers');
+
+  // A campaign.
+  await home();
+  await hands.press(link('New mailing'));
+  await hands.type(field('Name'), 'Spring');
+  await hands.press(button('Make the draft'));
+  await hands.type(page.getByLabel('Name of the first group'), 'Newsletter');
+  await hands.press(button('Make the group'));
+  await hands.tick(field('Send to Readers'));
+  await page.getByText('Goes to 2 people').waitFor();
+  await hands.press(button('Save and go on'));
+  await hands.type(field('Subject'), 'Spring, ((first_name))');
+  await hands.type(field('Preview text'), 'New things');
+  await hands.press(link('Choose a template'));
+  await hands.press(button('Use Plain letter'));
+  await hands.press(link('Check'));
+  await page.getByText('Nothing is missing.').waitFor();
+  await hands.press(button('Send the test'));
+  await received(page, sink, 'olive@shop.example', 'Spring,');
+  await hands.press(link('Schedule'));
+  await hands.press(button('Send to 2 people'));
+  await received(page, sink, 'ann@example.org', 'Spring, Ann');
+  await received(page, sink, 'bob@example.org', 'Spring, Bob');
+  await page.locator('.badge', { hasText: 'Sent' }).waitFor();
+
+  // An automation.
+  await hands.press(link('Automations'));
+  await hands.press(link('New automation'));
+  await hands.type(field('Name'), 'Welcome');
+  await hands.pick(field('Who enters'), 'Readers (contact type, 2 people)');
+  await hands.press(button('Make the automation'));
+  await hands.press(link('Add a mail'));
+  await hands.type(field('Subject'), 'Welcome, ((first_name))');
+  await hands.pick(field('Begin with'), 'Plain letter');
+  await hands.press(button('Add a mail'));
+  await hands.press(link('To all its mails'));
+  await hands.press(link('To the automation'));
+  await hands.press(button('Start').first());
+  await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Start' }));
+  await page.getByText('The automation is live.', { exact: true }).waitFor();
+  await importPeople(LATER, null);
+  await received(page, sink, 'zoe@example.org', 'Welcome, Zoë');
+}
+
+t.test(
+  'a newcomer comes from an empty folder to a received campaign and a live automation',
+  { skip: skipWithout('chromium') },
+  async (t) => {
+    const browser = await launch(t);
+    for (const name of ['mouse', 'keyboard'] as const) {
+      t.test(`with the ${name} alone`, async (t) => {
+        const sink = await startSink(t);
+        const welcome = await started(t);
+        const { page, complaints, outside } = await openTab(t, browser, new URL(welcome).origin);
+        await walk(page, name === 'mouse' ? mouse() : keyboard(page), welcome, sink);
+        t.strictSame(complaints, []);
+        t.strictSame(outside, []);
+      });
+    }
+  },
+);

@@ -1,0 +1,75 @@
+/** The two ways in which a person works a page: with a mouse, and with the keyboard alone. */
+import type { Locator, Page } from 'playwright-core';
+
+export interface UploadedFile {
+  name: string;
+  mimeType: string;
+  buffer: Buffer;
+}
+
+/** What a person does with a page. Each waits until its target is there. */
+export interface Hands {
+  /** Follows a link or presses a button. */
+  press(target: Locator): Promise<void>;
+  /** Replaces what stands in a field. */
+  type(target: Locator, text: string): Promise<void>;
+  /** Chooses an option of a select by its label. */
+  pick(target: Locator, option: string): Promise<void>;
+  /** Ticks a checkbox. */
+  tick(target: Locator): Promise<void>;
+  /** Gives a file to a file field. */
+  hand(target: Locator, file: UploadedFile): Promise<void>;
+}
+
+export function mouse(): Hands {
+  return {
+    press: (target) => target.click(),
+    type: (target, text) => target.fill(text),
+    pick: async (target, option) => {
+      await target.selectOption({ label: option });
+    },
+    tick: (target) => target.check(),
+    hand: (target, file) => target.setInputFiles(file),
+  };
+}
+
+/** More presses of Tab than any page has controls. */
+const MAX_TABS = 400;
+
+/** Only presses keys: Tab to come to a control, and what the control knows. */
+export function keyboard(page: Page): Hands {
+  const isFocused = (target: Locator) => target.evaluate((element) => element === document.activeElement);
+  async function reach(target: Locator): Promise<void> {
+    await target.waitFor({ state: 'attached' });
+    for (let tabs = 0; tabs < MAX_TABS; tabs++) {
+      if (await isFocused(target)) return;
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`no number of tabs reaches ${target}`);
+  }
+  return {
+    async press(target) {
+      await reach(target);
+      await page.keyboard.press('Enter');
+    },
+    async type(target, text) {
+      await reach(target);
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type(text);
+    },
+    async pick(target, option) {
+      await reach(target);
+      await page.keyboard.type(option);
+    },
+    async tick(target) {
+      await reach(target);
+      if (!(await target.isChecked())) await page.keyboard.press('Space');
+    },
+    async hand(target, file) {
+      await reach(target);
+      const chooser = page.waitForEvent('filechooser');
+      await page.keyboard.press('Enter');
+      await (await chooser).setFiles(file);
+    },
+  };
+}
