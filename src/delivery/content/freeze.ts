@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
 import { cities, countries, designTemplates, type senders } from '../../database/schema/index.ts';
 import { SENTENCES, sentence } from '../../sentences.ts';
+import { publicAddress } from '../links/public-address.ts';
 import type { FrozenContent } from '../queue/mailings.ts';
 import { addressLine } from '../queue/sender.ts';
 import { compileContent } from './compile.ts';
@@ -36,7 +37,7 @@ export async function freezeContent(
   source: ContentSourceRow,
   sender: Sender,
 ): Promise<Frozen | { problem: string }> {
-  const code = findTemplate(db, source);
+  const code = findTemplate(db, withPublicPictures(source, publicAddress(db.$client, config).url));
   if (code === null) return { problem: SENTENCES.content_none };
   try {
     const content = await compileContent({
@@ -61,6 +62,21 @@ export async function freezeContent(
     if (error instanceof ContentError) return { problem: sentence('content_broken', { problem: error.message }) };
     throw error;
   }
+}
+
+/** The origin of this machine before the path of a picture of the library. */
+const LOCAL_PICTURE =
+  /https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?=\/pictures\/[0-9a-f]{32}\/)/g;
+
+/** Pictures that were put into a mail before there was a public address lead to this machine: here they get the public one. */
+function withPublicPictures(source: ContentSourceRow, publicUrl: string): ContentSourceRow {
+  if (publicUrl === '') return source;
+  const reachable = (code: string | null) => code?.replace(LOCAL_PICTURE, () => publicUrl) ?? null;
+  return {
+    ...source,
+    template_json: reachable(source.template_json),
+    template_html: reachable(source.template_html),
+  };
 }
 
 /** The template code of the campaign, or else of its built-in template; null if that is the blank one. */
