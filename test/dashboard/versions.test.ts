@@ -68,6 +68,7 @@ t.test(
     ).body.message;
     const path = new URL(automation_schedules[0].design_url).pathname;
     const headers = { 'accept-language': 'de' };
+    t.match((await app.page('GET', path, { headers })).text, `href="${path}/versions"`, 'the designer leads there');
     t.match(
       (await app.page('GET', `${path}/versions`, { headers })).text,
       'Wenn die Gestaltung dieser Mail geändert wird',

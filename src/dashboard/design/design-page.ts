@@ -91,10 +91,11 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
       const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
       if (design === null) return unknownLink(reply);
       if (design === 'expired') return expired(reply);
+      const language = languageOfDesign(request.query.lang, request.headers['accept-language']);
       return reply
         .header('content-security-policy', POLICY)
         .type('text/html; charset=utf-8')
-        .send(editorPage(design, languageOfDesign(request.query.lang, request.headers['accept-language'])));
+        .send(editorPage(design, `/design/${request.params.token}`, language));
     },
   });
 

@@ -12,8 +12,8 @@ export function languageOfDesign(asked: unknown, accepted: string | undefined): 
   return chooseLanguage(languageOfLocale(typeof asked === 'string' ? asked : ''), accepted, undefined);
 }
 
-/** The design page of a mail. Its script fills it; what the script says is in the page. */
-export function editorPage({ title, subject, locked }: Design, language: Language): string {
+/** The design page of a mail. Its script fills it; what the script says is in the page. `path` is that of the page itself. */
+export function editorPage({ kind, title, subject, locked }: Design, path: string, language: Language): string {
   const say = (key: `designer.${string}` & keyof typeof designer) => language.fill(key, {});
   return html`<!doctype html>
 <html lang="${language.code}">
@@ -24,7 +24,7 @@ export function editorPage({ title, subject, locked }: Design, language: Languag
 <body data-locked="${locked === null ? '' : 'yes'}" data-words="${JSON.stringify(wordsOf(language))}">
 <header><div class="what"><h1>${subject}</h1><p>${title}</p></div>
 <p id="state"></p><p id="status" role="status">${locked === null ? say('designer.loading') : say('designer.locked')}</p>
-<div class="actions"><button id="mode" class="plain" type="button" hidden></button><button id="preview" class="plain" type="button">${say('designer.preview')}</button><button id="test" class="plain" type="button">${say('designer.test')}</button><button id="save" type="button">${say('designer.save')}</button></div></header>
+<div class="actions">${kind === 'template' ? '' : html`<a href="${path}/versions" target="_top">${language.say('versions.open')}</a>`}<button id="mode" class="plain" type="button" hidden></button><button id="preview" class="plain" type="button">${say('designer.preview')}</button><button id="test" class="plain" type="button">${say('designer.test')}</button><button id="save" type="button">${say('designer.save')}</button></div></header>
 <main id="main"><div id="workspace" hidden><details id="parts" open><summary>${say('designer.parts')}</summary>
 <div role="toolbar" id="part-tools" aria-label="${say('designer.parts.tools')}"></div><ul id="part-list"></ul><section id="own-blocks" aria-labelledby="own-title"><h2 id="own-title">${say('designer.own')}</h2><ul id="own-list"></ul></section></details><div id="editor"></div></div></main>
 ${previewDialog(say)}
