@@ -19,11 +19,16 @@ declare module 'fastify' {
     /** What the API says about the hold of all sending; null before it was asked, and where nobody is signed in. */
     hold: Hold | null;
   }
+  interface FastifyContextConfig {
+    /** Whether the route answers with parts of a page, which have no banner. */
+    isPart?: true;
+  }
 }
 
 /** Asks for each page of the routes registered after this call whether sending is held. `app` must have its pages behind the sign-in. */
 export function watchHold(app: FastifyInstance): void {
   app.addHook('preHandler', async (request) => {
+    if (request.routeOptions.config.isPart) return;
     const { hold } = await new ApiClient(app, request).get<{ hold: Hold }>('/sending/hold');
     request.hold = hold;
   });

@@ -62,6 +62,7 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
   app.route({
     method: READ,
     url: FOUND,
+    config: { isPart: true },
     handler: async (request, reply) => {
       const viewer = viewerOf(request);
       const api = new ApiClient(app, request);
