@@ -152,7 +152,8 @@ function readSetup({ db, config }: Deps, accountId: number): Static<typeof Setup
     .prepare<{ account: number }, Pick<Static<typeof Setup>, 'contacts' | 'has_design' | 'has_sent'>>(`
       SELECT (SELECT ifnull(sum(contacts_count), 0) FROM contact_types WHERE user_id = @account AND deleted_at IS NULL) AS contacts,
         EXISTS (SELECT 1 FROM single_sends s WHERE user_id = @account AND ${hasContent})
-          OR EXISTS (SELECT 1 FROM automation_schedules s WHERE user_id = @account AND ${hasContent}) AS has_design,
+          OR EXISTS (SELECT 1 FROM automations a CROSS JOIN automation_schedules s ON s.automation_id = a.id
+            WHERE a.user_id = @account AND ${hasContent}) AS has_design,
         EXISTS (SELECT 1 FROM mailings INDEXED BY mailings_user
           WHERE user_id = @account AND owner_kind IN ('single', 'schedule') AND triggered > 0) AS has_sent`)
     .get({ account: accountId });

@@ -30,8 +30,8 @@ export interface Account {
 const MOST_TURNS = 30;
 let invitations = 0;
 
-/** What the application is started with: sends stay running for a while. */
-export const SETTINGS = { SEND_RATE: '1', SENDER_VERIFICATION: 'optional' };
+/** What the application is started with: sends stay running for a while, and the public address is what an operator saves. */
+export const SETTINGS = { SEND_RATE: '1', SENDER_VERIFICATION: 'optional', PUBLIC_URL: '' };
 
 /** A block as the designer keeps it. */
 const BLOCK = JSON.stringify({

@@ -13,6 +13,7 @@ import { startWalked, type WalkedService } from './walked-service.ts';
 /** What the mail on a screen says in English itself. */
 const OF_MAILS: Readonly<Record<string, readonly string[]>> = {
   'outbox-headers': ['From', 'To', 'Subject', 'Date'],
+  'mailing-links': ['Have a look'],
   'outbox-links': ['Unsubscribe or change preferences'],
 };
 
