@@ -30,7 +30,7 @@ export interface Account {
 const MOST_TURNS = 30;
 let invitations = 0;
 
-/** What the application is started with: sends stay running for a while, and the public address is what an operator saves. */
+/** What the application is started with: sends stay running for a while, and the public address may be saved. */
 export const SETTINGS = { SEND_RATE: '1', SENDER_VERIFICATION: 'optional', PUBLIC_URL: '' };
 
 /** A block as the designer keeps it. */
@@ -129,7 +129,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const owner = addPerson(app, 'owner', { accountId: world.user, email: `owner${invitations++}@example.org` });
   const operator = callerOf(app, addPerson(app, 'owner', { email: `operator${invitations++}@example.org` }));
   const relay = { name: 'Relay', host: '127.0.0.1', port: 1, security: 'none' };
-  const { body: added } = await operator.call('POST', '/relays/save', { form: relay });
+  const addRelay = async () => (await operator.call('POST', '/relays/save', { form: relay })).body.message.id;
   const waitingJob = await startJob(world.contactTypes[0]);
   const signs = addDomains(app, world.user);
   const backup = await app.fastify.inject({ url: '/api/backups/download', headers: operator.headers });
@@ -146,7 +146,8 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       contacts: idsOf(contacts),
       imports: idsOf(imports),
       uploads: [looked.upload.id],
-      relays: [String(added.message.id)],
+      // The last one cannot be deleted while mail waits.
+      relays: [String(await addRelay()), String(await addRelay())],
       doneJobs: [doneJob],
       readyJobs: [readyJob],
       waitingJobs: [waitingJob],
@@ -272,7 +273,8 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'file' && path.endsWith('/pictures/upload')) return GIF.toString('latin1');
   if (name === 'file' && path.endsWith('/backups/upload')) return Buffer.from(records.backupFiles?.[0] ?? '', 'latin1');
   if (name === 'upload_id' && USING_BACKUP.test(path)) return records.backups?.[0];
-  const pick = (kind: string): string => records[kind]?.at(method === 'DELETE' ? -1 : 0) ?? '';
+  const pick = (kind: string): string =>
+    records[kind]?.at(method === 'DELETE' || path.endsWith('/relays/delete') ? -1 : 0) ?? '';
   // Deleting takes the last contact and bulk deletion the first one.
   if (path.endsWith('/person/erase') && name === 'contact_id') return Number(records.contacts?.[1]);
   if (name === 'domain') return records[path.endsWith('/rotate') ? 'signed' : 'unsigned']?.[0];
@@ -286,6 +288,8 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'email_address' && /(send|schedule)\/test$/.test(path)) return 'tester@example.net';
   if (UNIQUE.has(name)) return `${unique++}${String(example)}`.replace(/^(\d+)(.*_.*)$/, '$2_$1');
   const kind = NAMED[name] ?? NAMED_BY_PATH.find(([end]) => end.test(path))?.[1] ?? '';
+  // Without it, the test asks about the operator, whose account has no senders.
+  if (name === 'sender_id' && path.endsWith('/relays/test')) return '';
   // Nobody answers there, so that the test of a relay ends at once.
   if (name === 'host') return '127.0.0.1';
   if (name === 'port') return '1';
