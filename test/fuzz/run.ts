@@ -76,10 +76,11 @@ export async function fuzz(app: TestApp, { cases, seed }: { cases: number; seed:
   return outcome;
 }
 
+/** Deletions last, and before them the removal of a mail, whose automation is deleted then. */
 function constructiveFirst(operations: Operation[]): Operation[] {
-  const isDeletion = ({ method, path }: Operation) =>
-    method === 'DELETE' || /(bulk-delete|schedule\/remove)$/.test(path);
-  return [...operations.filter((one) => !isDeletion(one)), ...operations.filter(isDeletion)];
+  const rank = ({ method, path }: Operation) =>
+    method === 'DELETE' || path.endsWith('bulk-delete') ? 2 : path.endsWith('schedule/remove') ? 1 : 0;
+  return operations.toSorted((one, other) => rank(one) - rank(other));
 }
 
 /** Sends the request; rejects with it when the answer breaks a promise: a 5xx, a body without the envelope, none at all. */
