@@ -35,9 +35,13 @@ export function mouse(): Hands {
 
 /** More presses of Tab than any page has controls. */
 const MAX_TABS = 400;
+const MAX_PRESSES = 4;
+const CHOOSER_MS = 10_000;
 
 /** Only presses keys: Tab to come to a control, and what the control knows. */
 export function keyboard(page: Page): Hands {
+  // With a listener from the start, no dialog opens before the browser knows that we answer it.
+  page.on('filechooser', () => undefined);
   const isFocused = (target: Locator) => target.evaluate((element) => element === document.activeElement);
   async function reach(target: Locator): Promise<void> {
     await target.waitFor({ state: 'attached' });
@@ -67,9 +71,14 @@ export function keyboard(page: Page): Hands {
     },
     async hand(target, file) {
       await reach(target);
-      const chooser = page.waitForEvent('filechooser');
-      await page.keyboard.press('Enter');
-      await (await chooser).setFiles(file);
+      // A busy browser may lose the first key; a person presses it again.
+      for (let presses = 0; presses < MAX_PRESSES; presses++) {
+        const opened = page.waitForEvent('filechooser', { timeout: CHOOSER_MS }).catch(() => null);
+        await page.keyboard.press('Enter');
+        const chooser = await opened;
+        if (chooser !== null) return chooser.setFiles(file);
+      }
+      throw new Error(`no dialog for files opens from ${target}`);
     },
   };
 }
