@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { insertSchedule, requireAutomation } from '../automations/automations.ts';
+import { insertSchedule, requireAutomation, requireRoomForMail } from '../automations/automations.ts';
 import { rescheduleFor } from '../automations/places.ts';
 import { deleteSchedule } from '../automations/schedule-deletion.ts';
 import { isoTimestamp } from '../clock.ts';
@@ -141,6 +141,7 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       const now = isoTimestamp(clock.now());
       db.transaction(
         (tx) => {
+          requireRoomForMail(db, automation.id);
           const id = insertSchedule(tx, {
             ...given,
             template_json,

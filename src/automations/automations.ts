@@ -19,7 +19,7 @@ import {
 import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
-import { conflict, notFound } from '../failure.ts';
+import { conflict, invalid, notFound } from '../failure.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { createScheduleMailing } from './schedule-mailings.ts';
 import { insertDraft, markDraft, markLive } from './status.ts';
@@ -74,6 +74,18 @@ function listWholeSchedules(db: Db, automationId: number): Schedule[] {
     .where(eq(automationSchedules.automation_id, automationId))
     .orderBy(asc(automationSchedules.position))
     .all();
+}
+
+/** More mails than a series of years has, and few enough that each page and each change has all of them at hand. */
+const MAX_MAILS = 100;
+
+/** Throws 422 when an automation has as many mails as it may. Call inside the transaction that adds one. */
+export function requireRoomForMail({ $client: client }: Db, automationId: number): void {
+  const mails = client
+    .prepare<[number], number>('SELECT count(*) FROM automation_schedules WHERE automation_id = ?')
+    .pluck()
+    .get(automationId);
+  if ((mails ?? 0) >= MAX_MAILS) throw invalid('utr', sentence('mails_most', { count: MAX_MAILS }));
 }
 
 /** Stores a mail at the end of its automation; gives its id. Call inside a transaction. */

@@ -18,6 +18,7 @@ import {
   insertSchedule,
   listSchedules,
   requireAutomation,
+  requireRoomForMail,
   type Schedule,
 } from './automations.ts';
 import { type Effects, withEffects } from './effects.ts';
@@ -134,10 +135,10 @@ export async function addMail(
   const changed = withEffects(db.$client, { automationId: automation.id, isOnlyAsked, now }, (keepPlaces) => {
     const current = requireAutomation(db, accountId, utr, 'Record not found');
     requireUnchanged(current, unchangedSince);
-    const order = listSchedules(db, current.id).map(({ id }) => id);
-    const at = before
-      ? listSchedules(db, current.id).findIndex((mail) => mail.utr === recordUtr(before))
-      : order.length;
+    requireRoomForMail(db, current.id);
+    const mails = listSchedules(db, current.id);
+    const order = mails.map(({ id }) => id);
+    const at = before ? mails.findIndex((mail) => mail.utr === recordUtr(before)) : order.length;
     if (at === -1) throw invalid('before', messages.selected('before'));
     keepPlaces();
     const id = insertSchedule(db, columns);
@@ -147,7 +148,7 @@ export async function addMail(
     touch(db, current, userId, stamp);
     return mailUtr;
   });
-  wake();
+  if (!isOnlyAsked) wake();
   return changed;
 }
 
@@ -195,7 +196,7 @@ export async function changeMail(
     publish(db, automation, after, frozen, stamp);
     return stamp;
   });
-  wake();
+  if (!isOnlyAsked) wake();
   return changed;
 }
 
@@ -220,7 +221,7 @@ export function reorderMails(
     if (order.length > 1) orderMails(db.$client, automationId, order);
     return touch(db, automation, userId, isoTimestamp(now));
   });
-  wake();
+  if (!isOnlyAsked) wake();
   return changed;
 }
 

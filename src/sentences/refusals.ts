@@ -12,6 +12,7 @@ export const REFUSAL_SENTENCES = {
   not_retriable: 'Only a completed single send with failed recipients can be sent to them again',
   not_changeable: 'A single send that is running or completed cannot be changed',
   changed_meanwhile: 'It was changed in the meantime',
+  mails_most: 'An automation has at most {count} mails.',
   group_of_live: 'The unsubscribe group can be changed while the automation is paused.',
   no_sender: 'It has no sender yet',
   not_in_audience: 'Nobody this mail goes to has this address.',

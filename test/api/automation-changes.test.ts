@@ -60,6 +60,20 @@ t.test(
   },
 );
 
+t.test('an automation takes a hundred mails and refuses one more in words', async (t) => {
+  const { app, utr } = await withWelcomeSeries(t);
+  const columns = app.db.pragma('table_info(automation_schedules)') as { name: string }[];
+  const copied = columns.map(({ name }) => name).filter((name) => name !== 'id' && name !== 'utr');
+  app.db.exec(`
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 97)
+    INSERT INTO automation_schedules (utr, ${copied}) SELECT 'copy ' || i, ${copied} FROM n, automation_schedules WHERE id = 1`);
+  const mail = { utr, subject: 'more', preview_img: 'blank.png', ...NEW };
+  for (const path of ['/automations/schedule/create', '/automations/schedule/add']) {
+    const { status, body } = await app.one.call('POST', path, { form: mail });
+    t.match([status, body.errors], [422, { utr: ['An automation has at most 100 mails.'] }], path);
+  }
+});
+
 t.test('the mails of an automation are listed without their code, which can be megabytes each', async (t) => {
   const { app } = await withWelcomeSeries(t);
   const [mail] = listSchedules(app.drizzle, 1);

@@ -14,6 +14,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
     'Nur ein abgeschlossenes Mailing, bei dem der Versand an einige fehlschlug, kann ihnen erneut gesendet werden',
   not_changeable: 'Ein laufendes oder abgeschlossenes Mailing kann nicht geändert werden',
   changed_meanwhile: 'Es wurde inzwischen geändert',
+  mails_most: 'Eine Automation hat höchstens {count} Mails.',
   group_of_live: 'Die Abmeldegruppe lässt sich ändern, solange die Automation pausiert ist.',
   no_sender: 'Es hat noch keinen Absender',
   not_in_audience: 'Niemand, an den diese Mail geht, hat diese Adresse.',

@@ -1,6 +1,7 @@
 /** The relays that mail is handed to: those of the environment, or else those kept in the file. */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../../config.ts';
+import { prepared } from '../../../database/prepared.ts';
 import type { RelaySecurity } from '../../../database/schema/index.ts';
 import { SENTENCES } from '../../../sentences.ts';
 import { publicAddress } from '../../links/public-address.ts';
@@ -21,7 +22,7 @@ export interface RelayRow {
 
 /** Whether mail goes to a relay; otherwise it stays in the outbox. */
 export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
-  return SMTP_URL !== '' || client.prepare('SELECT 1 FROM relays LIMIT 1').get() !== undefined;
+  return SMTP_URL !== '' || prepared(client, 'SELECT 1 FROM relays LIMIT 1').get() !== undefined;
 }
 
 /** Why nothing may be sent: links in mails would point at this machine, where recipients cannot reach them. Null when links are fine. */
