@@ -96,6 +96,27 @@ function asDomain(text: string): string {
   return domain;
 }
 
+/** Servers of one NATS cluster, without what is secret: that is in files, which no log and no list of processes shows. */
+function asNatsServers(text: string): readonly string[] {
+  if (text === '') return [];
+  const urls = text.split(',').map((part) => part.trim());
+  const isServer = (part: string) => {
+    const url = /^(nats|tls):\/\//.test(part) && URL.canParse(part) ? new URL(part) : null;
+    return (
+      url !== null && url.hostname !== '' && url.username === '' && url.password === '' && !/[/?#]/.test(part.slice(7))
+    );
+  };
+  if (!urls.every(isServer) || new Set(urls.map((url) => url.slice(0, 4))).size > 1) {
+    throw new Error('nats:// or tls:// with host and port, without a password; several with commas between');
+  }
+  return urls;
+}
+
+function asNodeName(text: string): string {
+  if (!/^[A-Za-z\d_-]{0,60}$/.test(text)) throw new Error('at most 60 letters, digits, hyphens and underscores');
+  return text;
+}
+
 function asTimeZone(text: string): string {
   try {
     // An offset such as +02:00 is no IANA zone, but newer versions of Node accept it.
@@ -176,6 +197,23 @@ export const SETTINGS = {
     'Days after which single opens and clicks are removed; reports keep their counts. 0: never.',
     integerBetween(0, 36_500),
   ),
+  NATS_URL: setting(
+    '',
+    'NATS servers, nats://host:port or tls://host:port, comma-separated: campaign mail then leaves from sender nodes. None: this process sends.',
+    asNatsServers,
+  ),
+  NATS_CREDENTIALS: setting('', 'File with what NATS knows us by: a credentials file or the seed of an NKey.', asText),
+  NATS_CA: setting(
+    '',
+    'File with the certificates that NATS servers are checked against; none: those of the system.',
+    asText,
+  ),
+  NODE: setting('off', 'on: with NATS_URL, serve is a sender node too.', oneOf('on', 'off')),
+  NODE_NAME: setting(
+    '',
+    'Name of this sender node, one of its own for each; default: the name of the machine.',
+    asNodeName,
+  ),
   SHUTDOWN_SECONDS: setting('10', 'How long a stop waits for what is in flight.', integerBetween(0, 600)),
 };
 
@@ -201,45 +239,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (faults.length > 0) throw new Error(faults.join('; '));
   return Object.freeze(Object.fromEntries(values));
-}
-
-/**
- * One sentence for each name in `environment` that looks like a misspelt setting, which would otherwise be ignored without a word.
- * Values are never repeated.
- */
-export function misspelt(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const names = Object.keys(SETTINGS);
-  return Object.keys(environment)
-    .filter((given) => environment[given]?.trim() && !names.includes(given) && given.length <= MAX_NAME_LENGTH)
-    .flatMap((given) => {
-      const written = given.toUpperCase().replaceAll('-', '_');
-      const begun = names.filter((name) => name.startsWith(`${written}_`));
-      const near = names.find((name) => distance(written, name) <= (name.length < 10 ? 1 : 2));
-      const meant = near ?? (begun.length === 1 ? begun[0] : undefined);
-      return meant === undefined ? [] : [`${given} is not a setting and is ignored: did you mean ${meant}?`];
-    });
-}
-
-const MAX_NAME_LENGTH = 40;
-
-/** How many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into the other. */
-function distance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
-      let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + cost);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        least = Math.min(least, (beforeLast[j - 2] ?? 0) + 1);
-      }
-      row.push(least);
-    }
-    beforeLast = last;
-    last = row;
-  }
-  return last[b.length] ?? 0;
 }
 
 /** The variables of the `.env` file in the working directory, if there is one, and of the environment, which win. Throws an Error that names an unreadable file. */

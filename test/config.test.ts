@@ -1,5 +1,6 @@
 import t from 'tap';
-import { misspelt, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
+import { misspelt } from '../src/misspelt-settings.ts';
 
 t.test('defaults serve a laptop', async (t) => {
   const config = readConfig({});
@@ -34,6 +35,15 @@ t.test('an invalid setting stops the start with one line that names it and never
     STATUS_CODES: ['200'],
     TRUST_PROXY: ['yes', 'localhost', '10.0.0.0/33', '0.0.0.0/0', '10.0.0.1,', '::1/129', 'loopback'],
     RECALL_SECONDS: ['ten'],
+    NATS_URL: [
+      '127.0.0.1:4222',
+      'http://127.0.0.1:4222',
+      'nats://user:canary@127.0.0.1:4222',
+      'nats://a.example/x',
+      'nats://a.example,tls://b.example',
+    ],
+    NODE: ['yes'],
+    NODE_NAME: ['node one', 'a.b', 'n*'],
     SENDER_VERIFICATION: ['maybe'],
   };
   for (const [name, values] of Object.entries(wrong)) {
@@ -48,6 +58,14 @@ t.test('an invalid setting stops the start with one line that names it and never
   t.throws(() => readConfig({ SECRET_KEY: 'canary-secret-of-24-signs' }), {
     message: /^PUBLIC_KEY and SECRET_KEY (?!.*canary)/,
   });
+});
+
+t.test('NATS servers are given one by one', async (t) => {
+  t.strictSame(readConfig({}).NATS_URL, []);
+  t.strictSame(readConfig({ NATS_URL: 'tls://a.example:4222, tls://b.example' }).NATS_URL, [
+    'tls://a.example:4222',
+    'tls://b.example',
+  ]);
 });
 
 t.test('time zones are IANA names', async (t) => {

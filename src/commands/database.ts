@@ -1,7 +1,8 @@
 /** Opens the database for commands, with or without a running server. It never creates a file, since the path may be wrong. */
 import { existsSync } from 'node:fs';
-import { type Config, misspelt, readConfig, readEnvironment } from '../config.ts';
+import { type Config, readConfig, readEnvironment } from '../config.ts';
 import { connect, type Db, lockForServer, migrateAndSeed, schemaState } from '../database/open.ts';
+import { misspelt } from '../misspelt-settings.ts';
 
 /** The settings as the server reads them. Names that look like misspelt settings are reported on standard error. */
 export function settings(): Config {

@@ -3,12 +3,13 @@ import { accessSync, constants } from 'node:fs';
 
 const PATHS = {
   chromium: '/usr/bin/chromium',
+  nats: '/usr/sbin/nats-server',
   postfix: '/usr/sbin/postfix',
   script: '/usr/bin/script',
 } as const;
 type Tool = keyof typeof PATHS;
 
-/** Tools that are treated as missing though they are there, with commas between: `TEST_WITHOUT=chromium,postfix npm test`. */
+/** Tools that are treated as missing though they are there, with commas between: `TEST_WITHOUT=chromium,nats,postfix npm test`. */
 const HIDDEN = process.env.TEST_WITHOUT?.split(',') ?? [];
 
 /** Where a tool is, if it is installed. */

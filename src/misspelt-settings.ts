@@ -1,0 +1,41 @@
+/** Finds settings that are misspelt. */
+import { SETTINGS } from './config.ts';
+
+/**
+ * One sentence for each name in `environment` that looks like a misspelt setting, which would otherwise be ignored without a word.
+ * Values are never repeated.
+ */
+export function misspelt(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const names = Object.keys(SETTINGS);
+  return Object.keys(environment)
+    .filter((given) => environment[given]?.trim() && !names.includes(given) && given.length <= MAX_NAME_LENGTH)
+    .flatMap((given) => {
+      const written = given.toUpperCase().replaceAll('-', '_');
+      const begun = names.filter((name) => name.startsWith(`${written}_`));
+      const near = names.find((name) => distance(written, name) <= (name.length < 10 ? 1 : 2));
+      const meant = near ?? (begun.length === 1 ? begun[0] : undefined);
+      return meant === undefined ? [] : [`${given} is not a setting and is ignored: did you mean ${meant}?`];
+    });
+}
+
+const MAX_NAME_LENGTH = 40;
+
+/** How many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into the other. */
+function distance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, (beforeLast[j - 2] ?? 0) + 1);
+      }
+      row.push(least);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+}

@@ -1,0 +1,109 @@
+/** The connection to NATS. It is kept up for ever: whoever uses it waits or answers "later" while there is none. */
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import {
+  type Authenticator,
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  nkeyAuthenticator,
+} from '@nats-io/transport-node';
+import type { Config } from '../config.ts';
+
+/** Waits between attempts to reach a server. */
+const RETRY_MS = 500;
+const CONNECT_MS = 3000;
+/** A server that answers two pings in a row with silence is given up, and the next one is tried. */
+const PING_MS = 5000;
+const MAX_SILENT_PINGS = 2;
+
+export interface NatsOptions {
+  /** Who connects, as NATS lists it: `brain` or `node NAME`. */
+  name: string;
+  /** Ends the attempts; a connection that stands must be closed or drained by whoever has it. */
+  signal: AbortSignal;
+  /** Gets a line for each change: connected, lost, refused. Never with anything secret. */
+  log(fields: Record<string, unknown>, text: string): void;
+}
+
+type NatsSettings = Pick<Config, 'NATS_URL' | 'NATS_CREDENTIALS' | 'NATS_CA'>;
+
+/**
+ * Connects, trying until it works; later losses are mended by the client itself, for ever. Throws an Error of one line when a file of
+ * the settings cannot be used, and the signal's reason when it is aborted.
+ */
+export async function connectNats(config: NatsSettings, { name, signal, log }: NatsOptions): Promise<NatsConnection> {
+  const options = connectionOptions(config, name);
+  let said = '';
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      const connection = await connect(options);
+      if (signal.aborted) await connection.close();
+      signal.throwIfAborted();
+      log({ server: connection.getServer() }, 'connected to NATS');
+      void watch(connection, log);
+      return connection;
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason !== said) log({ err: reason }, 'NATS cannot be reached; trying again');
+      said = reason;
+      await setTimeout(RETRY_MS, null, { signal });
+    }
+  }
+}
+
+/** What the client is told. Throws an Error of one line that names the setting of a file that cannot be used. */
+function connectionOptions({ NATS_URL, NATS_CREDENTIALS, NATS_CA }: NatsSettings, name: string): ConnectionOptions {
+  const ca = NATS_CA === '' ? undefined : readSettingFile('NATS_CA', NATS_CA);
+  const authenticator = NATS_CREDENTIALS === '' ? undefined : readCredentials(NATS_CREDENTIALS);
+  const isEncrypted = NATS_URL.some((url) => url.startsWith('tls:'));
+  return {
+    servers: NATS_URL.map((url) => url.replace(/^\w+:\/\//, '')),
+    name: `sendlark ${name}`,
+    timeout: CONNECT_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RETRY_MS,
+    reconnectJitter: RETRY_MS / 2,
+    pingInterval: PING_MS,
+    maxPingOut: MAX_SILENT_PINGS,
+    // A server whose configuration is being changed may refuse us for a while.
+    ignoreAuthErrorAbort: true,
+    ...((isEncrypted || ca !== undefined) && { tls: ca === undefined ? {} : { ca } }),
+    ...(authenticator && { authenticator }),
+  };
+}
+
+/** A file of credentials has a token and a seed; a file with a seed alone is an NKey. */
+function readCredentials(path: string): Authenticator {
+  const text = readSettingFile('NATS_CREDENTIALS', path);
+  const bytes = new TextEncoder().encode(text);
+  if (text.includes('BEGIN NATS USER JWT')) return credsAuthenticator(bytes);
+  const seed = /^SU[A-Z2-7]{56}$/m.exec(text)?.[0];
+  if (seed === undefined) {
+    throw new Error(
+      'NATS_CREDENTIALS: the file has neither credentials nor the seed of a user NKey, which begins with SU',
+    );
+  }
+  return nkeyAuthenticator(new TextEncoder().encode(seed));
+}
+
+function readSettingFile(setting: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? error.code : error;
+    throw new Error(`${setting}: the file cannot be read (${reason})`);
+  }
+}
+
+/** Logs what happens to the connection until it is closed. */
+async function watch(connection: NatsConnection, log: NatsOptions['log']): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type === 'disconnect') log({ server: status.server }, 'the connection to NATS was lost; trying again');
+    if (status.type === 'reconnect') log({ server: status.server }, 'connected to NATS again');
+    if (status.type === 'error') log({ err: status.error.message }, 'NATS refused something');
+  }
+}
