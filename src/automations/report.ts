@@ -2,7 +2,6 @@
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS } from '../database/schema/index.ts';
-import { waitMs } from '../delivery/queue/automation-waits.ts';
 import { type ReportedHold, reportedHold } from '../delivery/queue/held.ts';
 import type { Automation, Schedule } from './automations.ts';
 
@@ -27,7 +26,7 @@ export type AutomationReport = ReportedHold & {
     tracking: number | null;
     waiting_type: Schedule['waiting_type'] | null;
     waiting_period: number | null;
-    /** When the first of the people who wait for it gets it; null where nobody waits or the automation is not live. */
+    /** When the first of the people for whom it is not queued yet gets it; null where there is nobody or the automation is not live. */
     next_due_at: string | null;
   }[];
 };
@@ -36,9 +35,10 @@ export type AutomationReport = ReportedHold & {
 export function automationReport(db: Db, automation: Automation): AutomationReport {
   const places = db.$client
     .prepare<[number], Place>(`
-      SELECT iif(state = 'active', 'waiting', state) AS state, reason, position, count(*) AS count,
-        min(waiting_since) AS since FROM enrolments
-      WHERE automation_id = ? GROUP BY 1, 2, 3 ORDER BY 1, 2`)
+      SELECT iif(state = 'active', 'waiting', state) AS state, nullif(reason, '') AS reason, position, sum(people) AS count,
+        (SELECT min(e.due_at) FROM enrolments e INDEXED BY enrolments_place WHERE e.automation_id = c.automation_id
+          AND e.position = c.position AND e.state = 'active' AND e.delivery_id IS NULL AND c.state = 'active') AS due
+      FROM enrolment_counts c WHERE automation_id = ? AND people > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2`)
     .all(automation.id);
   const mails = db.$client
     .prepare<
@@ -67,21 +67,19 @@ export function automationReport(db: Db, automation: Automation): AutomationRepo
     status: automation.status,
     ...reportedHold(db.$client, [automation, mailing], automation.status === AUTOMATION_STATUS.live),
     people: countPeople(places),
-    mails: mails.map(({ id: _, position, ...mail }) => ({ ...mail, ...waitingFor(position, mail) })),
+    mails: mails.map(({ id: _, position, ...mail }) => ({ ...mail, ...waitingFor(position) })),
   };
 
-  function waitingFor(position: number | null, { waiting_type, waiting_period }: Wait) {
+  function waitingFor(position: number | null) {
     const before = places.filter(
       ({ state, position: at }) =>
         state === 'waiting' && position !== null && inPlace.find((place) => place > at) === position,
     );
-    const since = Math.min(...before.map((place) => place.since));
-    const isDue = automation.status === AUTOMATION_STATUS.live && before.length > 0 && waiting_type !== null;
+    const due = before.flatMap((place) => place.due ?? []);
+    const isDue = automation.status === AUTOMATION_STATUS.live && due.length > 0;
     return {
       waiting: before.reduce((sum, { count }) => sum + count, 0),
-      next_due_at: isDue
-        ? isoTimestamp(new Date(since + waitMs({ waiting_type, waiting_period: waiting_period ?? 0 })))
-        : null,
+      next_due_at: isDue ? isoTimestamp(new Date(Math.min(...due))) : null,
     };
   }
 }
@@ -92,8 +90,6 @@ interface ReportedPlace {
   position: number | null;
 }
 
-type Wait = Pick<AutomationReport['mails'][number], 'waiting_type' | 'waiting_period'>;
-
 /** How many people of the same state and reason are at the same place. */
 interface Place {
   state: string;
@@ -101,8 +97,8 @@ interface Place {
   /** Mails with a higher position are ahead of them. */
   position: number;
   count: number;
-  /** Since when the first of them waits, epoch milliseconds. */
-  since: number;
+  /** When the first of those who wait there is due, epoch milliseconds; null where nobody waits, or for all of them a mail is queued. */
+  due: number | null;
 }
 
 /** The people by state and reason, whichever mail they had last. */

@@ -27,7 +27,7 @@ export function peopleInSeries(db: Db, { id }: Automation, now: Date) {
       SELECT (SELECT ifnull(sum(people), 0) FROM enrolment_counts WHERE automation_id = @id AND state = 'active') AS waiting,
         (SELECT count(*) FROM enrolments INDEXED BY enrolments_due
           WHERE automation_id = @id AND state = 'active' AND delivery_id IS NULL AND due_at <= @now) AS due_now,
-        (SELECT count(*) FROM enrolments WHERE automation_id = @id AND state = 'active' AND delivery_id IS NOT NULL) AS queued`)
+        (SELECT ifnull(sum(people), 0) FROM enrolment_counts WHERE automation_id = @id AND state = 'active' AND is_queued = 1) AS queued`)
     .get({ id, now: now.getTime() });
   return { waiting: row?.waiting ?? 0, due_now: row?.due_now ?? 0, queued: row?.queued ?? 0 };
 }

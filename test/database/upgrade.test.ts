@@ -142,8 +142,14 @@ t.test(
       ['sending', 3],
     ]);
     t.strictSame(
-      db.$client.prepare('SELECT automation_id, state, people FROM enrolment_counts WHERE people > 0').raw().all(),
-      [[1, 'active', 2]],
+      db.$client
+        .prepare('SELECT automation_id, state, reason, position, is_queued, people FROM enrolment_counts')
+        .raw()
+        .all(),
+      [
+        [1, 'active', '', 4, 1, 1],
+        [1, 'active', '', 5, 0, 1],
+      ],
       'they are counted',
     );
     db.$client.close();

@@ -175,19 +175,33 @@ export const enrolments = sqliteTable(
   (table) => [
     uniqueIndex('enrolments_person').on(table.automation_id, table.address_id),
     index('enrolments_due').on(table.automation_id, table.due_at).where(sql`state = 'active' AND delivery_id IS NULL`),
+    index('enrolments_place')
+      .on(table.automation_id, table.position, table.due_at)
+      .where(sql`state = 'active' AND delivery_id IS NULL`),
     index('enrolments_delivery').on(table.delivery_id).where(sql`delivery_id IS NOT NULL`),
   ],
 );
 
-/** How many enrolments of an automation are in each state, kept by triggers on `enrolments`: counting a million on each request takes too long. */
+/**
+ * How many enrolments of an automation are in each state and place, kept by triggers on `enrolments`: counting a million on each request
+ * takes too long. Rows may have no people left.
+ */
 export const enrolmentCounts = sqliteTable(
   'enrolment_counts',
   {
     automation_id: integer().notNull(),
     state: text({ enum: ['active', 'finished', 'left'] }).notNull(),
+    /** Why they left; empty for others. */
+    reason: text().notNull().default(''),
+    /** That of the active ones; 0 for others. */
+    position: count(),
+    /** 1: active, and their next mail is queued or being sent. */
+    is_queued: count(),
     people: count(),
   },
-  (table) => [primaryKey({ columns: [table.automation_id, table.state] })],
+  (table) => [
+    primaryKey({ columns: [table.automation_id, table.state, table.reason, table.position, table.is_queued] }),
+  ],
 );
 
 /** One mail of one enrolment and its delivery. The unique index keeps a mail from being sent to the same person twice. */
