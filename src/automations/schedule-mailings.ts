@@ -4,7 +4,7 @@ import type { Db } from '../database/open.ts';
 import { type automationSchedules, type automations, mailings } from '../database/schema/index.ts';
 import type { Frozen } from '../delivery/content/freeze.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
-import type { FrozenContent } from '../delivery/queue/mailings.ts';
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 
 type Automation = typeof automations.$inferSelect;
 type Schedule = typeof automationSchedules.$inferSelect;

@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { mergeHtml, OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { untracked } from '../delivery/content/web-copy.ts';
-import type { FrozenContent } from '../delivery/queue/mailings.ts';
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { deliveryValues } from '../delivery/queue/recipient-values.ts';
 import type { Deps } from '../deps.ts';
 import { READ, unknownLink } from '../http/pages/layout.ts';

@@ -1,7 +1,7 @@
 /** The mail that asks the owner of an address to confirm it as a sender, as text and as HTML for light and dark mode. */
 import { randomBytes } from 'node:crypto';
 import { escapeHtml } from '../delivery/content/merge.ts';
-import type { FrozenContent } from '../delivery/queue/mailings.ts';
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 
 /** The content of the mail to `email`, whose button opens `url`. The text says that the link works for `days` days. */
 export function verificationContent(email: string, url: string, days: number): FrozenContent {

@@ -13,7 +13,7 @@ import { renderPreview } from '../delivery/content/preview.ts';
 import { findPerson, mergeValues } from '../delivery/content/values.ts';
 import { untrackedText, withMarkedLinks } from '../delivery/content/web-copy.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
-import type { FrozenContent } from '../delivery/queue/mailings.ts';
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { invalid } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing } from './actions.ts';

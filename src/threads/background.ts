@@ -12,6 +12,8 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../delivery/queue/enqueue-recipients.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
 import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { CourierHandoffs } from '../delivery/sending/courier-handoffs.ts';
+import type { Handoffs, HandoffsDeps } from '../delivery/sending/handoffs.ts';
 import { Rates } from '../delivery/sending/rates.ts';
 import { DeliveryWorker } from '../delivery/sending/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
@@ -25,7 +27,10 @@ export interface BackgroundDeps {
   db: Db;
   config: Config;
   clock: Clock;
-  courier: Courier;
+  /** What mail leaves by, unless nodes send it. */
+  courier?: Courier;
+  /** Makes what gives claims to sender nodes. */
+  openNodes?(deps: HandoffsDeps): Handoffs;
   tokens: Tokens;
   /** Origin of links, without a trailing slash. */
   publicUrl(): string;
@@ -65,6 +70,8 @@ export class Background {
         mustBeVerified: () => verificationRequired(deps.db.$client, deps.config),
       }),
       rates: new Rates(deps.clock, { perSecond, perDomain }),
+      hasNodes: deps.openNodes !== undefined,
+      openHandoffs: (handoffs) => openHandoffs(deps, handoffs),
     });
   }
 
@@ -144,14 +151,14 @@ export class Background {
   /** Stops handing off, waits up to `graceMs` for hand-offs in progress and records their results. */
   async close(graceMs: number): Promise<void> {
     this.stop();
-    await Promise.all([this.#deps.courier.close(graceMs), this.#worker.finish()]);
+    await this.#worker.close(graceMs);
     completeFinishedSends(this.#deps);
   }
 
   /** Takes over relays that were changed, and holds sending where links would lead nowhere. */
   #followSettings(): void {
     const { db, config, clock, courier } = this.#deps;
-    courier.refresh?.();
+    courier?.refresh?.();
     const fault = linksFault(db.$client, config);
     if (fault === this.#linksFault) return;
     holdForSettings(db.$client, fault, clock.now().getTime());
@@ -182,4 +189,10 @@ export class Background {
       return false;
     }
   }
+}
+
+function openHandoffs({ courier, openNodes }: BackgroundDeps, deps: HandoffsDeps): Handoffs {
+  if (openNodes !== undefined) return openNodes(deps);
+  if (courier === undefined) throw new Error('there is neither a courier nor a way to sender nodes');
+  return new CourierHandoffs({ ...deps, courier, mayLeave: ({ mailing_id }) => deps.mayLeave(mailing_id) });
 }

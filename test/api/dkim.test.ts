@@ -29,7 +29,7 @@ async function started(t: Test) {
   const keys = async (caller = app.one) => (await caller.call('GET', '/senders/checks')).body.message.domains[0].dkim;
   /** The selector by which mail of the domain is signed now. */
   const signs = () => {
-    const field = new DkimKeys(app.db).findSigner(domain)?.sign(Buffer.from('From: a@b\r\n\r\nx\r\n'), new Date(0));
+    const field = new DkimKeys(app.db).findKey(domain)?.signer.sign(Buffer.from('From: a@b\r\n\r\nx\r\n'), new Date(0));
     return /\bs=(\w+);/.exec(field ?? '')?.[1] ?? null;
   };
   const publish = async (records: { name: string; value: string }[]) =>

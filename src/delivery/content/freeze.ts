@@ -6,7 +6,7 @@ import type { Db } from '../../database/open.ts';
 import { cities, countries, designTemplates, type senders } from '../../database/schema/index.ts';
 import { SENTENCES, sentence } from '../../sentences.ts';
 import { publicAddress } from '../links/public-address.ts';
-import type { FrozenContent } from '../queue/mailings.ts';
+import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { addressLine } from '../queue/sender.ts';
 import { compileContent } from './compile.ts';
 import { ContentError } from './compiled-content.ts';

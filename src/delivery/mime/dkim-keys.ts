@@ -2,11 +2,20 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { createSigner, type Signer } from './dkim.ts';
 
-/** Finds the signer for a domain and keeps it for the next mail. */
+/** A key that signs mails. */
+export interface DkimKey {
+  domain: string;
+  selector: string;
+  /** In PEM. */
+  privateKey: string;
+  signer: Signer;
+}
+
+/** Finds the key for a domain and keeps it for the next mail. */
 export class DkimKeys {
   readonly #newest: Statement<[string], number>;
   readonly #key: Statement<[number], { domain: string; selector: string; private_key: string }>;
-  readonly #signers = new Map<number, Signer>();
+  readonly #keys = new Map<number, DkimKey>();
 
   constructor(client: Database) {
     this.#newest = client
@@ -15,16 +24,21 @@ export class DkimKeys {
     this.#key = client.prepare('SELECT domain, selector, private_key FROM dkim_keys WHERE id = ?');
   }
 
-  /** The signer with the newest key of a domain that does not wait for its record; null if there is none. */
-  findSigner(domain: string): Signer | null {
+  /** The newest key of a domain that does not wait for its record; null if there is none. */
+  findKey(domain: string): DkimKey | null {
     const id = this.#newest.get(domain);
     if (!id) return null;
-    const present = this.#signers.get(id);
+    const present = this.#keys.get(id);
     if (present !== undefined) return present;
     const row = this.#key.get(id);
     if (row === undefined) return null;
-    const signer = createSigner(row.domain, row.selector, row.private_key);
-    this.#signers.set(id, signer);
-    return signer;
+    const key = dkimKey(row.domain, row.selector, row.private_key);
+    this.#keys.set(id, key);
+    return key;
   }
+}
+
+/** A key with its signer. Throws as `createSigner` does. */
+export function dkimKey(domain: string, selector: string, privateKey: string): DkimKey {
+  return { domain, selector, privateKey, signer: createSigner(domain, selector, privateKey) };
 }

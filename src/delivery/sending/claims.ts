@@ -5,7 +5,8 @@ import type { Claim } from '../queue/candidates.ts';
 import type { Held } from '../queue/held.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';
-import type { Mailings, ReadyMailing } from '../queue/mailings.ts';
+import type { Mailings } from '../queue/mailings.ts';
+import type { ReadyMailing } from '../queue/ready-mailing.ts';
 import type { Rates } from './rates.ts';
 
 const MAX_CLAIMS = 500;

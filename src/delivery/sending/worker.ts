@@ -2,12 +2,12 @@
 import type { Clock } from '../../clock.ts';
 import { isoTimestamp, steadyTime } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
+import type { Claim } from '../queue/candidates.ts';
 import { Ledger } from '../queue/ledger/ledger.ts';
 import { MailingStates, type OpenMailing } from '../queue/mailing-state.ts';
 import type { Mailings } from '../queue/mailings.ts';
-import type { Courier } from '../transport/courier.ts';
 import { type Batch, Claims } from './claims.ts';
-import { Handoffs } from './handoffs.ts';
+import type { Handoffs, HandoffsDeps } from './handoffs.ts';
 import { Outcomes } from './outcomes.ts';
 import type { Rates } from './rates.ts';
 import { domainOf } from './refusals.ts';
@@ -21,7 +21,10 @@ const CANCEL_ROWS = 250;
 export interface WorkerDeps {
   db: Db;
   clock: Clock;
-  courier: Courier;
+  /** Whether claims are given to sender nodes, which keep them while this process is restarted. */
+  hasNodes: boolean;
+  /** Makes what hands claims over. */
+  openHandoffs(deps: HandoffsDeps): Handoffs;
   mailings: Mailings;
   rates: Rates;
   log(fields: object, text: string): void;
@@ -42,7 +45,7 @@ export class DeliveryWorker {
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
-    const { courier, log } = deps;
+    const { log } = deps;
     const ledger = new Ledger(deps.db.$client);
     const steady = steadyTime(deps.clock);
     const states = new MailingStates(deps.db.$client);
@@ -56,14 +59,13 @@ export class DeliveryWorker {
     this.#results = results;
     this.#outcomes = outcomes;
     this.#claims = new Claims({ ...deps, ledger, states, steady });
-    this.#handoffs = new Handoffs({
-      courier,
+    const recovered = ledger.recover(steady(), deps.hasNodes);
+    if (recovered > 0) log({ recovered }, 'unfinished hand-offs of an earlier run were put back into the queue');
+    this.#handoffs = deps.openHandoffs({
       mayLeave: (mailingId) => !this.#isStopping && !stopped.has(mailingId),
       onOutcome: (mailing, claim, outcome) => outcomes.handle(mailing, claim, outcome),
       log,
     });
-    const recovered = ledger.recover(steady());
-    if (recovered > 0) log({ recovered }, 'unfinished hand-offs of an earlier run were put back into the queue');
   }
 
   /**
@@ -72,12 +74,13 @@ export class DeliveryWorker {
    * held, nothing is claimed.
    */
   async step(isHeld = false): Promise<boolean> {
+    if (isHeld) this.#handoffs.hold();
     this.acknowledge();
     const ended = this.#results.length;
     const { noted } = this.#outcomes;
     const batches = this.#recordAndClaim(!isHeld && !this.#isStopping);
-    for (const batch of batches) this.#handOff(batch);
-    if (this.#handoffs.inFlight > 0) await this.#handoffs.waitForHalf(RECORD_MS);
+    for (const batch of batches) this.#handoffs.start(batch);
+    if (this.#handoffs.inFlight > 0) await this.#handoffs.waitForMany(RECORD_MS);
     const cancelled = this.#cancelQueued();
     // A new refusal calls for another round. One still waiting to be compared with others does not.
     const isJudging = this.#outcomes.noted !== noted;
@@ -85,7 +88,10 @@ export class DeliveryWorker {
     return ended > 0 || batches.length > 0 || this.#claims.ineligible > 0 || cancelled > 0 || waiting > 0;
   }
 
-  /** Acknowledges mailings whose state another thread has changed. After this returns, no hand-off of a stopped mailing starts. */
+  /**
+   * Acknowledges mailings whose state another thread has changed. From the acknowledgement on no hand-off of a stopped mailing starts; where
+   * that takes time, a later call acknowledges it.
+   */
   acknowledge(): void {
     for (const { id, state } of this.#states.unacknowledged()) {
       if (state === 'sending') {
@@ -93,6 +99,7 @@ export class DeliveryWorker {
       } else {
         this.#stopped.add(id);
         this.#deps.rates.forget(id);
+        if (!this.#handoffs.hasStopped(id)) continue;
       }
       this.#states.acknowledge(id, state);
     }
@@ -103,10 +110,15 @@ export class DeliveryWorker {
     this.#isStopping = true;
   }
 
-  /** Waits for the hand-offs in progress and records their results. Close the courier first. */
-  async finish(): Promise<void> {
+  /** Stops handing off, waits up to `graceMs` for the hand-offs in progress and records their results. */
+  async close(graceMs: number): Promise<void> {
+    this.stop();
+    await Promise.all([this.#handoffs.close(graceMs), this.#finish()]);
+  }
+
+  async #finish(): Promise<void> {
     while (this.#handoffs.inFlight > 0) {
-      await this.#handoffs.waitForHalf(RECORD_MS);
+      await this.#handoffs.waitForMany(RECORD_MS);
       this.#recordSafely();
     }
     this.#recordAndClaim(false);
@@ -116,7 +128,7 @@ export class DeliveryWorker {
   record(): void {
     if (this.#results.length === 0) return;
     this.#ledger.together(() => this.#record(this.#states.openMailings(this.#steady())));
-    this.#results.clear();
+    this.#clearRecorded();
   }
 
   /** Like `record`, but a failed write, for example on a full disk, is logged and tried again with the next results. */
@@ -138,32 +150,45 @@ export class DeliveryWorker {
     this.#outcomes.judgeWaiting(open, mayClaim);
     if (open.length + this.#results.length === 0) return [];
     const due = mayClaim ? open.filter(({ is_due }) => is_due === 1) : [];
-    const batches = this.#ledger.together(() => {
+    const { batches, putOff } = this.#ledger.together(() => {
       this.#record(open);
-      return mayClaim ? this.#claims.take(due, (relayId) => this.#handoffs.room(relayId)) : [];
+      const claimed = mayClaim ? this.#claims.take(due, (relayId) => this.#handoffs.room(relayId)) : [];
+      const limited = this.#limited(claimed);
+      this.#handoffs.assign(limited.batches);
+      return limited;
     });
-    this.#results.clear();
+    this.#clearRecorded();
+    for (const { claim, due_at } of putOff) this.#results.requeue(claim, due_at);
     return batches;
   }
 
-  /** Hands off each claim, or puts it back until the rate of its recipient domain allows another mail. */
-  #handOff({ mailing, ready, claims }: Batch): void {
+  #clearRecorded(): void {
+    this.#results.clear();
+    this.#handoffs.recorded();
+  }
+
+  /** The claims that may be handed off now, and those that wait until the rate of their recipient domain allows another mail. */
+  #limited(batches: readonly Batch[]): { batches: Batch[]; putOff: { claim: Claim; due_at: number }[] } {
     const { rates } = this.#deps;
-    for (const claim of claims) {
-      const wait = rates.waitFor(mailing.id, domainOf(claim));
-      if (wait === 0) {
-        this.#handoffs.start(mailing, ready, claim);
-      } else {
+    const putOff: { claim: Claim; due_at: number }[] = [];
+    const limited = batches.map((batch) => {
+      const claims = batch.claims.filter((claim) => {
+        const wait = rates.waitFor(batch.mailing.id, domainOf(claim));
+        if (wait === 0) return true;
         rates.giveBack(1);
-        this.#results.requeue(claim, this.#steady() + wait);
-      }
-    }
+        putOff.push({ claim, due_at: this.#steady() + wait });
+        return false;
+      });
+      return { ...batch, claims };
+    });
+    return { batches: limited, putOff };
   }
 
   /** Records results in the ledger and finishes mailings whose recipients are all in a final state. */
   #record(open: readonly OpenMailing[]): void {
     const moment = this.#deps.clock.now();
     this.#results.write(this.#ledger, moment);
+    this.#handoffs.record(moment.getTime());
     for (const { id } of open) this.#completeIfDone(id, moment);
   }
 

@@ -89,7 +89,7 @@ t.test('counters stay what a count of the ledger and the events gives, whatever 
   compare(t, shop, 'while mails are handed over');
   claimed.requeue(claims.slice(0, 2).map((claim) => ({ claim, due_at: now })));
   compare(t, shop, 'after a hand-off that did not begin');
-  claimed.recover(now);
+  claimed.recover(now, false);
   compare(t, shop, 'after a restart');
 
   const contact = app.db.prepare("SELECT id FROM contacts WHERE email = 'r4@example.org'").pluck().get();

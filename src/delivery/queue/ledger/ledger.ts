@@ -83,13 +83,14 @@ export class Ledger {
   }
 
   /**
-   * To be called at start. Hand-offs that an earlier run did not finish go back to the queue and keep their Message-ID. Held mailings are
-   * tried again, since settings change with a restart. Recipients due later than the longest wait, because the clock was ahead when
-   * they were put off, become due at `now`, epoch milliseconds.
+   * To be called at start. Hand-offs that an earlier run did not finish go back to the queue and keep their Message-ID, except those that
+   * sender nodes have. Held mailings are tried again, since settings change with a restart. Recipients due later than the longest wait, because the clock was ahead when
+   * they were put off, become due at `now`, epoch milliseconds. Without `hasNodes` what nodes had goes back, too.
    */
-  recover(now: number): number {
+  recover(now: number, hasNodes: boolean): number {
     return this.#client
       .transaction(() => {
+        if (!hasNodes) this.#client.exec('DELETE FROM node_pages');
         this.#client
           .prepare(`
             UPDATE deliveries INDEXED BY deliveries_queue SET due_at = @now, first_tried_at = min(first_tried_at, @now)
@@ -98,7 +99,8 @@ export class Ledger {
         retryHeldMailings(this.#client);
         const requeued = this.#client
           .prepare<[], Pick<ReasonChange, 'mailing_id' | 'state' | 'reply'>>(
-            `UPDATE deliveries SET state = ${DELIVERY_STATE.queued} WHERE state = ${DELIVERY_STATE.sending} RETURNING mailing_id, state, reply`,
+            `UPDATE deliveries SET state = ${DELIVERY_STATE.queued} WHERE state = ${DELIVERY_STATE.sending}
+              AND id NOT IN (SELECT value FROM node_pages, json_each(node_pages.deliveries)) RETURNING mailing_id, state, reply`,
           )
           .all();
         this.#countReasons(requeued.map((delivery) => ({ ...delivery, by: 1 })));

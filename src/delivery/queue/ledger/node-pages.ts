@@ -1,0 +1,124 @@
+/**
+ * The pages that sender nodes have: claimed recipients of one mailing that one node hands over. They are rows, so that after a restart
+ * what a living node has stays with it, and nobody gets the same mail from two nodes.
+ */
+import type { Database, Statement } from 'better-sqlite3';
+import { DELIVERY_STATE } from '../../../database/schema/index.ts';
+import type { Claim } from '../candidates.ts';
+import { advanceEnrolments } from '../enrolment-state.ts';
+import type { OpenMailing } from '../mailing-state.ts';
+import { reasonCounter } from './reasons.ts';
+
+/** A page that an earlier run of the service gave to a node, with the recipients of whom nothing is recorded yet. */
+export interface StoredPage {
+  id: number;
+  run: string;
+  mailing: OpenMailing;
+  claims: Claim[];
+}
+
+/** An acceptance of a delivery that is no longer on the page it was reported for. */
+export interface LateAcceptance {
+  id: number;
+  reply: string;
+}
+
+const POSITION = 'node_results_position';
+
+export class NodePages {
+  readonly #client: Database;
+  readonly #add: Statement<[string, number, string]>;
+  readonly #remove: Statement<[number]>;
+  readonly #setPosition: Statement<[string, string]>;
+  readonly #accept: Statement<{ id: number; reply: string; now: number }>;
+
+  constructor(client: Database) {
+    this.#client = client;
+    this.#add = client.prepare('INSERT INTO node_pages (run, mailing_id, deliveries) VALUES (?, ?, ?)');
+    this.#remove = client.prepare('DELETE FROM node_pages WHERE id = ?');
+    this.#setPosition = client.prepare(
+      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    );
+    this.#accept = client.prepare(
+      `UPDATE deliveries SET state = ${DELIVERY_STATE.accepted}, reply = @reply, attempt = max(attempt, 1), updated_at = @now WHERE id = @id`,
+    );
+  }
+
+  /** Stores a page and gives its id. Call it in the transaction of the claims. */
+  add(run: string, mailingId: number, deliveries: readonly number[]): number {
+    return Number(this.#add.run(run, mailingId, JSON.stringify(deliveries)).lastInsertRowid);
+  }
+
+  /** Removes a page of which every recipient was reported. Call it in the transaction that records them. */
+  remove(id: number): void {
+    this.#remove.run(id);
+  }
+
+  /** How far the reports of nodes are recorded, as `savePosition` stored it; empty at first. */
+  position(): string {
+    const value = this.#client.prepare('SELECT value FROM installation WHERE name = ?').pluck().get(POSITION);
+    return typeof value === 'string' ? value : '';
+  }
+
+  /** Stores how far the reports are recorded. Call it in the transaction that records them. */
+  savePosition(position: string): void {
+    this.#setPosition.run(POSITION, position);
+  }
+
+  /** The pages that nodes have, newest first. To be called at start; removes those of which everything is recorded. */
+  load(): StoredPage[] {
+    const rows = this.#client
+      .prepare<[], Omit<Claim, 'mailing_id'> & { page: number; run: string; mailing: number }>(`
+        SELECT p.id AS page, p.run, p.mailing_id AS mailing, d.id, d.address_id, d.attempt - 1 AS attempt,
+          ifnull(d.first_tried_at, 0) AS first_tried_at, a.normalized_email, d.contact_id
+        FROM node_pages p CROSS JOIN json_each(p.deliveries) j CROSS JOIN deliveries d ON d.id = j.value
+          CROSS JOIN addresses a ON a.id = d.address_id
+        WHERE d.state = ${DELIVERY_STATE.sending} ORDER BY p.id DESC`)
+      .all();
+    const mailingOf = this.#client.prepare<[number], OpenMailing>(
+      `SELECT id, user_id, unsubscribe_group_id, owner_kind, NULL AS relay_id, 0 AS is_due FROM mailings WHERE id = ?`,
+    );
+    const pages = new Map<number, StoredPage>();
+    const taken = new Set<number>();
+    for (const { page: id, run, mailing: mailingId, ...claim } of rows) {
+      const mailing = pages.get(id)?.mailing ?? mailingOf.get(mailingId);
+      if (taken.has(claim.id) || mailing === undefined) continue;
+      taken.add(claim.id);
+      const page = pages.get(id) ?? { id, run, mailing, claims: [] };
+      page.claims.push({ ...claim, mailing_id: mailingId });
+      pages.set(id, page);
+    }
+    this.#client
+      .prepare('DELETE FROM node_pages WHERE id NOT IN (SELECT value FROM json_each(?))')
+      .run(JSON.stringify([...pages.keys()]));
+    return [...pages.values()];
+  }
+
+  /**
+   * Records acceptances that nobody waited for any more: the delivery went back to the queue because its node was silent, or is with
+   * another node. It becomes accepted unless it is in a final state, so that the mail is not sent once more. Gives the ids it changed.
+   */
+  acceptLate(late: readonly LateAcceptance[], now: number): number[] {
+    if (late.length === 0) return [];
+    const read = this.#client.prepare<
+      [number],
+      { mailing: number; state: number; attempt: number; reply: string | null; in_series: 0 | 1 }
+    >(`
+      SELECT d.mailing_id AS mailing, d.state, d.attempt, d.reply, m.owner_kind = 'schedule' AS in_series
+      FROM deliveries d JOIN mailings m ON m.id = d.mailing_id
+      WHERE d.id = ? AND d.state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending})`);
+    const count = this.#client.prepare<[number, number]>(
+      'UPDATE mailings SET delivered = delivered + 1, triggered = triggered + ? WHERE id = ?',
+    );
+    const countReasons = reasonCounter(this.#client);
+    return late.flatMap(({ id, reply }) => {
+      const found = read.get(id);
+      if (found === undefined) return [];
+      this.#accept.run({ id, reply, now });
+      count.run(found.attempt === 0 ? 1 : 0, found.mailing);
+      countReasons([{ mailing_id: found.mailing, state: found.state, reply: found.reply, by: -1 }]);
+      if (found.in_series === 1) advanceEnrolments(this.#client, found.mailing, [id], 'through', now);
+      return [id];
+    });
+  }
+}

@@ -1,0 +1,144 @@
+/** A mailing that is ready to render: made from plain data, so that a sender node makes the same mails as the service itself. */
+import { asciiAddress } from '../../audience/contacts/addresses.ts';
+import type { Clock } from '../../clock.ts';
+import type { Content } from '../content/compiled-content.ts';
+import { type CustomName, mergeValues, type Person, personFields } from '../content/values.ts';
+import { returnPath } from '../links/return-paths.ts';
+import type { Tokens } from '../links/tokens.ts';
+import type { DkimKey } from '../mime/dkim-keys.ts';
+import type { MailData } from '../mime/mail-data.ts';
+import { type Prepared, prepare, render } from '../mime/message.ts';
+import type { Claim } from './candidates.ts';
+import type { SenderFacts } from './sender.ts';
+
+/** What `mailings.content` holds, as JSON. */
+export interface FrozenContent extends SenderFacts {
+  content: Content;
+  /** Random part of the mailing's Message-IDs: with the delivery's id it stays the same over retries and restarts. */
+  message_key: string;
+}
+
+/** What the mails of a mailing are made from, besides the DKIM key: plain data that JSON can hold. */
+export interface MailingSource {
+  id: number;
+  user_id: number;
+  unsubscribe_group_id: number | null;
+  owner_kind: string;
+  frozen: FrozenContent;
+  /** The sender as it is now; null: as it was when the content was frozen. */
+  sender: SenderFacts | null;
+  /** The custom fields of the account. */
+  names: readonly CustomName[];
+  /** Origin of links, without a trailing slash. */
+  origin: string;
+  /** Domain of return paths; '' when mail comes back to the sender itself. */
+  bounceDomain: string;
+  /** What return paths are signed with. */
+  secret: string;
+}
+
+interface ReadyDeps {
+  clock: Pick<Clock, 'now'>;
+  tokens: Pick<Tokens, 'recipient'>;
+  /** The newest key of the sender's domain; null if there is none. */
+  findKey(): DkimKey | null;
+}
+
+/** One mailing, ready to render. */
+export interface ReadyMailing {
+  /** The fields of a person that its mails use. */
+  readonly fields: readonly (keyof Person)[];
+  envelopeFrom(claim: Claim): string;
+  /** The whole message for a claimed recipient, written into `buffer` if that is large enough. */
+  render(claim: Claim, to: string, buffer?: Buffer): MailData;
+  /** The same with its DKIM signature, made in the thread pool; null when the sender's domain has no key. */
+  renderSigned(claim: Claim, to: string): Promise<MailData> | null;
+  /** Switches to a newer DKIM key, if there is one. */
+  refresh(): void;
+  readonly source: MailingSource;
+  /** The key that signs now. */
+  readonly key: DkimKey | null;
+}
+
+/** Makes a mailing ready to render. Throws an Error when its sender has no valid address. */
+export function readyMailing(source: MailingSource, { clock, tokens, findKey }: ReadyDeps): ReadyMailing {
+  const { frozen, sender, names, origin, bounceDomain, secret } = source;
+
+  const { from_email, reply_to, sender_name, sender_address } = sender ?? frozen;
+  const isCampaign = source.owner_kind !== 'system';
+  // The domain as it is displayed may be international; the mail and its envelope need it in ASCII.
+  const from = asciiAddress(from_email);
+  if (from === null) throw new Error('its sender has no valid address');
+  const domain = domainOf(from);
+  // A mail that is tried again keeps its Message-ID, even if the sender has changed.
+  const idDomain = domainOf(asciiAddress(frozen.from_email) ?? from);
+  const prepared: Prepared = prepare(frozen.content, {
+    from: { name: sender_name, address: from },
+    replyTo: reply_to === from_email ? null : reply_to,
+    constants: { sender_name, sender_address },
+    bulk: isCampaign
+      ? {
+          listId: `${source.unsubscribe_group_id ?? 0}.${source.user_id}.${domain}`,
+          feedbackId: `${source.id}:${source.user_id}:sendlark`,
+        }
+      : null,
+  });
+  let key = findKey();
+  const ready: ReadyMailing = {
+    source,
+    get key() {
+      return key;
+    },
+    fields: personFields(frozen.content.placeholders, names),
+    refresh() {
+      key = findKey();
+    },
+    envelopeFrom: ({ id, normalized_email: email }) =>
+      bounceDomain === '' ? from : returnPath(secret, { id, email }, bounceDomain),
+    renderSigned(claim, to) {
+      if (key === null) return null;
+      const message = ready.render(claim, to);
+      return key.signer.signInThreadPool(message.bytes, clock.now()).then((field) => message.withField(field));
+    },
+    render: (claim, to, buffer) => {
+      const own = tokens.recipient({
+        delivery: claim.id,
+        mailing: source.id,
+        address: claim.address_id,
+        group: source.unsubscribe_group_id ?? 0,
+        user: source.user_id,
+        email: claim.normalized_email,
+      });
+      const preferences = `${origin}/u/${own.unsubscribe}`;
+      const values = mergeValues(claim, names, to);
+      return render(
+        prepared,
+        {
+          address: to,
+          name: values.full_name ?? '',
+          values,
+          messageId: `${frozen.message_key}.${claim.id}@${idDomain}`,
+          date: clock.now(),
+          urls: {
+            preferences,
+            oneClick: preferences,
+            webCopy: `${origin}/w/${own.web}`,
+            open: `${origin}/o/${own.open}.gif`,
+            click: `${origin}/c/${own.click}/`,
+          },
+        },
+        buffer,
+      );
+    },
+  };
+  return ready;
+}
+
+/** The domain of a mailing's sender in ASCII form; empty if its address is not valid. */
+export function senderDomain(frozen: FrozenContent, sender: SenderFacts | null): string {
+  return domainOf(asciiAddress((sender ?? frozen).from_email) ?? '');
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
