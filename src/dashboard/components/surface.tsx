@@ -59,6 +59,16 @@ export function Notice({
   );
 }
 
+/** What was wrong with the last action, read aloud when the page opens; nothing where nothing was wrong. */
+export function Problem({ children }: { children: string | null | undefined }) {
+  if (!children) return null;
+  return (
+    <Notice tone="bad" isNews>
+      {children}
+    </Notice>
+  );
+}
+
 /** What a list shows when it has nothing: why, and the next step. */
 export function Empty({
   icon,

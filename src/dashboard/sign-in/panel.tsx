@@ -1,7 +1,7 @@
 /** The panel in the middle of the pages for signing in: what went wrong, what was done, and the form. */
 import type { ComponentChildren } from 'preact';
 import { Icon } from '../components/icon.tsx';
-import { Card, Notice } from '../components/surface.tsx';
+import { Card, Notice, Problem } from '../components/surface.tsx';
 
 export function SignInPanel({
   title,
@@ -22,11 +22,7 @@ export function SignInPanel({
       </p>
       <Card>
         <h1>{title}</h1>
-        {problem && (
-          <Notice tone="bad" isNews>
-            {problem}
-          </Notice>
-        )}
+        <Problem>{problem}</Problem>
         {news && (
           <Notice tone="good" isNews>
             {news}

@@ -1,7 +1,7 @@
 /** What the pages of the settings have in common: the links between them, and a sentence on what was just done or did not work. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
-import { Notice, Tabs } from '../../components/surface.tsx';
+import { Problem, Tabs } from '../../components/surface.tsx';
 import { setFlash } from '../../flash.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
@@ -64,11 +64,7 @@ export function sendSettings(
           isCurrent: one === tab,
         }))}
       />
-      {problem && (
-        <Notice tone="bad" isNews>
-          {problem}
-        </Notice>
-      )}
+      <Problem>{problem}</Problem>
       {content}
     </>,
   );

@@ -4,7 +4,7 @@ import { READ } from '../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
-import { Card, Notice } from '../../components/surface.tsx';
+import { Card, Problem } from '../../components/surface.tsx';
 import { setFlash } from '../../flash.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { field } from '../../sign-in/fields.ts';
@@ -81,11 +81,7 @@ function NewTemplate({ given, templates }: { given: Given; templates: readonly L
   const blank = templates.find(({ is_blank }) => is_blank === 1);
   return (
     <Card>
-      {problem && (
-        <Notice tone="bad" isNews>
-          {problem}
-        </Notice>
-      )}
+      <Problem>{problem}</Problem>
       <p class="quiet-text">{language.say(mail === '' ? 'templates.new.about' : 'templates.new.ofMail')}</p>
       <form method="post" action="/templates/new" class="narrow">
         <TextField

@@ -6,7 +6,7 @@ import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { type Problems, TextField } from '../../components/field.tsx';
 import { MailFrames } from '../../components/mail-frames.tsx';
-import { Card, Notice } from '../../components/surface.tsx';
+import { Card, Problem } from '../../components/surface.tsx';
 import { setFlash } from '../../flash.ts';
 import { sendKeptMailFrame } from '../../mail-frame.ts';
 import { languageOf, sendPage } from '../../page.tsx';
@@ -127,11 +127,7 @@ function OneTemplate({
   const language = useLanguage();
   return (
     <div class="stack">
-      {problem && (
-        <Notice tone="bad" isNews>
-          {problem}
-        </Notice>
-      )}
+      <Problem>{problem}</Problem>
       <p class="quiet-text">
         {language.say('templates.placeholders')} {language.say('mail.note')}
       </p>

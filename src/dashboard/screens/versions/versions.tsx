@@ -4,7 +4,7 @@ import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient, refusalText } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
-import { Badge, Empty, Notice } from '../../components/surface.tsx';
+import { Badge, Empty, Problem } from '../../components/surface.tsx';
 import { setFlash } from '../../flash.ts';
 import { sendKeptMailFrame } from '../../mail-frame.ts';
 import { languageOf, sendPage } from '../../page.tsx';
@@ -96,11 +96,7 @@ function List({ utr, mail, versions, chosen, problem }: Listed) {
   const language = useLanguage();
   return (
     <div class="stack">
-      {problem && (
-        <Notice tone="bad" isNews>
-          {problem}
-        </Notice>
-      )}
+      <Problem>{problem}</Problem>
       <p>
         <b>
           <bdi>{mail.name}</bdi>

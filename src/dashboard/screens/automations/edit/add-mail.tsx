@@ -4,7 +4,7 @@ import { READ } from '../../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { type Problems, SelectField } from '../../../components/field.tsx';
-import { Card, Notice } from '../../../components/surface.tsx';
+import { Card, Notice, Problem } from '../../../components/surface.tsx';
 import { languageOf, sendPage } from '../../../page.tsx';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
@@ -146,11 +146,7 @@ function AddMail({ series, senders, templates, given, problems = {}, problem }: 
   const before = series.mails.find(({ utr }) => utr === given.before);
   return (
     <Card>
-      {problem && (
-        <Notice tone="bad" isNews>
-          {problem}
-        </Notice>
-      )}
+      <Problem>{problem}</Problem>
       {series.is_live === 1 && <Notice tone="warn">{language.say('automations.add.isLive')}</Notice>}
       {before !== undefined && <p>{language.say('automations.add.before', { subject: before.subject })}</p>}
       <form method="post" action={`${automationAddress(series.utr)}/mails/new`} class="narrow">

@@ -5,7 +5,7 @@ import { READ } from '../../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import type { Problems } from '../../../components/field.tsx';
-import { Card, Notice } from '../../../components/surface.tsx';
+import { Card, Notice, Problem } from '../../../components/surface.tsx';
 import { setFlash } from '../../../flash.ts';
 import { languageOf, sendPage } from '../../../page.tsx';
 import { recordTime } from '../../../record-time.ts';
@@ -156,11 +156,7 @@ function Editing({ series, choices, given, problems = {}, problem }: EditingProp
   };
   return (
     <>
-      {problem && (
-        <Notice tone="bad" isNews>
-          {problem}
-        </Notice>
-      )}
+      <Problem>{problem}</Problem>
       {series.is_live === 1 && <Notice>{language.say('automations.isLive', { count: series.people.waiting })}</Notice>}
       <Card title={language.say('automations.steps')}>
         <MailList series={series} />

@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { notFound } from '../../../../failure.ts';
 import type { ApiClient } from '../../../api-client.ts';
 import { LinkButton } from '../../../components/button.tsx';
-import { Notice, Tabs } from '../../../components/surface.tsx';
+import { Notice, Problem, Tabs } from '../../../components/surface.tsx';
 import { sendPage } from '../../../page.tsx';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
@@ -73,11 +73,7 @@ export function sendMailPage(request: FastifyRequest, reply: FastifyReply, page:
     frame,
     <>
       <Steps series={series} mail={mail} current={current} />
-      {problem && (
-        <Notice tone="bad" isNews>
-          {problem}
-        </Notice>
-      )}
+      <Problem>{problem}</Problem>
       {content}
     </>,
   );
