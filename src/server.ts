@@ -14,7 +14,7 @@ import { removeUnfinished } from './backups/files.ts';
 import { putWaitingInPlace } from './backups/put-in-place.ts';
 import { systemClock } from './clock.ts';
 import { type Config, localOrigin } from './config.ts';
-import { firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
+import { FIRST_ACCOUNT, firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
 import { WriteLock } from './database/write-lock.ts';
 import { continueFromCopy, isCopy } from './delivery/links/copies.ts';
@@ -51,7 +51,6 @@ export interface Server {
   close(): Promise<void>;
 }
 
-const FIRST_ACCOUNT = 1;
 const RESTART_MS = 1000;
 /** Limits the memory for new objects in each thread: rows and mails live for one batch only, so that more of it saves no time. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 };

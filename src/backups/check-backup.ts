@@ -1,6 +1,7 @@
 /** Checks that a file is a backup that this release can restore, and compares it with the database that it would replace. */
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../clock.ts';
+import { findNamedValue } from '../database/named-values.ts';
 import { connect, type Db, migrateAndSeed, schemaState } from '../database/open.ts';
 import { copiedAt } from '../delivery/links/copies.ts';
 import { latestBeatAt } from '../delivery/queue/sending-hold.ts';
@@ -121,8 +122,8 @@ function hasTable(client: Database, table: string): boolean {
 
 /** The secrets that sign links, which a copy shares with the database it was made of. */
 function secretsOf(client: Database): unknown[] {
-  const value = client.prepare("SELECT value FROM installation WHERE name = 'token_secrets'").pluck().get();
-  return typeof value === 'string' ? JSON.parse(value) : [];
+  const value = findNamedValue(client, 'token_secrets');
+  return value === null ? [] : JSON.parse(value);
 }
 
 function lastId(client: Database, table: string): number {

@@ -14,6 +14,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { findNamedValue, removeNamedValue, writeNamedValue } from '../database/named-values.ts';
 import { connect, schemaState } from '../database/open.ts';
 import { continueFromCopy, lastIds } from '../delivery/links/copies.ts';
 import { realPath, removeWhole } from './files.ts';
@@ -25,7 +26,7 @@ const CONFIRMED_BY = 'restore_confirmed_by';
 export function confirmRestore(path: string, databasePath: string, who: string): void {
   const { $client } = connect(path);
   try {
-    $client.prepare('INSERT OR REPLACE INTO installation (name, value) VALUES (?, ?)').run(CONFIRMED_BY, who);
+    writeNamedValue($client, CONFIRMED_BY, who);
     $client.pragma('journal_mode = DELETE');
   } finally {
     $client.close();
@@ -63,12 +64,12 @@ function prepare(waiting: string, path: string): void {
   const { $client } = connect(waiting);
   try {
     if (schemaState($client) === 'newer') throw new Error('it is of a newer release');
-    const who = $client.prepare('SELECT value FROM installation WHERE name = ?').pluck().get(CONFIRMED_BY);
+    const who = findNamedValue($client, CONFIRMED_BY);
     // Without the row, a start that was killed has done this already.
-    if (typeof who === 'string') {
+    if (who !== null) {
       $client.transaction(() => {
         continueFromCopy($client, idsHandedOut(path), who);
-        $client.prepare('DELETE FROM installation WHERE name = ?').run(CONFIRMED_BY);
+        removeNamedValue($client, CONFIRMED_BY);
       })();
     }
     $client.pragma('journal_mode = DELETE');

@@ -3,8 +3,12 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
+import { addNamedValue, findNamedValue, removeNamedValue } from './named-values.ts';
 import type { Db } from './open.ts';
 import { accounts, apiKeys } from './schema/index.ts';
+
+/** The id of the account that the first start makes. */
+export const FIRST_ACCOUNT = 1;
 
 /** The row of `installation` that exists until the first key pair has been shown. */
 const UNSHOWN = 'first_keys_unshown';
@@ -40,9 +44,9 @@ export function firstKeys(db: Db, clock: Clock, isPairInSettings: boolean): KeyP
     () => {
       const first = db.select().from(accounts).limit(1).get();
       const accountId = first?.id ?? createAccount(db, clock, 'Main');
-      const isUnshown = db.$client.prepare('SELECT 1 FROM installation WHERE name = ?').get(UNSHOWN) !== undefined;
+      const isUnshown = findNamedValue(db.$client, UNSHOWN) !== null;
       if (isPairInSettings || (first !== undefined && !isUnshown)) return null;
-      db.$client.prepare('INSERT OR IGNORE INTO installation (name, value) VALUES (?, ?)').run(UNSHOWN, '');
+      addNamedValue(db.$client, UNSHOWN, '');
       return createKeys(db, clock, accountId);
     },
     { behavior: 'immediate' },
@@ -51,7 +55,7 @@ export function firstKeys(db: Db, clock: Clock, isPairInSettings: boolean): KeyP
 
 /** Records that the pair from `firstKeys` has been shown, so that no later start creates another. */
 export function firstKeysShown(db: Db): void {
-  db.$client.prepare('DELETE FROM installation WHERE name = ?').run(UNSHOWN);
+  removeNamedValue(db.$client, UNSHOWN);
 }
 
 /** Revokes the pair with this public key: within a second, requests that use it are refused. False when there is no valid pair. */

@@ -1,5 +1,6 @@
 /** What `sendlark doctor` last saw outside this machine: whether each relay answered, and the DNS of each sender's domain. */
 import type { Database } from 'better-sqlite3';
+import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { SenderDomain } from '../senders/domains.ts';
 import type { Finding } from './finding.ts';
 
@@ -44,11 +45,7 @@ export function seenDomain(sender: SenderDomain, findings: readonly Finding[], a
 
 /** Keeps what the doctor saw, in place of what it saw before. */
 export function recordDoctorFindings(client: Database, findings: DoctorFindings): void {
-  client
-    .prepare(
-      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    )
-    .run(NAME, JSON.stringify(findings));
+  writeNamedValue(client, NAME, JSON.stringify(findings));
 }
 
 /** Keeps what was seen of these domains, in place of what was seen of them before. */
@@ -78,8 +75,8 @@ export function findSeenDomain(
 
 /** What the doctor saw last; null when it never ran. */
 export function findDoctorFindings(client: Database): DoctorFindings | null {
-  const value = client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(NAME);
-  if (value === undefined) return null;
+  const value = findNamedValue(client, NAME);
+  if (value === null) return null;
   const findings: DoctorFindings = JSON.parse(value);
   return findings;
 }

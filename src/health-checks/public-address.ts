@@ -4,6 +4,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import type { Database } from 'better-sqlite3';
+import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import type { CheckResult, Finding } from './finding.ts';
@@ -174,17 +175,13 @@ interface Seen {
 
 /** Keeps what was found, in place of what was found before. */
 export function recordPublicAddress(client: Database, seen: Seen): void {
-  client
-    .prepare(
-      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    )
-    .run(KEPT, JSON.stringify(seen));
+  writeNamedValue(client, KEPT, JSON.stringify(seen));
 }
 
 /** What was found last of this address, and when; null where it was not looked at. */
 export function findPublicAddress(client: Database, publicUrl: string): Seen | null {
-  const value = client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(KEPT);
-  if (value === undefined) return null;
+  const value = findNamedValue(client, KEPT);
+  if (value === null) return null;
   const seen: Seen = JSON.parse(value);
   return seen.url === publicUrl ? seen : null;
 }

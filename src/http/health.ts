@@ -1,5 +1,6 @@
 /** For supervisors: `/healthz` says whether the process is alive, `/readyz` whether it can do its work. */
 import type { FastifyInstance } from 'fastify';
+import { writeNamedValue } from '../database/named-values.ts';
 import { lastBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import type { Deps } from '../deps.ts';
 import { proofOf } from '../health-checks/public-address.ts';
@@ -56,10 +57,7 @@ export async function healthPages(app: FastifyInstance, { db, clock, lock, token
 
   async function write(value: string): Promise<boolean> {
     try {
-      const probe = client.prepare(
-        "INSERT INTO installation (name, value) VALUES ('probed', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-      );
-      await lock.write(() => probe.run(value), LOCK_WAIT_MS);
+      await lock.write(() => writeNamedValue(client, 'probed', value), LOCK_WAIT_MS);
       return true;
     } catch (error) {
       app.log.error({ err: error }, 'the database cannot be written');

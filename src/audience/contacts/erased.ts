@@ -4,6 +4,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
 import { parseAddress } from './addresses.ts';
 
 const PREFIX = 'erased:';
@@ -11,14 +12,8 @@ const KEY = 'erasure_key';
 
 /** What an erased address has instead of its normalized form. The key is made with the first erasure. */
 export function erasedForm(client: Database, accountId: number, normalized: string): string {
-  client
-    .prepare('INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING')
-    .run(KEY, randomBytes(32).toString('hex'));
-  return formWith(String(readKey(client)), accountId, normalized);
-}
-
-function readKey(client: Database): string | undefined {
-  return client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(KEY);
+  addNamedValue(client, KEY, randomBytes(32).toString('hex'));
+  return formWith(String(findNamedValue(client, KEY)), accountId, normalized);
 }
 
 function formWith(key: string, accountId: number, normalized: string): string {
@@ -27,7 +22,7 @@ function formWith(key: string, accountId: number, normalized: string): string {
 
 /** Says whether a normalized address was erased in this account. Without erased addresses it costs nothing. */
 export function erasedTest(client: Database, accountId: number): (normalized: string) => boolean {
-  const key = readKey(client);
+  const key = findNamedValue(client, KEY);
   const forms = new Set(
     client
       .prepare<[number], string>(
@@ -36,14 +31,14 @@ export function erasedTest(client: Database, accountId: number): (normalized: st
       .pluck()
       .all(accountId),
   );
-  return (normalized) => key !== undefined && forms.size > 0 && forms.has(formWith(key, accountId, normalized));
+  return (normalized) => key !== null && forms.size > 0 && forms.has(formWith(key, accountId, normalized));
 }
 
 /** Whether this address, in any spelling, was erased. False for a text that is not an address. */
 export function isErased(client: Database, accountId: number, email: string | undefined): boolean {
-  const key = readKey(client);
+  const key = findNamedValue(client, KEY);
   const normalized = email === undefined ? undefined : parseAddress(email)?.normalized;
-  if (key === undefined || normalized === undefined) return false;
+  if (key === null || normalized === undefined) return false;
   const find = 'SELECT 1 FROM addresses WHERE user_id = ? AND normalized_email = ?';
   return client.prepare(find).get(accountId, formWith(key, accountId, normalized)) !== undefined;
 }

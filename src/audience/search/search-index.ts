@@ -7,6 +7,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
+import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { prepared } from '../../database/prepared.ts';
 import { isImportUnderWay } from '../import/imports-under-way.ts';
 import { accountToken, searchText } from './search-text.ts';
@@ -24,10 +25,7 @@ const INDEXED = 'contacts_indexed_until';
 
 /** The highest id of a contact that is in the index. */
 export function indexedUntil(client: Database): number {
-  const value = prepared<[string], string>(client, 'SELECT value FROM installation WHERE name = ?')
-    .pluck()
-    .get(INDEXED);
-  return Number(value ?? 0);
+  return Number(findNamedValue(client, INDEXED) ?? 0);
 }
 
 let lastWorked = 0;
@@ -83,11 +81,7 @@ function indexNext(client: Database, count: number): void {
   const last = added.at(-1);
   if (last === undefined) return;
   indexBlocks(client, JSON.stringify([...new Set(added.map((id) => Math.floor(id / BLOCK)))]));
-  client
-    .prepare(
-      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    )
-    .run(INDEXED, String(last));
+  writeNamedValue(client, INDEXED, String(last));
 }
 
 /** Writes these blocks (a JSON array) anew from the contacts that are in them. */

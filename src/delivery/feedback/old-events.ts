@@ -5,6 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
+import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { continueShrinking } from '../../database/shrink.ts';
 
 const DAY_MS = 86_400_000;
@@ -27,8 +28,8 @@ export function eventsRemovedTime(client: Database): string | null {
 }
 
 function readRemoved(client: Database): Removed | null {
-  const value = client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(REMOVED);
-  return value === undefined ? null : JSON.parse(value);
+  const value = findNamedValue(client, REMOVED);
+  return value === null ? null : JSON.parse(value);
 }
 
 /** The removal of old events, as work for the background thread. */
@@ -89,10 +90,6 @@ function removeSome(client: Database, horizon: number, rows: number): boolean {
     .prepare("DELETE FROM events WHERE id > ? AND id <= ? AND happened_at < ? AND kind IN ('open', 'click')")
     .run(removed.id, end, horizon);
   const value: Removed = { id: recent === null ? end : recent - 1, before: Math.max(horizon, removed.before) };
-  client
-    .prepare(
-      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    )
-    .run(REMOVED, JSON.stringify(value));
+  writeNamedValue(client, REMOVED, JSON.stringify(value));
   return true;
 }

@@ -5,6 +5,7 @@
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp, systemClock } from '../../clock.ts';
+import { addNamedValue, findNamedValue, removeNamedValue } from '../../database/named-values.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { holdSending } from '../queue/sending-hold.ts';
 
@@ -14,6 +15,9 @@ import { holdSending } from '../queue/sending-hold.ts';
  */
 const MIN_LEAP = 1_000_000;
 const MAX_LEAP = 60_000_000;
+
+/** The name of the time at which this copy was made. */
+const IS_COPY = 'is_copy';
 
 /** The last id of each table with an AUTOINCREMENT id, by table name. */
 export function lastIds(client: Database): Map<string, number> {
@@ -27,20 +31,18 @@ export function lastIds(client: Database): Map<string, number> {
 
 /** Marks a file as a copy, so that a service started on it notices even when nobody ran `sendlark restore`. */
 export function markAsCopy(client: Database, now: Date): void {
-  client
-    .prepare("INSERT INTO installation (name, value) VALUES ('is_copy', ?) ON CONFLICT DO NOTHING")
-    .run(isoTimestamp(now));
+  addNamedValue(client, IS_COPY, isoTimestamp(now));
 }
 
 /** When this copy was made, as an ISO timestamp; null when it is none, or was made by a release that did not write the time. */
 export function copiedAt(client: Database): string | null {
-  const value = client.prepare("SELECT value FROM installation WHERE name = 'is_copy'").pluck().get();
-  return typeof value === 'string' && value.includes('T') ? value : null;
+  const value = findNamedValue(client, IS_COPY);
+  return value?.includes('T') ? value : null;
 }
 
 /** Whether this file is a copy that has not replaced a database yet. */
 export function isCopy(client: Database): boolean {
-  return client.prepare("SELECT 1 FROM installation WHERE name = 'is_copy'").get() !== undefined;
+  return findNamedValue(client, IS_COPY) !== null;
 }
 
 /**
@@ -61,7 +63,7 @@ export function continueFromCopy(
         forget.run(table);
         start.run(table, Math.max(last, replaced.get(table) ?? 0) + leap);
       }
-      client.prepare("DELETE FROM installation WHERE name = 'is_copy'").run();
+      removeNamedValue(client, IS_COPY);
       // Those that were ended after the copy was made must not work again. A copy of an earlier release has none.
       const tables = lastIds(client);
       for (const table of ['sessions', 'login_links']) if (tables.has(table)) client.exec(`DELETE FROM ${table}`);

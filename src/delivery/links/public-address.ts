@@ -4,7 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
-import { prepared } from '../../database/prepared.ts';
+import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 
 const NAME = 'public_url';
 
@@ -20,15 +20,11 @@ export interface PublicAddress {
 /** The public address in force now, and where it comes from. */
 export function publicAddress(client: Database, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): PublicAddress {
   if (PUBLIC_URL !== '') return { url: PUBLIC_URL, source: 'environment' };
-  const stored = prepared<[string], string>(client, 'SELECT value FROM installation WHERE name = ?').pluck().get(NAME);
-  return stored === undefined ? { url: '', source: 'none' } : { url: stored, source: 'file' };
+  const stored = findNamedValue(client, NAME);
+  return stored === null ? { url: '', source: 'none' } : { url: stored, source: 'file' };
 }
 
 /** Keeps an origin in the file. To be called within the transaction of its entry in the audit log. */
 export function savePublicAddress(client: Database, url: string): void {
-  client
-    .prepare(
-      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    )
-    .run(NAME, url);
+  writeNamedValue(client, NAME, url);
 }

@@ -5,6 +5,7 @@
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
 
 /** What the links of a recipient refer to. */
 export interface RecipientIds {
@@ -44,14 +45,12 @@ export interface Tokens {
   read(purpose: string, token: string): string | null;
 }
 
+const SECRETS = 'token_secrets';
+
 /** The installation's secrets, newest first; created at first use. Old ones stay valid, so that links in sent mails keep working. */
 export function tokenSecrets(client: Database): string[] {
-  client
-    .prepare("INSERT INTO installation (name, value) VALUES ('token_secrets', ?) ON CONFLICT DO NOTHING")
-    .run(JSON.stringify([randomBytes(32).toString('base64url')]));
-  const secrets: string[] = JSON.parse(
-    String(client.prepare("SELECT value FROM installation WHERE name = 'token_secrets'").pluck().get()),
-  );
+  addNamedValue(client, SECRETS, JSON.stringify([randomBytes(32).toString('base64url')]));
+  const secrets: string[] = JSON.parse(String(findNamedValue(client, SECRETS)));
   return secrets;
 }
 
@@ -68,8 +67,8 @@ export function openTokens(client: Database): Tokens {
 
 /** The largest ids that links and return paths of earlier releases may refer to; their signatures do not cover the address. */
 export function unsignedLimits(client: Database): KnownPeople['unsigned'] {
-  const stored = client.prepare("SELECT value FROM installation WHERE name = 'unsigned_addresses_up_to'").pluck().get();
-  return typeof stored === 'string' ? JSON.parse(stored) : { deliveries: 0, mailings: 0, addresses: 0 };
+  const stored = findNamedValue(client, 'unsigned_addresses_up_to');
+  return stored === null ? { deliveries: 0, mailings: 0, addresses: 0 } : JSON.parse(stored);
 }
 
 /** Signs with the first secret and accepts all of them. */

@@ -1,6 +1,7 @@
 /** When a relay last took a mail, and when one last could not be used, kept in the database for people to see. The log has all failures. */
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../../clock.ts';
+import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 
 const FAILURE = 'relay_failure';
 const ACCEPTANCE = 'relay_acceptance';
@@ -39,7 +40,7 @@ export class RelayUse {
   accepted({ relay, id, at }: RelayAcceptance): void {
     const key = keyOf(relay, id);
     if (Math.abs(at - (this.#acceptedAt.get(key) ?? 0)) < ACCEPTANCE_MS) return;
-    write(this.#client, ACCEPTANCE, { relay, at });
+    writeNamedValue(this.#client, ACCEPTANCE, JSON.stringify({ relay, at }));
     if (id !== undefined)
       this.#client.prepare('UPDATE relays SET accepted_at = ? WHERE id = ?').run(isoTimestamp(new Date(at)), id);
     this.#acceptedAt.set(key, at);
@@ -49,7 +50,7 @@ export class RelayUse {
   failed({ relay, id, reply, at }: RelayFailure): void {
     const key = keyOf(relay, id);
     if (Math.abs(at - (this.#failedAt.get(key) ?? 0)) < QUIET_MS) return;
-    write(this.#client, FAILURE, { relay, reply, at });
+    writeNamedValue(this.#client, FAILURE, JSON.stringify({ relay, reply, at }));
     if (id !== undefined)
       this.#client
         .prepare('UPDATE relays SET failed_at = ?, failure = ? WHERE id = ?')
@@ -73,28 +74,16 @@ function keyOf(relay: string, id: number | undefined): string {
 
 /** The last failure of a relay; null when there was none. */
 export function findRelayFailure(client: Database): RelayFailure | null {
-  const value = read(client, FAILURE);
-  if (value === undefined) return null;
+  const value = findNamedValue(client, FAILURE);
+  if (value === null) return null;
   const failure: RelayFailure = JSON.parse(value);
   return failure;
 }
 
 /** When a relay last took a mail, to the minute; null when none did. */
 export function findRelayAcceptance(client: Database): RelayAcceptance | null {
-  const value = read(client, ACCEPTANCE);
-  if (value === undefined) return null;
+  const value = findNamedValue(client, ACCEPTANCE);
+  if (value === null) return null;
   const acceptance: RelayAcceptance = JSON.parse(value);
   return acceptance;
-}
-
-function read(client: Database, name: string): string | undefined {
-  return client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(name);
-}
-
-function write(client: Database, name: string, value: object): void {
-  client
-    .prepare(
-      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    )
-    .run(name, JSON.stringify(value));
 }

@@ -2,9 +2,9 @@
  * Holds all sending: after a restore until the operator releases it, while the clock seems wrong, and while a required setting is
  * missing. Each cause has its own row, so that ending one leaves the others.
  */
-
 import type { Database } from 'better-sqlite3';
 import { RELEASED } from '../../clock.ts';
+import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { prepared } from '../../database/prepared.ts';
 import { sentence } from '../../sentences.ts';
 
@@ -32,18 +32,18 @@ export function sendingHeldReason(client: Database): string | null {
 
 /** Whether sending is held for a cause that an operator can end. */
 export function isReleasable(client: Database): boolean {
-  return read(client, BY_OPERATOR) !== null || read(client, BY_CLOCK) !== null;
+  return findNamedValue(client, BY_OPERATOR) !== null || findNamedValue(client, BY_CLOCK) !== null;
 }
 
 /** Holds all sending until `release`. */
 export function holdSending(client: Database, reason: string): void {
-  write(client, BY_OPERATOR, reason);
+  writeNamedValue(client, BY_OPERATOR, reason);
 }
 
 /** Holds all sending because of a problem with the settings; null ends that hold. `now` is epoch milliseconds. */
 export function holdForSettings(client: Database, problem: string | null, now: number): void {
   if (problem === null) lift(client, [BY_SETTINGS], now);
-  else if (read(client, BY_SETTINGS) !== problem) write(client, BY_SETTINGS, problem);
+  else if (findNamedValue(client, BY_SETTINGS) !== problem) writeNamedValue(client, BY_SETTINGS, problem);
 }
 
 /**
@@ -53,8 +53,8 @@ export function holdForSettings(client: Database, problem: string | null, now: n
 export function releaseSending(client: Database, now: number): boolean {
   return client
     .transaction(() => {
-      write(client, 'last_seen', String(now));
-      write(client, 'latest_seen', String(now));
+      writeNamedValue(client, 'last_seen', String(now));
+      writeNamedValue(client, 'latest_seen', String(now));
       return lift(client, [BY_OPERATOR, BY_CLOCK], now);
     })
     .immediate();
@@ -62,12 +62,12 @@ export function releaseSending(client: Database, now: number): boolean {
 
 /** When sending was last released from a hold, epoch milliseconds; 0 before. */
 export function releasedAt(client: Database): number {
-  return Number(read(client, 'released_at') ?? 0);
+  return Number(findNamedValue(client, 'released_at') ?? 0);
 }
 
 /** When the background thread last ran, by the clock at that time, epoch milliseconds; 0 before its first step. */
 export function lastBeatAt(client: Database): number {
-  return Number(read(client, 'last_seen') ?? 0);
+  return Number(findNamedValue(client, 'last_seen') ?? 0);
 }
 
 /**
@@ -75,7 +75,7 @@ export function lastBeatAt(client: Database): number {
  * back does not lower it.
  */
 export function latestBeatAt(client: Database): number {
-  const latest = Number(read(client, 'latest_seen') ?? 0);
+  const latest = Number(findNamedValue(client, 'latest_seen') ?? 0);
   // Earlier releases stored only the last beat.
   const last = lastBeatAt(client);
   return latest === 0 && last >= RELEASED ? last : latest;
@@ -101,35 +101,22 @@ export class Heartbeat {
     else if (now >= latest - DAY_MS) lift(this.#client, [BY_CLOCK], now);
     if (Math.abs(now - this.#seen) < BEAT_INTERVAL_MS) return;
     this.#seen = now;
-    write(this.#client, 'last_seen', String(now));
+    writeNamedValue(this.#client, 'last_seen', String(now));
     // A clock that is behind, as on a machine that boots without the time, is not recorded: the right time would later look like a leap.
-    if (!isAhead && now > Math.max(latest, RELEASED)) write(this.#client, 'latest_seen', String(now));
+    if (!isAhead && now > Math.max(latest, RELEASED)) writeNamedValue(this.#client, 'latest_seen', String(now));
   }
 
   #holdAt(now: number, latest: number): void {
-    if (read(this.#client, BY_CLOCK) !== null) return;
+    if (findNamedValue(this.#client, BY_CLOCK) !== null) return;
     const days = Math.floor((now - latest) / DAY_MS);
-    write(this.#client, BY_CLOCK, sentence('held_clock', { days }));
+    writeNamedValue(this.#client, BY_CLOCK, sentence('held_clock', { days }));
   }
 }
 
 /** Ends these holds; true when there was one. */
 function lift(client: Database, names: readonly string[], now: number): boolean {
-  const held = names.filter((name) => read(client, name) !== null);
-  for (const name of held) client.prepare('DELETE FROM installation WHERE name = ?').run(name);
-  if (held.length > 0) write(client, 'released_at', String(now));
+  const held = names.filter((name) => findNamedValue(client, name) !== null);
+  for (const name of held) removeNamedValue(client, name);
+  if (held.length > 0) writeNamedValue(client, 'released_at', String(now));
   return held.length > 0;
-}
-
-function read(client: Database, name: string): string | null {
-  const value = prepared(client, 'SELECT value FROM installation WHERE name = ?').pluck().get(name);
-  return typeof value === 'string' ? value : null;
-}
-
-function write(client: Database, name: string, value: string): void {
-  client
-    .prepare(
-      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    )
-    .run(name, value);
 }

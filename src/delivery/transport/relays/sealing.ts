@@ -4,8 +4,10 @@
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import { addNamedValue, findNamedValue } from '../../../database/named-values.ts';
 
 const CIPHER = 'aes-256-gcm';
+const SECRET = 'sealing_secret';
 const KEY_BYTES = 32;
 /** The length of the nonce and of the tag that NIST SP 800-38D recommends. */
 const NONCE_BYTES = 12;
@@ -43,14 +45,12 @@ export function openPassword(client: Database, sealed: string, place: PasswordPl
 
 /** Makes the installation's secret at first use. */
 function makeSecret(client: Database): void {
-  client
-    .prepare("INSERT INTO installation (name, value) VALUES ('sealing_secret', ?) ON CONFLICT DO NOTHING")
-    .run(randomBytes(KEY_BYTES).toString('base64url'));
+  addNamedValue(client, SECRET, randomBytes(KEY_BYTES).toString('base64url'));
 }
 
 /** The key (RFC 5869) from the installation's secret. */
 function sealingKey(client: Database): Uint8Array {
-  const secret = String(client.prepare("SELECT value FROM installation WHERE name = 'sealing_secret'").pluck().get());
+  const secret = String(findNamedValue(client, SECRET));
   return new Uint8Array(hkdfSync('sha256', secret, '', 'password of a relay', KEY_BYTES));
 }
 
