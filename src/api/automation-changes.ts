@@ -162,7 +162,7 @@ export const automationChangeRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     async (request) => {
       const { utr, unchanged_since, dry_run, ...input } = request.body;
       const by = changeBy(request.actor, { unchanged_since, dry_run });
-      const { result: updated_at, effects } = changeAutomation(deps, request.accountId, utr, input, by);
+      const { result: updated_at, effects } = await changeAutomation(deps, request.accountId, utr, input, by);
       return { status: 'success' as const, message: { updated_at, effects } };
     },
   );
@@ -252,7 +252,7 @@ export const automationChangeRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     async (request) => {
       const { utr, unchanged_since, dry_run, mails } = request.body;
       const by = changeBy(request.actor, { unchanged_since, dry_run });
-      const { result: updated_at, effects } = reorderMails(deps, request.accountId, utr, mails, by);
+      const { result: updated_at, effects } = await reorderMails(deps, request.accountId, utr, mails, by);
       return { status: 'success' as const, message: { updated_at, effects } };
     },
   );

@@ -4,7 +4,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { insertSchedule, requireAutomation, requireRoomForMail } from '../automations/automations.ts';
-import { rescheduleFor } from '../automations/places.ts';
+import { moveOrNote, untilMoved } from '../automations/moves.ts';
+import { movesTo } from '../automations/places.ts';
 import { deleteSchedule } from '../automations/schedule-deletion.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedRecord } from '../database/ownership.ts';
@@ -139,10 +140,11 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       } = withTemplateCopied(db, request.accountId, request.body);
       const automation = requireAutomation(db, request.accountId, utr, 'Record not found');
       const now = isoTimestamp(clock.now());
+      await untilMoved(db.$client, automation.id);
       db.transaction(
-        (tx) => {
+        () => {
           requireRoomForMail(db, automation.id);
-          const id = insertSchedule(tx, {
+          const { position } = insertSchedule(db, {
             ...given,
             template_json,
             template_html,
@@ -153,10 +155,12 @@ export const automationScheduleRoutes: FastifyPluginAsyncTypebox<Deps> = async (
             created_at: now,
             updated_at: now,
           });
-          rescheduleFor(db.$client, automation.id, id);
+          moveOrNote(db.$client, automation.id, movesTo(db.$client, automation.id, position));
         },
         { behavior: 'immediate' },
       );
+      wake();
+      await untilMoved(db.$client, automation.id);
       return { status: 'success' as const, message: 'Schedule Added' };
     },
   );

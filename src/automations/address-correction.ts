@@ -7,6 +7,7 @@ import { type ContactInput, type Readdressed, updateContact } from '../audience/
 import type { Db } from '../database/open.ts';
 import { isMember } from '../delivery/queue/automation-members.ts';
 import { addReaddressed, type Enrolment, joinEnrolments } from '../delivery/queue/enrolment-state.ts';
+import { moveAhead } from './moves.ts';
 
 /** Changes a contact like `updateContact`, and moves its person's enrolments in the same transaction. */
 export function updateContactKeepingPlaces(
@@ -26,6 +27,7 @@ export function updateContactKeepingPlaces(
 }
 
 function movePlaces(client: Database, accountId: number, { contact, from, to }: Readdressed): void {
+  moveAhead(client, accountId, [from, to]);
   // If the old address is still in the target, through another contact or by hand, it belongs to another person, who stays enrolled.
   const places = client
     .prepare<Record<string, number>, Enrolment>(`

@@ -21,6 +21,7 @@ import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailin
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
+import { nextPosition } from './places.ts';
 import { createScheduleMailing } from './schedule-mailings.ts';
 import { insertDraft, markDraft, markLive } from './status.ts';
 
@@ -88,15 +89,17 @@ export function requireRoomForMail({ $client: client }: Db, automationId: number
   if ((mails ?? 0) >= MAX_MAILS) throw invalid('utr', sentence('mails_most', { count: MAX_MAILS }));
 }
 
-/** Stores a mail at the end of its automation; gives its id. Call inside a transaction. */
+/** Stores a mail at the end of its automation; gives its id and its position. Call inside a transaction. */
 export function insertSchedule(
-  db: Pick<Db, 'insert' | 'update'>,
+  db: Db,
   columns: typeof automationSchedules.$inferInsert,
-): number {
+): Pick<Schedule, 'id' | 'position'> {
+  const behind = nextPosition(db.$client, columns.automation_id);
   const { id } = db.insert(automationSchedules).values(columns).returning({ id: automationSchedules.id }).get();
-  // Ids are never used again and grow, so this is behind every mail there ever was.
-  db.update(automationSchedules).set({ position: id }).where(eq(automationSchedules.id, id)).run();
-  return id;
+  // Ids are never used again and grow, so this is behind every mail there ever was; mails that were moved have higher positions.
+  const position = Math.max(id, behind);
+  db.update(automationSchedules).set({ position }).where(eq(automationSchedules.id, id)).run();
+  return { id, position };
 }
 
 /** Copies an automation and its mails as a draft with new utrs: `Copy of <name>`, with nobody enrolled. Gives the new utr. */
@@ -105,11 +108,11 @@ export function duplicateAutomation({ db, clock }: AutomationDeps, accountId: nu
   const { id: sourceId, ...source } = requireAutomation(db, accountId, given, 'Record not found');
   const utr = randomUUID();
   db.transaction(
-    (tx) => {
+    () => {
       const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
       const id = insertDraft(db, { ...source, automation_name, utr, created_at: now, updated_at: now });
       for (const { id: _id, ...schedule } of listWholeSchedules(db, sourceId)) {
-        insertSchedule(tx, { ...schedule, automation_id: id, utr: randomUUID(), created_at: now, updated_at: now });
+        insertSchedule(db, { ...schedule, automation_id: id, utr: randomUUID(), created_at: now, updated_at: now });
       }
     },
     { behavior: 'immediate' },

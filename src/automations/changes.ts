@@ -22,7 +22,7 @@ import {
   type Schedule,
 } from './automations.ts';
 import { type Effects, withEffects } from './effects.ts';
-import { orderMails, rescheduleFor } from './places.ts';
+import { movesTo, orderMails } from './places.ts';
 import { cancelDeletedMail, removeSchedule } from './schedule-deletion.ts';
 import { createScheduleMailing } from './schedule-mailings.ts';
 
@@ -70,16 +70,17 @@ export type MailInput = Partial<
  * Changes what is given of an automation; gives the new `updated_at`. Throws 404; 409 when it was changed since `unchangedSince`, and 422
  * for what cannot change while it is live: its group, with which its mails are prepared, and that it has a target.
  */
-export function changeAutomation(
-  { db, clock }: AutomationActionDeps,
+export async function changeAutomation(
+  deps: AutomationActionDeps,
   accountId: number,
   utr: unknown,
   { automation_name: name, automation_for, unsubscribe_group_id: group, exit_criteria: exit }: AutomationInput,
   { userId, unchangedSince, isOnlyAsked }: Change,
-): Changed<string> {
+): Promise<Changed<string>> {
+  const { db, clock } = deps;
   const now = clock.now();
   const { id: automationId } = requireAutomation(db, accountId, utr, 'Record not found');
-  return withEffects(db.$client, { automationId, isOnlyAsked, now }, () => {
+  return withEffects(deps, { automationId, isOnlyAsked, now }, () => {
     const before = requireAutomation(db, accountId, utr, 'Record not found');
     requireUnchanged(before, unchangedSince);
     const [target] = checkedTargets(automation_for ? [automation_for] : []);
@@ -102,7 +103,7 @@ export function changeAutomation(
       })
       .where(eq(automations.id, before.id))
       .run();
-    return updated_at;
+    return { result: updated_at, moves: null };
   });
 }
 
@@ -132,7 +133,7 @@ export async function addMail(
     updated_at: stamp,
   };
   const frozen = isOnlyAsked ? null : await freezeSchedule(deps, { ...columns, id: 0, position: 0 });
-  const changed = withEffects(db.$client, { automationId: automation.id, isOnlyAsked, now }, (keepPlaces) => {
+  const changed = await withEffects(deps, { automationId: automation.id, isOnlyAsked, now }, (isTaken) => {
     const current = requireAutomation(db, accountId, utr, 'Record not found');
     requireUnchanged(current, unchangedSince);
     requireRoomForMail(db, current.id);
@@ -140,13 +141,14 @@ export async function addMail(
     const order = mails.map(({ id }) => id);
     const at = before ? mails.findIndex((mail) => mail.utr === recordUtr(before)) : order.length;
     if (at === -1) throw invalid('before', messages.selected('before'));
-    keepPlaces();
-    const id = insertSchedule(db, columns);
-    if (at < order.length) orderMails(db.$client, current.id, [...order.slice(0, at), id, ...order.slice(at)], id);
-    else rescheduleFor(db.$client, current.id, id);
-    publish(db, current, { ...columns, id, position: 0 }, frozen, stamp);
+    const { id, position } = insertSchedule(db, columns);
+    const moves =
+      at < order.length
+        ? orderMails(db.$client, current.id, [...order.slice(0, at), id, ...order.slice(at)], id)
+        : movesTo(db.$client, current.id, position);
+    if (!isTaken) publish(db, current, { ...columns, id, position }, frozen, stamp);
     touch(db, current, userId, stamp);
-    return mailUtr;
+    return { result: mailUtr, moves };
   });
   if (!isOnlyAsked) wake();
   return changed;
@@ -177,7 +179,7 @@ export async function changeMail(
   const stamp = isoTimestamp(now);
   const { schedule: seen } = requireMail(db, accountId, utr);
   const frozen = isOnlyAsked ? null : await freezeSchedule(deps, { ...seen, ...columns });
-  const changed = withEffects(db.$client, { automationId: seen.automation_id, isOnlyAsked, now }, (keepPlaces) => {
+  const changed = await withEffects(deps, { automationId: seen.automation_id, isOnlyAsked, now }, (isTaken) => {
     const { schedule: before, automation } = requireMail(db, accountId, utr);
     requireUnchanged(before, unchangedSince);
     // What was frozen must be what is stored.
@@ -189,37 +191,34 @@ export async function changeMail(
       .set({ ...columns, changed_by: userId, updated_at: stamp })
       .where(eq(automationSchedules.id, before.id))
       .run();
-    if (after.waiting_type !== before.waiting_type || after.waiting_period !== before.waiting_period) {
-      keepPlaces();
-      rescheduleFor(db.$client, automation.id, before.id);
-    }
-    publish(db, automation, after, frozen, stamp);
-    return stamp;
+    const hasOtherWait = after.waiting_type !== before.waiting_type || after.waiting_period !== before.waiting_period;
+    if (!isTaken) publish(db, automation, after, frozen, stamp);
+    return { result: stamp, moves: hasOtherWait ? movesTo(db.$client, automation.id, before.position) : null };
   });
   if (!isOnlyAsked) wake();
   return changed;
 }
 
 /** Puts the mails of an automation into the order of these utrs, which must be all of them; gives the new `updated_at`. Throws 404, 409, 422. */
-export function reorderMails(
-  { db, clock, wake }: AutomationActionDeps,
+export async function reorderMails(
+  deps: AutomationActionDeps,
   accountId: number,
   utr: unknown,
   utrs: readonly string[],
   { userId, unchangedSince, isOnlyAsked }: Change,
-): Changed<string> {
+): Promise<Changed<string>> {
+  const { db, clock, wake } = deps;
   const now = clock.now();
   const { id: automationId } = requireAutomation(db, accountId, utr, 'Record not found');
-  const changed = withEffects(db.$client, { automationId, isOnlyAsked, now }, (keepPlaces) => {
+  const changed = await withEffects(deps, { automationId, isOnlyAsked, now }, () => {
     const automation = requireAutomation(db, accountId, utr, 'Record not found');
     requireUnchanged(automation, unchangedSince);
     const byUtr = new Map(listSchedules(db, automationId).map((mail) => [mail.utr, mail.id]));
     const order = utrs.flatMap((given) => byUtr.get(recordUtr(given)) ?? []);
     if (order.length !== byUtr.size || new Set(order).size !== order.length || order.length !== utrs.length)
       throw invalid('mails', messages.selected('mails'));
-    keepPlaces();
-    if (order.length > 1) orderMails(db.$client, automationId, order);
-    return touch(db, automation, userId, isoTimestamp(now));
+    const moves = order.length > 1 ? orderMails(db.$client, automationId, order) : null;
+    return { result: touch(db, automation, userId, isoTimestamp(now)), moves };
   });
   if (!isOnlyAsked) wake();
   return changed;
@@ -227,23 +226,24 @@ export function reorderMails(
 
 /** Removes a mail like the deletion of a schedule; gives its utr. Throws 404, and 409 when it was changed since `unchangedSince`. */
 export async function removeMail(
-  { db, clock, wake }: AutomationActionDeps,
+  deps: AutomationActionDeps,
   accountId: number,
   utr: unknown,
   { userId, unchangedSince, isOnlyAsked }: Change,
 ): Promise<Changed<string>> {
+  const { db, clock } = deps;
   const now = clock.now();
   const { schedule: seen } = requireMail(db, accountId, utr);
   let cancelled: number[] = [];
-  const changed = withEffects(db.$client, { automationId: seen.automation_id, isOnlyAsked, now }, (keepPlaces) => {
+  const changed = await withEffects(deps, { automationId: seen.automation_id, isOnlyAsked, now }, () => {
     const { schedule, automation } = requireMail(db, accountId, utr);
     requireUnchanged(schedule, unchangedSince);
-    keepPlaces();
-    cancelled = removeSchedule(db, schedule);
+    const removed = removeSchedule(db, schedule);
+    cancelled = removed.cancelled;
     touch(db, automation, userId, isoTimestamp(now));
-    return schedule.utr;
+    return { result: schedule.utr, moves: removed.moves };
   });
-  if (!isOnlyAsked) await cancelDeletedMail({ db, wake }, cancelled);
+  if (!isOnlyAsked) await cancelDeletedMail(deps, cancelled);
   return changed;
 }
 

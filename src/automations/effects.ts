@@ -1,7 +1,12 @@
 /** What a change of an automation does to the people who are in it, found by making the change and comparing. */
+import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../clock.ts';
+import { inChunks } from '../database/bulk.ts';
+import type { Db } from '../database/open.ts';
 import { isMember } from '../delivery/queue/automation-members.ts';
+import { type AddressRange, type MovedPeople, type Moves, plannedMoves } from '../delivery/queue/enrolment-state.ts';
+import { areFew, moveOrNote, nextRange, untilMoved, wholeRange } from './moves.ts';
 
 /** People who waited for the same mail before the change and wait for the same one after it. */
 export interface Effect {
@@ -27,95 +32,156 @@ export interface Effects {
   leaving: number;
 }
 
-/** People who were at the same place before the change and are at the same one after it. */
-interface Row {
-  before: number;
-  after: number;
-  is_queued: 0 | 1;
-  people: number;
-  /** How many have another due time than before. */
-  shifted: number;
-  due: number;
-  first: number;
-  last: number;
-}
-
 interface Placed {
   utr: string;
   position: number;
 }
 
-/** Ends the transaction of a change that is only asked about. */
-class OnlyAsked extends Error {
-  readonly effects: Effects;
-  constructor(effects: Effects) {
-    super('only asked');
-    this.effects = effects;
-  }
+/** The people who wait at the place of the counts `c` and whose mail is not queued, as SQL after FROM. */
+const WAITING_THERE = `enrolments e INDEXED BY enrolments_place
+  WHERE e.automation_id = c.automation_id AND e.position = c.position AND e.state = 'active' AND e.delivery_id IS NULL`;
+
+/** How many people a change is tried for at once, and how long that may take. */
+const SLICE_ROWS = 200;
+const MAX_SLICE_ROWS = 1500;
+const SLICE_MS = 6;
+/** How long a try waits while another connection writes. */
+const LOCK_WAIT_MS = 10_000;
+
+/** What a change gives, and whose places it moves; null: nobody's. */
+export interface Given<Result> {
+  result: Result;
+  moves: Moves | null;
+}
+
+/** Whom a change concerns. */
+interface Looked {
+  before: readonly Placed[];
+  after: readonly Placed[];
+  people: MovedPeople[];
+  leaving: number;
+  /** Whether other people of the automation may be concerned too. */
+  hasMore: boolean;
 }
 
 /**
  * Makes a change in one transaction, unless `isOnlyAsked`: then everything is as before. Gives what the change gave, null if it was only
- * asked, and what it does to people at `now`, so that what is said is what is done. The change calls `keepPlaces` before it moves people;
- * one that moves nobody does not, since writing down the places of many takes most of the time.
+ * asked, and what it does to people at `now`. Where there are many, the change is tried for some hundreds at a time first, so that other
+ * requests are answered in between; `change` is told when it is taken back again. When it resolves, everybody is where they belong.
  */
-export function withEffects<Result>(
-  client: Database,
-  { automationId, isOnlyAsked, now }: { automationId: number; isOnlyAsked: boolean; now: Date },
-  change: (keepPlaces: () => void) => Result,
-): { result: Result | null; effects: Effects } {
-  try {
+export async function withEffects<Result>(
+  { db: { $client: client }, wake }: { db: Db; wake(): void },
+  { automationId: id, isOnlyAsked, now }: { automationId: number; isOnlyAsked: boolean; now: Date },
+  change: (isTaken: boolean) => Given<Result>,
+): Promise<{ result: Result | null; effects: Effects }> {
+  const at = now.getTime();
+  await untilMoved(client, id);
+  const look = (before: readonly Placed[], { moves }: Given<Result>, range: AddressRange): Looked => {
+    const mayLeave = endsOutsideTarget(client, id);
+    return {
+      before,
+      after: listPlaces(client, id),
+      people: moves === null ? presentPeople(client, id, at) : plannedMoves(client, range, moves, at),
+      leaving: mayLeave ? countLeaving(client, range) : 0,
+      hasMore: moves !== null || mayLeave,
+    };
+  };
+  const tried = (range: AddressRange) =>
+    takenBack(client, () => {
+      const before = listPlaces(client, id);
+      return look(before, change(true), range);
+    });
+  if (areFew(client, id)) {
+    if (isOnlyAsked) return { result: null, effects: compare([await tried(wholeRange(id))], at) };
     return client
       .transaction(() => {
-        const before = listPlaces(client, automationId);
-        let areKept = false;
-        const result = change(() => {
-          keepPlaces(client, automationId);
-          areKept = true;
-        });
-        const rows = areKept ? movedRows(client, now.getTime()) : unmovedRows(client, automationId, now.getTime());
-        const effects = compare(client, automationId, { before, rows }, now.getTime());
-        if (areKept) client.exec('DELETE FROM temp.waiting_before');
-        if (isOnlyAsked) throw new OnlyAsked(effects);
-        return { result, effects };
+        const before = listPlaces(client, id);
+        const given = change(false);
+        const effects = compare([look(before, given, wholeRange(id))], at);
+        if (given.moves !== null) moveOrNote(client, id, given.moves);
+        return { result: given.result, effects };
       })
       .immediate();
-  } catch (error) {
-    if (error instanceof OnlyAsked) return { result: null, effects: error.effects };
-    throw error;
   }
+  const effects = compare(await triedInSlices(client, id, tried), at);
+  if (isOnlyAsked) return { result: null, effects };
+  await untilMoved(client, id);
+  const result = client
+    .transaction(() => {
+      const given = change(false);
+      if (given.moves !== null) moveOrNote(client, id, given.moves);
+      return given.result;
+    })
+    .immediate();
+  wake();
+  await untilMoved(client, id);
+  return { result, effects };
 }
 
-/** Writes down where the people of an automation are before they are moved. */
-function keepPlaces(client: Database, automationId: number): void {
-  client.exec(
-    'CREATE TEMP TABLE IF NOT EXISTS waiting_before (id INTEGER PRIMARY KEY, position INTEGER, due_at INTEGER, is_queued INTEGER)',
-  );
-  client
-    .prepare(`
-      INSERT INTO temp.waiting_before (id, position, due_at, is_queued)
-      SELECT id, position, due_at, delivery_id IS NOT NULL FROM enrolments WHERE automation_id = ? AND state = 'active'`)
-    .run(automationId);
+/** Tries a change for the people of an automation, so many at a time that each part takes some milliseconds. */
+async function triedInSlices(
+  client: Database,
+  id: number,
+  tried: (range: AddressRange) => Promise<Looked>,
+): Promise<Looked[]> {
+  const found: Looked[] = [];
+  let rows = SLICE_ROWS;
+  for (let range = nextRange(client, id, 0, rows); range !== null; range = nextRange(client, id, range.to, rows)) {
+    const started = performance.now();
+    const looked = await tried(range);
+    found.push(found.length > 0 && !looked.hasMore ? { ...looked, people: [] } : looked);
+    if (!looked.hasMore) break;
+    const took = performance.now() - started;
+    rows = Math.round(Math.min(MAX_SLICE_ROWS, Math.max(SLICE_ROWS, rows * Math.min(2, SLICE_MS / took))));
+    // The lock stays free for as long as it was held.
+    await setTimeout(took);
+  }
+  return found;
 }
 
-/** The people whose places were kept, by these and by where they are now. */
-function movedRows(client: Database, now: number): Row[] {
+/** Runs a write in a transaction that is taken back; gives what it gave. While another connection writes, other requests are answered. */
+async function takenBack<Found>(client: Database, write: () => Found): Promise<Found> {
+  let found: { value: Found } | undefined;
+  const back = new Error('taken back');
+  try {
+    const attempt = () => {
+      found = { value: write() };
+      throw back;
+    };
+    await inChunks(client, attempt, LOCK_WAIT_MS);
+  } catch (error) {
+    if (error !== back || found === undefined) throw error;
+  }
+  if (found === undefined) throw back;
+  return found.value;
+}
+
+/** The people of an automation by their places, after a change that moved nobody. */
+function presentPeople(client: Database, automation: number, now: number): MovedPeople[] {
   return client
-    .prepare<Record<string, number>, Row>(`
-      SELECT b.position AS before, e.position AS after, b.is_queued, count(*) AS people, sum(e.due_at <> b.due_at) AS shifted,
-        sum(e.due_at <= @now) AS due, min(e.due_at) AS first, max(e.due_at) AS last
-      FROM temp.waiting_before b CROSS JOIN enrolments e ON e.id = b.id GROUP BY 1, 2, 3 ORDER BY 2, 1, 3`)
-    .all({ now });
-}
-
-/** The same after a change that moved nobody. */
-function unmovedRows(client: Database, automation: number, now: number): Row[] {
-  return client
-    .prepare<Record<string, number>, Row>(`
-      SELECT position AS before, position AS after, delivery_id IS NOT NULL AS is_queued, count(*) AS people, 0 AS shifted,
-        sum(due_at <= @now) AS due, min(due_at) AS first, max(due_at) AS last
-      FROM enrolments WHERE automation_id = @automation AND state = 'active' GROUP BY 1, 3 ORDER BY 2, 3`)
+    .prepare<Record<string, number>, MovedPeople>(`
+      SELECT position AS before, position AS after, is_queued, people, 0 AS shifted,
+        iif(is_queued, 0, (SELECT count(*) FROM ${WAITING_THERE} AND e.due_at <= @now)) AS due,
+        ifnull((SELECT min(e.due_at) FROM ${WAITING_THERE}), 0) AS first, ifnull((SELECT max(e.due_at) FROM ${WAITING_THERE}), 0) AS last
+      FROM enrolment_counts c WHERE automation_id = @automation AND state = 'active' AND people > 0`)
     .all({ automation, now });
+}
+
+/** Whether whoever is outside the target leaves the automation. */
+function endsOutsideTarget(client: Database, automation: number): boolean {
+  return client.prepare('SELECT 1 FROM automations WHERE id = ? AND exit_criteria = 1').get(automation) !== undefined;
+}
+
+/** How many of those who wait are outside the target. */
+function countLeaving(client: Database, range: AddressRange): number {
+  const leaving = client
+    .prepare<[AddressRange], number>(`
+      SELECT count(*) FROM automations au CROSS JOIN enrolments e INDEXED BY enrolments_person ON e.automation_id = au.id
+        AND e.address_id > @after AND e.address_id <= @to AND e.state = 'active'
+      WHERE au.id = @automation AND NOT (${isMember('e')})`)
+    .pluck()
+    .get(range);
+  return leaving ?? 0;
 }
 
 function listPlaces(client: Database, automationId: number): Placed[] {
@@ -126,17 +192,13 @@ function listPlaces(client: Database, automationId: number): Placed[] {
     .all(automationId);
 }
 
-function compare(
-  client: Database,
-  automationId: number,
-  { before, rows }: { before: readonly Placed[]; rows: readonly Row[] },
-  now: number,
-): Effects {
-  const after = listPlaces(client, automationId);
+function compare(looked: readonly Looked[], now: number): Effects {
   const next = (mails: readonly Placed[], at: number) => mails.find(({ position }) => position > at)?.utr ?? null;
+  const rows = looked.flatMap(({ people }) => people);
+  rows.sort((a, b) => a.after - b.after || a.before - b.before || a.is_queued - b.is_queued);
   const people = new Map<string, Effect & { first: number; last: number }>();
   for (const row of rows) {
-    const [from, to] = [next(before, row.before), next(after, row.after)];
+    const [from, to] = [next(looked[0]?.before ?? [], row.before), next(looked[0]?.after ?? [], row.after)];
     const isDue = to !== null && row.is_queued === 0;
     const key = `${from} ${to} ${row.is_queued}`;
     const known = people.get(key);
@@ -154,17 +216,11 @@ function compare(
     });
   }
   const moment = (at: number) => isoTimestamp(new Date(Math.max(at, now)));
-  const leaving = client
-    .prepare<[number], number>(`
-      SELECT count(*) FROM automations au CROSS JOIN enrolments e ON e.automation_id = au.id AND e.state = 'active'
-      WHERE au.id = ? AND au.exit_criteria = 1 AND NOT (${isMember('e')})`)
-    .pluck()
-    .get(automationId);
   return {
     people: [...people.values()].map(({ first, last, ...effect }) => {
       const isDue = effect.to !== null && effect.is_queued === 0;
       return { ...effect, first_due_at: isDue ? moment(first) : null, last_due_at: isDue ? moment(last) : null };
     }),
-    leaving: leaving ?? 0,
+    leaving: looked.reduce((sum, { leaving }) => sum + leaving, 0),
   };
 }

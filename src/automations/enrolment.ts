@@ -58,6 +58,9 @@ export function applyMembershipChanges(client: Database): number {
     .immediate();
 }
 
+/** Whether everybody in an automation is where they belong: until then their due times may be those from before a change of its mails. */
+const NOBODY_IS_MOVED = 'NOT EXISTS (SELECT 1 FROM automation_moves v WHERE v.automation_id = automations.id)';
+
 interface DueSchedule {
   automation_id: number;
   schedule_id: number | null;
@@ -81,7 +84,7 @@ export async function enqueueDueMails(
   let moved = 0;
   const live = prepared<[], { id: number }>(
     client,
-    `SELECT id FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
+    `SELECT id FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL AND ${NOBODY_IS_MOVED}`,
   ).all();
   const due = prepared<[number, number], DueSchedule>(client, FIRST_DUE);
   for (const { id } of live) {
@@ -174,7 +177,7 @@ function enqueueScheduleMail(
       const isLive = client
         .prepare(`
           SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL
-            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`)
+            AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL) AND ${NOBODY_IS_MOVED}`)
         .get({ automation: automationId, mailing: mailingId });
       if (isLive === undefined) return 0;
       const page = client

@@ -5,7 +5,7 @@ import { ineligibilityReason } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE } from '../database/schema/index.ts';
-import { waitMs } from '../delivery/queue/automation-waits.ts';
+import { PLACE, waitMs } from '../delivery/queue/automation-waits.ts';
 import { SENTENCES } from '../sentences.ts';
 import { type Automation, type ListedSchedule, listSchedules } from './automations.ts';
 import { ENROLLED_PERSON, OBSTACLE } from './enrolment.ts';
@@ -80,7 +80,7 @@ export function forecastFor(
 function findEnrolment(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
   return client
     .prepare<[number, number], Enrolment>(
-      'SELECT *, 0 AS change_id FROM enrolments WHERE automation_id = ? AND address_id = ?',
+      `SELECT e.*, ${PLACE} AS position, 0 AS change_id FROM enrolments e WHERE automation_id = ? AND address_id = ?`,
     )
     .get(id, addressId);
 }

@@ -35,7 +35,9 @@ export type AutomationReport = ReportedHold & {
 export function automationReport(db: Db, automation: Automation): AutomationReport {
   const places = db.$client
     .prepare<[number], Place>(`
-      SELECT iif(state = 'active', 'waiting', state) AS state, nullif(reason, '') AS reason, position, sum(people) AS count,
+      SELECT iif(state = 'active', 'waiting', state) AS state, nullif(reason, '') AS reason,
+        ifnull((SELECT m.landing FROM moved_mails m WHERE m.automation_id = c.automation_id AND m.position > c.position
+          ORDER BY m.position LIMIT 1), c.position) AS position, sum(people) AS count,
         (SELECT min(e.due_at) FROM enrolments e INDEXED BY enrolments_place WHERE e.automation_id = c.automation_id
           AND e.position = c.position AND e.state = 'active' AND e.delivery_id IS NULL AND c.state = 'active') AS due
       FROM enrolment_counts c WHERE automation_id = ? AND people > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2`)

@@ -1,6 +1,7 @@
 /** The people who wait for one mail of an automation. */
 import type { Database } from 'better-sqlite3';
 import { isoTimestamp } from '../clock.ts';
+import { PLACE } from '../delivery/queue/automation-waits.ts';
 import type { Schedule } from './automations.ts';
 
 /** Enrolments looked at for a page, some milliseconds: a page of people who wait for a late mail of many is shorter than its limit. */
@@ -35,8 +36,8 @@ export function listWaiting(
     .get(automation_id, position);
   const rows = client
     .prepare<Record<string, number>, { id: number; is_theirs: 0 | 1 }>(`
-      SELECT address_id AS id, state = 'active' AND position >= @low AND position < @high AS is_theirs
-      FROM enrolments WHERE automation_id = @automation AND address_id > @after ORDER BY address_id LIMIT ${MAX_EXAMINED}`)
+      SELECT address_id AS id, state = 'active' AND ${PLACE} >= @low AND ${PLACE} < @high AS is_theirs
+      FROM enrolments e WHERE automation_id = @automation AND address_id > @after ORDER BY address_id LIMIT ${MAX_EXAMINED}`)
     .all({ automation: automation_id, low: before ?? 0, high: position, after });
   const theirs = rows.filter(({ is_theirs }) => is_theirs === 1);
   const page = theirs.slice(0, limit);

@@ -3,6 +3,7 @@ import { continueJobs } from '../audience/bulk/work.ts';
 import { continueIndexing } from '../audience/search/search-index.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
+import { continueMoves } from '../automations/moves.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
@@ -88,6 +89,7 @@ export class Background {
     const part = async (name: string, work: () => Promise<boolean>) => {
       if (!this.#isStopping) isMore = (await this.#safely(name, work)) || isMore;
     };
+    await part('places in automations', () => continueMoves(db.$client, this.#timeSlice()));
     if (!isHeld) {
       await part('segments', () =>
         recomputeDueSegments(db, clock, (segment, error) =>

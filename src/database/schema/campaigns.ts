@@ -204,6 +204,36 @@ export const enrolmentCounts = sqliteTable(
   ],
 );
 
+/**
+ * A change of the mails of an automation whose people are still being moved to their new places. Until that is done, no mail of it is
+ * enqueued.
+ */
+export const automationMoves = sqliteTable('automation_moves', {
+  automation_id: integer().primaryKey(),
+  /** The places from `low` to below `high` whose people are moved; null: all. */
+  low: integer(),
+  high: integer(),
+  /** 1: a mail was removed, so people for whom none is left have finished. */
+  is_removal: integer().$type<0 | 1>().notNull(),
+  /** People with an address up to this one are where they belong. */
+  moved_to_address: integer().notNull().default(0),
+});
+
+/**
+ * The order of mails before a change, while people are moved: whoever waited for the mail at `position` goes to the place `landing`.
+ * The last row, without a mail, is for those who had them all.
+ */
+export const movedMails = sqliteTable(
+  'moved_mails',
+  {
+    automation_id: integer().notNull(),
+    position: integer().notNull(),
+    schedule_id: integer().notNull(),
+    landing: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.automation_id, table.position] })],
+);
+
 /** One mail of one enrolment and its delivery. The unique index keeps a mail from being sent to the same person twice. */
 export const steps = sqliteTable(
   'steps',

@@ -15,17 +15,25 @@ export function waitMs(
   return schedule.waiting_period * (schedule.waiting_type === 'days' ? DAY_MS : HOUR_MS);
 }
 
+/**
+ * The place of an enrolment `e` in the series, as SQL: mails with a higher position are ahead of them. While people are moved after the
+ * mails were put into another order, it is where they are moved to. People whose mail is on its way count as having had it.
+ */
+export const PLACE = `ifnull((SELECT m.landing FROM moved_mails m WHERE m.automation_id = e.automation_id AND m.position > e.position
+    AND (e.delivery_id IS NULL OR NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = m.schedule_id))
+    ORDER BY m.position LIMIT 1), e.position)`;
+
 /** The schedule an enrolment `e` waits for, as SQL: the first that is ahead of them; null at the end. */
 export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
-    WHERE s.automation_id = e.automation_id AND s.position > e.position ORDER BY s.position LIMIT 1)`;
+    WHERE s.automation_id = e.automation_id AND s.position > ${PLACE} ORDER BY s.position LIMIT 1)`;
 
 /** The schedules ahead of an enrolment `e` of which they have not had the mail, as SQL after FROM. After mails were moved, some may be. */
-const UNSENT = `automation_schedules s WHERE s.automation_id = e.automation_id AND s.position > e.position
+const UNSENT = `automation_schedules s WHERE s.automation_id = e.automation_id AND s.position > ${PLACE}
     AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = s.id)`;
 
 /** The position of an enrolment `e` right before the next mail that they have not had, as SQL; at the end that of the last mail. */
 export const POSITION_BEFORE_UNSENT = `ifnull((SELECT min(s.position) - 1 FROM ${UNSENT}),
-    max(e.position, ifnull((SELECT max(s.position) FROM automation_schedules s WHERE s.automation_id = e.automation_id), 0)))`;
+    max(${PLACE}, ifnull((SELECT max(s.position) FROM automation_schedules s WHERE s.automation_id = e.automation_id), 0)))`;
 
 /** The wait of an enrolment `e` for the next mail that they have not had, as SQL; null when there is none. */
 export const WAIT_FOR_UNSENT = `(SELECT ${SCHEDULE_WAIT} FROM ${UNSENT} ORDER BY s.position LIMIT 1)`;

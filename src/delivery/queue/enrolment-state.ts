@@ -3,10 +3,11 @@
  * ends. A person has at most one mail queued or being sent; the wait for the next begins when that one is in a final state.
  */
 import type { Database } from 'better-sqlite3';
+import { prepared } from '../../database/prepared.ts';
 import { AUTOMATION_STATUS } from '../../database/schema/index.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { READDRESSED } from './automation-members.ts';
-import { NEXT_SCHEDULE, POSITION_BEFORE_UNSENT, SCHEDULE_WAIT, WAIT_FOR_UNSENT } from './automation-waits.ts';
+import { NEXT_SCHEDULE, PLACE, POSITION_BEFORE_UNSENT, SCHEDULE_WAIT, WAIT_FOR_UNSENT } from './automation-waits.ts';
 
 /** The address id of a change: that of the contact now, since its address may have been corrected after the change. */
 const CURRENT_ADDRESS =
@@ -57,21 +58,74 @@ export function finishDueEnrolments(client: Database, automationId: number, now:
     .run(automationId, now, limit).changes;
 }
 
+/** Whose places a change of mails moves. */
+export interface Moves {
+  /** The people who wait at the places from `low` to below `high`; null: everybody, because the mails have another order. */
+  places: { low: number; high: number } | null;
+  /** Whether a mail was removed, so that people for whom none is left have finished. */
+  isRemoval: boolean;
+}
+
+/** The addresses of enrolments that are handled at once: those above `after`, up to `to`. */
+export interface AddressRange {
+  automation: number;
+  after: number;
+  to: number;
+}
+
+const ENROLMENTS_OF_RANGE = `enrolments AS e INDEXED BY enrolments_person`;
+const IN_RANGE = 'e.automation_id = @automation AND e.address_id > @after AND e.address_id <= @to';
+const IS_MOVED = '(@low IS NULL OR (e.delivery_id IS NULL AND e.position >= @low AND e.position < @high))';
+
+/** People who were at the same place before a change and are at the same one after it. */
+export interface MovedPeople {
+  before: number;
+  after: number;
+  is_queued: 0 | 1;
+  people: number;
+  /** How many have another due time than before. */
+  shifted: number;
+  due: number;
+  first: number;
+  last: number;
+}
+
+/** What `moveEnrolments` would do to the people of the range, by their places. `now` is epoch milliseconds. */
+export function plannedMoves(client: Database, range: AddressRange, moves: Moves, now: number): MovedPeople[] {
+  return prepared<[object], MovedPeople>(
+    client,
+    `
+    WITH moved AS MATERIALIZED (
+      SELECT e.position AS before, e.due_at AS due_before, e.delivery_id IS NOT NULL AS is_queued,
+        CASE WHEN NOT ${IS_MOVED} THEN e.position WHEN e.delivery_id IS NULL THEN ${POSITION_BEFORE_UNSENT} ELSE ${PLACE} END AS after,
+        CASE WHEN ${IS_MOVED} AND e.delivery_id IS NULL THEN e.waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0) ELSE e.due_at END AS due
+      FROM ${ENROLMENTS_OF_RANGE} WHERE ${IN_RANGE} AND e.state = 'active')
+    SELECT before, after, is_queued, count(*) AS people, sum(due <> due_before) AS shifted, sum(due <= @now) AS due,
+      min(due) AS first, max(due) AS last
+    FROM moved GROUP BY 1, 2, 3`,
+  ).all({ ...range, ...boundsOf(moves), now });
+}
+
 /**
- * Moves people who waited for a deleted mail, which was at `position`, on to the next that they have not had, counted from the mail
- * before. People for whom there is none have finished; in a paused automation they stay, since its owner may be about to replace the
- * mail. Call inside the transaction of the change.
+ * Moves the people of the range to where they belong after the mails were changed: whoever waits goes before the next mail that they have
+ * not had and waits for it from the time of their last mail. Changes nothing where it was done already. Where a removed mail was the last
+ * one of a live automation, they have finished; in a paused one they stay, since its owner may be about to replace the mail.
  */
-export function leaveDeletedMail(client: Database, automationId: number, position: number): void {
-  client
-    .prepare(`
-      UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, due_at = waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0),
-        state = iif(${WAIT_FOR_UNSENT} IS NULL
-          AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live}), 'finished', state)
-      WHERE e.automation_id = @automation AND e.state = 'active' AND e.delivery_id IS NULL AND e.position < @position
-        AND NOT EXISTS (SELECT 1 FROM automation_schedules s
-          WHERE s.automation_id = @automation AND s.position > e.position AND s.position < @position)`)
-    .run({ automation: automationId, position });
+export function moveEnrolments(client: Database, range: AddressRange, moves: Moves): void {
+  prepared<[object]>(
+    client,
+    `
+    UPDATE ${ENROLMENTS_OF_RANGE} SET
+      position = iif(e.state = 'active' AND e.delivery_id IS NULL, ${POSITION_BEFORE_UNSENT}, ${PLACE}),
+      due_at = iif(e.state = 'active' AND e.delivery_id IS NULL, e.waiting_since + ifnull(${WAIT_FOR_UNSENT}, 0), e.due_at),
+      state = iif(@isRemoval = 1 AND e.state = 'active' AND e.delivery_id IS NULL AND ${WAIT_FOR_UNSENT} IS NULL
+        AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live}), 'finished', e.state)
+    WHERE ${IN_RANGE} AND ${IS_MOVED} AND (e.state = 'active' OR @low IS NULL)`,
+  ).run({ ...range, ...boundsOf(moves), isRemoval: moves.isRemoval ? 1 : 0 });
+}
+
+function boundsOf({ places }: Moves) {
+  return { low: places?.low ?? null, high: places?.high ?? null };
 }
 
 /** An enrolment as it is stored. */
