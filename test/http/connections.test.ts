@@ -62,7 +62,7 @@ t.test('a connection whose refused body does not end is closed', async (t) => {
 });
 
 t.test('an unfinished form is answered 408 within a minute and its connection closed', async (t) => {
-  const { app, open } = await listening(t);
+  const { app, open, allIsRead } = await listening(t);
   for (const transfer of [{ 'Content-Length': 60_000 }, { 'Transfer-Encoding': 'chunked' }]) {
     const connections = await Promise.all(
       UNFINISHED.map(async ([path, type, beginning]) => {
@@ -72,9 +72,7 @@ t.test('an unfinished form is answered 408 within a minute and its connection cl
         return connection;
       }),
     );
-    // The next answer shows that the beginnings before it have been taken in.
-    await app.one.call('GET', '/contacts-type');
-    await setTimeout(50);
+    await allIsRead();
     app.clock.advance(55 * SECOND);
     for (const [at, connection] of connections.entries())
       t.match(await connection.closed(), /^HTTP\/1\.1 408 .*connection: close/is, `${UNFINISHED[at]}`);
@@ -83,7 +81,7 @@ t.test('an unfinished form is answered 408 within a minute and its connection cl
 });
 
 t.test('an upload may take its time while it comes on, and ends when it stands still', async (t) => {
-  const { app, open } = await listening(t);
+  const { app, open, allIsRead } = await listening(t);
   await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
   const form = `--b\r\nContent-Disposition: form-data; name="contact_type_id"\r\n\r\n1\r\n${FILE}`;
   const rows = (from: number) => Array.from({ length: 5000 }, (_, at) => `reader${from + at}@example.org\n`).join('');
@@ -97,7 +95,7 @@ t.test('an upload may take its time while it comes on, and ends when it stands s
     const still = await open();
     still.send(head('/api/contacts/upload-csv', headers) + form);
     steady.send(round);
-    await setTimeout(50);
+    await allIsRead();
     app.clock.advance(31 * SECOND);
     t.match(await still.closed(), /^HTTP\/1\.1 408 /);
     t.notOk(steady.isClosed());

@@ -1,6 +1,6 @@
 /** A listening application, and connections to it by hand, so that a test decides what is sent and when. */
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { startApp } from '../support/app.ts';
@@ -12,7 +12,23 @@ export async function listening(t: Test, settings: Record<string, string> = {}) 
   const app = await startApp(t, settings);
   await app.fastify.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.fastify.server.address() as AddressInfo;
-  return { app, open: () => opened(t, port) };
+  const [theirs, ours]: [Socket[], Socket[]] = [[], []];
+  app.fastify.server.on('connection', (socket: Socket) => ours.push(socket));
+  const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
+  return {
+    app,
+    async open() {
+      const connection = await opened(t, port);
+      theirs.push(connection.socket);
+      return connection;
+    },
+    /** Waits until the application has read everything that was sent, and has had time to act on it. */
+    async allIsRead() {
+      while (sum(ours.map(({ bytesRead }) => bytesRead)) < sum(theirs.map(({ bytesWritten }) => bytesWritten)))
+        await setTimeout(5);
+      await setTimeout(50);
+    },
+  };
 }
 
 /** A connection that keeps what it receives. */
