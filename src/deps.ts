@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
 import type { WriteLock } from './database/write-lock.ts';
+import type { Download } from './delivery/feedback/providers/sns.ts';
 import type { Tokens } from './delivery/links/tokens.ts';
 
 export interface Deps {
@@ -20,6 +21,8 @@ export interface Deps {
   wake(): void;
   /** A new way to ask the DNS, which may be cancelled. */
   resolver(): Resolver;
+  /** Gives what is at an address of Amazon SNS, which signs what it sends and asks to be visited once. */
+  fetchFromAmazon: Download;
   /** Runs an import outside this thread and gives what happened. */
   importContacts(job: ImportJob): Promise<ImportReport>;
   /** Stops the service when open requests are answered, and starts it anew. */

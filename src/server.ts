@@ -17,6 +17,7 @@ import { type Config, localOrigin } from './config.ts';
 import { FIRST_ACCOUNT, firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
 import { connect, type Db, lockForServer, migrateAndSeed } from './database/open.ts';
 import { WriteLock } from './database/write-lock.ts';
+import { amazonDownload } from './delivery/feedback/providers/amazon-download.ts';
 import { continueFromCopy, isCopy } from './delivery/links/copies.ts';
 import { publicAddress } from './delivery/links/public-address.ts';
 import { openTokens } from './delivery/links/tokens.ts';
@@ -116,6 +117,7 @@ async function serveFrom(
       publicUrl,
       wake: () => threads.get('background')?.postMessage('wake'),
       resolver: () => dnsResolver(),
+      fetchFromAmazon: amazonDownload(),
       importContacts: importer.run,
       restart: askForRestart,
     },

@@ -34,6 +34,7 @@ import { ownTemplateRoutes } from './own-templates.ts';
 import { passkeyRoutes } from './passkeys.ts';
 import { pictureRoutes } from './pictures.ts';
 import { placeRoutes } from './places.ts';
+import { providerEventRoutes } from './provider-events.ts';
 import { publicAddressRoutes } from './public-address.ts';
 import { relayTestRoutes } from './relay-tests.ts';
 import { relayRoutes } from './relays.ts';
@@ -111,6 +112,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(senderCheckRoutes, deps);
   await app.register(dkimRoutes, deps);
   await app.register(suppressionRoutes, deps);
+  await app.register(providerEventRoutes, deps);
   await app.register(outboxRoutes, deps);
   await app.register(publicAddressRoutes, deps);
   await app.register(relayRoutes, deps);

@@ -9,7 +9,7 @@ export interface ListChange {
   accountId: number;
   /** Null: the global list. */
   groupId: number | null;
-  source: 'api' | 'one-click' | 'page' | 'complaint';
+  source: 'api' | 'one-click' | 'page' | 'complaint' | 'provider';
   /** The mailing whose link was used, if one was. */
   mailingId?: number | null;
   /** ISO timestamp. */

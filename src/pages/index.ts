@@ -11,6 +11,7 @@ import { POLICY } from '../http/pages/style.ts';
 import { parseUrlencoded } from '../http/requests/form-fields.ts';
 import { countriesPage } from './countries.ts';
 import { picturePages } from './pictures.ts';
+import { providerEventRoutes } from './provider-events.ts';
 import { trackingPages } from './tracking.ts';
 import { unsubscribePage } from './unsubscribe.ts';
 import { verifyPage } from './verify.ts';
@@ -56,6 +57,7 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(verifyPage, deps);
   await app.register(trackingPages, deps);
   await app.register(webCopyPage, deps);
+  await app.register(providerEventRoutes, deps);
   await app.register(picturePages, deps);
   await app.register(referencePage, deps);
   await app.register(countriesPage, deps);

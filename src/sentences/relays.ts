@@ -10,6 +10,10 @@ export const RELAY_SENTENCES = {
   relay_named:
     'Senders whose mail goes over this relay and no other: {count}. Choose another one for them first, under Settings, Senders.',
   relays_many: 'There can be {count} relays: delete one first',
+  providers_many: 'There can be {count} addresses for the events of providers: delete one first',
+  provider_key_unreadable:
+    'This is not a verification key: copy it from Settings, Mail Settings, Event Webhook in SendGrid.',
+  provider_key_none: 'Amazon SNS signs with certificates, so there is no key to give.',
   relay_test_under_way: 'A relay is being tested: try again in some seconds',
   relay_last:
     'It is the last relay, and mail waits ({count}), which would end in the outbox: add another relay, or cancel what is under way',

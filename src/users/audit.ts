@@ -43,6 +43,8 @@ export const AUDIT_ACTIONS = [
   'relay_added',
   'relay_changed',
   'relay_removed',
+  'provider_added',
+  'provider_removed',
   'relays_ordered',
   'relay_tested',
   'sending_released',

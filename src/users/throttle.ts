@@ -82,7 +82,7 @@ function keysOf({ address, user, isKnown }: Attempt): [Kind, string][] {
 }
 
 /** An IPv4 address, or the first 64 bits of an IPv6 address, which is what one customer has (RFC 6177). */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped?.[1] !== undefined) return mapped[1];

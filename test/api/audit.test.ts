@@ -29,6 +29,8 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'DELETE /passkeys/delete': { query: { id: 1 }, action: 'passkey_removed' },
   'POST /keys/create': { action: 'key_made' },
   'DELETE /keys/delete': { query: { id: 1 }, action: 'key_revoked' },
+  'POST /provider-events/create': { form: { provider: 'ses' }, action: 'provider_added' },
+  'DELETE /provider-events/delete': { query: { id: 1 }, action: 'provider_removed' },
   'POST /relays/save': {
     form: { name: 'Relay', host: '127.0.0.1', port: 1, security: 'none' },
     action: 'relay_added',

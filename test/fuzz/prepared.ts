@@ -1,7 +1,10 @@
 /** Records that the interface cannot make. */
 import { randomUUID } from 'node:crypto';
+import { eq } from 'drizzle-orm';
 import { NO_TIME } from '../../src/clock.ts';
-import { DELIVERY_STATE, passkeys } from '../../src/database/schema/index.ts';
+import { DELIVERY_STATE, dkimKeys, passkeys, senders } from '../../src/database/schema/index.ts';
+import { addIntake } from '../../src/delivery/feedback/providers/intakes.ts';
+import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import type { User } from '../../src/users/users.ts';
 import type { TestApp } from '../support/app.ts';
 
@@ -27,4 +30,28 @@ export function failAll(app: TestApp, utr: string): void {
     .get(utr);
   app.db.prepare('UPDATE deliveries SET state = ? WHERE mailing_id = ?').run(DELIVERY_STATE.failed, mailing);
   app.db.prepare('UPDATE mailings SET failed = failed + delivered, delivered = 0 WHERE id = ?').run(mailing);
+}
+
+/** Two addresses at which a provider reports events; gives their ids. */
+export function addIntakes(app: TestApp, accountId: number): string[] {
+  return [1, 2].map(() => String(addIntake(app.db, { accountId, provider: 'brevo', secret: null }, app.clock.now())));
+}
+
+/** A verified sender of a domain without a DKIM key, a domain with one, and a key to delete; the names of the domains and the key's id. `nth` makes the names unique. */
+export function addDomains(app: TestApp, user_id: number, nth: number): Record<string, string[]> {
+  const domain = `unsigned${nth}.example`;
+  const sender = app.drizzle.select().from(senders).where(eq(senders.user_id, user_id)).get();
+  if (sender === undefined) throw new Error('the account has no sender');
+  const { id: _id, ...like } = sender;
+  app.drizzle
+    .insert(senders)
+    .values({ ...like, from_email: `hello@${domain}`, is_verified: 1 })
+    .run();
+  const keyOf = (name: string) => {
+    const key = { domain: name, selector: 'test', private_key: createDkimKey('ed25519'), created_at: NO_TIME };
+    return String(app.drizzle.insert(dkimKeys).values(key).returning().get().id);
+  };
+  const signed = `signed${nth}.example`;
+  keyOf(signed);
+  return { unsigned: [domain], signed: [signed], dkimKeys: [keyOf(`old${nth}.example`)] };
 }

@@ -1,9 +1,5 @@
 /** An account with records in every state an operation asks for, and the value each parameter needs to find them. */
-import { eq } from 'drizzle-orm';
-import { NO_TIME } from '../../src/clock.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
-import { dkimKeys, senders } from '../../src/database/schema/index.ts';
-import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import { holdSending } from '../../src/delivery/queue/sending-hold.ts';
 import { createSession } from '../../src/users/sessions.ts';
 import { buildWorld } from '../support/account-records.ts';
@@ -11,7 +7,7 @@ import { type Caller, callerWith, type TestApp } from '../support/app.ts';
 import type { Operation } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { GIF, png } from '../support/pictures.ts';
-import { addPasskey, failAll } from './prepared.ts';
+import { addDomains, addIntakes, addPasskey, failAll } from './prepared.ts';
 
 /** Ids and utrs by what they identify. */
 export type Records = Record<string, readonly string[]>;
@@ -131,7 +127,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   const relay = { name: 'Relay', host: '127.0.0.1', port: 1, security: 'none' };
   const addRelay = async () => (await operator.call('POST', '/relays/save', { form: relay })).body.message.id;
   const waitingJob = await startJob(world.contactTypes[0]);
-  const signs = addDomains(app, world.user);
+  const signs = addDomains(app, world.user, invitations++);
   const backup = await app.fastify.inject({ url: '/api/backups/download', headers: operator.headers });
   const { user: _user, ...pairs } = world;
   const idsOf = (list: { id: number }[]) => list.map(({ id }) => String(id));
@@ -160,6 +156,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       sessions: idsOf(sessions).slice(0, -1),
       // The last one is not in use.
       keys: idsOf(keys),
+      intakes: addIntakes(app, world.user),
       scheduled: [scheduled],
       pausable: [pausable],
       paused: [paused],
@@ -185,26 +182,6 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     },
   };
   return account;
-}
-
-/** A verified sender of a domain without a DKIM key, a domain with one, and a key to delete; the names of the domains and the key's id. */
-function addDomains(app: TestApp, user_id: number): Records {
-  const nth = invitations++;
-  const domain = `unsigned${nth}.example`;
-  const sender = app.drizzle.select().from(senders).where(eq(senders.user_id, user_id)).get();
-  if (sender === undefined) throw new Error('the account has no sender');
-  const { id: _id, ...like } = sender;
-  app.drizzle
-    .insert(senders)
-    .values({ ...like, from_email: `hello@${domain}`, is_verified: 1 })
-    .run();
-  const keyOf = (name: string) => {
-    const key = { domain: name, selector: 'test', private_key: createDkimKey('ed25519'), created_at: NO_TIME };
-    return String(app.drizzle.insert(dkimKeys).values(key).returning().get().id);
-  };
-  const signed = `signed${nth}.example`;
-  keyOf(signed);
-  return { unsigned: [domain], signed: [signed], dkimKeys: [keyOf(`old${nth}.example`)] };
 }
 
 /** Which records `utr`, `id` and `strIds` mean, by the end of the path; the first that fits. */
@@ -240,6 +217,7 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/\/keys/, 'keys'],
   [/\/dkim/, 'dkimKeys'],
   [/\/relays/, 'relays'],
+  [/\/provider-events/, 'intakes'],
 ];
 
 const NAMED: Record<string, string> = {
@@ -280,6 +258,8 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'domain') return records[path.endsWith('/rotate') ? 'signed' : 'unsigned']?.[0];
   if (name === 'recipient_id') return [`contacts_${pick('contactTypes')}`];
   if (name === 'automation_for') return `contacts_${pick('contactTypes')}`;
+  // Amazon SES, the first of the providers, has none.
+  if (name === 'secret' && path.endsWith('/provider-events/create')) return '';
   if (name === 'json_code') return BLOCK;
   if (name === 'mails') return records.ordered;
   if (name === 'before') return pick('schedules');

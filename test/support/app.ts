@@ -1,5 +1,6 @@
 /** Builds the application as production does, on a fresh database with two accounts, a fake clock and the outbox. */
 
+import assert from 'node:assert';
 import { Resolver } from 'node:dns/promises';
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
@@ -87,6 +88,8 @@ export interface TestApp {
   path: string;
   /** Opens a page as a browser does: path outside the API. */
   page(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Answers what the application asks of Amazon SNS; without it, it may ask nothing. */
+  answerForAmazon(answer: Deps['fetchFromAmazon']): void;
   /** Has the application ask this DNS server; without it, none answers. */
   askDns(server: string): void;
   /** Runs the background until nothing is due. */
@@ -144,8 +147,10 @@ export async function startApp(
   let backgroundDb = db;
   let background = startBackground(db, courierOf?.(db) ?? new OutboxCourier(db, clock));
   let dns = NO_DNS;
+  let amazon: Deps['fetchFromAmazon'] = async (url) => assert.fail(`asked for ${url}`);
   const deps: Deps = {
     db,
+    fetchFromAmazon: (url) => amazon(url),
     lock: new WriteLock(db.$client),
     config,
     clock,
@@ -186,6 +191,9 @@ export async function startApp(
     tokens,
     fastify,
     path,
+    answerForAmazon(answer) {
+      amazon = answer;
+    },
     askDns(server) {
       dns = server;
     },

@@ -148,7 +148,7 @@ export const consentLog = sqliteTable(
     address_id: address(),
     unsubscribe_groups_id: integer(),
     action: text({ enum: ['unsubscribed', 'resubscribed'] }).notNull(),
-    source: text({ enum: ['api', 'one-click', 'page', 'complaint'] }).notNull(),
+    source: text({ enum: ['api', 'one-click', 'page', 'complaint', 'provider'] }).notNull(),
     mailing_id: integer(),
     created_at: text().notNull(),
   },

@@ -1,5 +1,6 @@
-/** The relays that are kept in the file: SMTP servers that mail is handed to. */
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+/** The relays that are kept in the file: SMTP servers that mail is handed to. And where mail providers report what became of it. */
+import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { user } from './accounts.ts';
 import { count, id, line, stamps } from './columns.ts';
 
 /** implicit: TLS from the first byte; starttls: STARTTLS or no mail; none: no TLS is asked for. */
@@ -30,3 +31,59 @@ export const relays = sqliteTable('relays', {
   failure: text(),
   ...stamps(),
 });
+
+export const MAIL_PROVIDERS = ['ses', 'mailgun', 'postmark', 'sendgrid', 'brevo', 'sparkpost'] as const;
+export type MailProvider = (typeof MAIL_PROVIDERS)[number];
+
+/** One address below /hooks/in that an account gave to a provider. It is changed by src/delivery/feedback/providers/intakes.ts alone. */
+export const providerIntakes = sqliteTable(
+  'provider_intakes',
+  {
+    id: id(),
+    user_id: user(),
+    provider: text({ enum: MAIL_PROVIDERS }).notNull(),
+    /** The signing key, verification key or password of the requests, sealed; null where the address alone is the secret. */
+    sealed_secret: text(),
+    /** Amazon SNS: the topic that was confirmed first, the only one accepted from then on. */
+    topic: text(),
+    /** How many events had which effect. */
+    permanent: count(),
+    returned: count(),
+    temporary: count(),
+    complaints: count(),
+    unsubscribes: count(),
+    /** Events without a meaning here, such as deliveries. */
+    others: count(),
+    /** Events about addresses that the account does not know. */
+    unmatched: count(),
+    duplicates: count(),
+    /** The provider's name of the last event. */
+    last_event: text(),
+    last_event_at: text(),
+    refused: count(),
+    /** A code of REFUSALS in src/delivery/feedback/providers/provider-event.ts. */
+    last_refusal: text(),
+    last_refused_at: text(),
+    /** How many rows of provider_event_keys it has. */
+    remembered: count(),
+    created_at: text().notNull(),
+  },
+  (table) => [index('provider_intakes_user').on(table.user_id, table.id)],
+);
+
+/** Hashes of the events that were taken in lately, so that a repeated one changes nothing. */
+export const providerEventKeys = sqliteTable(
+  'provider_event_keys',
+  {
+    intake_id: integer()
+      .notNull()
+      .references(() => providerIntakes.id, { onDelete: 'cascade' }),
+    key: blob({ mode: 'buffer' }).notNull(),
+    /** Epoch milliseconds. */
+    seen_at: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.intake_id, table.key] }),
+    index('provider_event_keys_age').on(table.intake_id, table.seen_at),
+  ],
+);

@@ -146,7 +146,11 @@ export class HitBuffer {
 }
 
 /** Counts a recipient who unsubscribed through a mail, once. Call it in the transaction that unsubscribes the address. */
-export function countUnsubscribe(client: Database, ids: RecipientIds, at: number): void {
+export function countUnsubscribe(
+  client: Database,
+  ids: Pick<RecipientIds, 'delivery' | 'mailing' | 'address'>,
+  at: number,
+): void {
   const { changes } = client
     .prepare(
       'UPDATE deliveries SET unsubscribed_at = ? WHERE id = ? AND mailing_id = ? AND address_id = ? AND unsubscribed_at IS NULL',

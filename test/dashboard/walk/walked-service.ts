@@ -9,6 +9,7 @@ import { fillMailings } from '../../support/dashboard/filled-mailings.ts';
 import { fillRest } from '../../support/dashboard/filled-rest.ts';
 import { gallery } from '../../support/dashboard/gallery.tsx';
 import { addPerson, callerOf, cookieOf } from '../../support/people.ts';
+import { MAILGUN_KEY, mailgun, makeIntake, post } from '../../support/provider-events.ts';
 import type { Screen } from './screens.ts';
 
 export interface WalkedService {
@@ -35,6 +36,10 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
   const relay = { name: naming('Main relay'), host: '127.0.0.1', port: 1, security: 'none' };
   const added = await mustSucceed(t, callerOf(app, ada))('/relays/save', relay);
   records.relay = String((added as { id: number }).id);
+  await makeIntake(t, app.one, 'ses');
+  const mailgunPath = await makeIntake(t, app.one, 'mailgun', MAILGUN_KEY);
+  await post(app, mailgunPath, mailgun(app, { event: 'complained', recipient: 'nobody@example.net' }));
+  await post(app, mailgunPath, mailgun(app, { event: 'complained' }, { key: 'another key' }));
   const cookies = {
     filled: cookieOf(app, ada, 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'),
     empty: cookieOf(app, addPerson(app, 'owner', { name: 'Grace', accountId: 2 })),

@@ -2,16 +2,22 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 const DAY_MS = 86_400_000;
-/** Object identifiers as DER writes them: ecdsa-with-SHA256, commonName, basicConstraints, subjectAltName. */
+/** Object identifiers as DER writes them: ecdsa-with-SHA256, sha256WithRSAEncryption, commonName, basicConstraints, subjectAltName. */
 const ECDSA_SHA256 = '2a8648ce3d040302';
+const RSA_SHA256 = '2a864886f70d01010b';
 const COMMON_NAME = '550403';
 const BASIC_CONSTRAINTS = '551d13';
 const ALTERNATIVE_NAMES = '551d11';
 
 /** The key and the certificate of localhost and 127.0.0.1, or of another name, as PEM; valid from two days ago until tomorrow, or as given (RFC 5280 4.1). */
-export function localhostCertificate({ endsInDays = 1, otherName = '' } = {}): { key: string; cert: string } {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const algorithm = sequence(oid(ECDSA_SHA256));
+export function localhostCertificate({ endsInDays = 1, otherName = '', isRsa = false } = {}): {
+  key: string;
+  cert: string;
+} {
+  const { privateKey, publicKey } = isRsa
+    ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+    : generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const algorithm = isRsa ? sequence(oid(RSA_SHA256), der(0x05)) : sequence(oid(ECDSA_SHA256));
   const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(otherName || 'localhost')))));
   const names = otherName
     ? sequence(der(0x82, Buffer.from(otherName)))

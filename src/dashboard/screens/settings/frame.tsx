@@ -10,6 +10,7 @@ import type { PlainKey } from '../../words/index.ts';
 const TABS = [
   'senders',
   'sending',
+  'returns',
   'brand',
   'types',
   'fields',

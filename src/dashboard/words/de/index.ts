@@ -13,6 +13,7 @@ import { mailings } from './mailings.ts';
 import { outbox } from './outbox.ts';
 import { people } from './people.ts';
 import { pictures } from './pictures.ts';
+import { providers } from './providers.ts';
 import { relays } from './relays.ts';
 import { segments } from './segments.ts';
 import { settings } from './settings.ts';
@@ -35,6 +36,7 @@ export const de = {
   ...outbox,
   ...people,
   ...pictures,
+  ...providers,
   ...relays,
   ...segments,
   ...settings,

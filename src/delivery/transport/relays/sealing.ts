@@ -1,5 +1,5 @@
 /**
- * Seals the passwords of relays, so that nobody reads them in a list, a query or a piece of the file. The key comes from a secret in the
+ * Seals the passwords of relays and the keys of mail providers, so that nobody reads them in a list, a query or a piece of the file. The key comes from a secret in the
  * same file, because nothing else survives a backup and its restore: who has the whole file can send as the owner.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
@@ -21,22 +21,32 @@ export interface PasswordPlace {
 
 /** Seals a password (AES-256-GCM); gives base64url of nonce, tag and ciphertext. */
 export function sealPassword(client: Database, password: string, place: PasswordPlace): string {
-  makeSecret(client);
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, sealingKey(client), nonce).setAAD(boundTo(place));
-  const sealed = Buffer.concat([cipher.update(password, 'utf8'), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+  return sealText(client, password, nameOf(place));
 }
 
 /** The password; null if it was sealed for another server or with another secret, or was changed. */
 export function openPassword(client: Database, sealed: string, place: PasswordPlace): string | null {
+  return openText(client, sealed, nameOf(place));
+}
+
+/** Seals a text for one purpose, under whose name alone it opens. */
+export function sealText(client: Database, text: string, purpose: string): string {
+  makeSecret(client);
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, sealingKey(client), nonce).setAAD(Buffer.from(purpose));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+}
+
+/** The text; null if it was sealed for another purpose or with another secret, or was changed. */
+export function openText(client: Database, sealed: string, purpose: string): string | null {
   const bytes = Buffer.from(sealed, 'base64url');
   const tagEnd = NONCE_BYTES + TAG_BYTES;
   try {
     const decipher = createDecipheriv(CIPHER, sealingKey(client), bytes.subarray(0, NONCE_BYTES), {
       authTagLength: TAG_BYTES,
     });
-    decipher.setAAD(boundTo(place)).setAuthTag(bytes.subarray(NONCE_BYTES, tagEnd));
+    decipher.setAAD(Buffer.from(purpose)).setAuthTag(bytes.subarray(NONCE_BYTES, tagEnd));
     return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]).toString('utf8');
   } catch {
     return null;
@@ -54,6 +64,6 @@ function sealingKey(client: Database): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', 'password of a relay', KEY_BYTES));
 }
 
-function boundTo({ host, port }: PasswordPlace): Buffer {
-  return Buffer.from(`${host} ${port}`);
+function nameOf({ host, port }: PasswordPlace): string {
+  return `${host} ${port}`;
 }

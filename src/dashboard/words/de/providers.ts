@@ -1,0 +1,86 @@
+/** German: mail that comes back, and the providers that report it, in the settings. */
+import type { providers as english } from '../en/providers.ts';
+import type { Translation } from '../translation.ts';
+
+export const providers: Translation<typeof english> = {
+  'settings.returns': 'Rückläufer',
+  'settings.done.providerAdded':
+    'Die Adresse wurde erstellt. Kopieren Sie sie unten und tragen Sie sie bei Ihrem Anbieter ein.',
+  'settings.done.providerDeleted': 'Die Adresse wurde gelöscht. Anfragen an sie werden ab jetzt abgewiesen.',
+  'audit.provider_added': 'Adresse für Ereignisse eines Anbieters erstellt',
+  'audit.provider_removed': 'Adresse für Ereignisse eines Anbieters gelöscht',
+  'providers.title': 'Von Ihrem Mailanbieter gemeldet',
+  'providers.text':
+    'Anbieter wie Amazon SES oder Mailgun behalten zurückgekommene Mails und Beschwerden bei sich und melden sie an eine Adresse. Adressen, die es nicht mehr gibt, und Menschen, die sich beschweren, bekommen dann keine Mails mehr. Wer sich beim Anbieter abmeldet, ist auch hier von allen Mails abgemeldet.',
+  'providers.add': 'Anbieter verbinden',
+  'providers.field.provider': 'Anbieter',
+  'providers.field.secret': 'Schlüssel oder Passwort',
+  'providers.hint.secret':
+    'Mailgun: der „HTTP webhook signing key“. SendGrid: der „verification key“ des signierten Event-Webhooks. Amazon SES: leer lassen. Andere: ein Passwort Ihrer Wahl oder leer, dann ist allein die Adresse das Geheimnis.',
+  'providers.add.submit': 'Adresse erstellen',
+  'providers.name.ses': 'Amazon SES',
+  'providers.name.mailgun': 'Mailgun',
+  'providers.name.postmark': 'Postmark',
+  'providers.name.sendgrid': 'SendGrid',
+  'providers.name.brevo': 'Brevo',
+  'providers.name.sparkpost': 'SparkPost',
+  'providers.state.waits': 'Wartet auf das erste Ereignis',
+  'providers.state.works': 'Funktioniert',
+  'providers.state.refuses': 'Letzte Anfrage abgewiesen',
+  'providers.watching':
+    'Das wird von selbst grün, sobald das erste Ereignis eintrifft. Die meisten Anbieter haben einen Knopf, der ein Testereignis sendet.',
+  'providers.last': 'Letztes Ereignis: {event}, {time}',
+  'providers.refusedLast': 'Eine Anfrage wurde abgewiesen ({time}):',
+  'providers.refusal.signature':
+    'Ihre Unterschrift passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Löschen Sie die Adresse sonst und erstellen Sie eine mit dem richtigen Schlüssel.',
+  'providers.refusal.expired': 'Ihre Unterschrift ist älter als ein Tag. Prüfen Sie die Uhr dieses Rechners.',
+  'providers.refusal.login':
+    'Sie hatte kein oder ein anderes Passwort. Tragen Sie beim Anbieter ein, was Sie hier gewählt haben.',
+  'providers.refusal.topic':
+    'Sie kam von einem anderen Topic als dem zuerst bestätigten. Erstellen Sie für ein anderes Topic eine weitere Adresse.',
+  'providers.refusal.malformed':
+    'Sie hatte nicht die Form, die dieser Anbieter beschreibt. Prüfen Sie, ob der Anbieter stimmt.',
+  'providers.topic': 'Topic: {topic}',
+  'providers.address': 'Adresse für den Anbieter:',
+  'providers.copy': 'Adresse kopieren',
+  'providers.secret': 'Behalten Sie sie für sich: Wer sie kennt, könnte Ereignisse melden.',
+  'providers.steps': 'Was bei {name} zu tun ist',
+  'providers.step.ses.1':
+    'Erstellen Sie in Amazon SNS ein Standard-Topic und ein Abonnement dazu: Protokoll HTTPS, diese Adresse als Endpunkt, „raw message delivery“ aus. Bestätigt wird es von selbst.',
+  'providers.step.ses.2':
+    'Öffnen Sie in Amazon SES Ihre Identität und dort „Notifications“: Wählen Sie das Topic für Bounces und Beschwerden.',
+  'providers.step.ses.3':
+    'Schalten Sie für beide „Include original email headers“ ein, damit jedes Ereignis zu seiner Mail findet.',
+  'providers.step.mailgun.1':
+    'Öffnen Sie „Sending“, „Webhooks“ Ihrer Domain. Tragen Sie diese Adresse für „permanent failure“, „temporary failure“, „spam complaints“ und „unsubscribes“ ein.',
+  'providers.step.mailgun.2':
+    'Der „HTTP webhook signing key“ steht auf derselben Seite. Mit „Test webhook“ probieren Sie es aus.',
+  'providers.step.postmark.1':
+    'Öffnen Sie Ihren Server, den „message stream“ und dort „Webhooks“: Tragen Sie diese Adresse für „bounce“, „spam complaint“ und „subscription change“ ein.',
+  'providers.step.postmark.2': 'Mit „Send test“ probieren Sie es aus.',
+  'providers.step.sendgrid.1':
+    'Öffnen Sie „Settings“, „Mail Settings“, „Event Webhook“: Tragen Sie diese Adresse ein und wählen Sie „bounced“, „dropped“, „deferred“, „spam reports“ und „unsubscribed“.',
+  'providers.step.sendgrid.2':
+    'Schalten Sie dort den „signed event webhook“ ein und kopieren Sie seinen „verification key“. Mit „Test integration“ probieren Sie es aus.',
+  'providers.step.brevo.1':
+    'Öffnen Sie „Transactional“, „Settings“, „Webhook“: Tragen Sie diese Adresse für „soft bounce“, „hard bounce“, „blocked“, „complaint“, „invalid email“ und „unsubscribed“ ein.',
+  'providers.step.brevo.2': 'Die Webhooks für Marketing-Kampagnen sind andere und werden nicht gebraucht.',
+  'providers.step.sparkpost.1':
+    'Öffnen Sie „Configuration“, „Webhooks“: Erstellen Sie einen mit dieser Adresse für „bounce“, „out of band“, „delay“, „spam complaint“, „list unsubscribe“ und „link unsubscribe“.',
+  'providers.step.sparkpost.2': 'Mit „Test“ probieren Sie es aus.',
+  'providers.step.password':
+    'Sie haben ein Passwort gewählt: Wählen Sie dort „basic authentication“ mit beliebigem Benutzernamen und diesem Passwort.',
+  'providers.count.permanent': 'Adresse unbrauchbar: gesperrt',
+  'providers.count.returned': 'Aus anderem Grund zurückgekommen',
+  'providers.count.temporary': 'Verzögert: nichts geändert',
+  'providers.count.complaints': 'Beschwerden: gesperrt',
+  'providers.count.unsubscribes': 'Von allen Mails abgemeldet',
+  'providers.count.others': 'Ereignisse anderer Art',
+  'providers.count.unmatched': 'Über niemanden in diesem Konto',
+  'providers.count.duplicates': 'Noch einmal gesendet, einmal gezählt',
+  'providers.count.refused': 'Abgewiesene Anfragen',
+  'providers.delete': 'Adresse löschen',
+  'providers.delete.title': 'Adresse von {name} löschen?',
+  'providers.delete.text':
+    'Was {name} meldet, wird dann abgewiesen, und Adressen, von denen Mails zurückkommen, werden immer wieder angeschrieben. Was verzeichnet ist, bleibt.',
+};

@@ -1,0 +1,80 @@
+/** English: mail that comes back, and the providers that report it, in the settings. */
+
+export const providers = {
+  'settings.returns': 'Returned mail',
+  'settings.done.providerAdded': 'The address was made. Copy it below and give it to your provider.',
+  'settings.done.providerDeleted': 'The address was deleted. Requests to it are refused from now on.',
+  'audit.provider_added': 'Made an address for the events of a provider',
+  'audit.provider_removed': 'Deleted an address for the events of a provider',
+  'providers.title': 'Reported by your mail provider',
+  'providers.text':
+    'Providers such as Amazon SES or Mailgun keep returned mail and complaints to themselves and report them to an address. Addresses that do not exist any more and people who complain then get no more mail; who unsubscribes at the provider is unsubscribed here from all mail.',
+  'providers.add': 'Connect a provider',
+  'providers.field.provider': 'Provider',
+  'providers.field.secret': 'Key or password',
+  'providers.hint.secret':
+    'Mailgun: the HTTP webhook signing key. SendGrid: the verification key of the signed event webhook. Amazon SES: leave it empty. Others: a password of your choice, or empty, then the address alone is the secret.',
+  'providers.add.submit': 'Make the address',
+  'providers.name.ses': 'Amazon SES',
+  'providers.name.mailgun': 'Mailgun',
+  'providers.name.postmark': 'Postmark',
+  'providers.name.sendgrid': 'SendGrid',
+  'providers.name.brevo': 'Brevo',
+  'providers.name.sparkpost': 'SparkPost',
+  'providers.state.waits': 'Waits for the first event',
+  'providers.state.works': 'Works',
+  'providers.state.refuses': 'Last request refused',
+  'providers.watching':
+    'This turns green by itself when the first event arrives. Most providers have a button that sends a test.',
+  'providers.last': 'Last event: {event}, {time}',
+  'providers.refusedLast': 'A request was refused {time}:',
+  'providers.refusal.signature':
+    'its signature does not fit. Check that the key is that of this address; delete the address and make another one with the right key.',
+  'providers.refusal.expired': 'its signature is older than a day. Check the clock of this machine.',
+  'providers.refusal.login': 'it had no password or another one. Enter at the provider what you chose here.',
+  'providers.refusal.topic':
+    'it came from another topic than the one confirmed first. Make another address for another topic.',
+  'providers.refusal.malformed':
+    'it was not in the form that this provider documents. Check that the provider is the right one.',
+  'providers.topic': 'Topic: {topic}',
+  'providers.address': 'Address for the provider:',
+  'providers.copy': 'Copy the address',
+  'providers.secret': 'Keep it to yourself: whoever knows it could report events.',
+  'providers.steps': 'What to do at {name}',
+  'providers.step.ses.1':
+    'In Amazon SNS, create a standard topic and a subscription to it: protocol HTTPS, this address as the endpoint, raw message delivery off. It is confirmed by itself.',
+  'providers.step.ses.2':
+    'In Amazon SES, open your identity, then Notifications: choose the topic for bounces and complaints.',
+  'providers.step.ses.3': 'Switch on “Include original email headers” for both, so that each event finds its mail.',
+  'providers.step.mailgun.1':
+    'Open Sending, Webhooks of your domain. Add this address for permanent failure, temporary failure, spam complaints and unsubscribes.',
+  'providers.step.mailgun.2': 'The HTTP webhook signing key is on the same page. Use “Test webhook” to try it.',
+  'providers.step.postmark.1':
+    'Open your server, the message stream, then Webhooks: add this address for bounce, spam complaint and subscription change.',
+  'providers.step.postmark.2': 'Use “Send test” to try it.',
+  'providers.step.sendgrid.1':
+    'Open Settings, Mail Settings, Event Webhook: add this address and choose bounced, dropped, deferred, spam reports and unsubscribed.',
+  'providers.step.sendgrid.2':
+    'Switch on the signed event webhook there and copy its verification key. Use “Test integration” to try it.',
+  'providers.step.brevo.1':
+    'Open Transactional, Settings, Webhook: add this address for soft bounce, hard bounce, blocked, complaint, invalid email and unsubscribed.',
+  'providers.step.brevo.2': 'The webhooks for marketing campaigns are others: they are not needed.',
+  'providers.step.sparkpost.1':
+    'Open Configuration, Webhooks: create one with this address for bounce, out of band, delay, spam complaint, list unsubscribe and link unsubscribe.',
+  'providers.step.sparkpost.2': 'Use “Test” to try it.',
+  'providers.step.password':
+    'You chose a password: choose basic authentication there, with any user name and this password.',
+  'providers.count.permanent': 'Address unusable: suppressed',
+  'providers.count.returned': 'Came back for another reason',
+  'providers.count.temporary': 'Delayed: nothing changed',
+  'providers.count.complaints': 'Complaints: suppressed',
+  'providers.count.unsubscribes': 'Unsubscribed from all mail',
+  'providers.count.others': 'Events of other kinds',
+  'providers.count.unmatched': 'About nobody in this account',
+  'providers.count.duplicates': 'Sent again, counted once',
+  'providers.count.refused': 'Refused requests',
+  'providers.delete': 'Delete the address',
+  'providers.delete.title': 'Delete the address of {name}?',
+  'providers.delete.text':
+    'What {name} reports is refused from then on, so addresses that come back are mailed again and again. What was recorded stays.',
+} as const;

@@ -1,0 +1,43 @@
+/** Fetches certificates and confirms subscriptions at Amazon SNS: the only address that events from providers lead to. */
+import { Agent, get } from 'node:https';
+import { unavailable } from '../../../failure.ts';
+import type { Download } from './sns.ts';
+
+const TIMEOUT_MS = 8000;
+const MAX_BYTES = 64 * 1024;
+/** At most so many at a time; certificates are kept, so more are only needed by somebody who names addresses that do not exist. */
+const MOST_AT_ONCE = 4;
+
+/** Downloads over TLS, without following redirects. It throws 503 when that fails, so that Amazon sends its request again. */
+export function amazonDownload(agent: Agent = new Agent()): Download {
+  let underWay = 0;
+  return async (url) => {
+    if (underWay >= MOST_AT_ONCE) throw unavailable();
+    underWay++;
+    try {
+      return await download(url, agent);
+    } catch {
+      throw unavailable();
+    } finally {
+      underWay--;
+    }
+  };
+}
+
+function download(url: URL, agent: Agent): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent, signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      if (response.statusCode !== 200) request.destroy(new Error(`answered ${response.statusCode}`));
+      response.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > MAX_BYTES) request.destroy(new Error('answered too much'));
+        else chunks.push(chunk);
+      });
+      response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+  });
+}

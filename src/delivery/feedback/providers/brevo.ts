@@ -1,0 +1,49 @@
+/** Brevo's transactional webhooks: one event or a list of them (developers.brevo.com/docs/transactional-webhooks). It does not sign them. */
+import { listedFields } from './json-list.ts';
+import {
+  diagnosticOf,
+  type Effect,
+  type Fields,
+  numberAt,
+  type ProviderEvent,
+  type ReceivedRequest,
+  textAt,
+} from './provider-event.ts';
+
+const EFFECTS: Readonly<Record<string, Effect>> = {
+  hard_bounce: 'permanent',
+  invalid_email: 'permanent',
+  soft_bounce: 'temporary',
+  deferred: 'temporary',
+  error: 'temporary',
+  // Not sent, because the address or the sender is on one of Brevo's lists; it does not say on which.
+  blocked: 'returned',
+  spam: 'complaint',
+  complaint: 'complaint',
+  unsubscribed: 'unsubscribe',
+  unsubscribe: 'unsubscribe',
+};
+
+/** The events of a request. Throws a Refusal when it has none. */
+export function* readBrevo({ body }: ReceivedRequest): Generator<ProviderEvent> {
+  for (const fields of listedFields(body)) yield readEvent(fields);
+}
+
+function readEvent(fields: Fields): ProviderEvent {
+  const name = textAt(fields, 'event');
+  const milliseconds = numberAt(fields, 'ts_epoch');
+  const seconds = numberAt(fields, 'ts_event');
+  return {
+    // Its `id` is the webhook's; events have none of their own.
+    key: ['event', 'message-id', 'email', 'ts_epoch', 'ts_event', 'ts', 'date']
+      .map((part) => textAt(fields, part))
+      .join(' '),
+    name,
+    effect: Object.hasOwn(EFFECTS, name) ? (EFFECTS[name] ?? null) : null,
+    recipient: textAt(fields, 'email') || null,
+    messageId: textAt(fields, 'message-id') || null,
+    returnPath: null,
+    happenedAt: milliseconds ?? (seconds === null ? null : seconds * 1000),
+    diagnostic: diagnosticOf(textAt(fields, 'reason')),
+  };
+}

@@ -1,0 +1,88 @@
+/** Finds whom and which of our mails an event is about: by our Message-ID, our return path, or the address and the time. */
+import type { Database } from 'better-sqlite3';
+import { parseAddress } from '../../../audience/contacts/addresses.ts';
+import { prepared } from '../../../database/prepared.ts';
+import { DELIVERY_STATE } from '../../../database/schema/index.ts';
+import { parseReturnPath } from '../../links/return-paths.ts';
+import { tokenSecrets, unsignedLimits } from '../../links/tokens.ts';
+import type { ProviderEvent } from './provider-event.ts';
+
+export interface Recipient {
+  addressId: number;
+  normalizedEmail: string;
+  /** The mail; null when only the person is known. */
+  delivery: { id: number; mailingId: number } | null;
+}
+
+/** How far clocks may be apart, and how late a mail may be recorded as accepted. */
+const CLOCKS_APART_MS = 60 * 60_000;
+/** An event that names only an address is about a mail that left at most so long before it. */
+const LATEST_MS = 30 * 24 * 60 * 60_000;
+const MESSAGE_ID = /^<?([0-9a-f]{18})\.(\d{1,15})@[^@\s<>]{1,255}>?$/;
+
+/** Exported so that a test can check its query plan. */
+export const LAST_ACCEPTED_BEFORE = `
+  SELECT max(d.id) AS id, d.mailing_id FROM mailings m INDEXED BY mailings_user
+    CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = @address
+  WHERE m.user_id = @account AND d.state = ${DELIVERY_STATE.accepted} AND d.updated_at BETWEEN @from AND @until`;
+
+interface Row {
+  id: number;
+  mailing_id: number;
+  address_id: number;
+  user_id: number;
+  message_key: string;
+  normalized_email: string;
+}
+
+/**
+ * Reads whom events are about; `now` is epoch milliseconds. One is used for many events, because it keeps the secrets that sign return
+ * paths.
+ */
+export function recipientFinder(
+  client: Database,
+  now: number,
+): (accountId: number, event: ProviderEvent) => Recipient | null {
+  const secrets = tokenSecrets(client);
+  const unsignedUpTo = unsignedLimits(client).deliveries;
+  const findRow = (id: number) =>
+    prepared<[number], Row>(
+      client,
+      `SELECT d.id, d.mailing_id, d.address_id, m.user_id, m.content ->> 'message_key' AS message_key, a.normalized_email
+       FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id WHERE d.id = ?`,
+    ).get(id);
+
+  function findMail({ messageId, returnPath }: ProviderEvent): Row | undefined {
+    const [, key, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
+    const named = id === undefined ? undefined : findRow(Number(id));
+    if (named !== undefined && named.message_key === key) return named;
+    if (returnPath === null) return undefined;
+    const findEmail = (deliveryId: number) => findRow(deliveryId)?.normalized_email;
+    const returned = parseReturnPath(secrets, { findEmail, unsignedUpTo }, returnPath);
+    return returned === null ? undefined : findRow(returned);
+  }
+
+  return (accountId, event) => {
+    const mail = findMail(event);
+    if (mail !== undefined) {
+      // A mail of another account, which shares the provider: nothing is said about people of this one.
+      if (mail.user_id !== accountId) return null;
+      const { id, mailing_id: mailingId, address_id: addressId, normalized_email: normalizedEmail } = mail;
+      return { addressId, normalizedEmail, delivery: { id, mailingId } };
+    }
+    const address = parseAddress(event.recipient ?? '');
+    if (address === null) return null;
+    const addressId = prepared<[number, string], { id: number }>(
+      client,
+      'SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?',
+    ).get(accountId, address.normalized)?.id;
+    if (addressId === undefined) return null;
+    const at = event.happenedAt ?? now;
+    const last = prepared<[Record<string, number>], { id: number | null; mailing_id: number | null }>(
+      client,
+      LAST_ACCEPTED_BEFORE,
+    ).get({ address: addressId, account: accountId, from: at - LATEST_MS, until: at + CLOCKS_APART_MS });
+    const delivery = last?.id == null || last.mailing_id === null ? null : { id: last.id, mailingId: last.mailing_id };
+    return { addressId, normalizedEmail: address.normalized, delivery };
+  };
+}

@@ -1,0 +1,95 @@
+/** The addresses that accounts give to their mail providers, with their keys and counts. */
+import type { Database } from 'better-sqlite3';
+import { isoTimestamp } from '../../../clock.ts';
+import { prepared } from '../../../database/prepared.ts';
+import type { MailProvider } from '../../../database/schema/index.ts';
+import { openText, sealText } from '../../transport/relays/sealing.ts';
+import type { RefusalCode } from './provider-event.ts';
+
+export interface Intake {
+  id: number;
+  user_id: number;
+  provider: MailProvider;
+  sealed_secret: string | null;
+  topic: string | null;
+}
+
+/** How many events had which effect, by column. */
+export interface EventCounts {
+  permanent: number;
+  returned: number;
+  temporary: number;
+  complaints: number;
+  unsubscribes: number;
+  others: number;
+  unmatched: number;
+  duplicates: number;
+}
+
+/** Adds an intake and gives its id. `secret` is null where the address alone is the secret. */
+export function addIntake(
+  client: Database,
+  { accountId, provider, secret }: { accountId: number; provider: MailProvider; secret: string | null },
+  now: Date,
+): number {
+  const sealed = secret === null ? null : sealText(client, secret, purposeOf(accountId, provider));
+  const { lastInsertRowid } = client
+    .prepare('INSERT INTO provider_intakes (user_id, provider, sealed_secret, created_at) VALUES (?, ?, ?, ?)')
+    .run(accountId, provider, sealed, isoTimestamp(now));
+  return Number(lastInsertRowid);
+}
+
+/** Removes an intake; its address leads nowhere from then on. The caller has checked that it belongs to the account. */
+export function removeIntake(client: Database, id: number): void {
+  client.prepare('DELETE FROM provider_intakes WHERE id = ?').run(id);
+}
+
+/** The intake with this id; undefined when there is none. */
+export function findIntake(client: Database, id: number): Intake | undefined {
+  return prepared<[number], Intake>(
+    client,
+    'SELECT id, user_id, provider, sealed_secret, topic FROM provider_intakes WHERE id = ?',
+  ).get(id);
+}
+
+/** The key or password of an intake; null when it has none, and when it cannot be opened. */
+export function openIntakeSecret(client: Database, intake: Intake): string | null {
+  const { sealed_secret: sealed, user_id, provider } = intake;
+  return sealed === null ? null : openText(client, sealed, purposeOf(user_id, provider));
+}
+
+/** Keeps the topic of a subscription. False when another one was confirmed before. */
+export function keepTopic(client: Database, id: number, topic: string): boolean {
+  const { changes } = client
+    .prepare('UPDATE provider_intakes SET topic = ? WHERE id = ? AND (topic IS NULL OR topic = ?)')
+    .run(topic, id, topic);
+  return changes > 0;
+}
+
+/** Adds to the counts. `remembered` is by how many rows of provider_event_keys there are more, or fewer. */
+export function countEvents(
+  client: Database,
+  id: number,
+  counts: EventCounts,
+  { name, remembered, now }: { name: string; remembered: number; now: Date },
+): void {
+  prepared(
+    client,
+    `UPDATE provider_intakes SET permanent = permanent + @permanent, returned = returned + @returned,
+       temporary = temporary + @temporary, complaints = complaints + @complaints, unsubscribes = unsubscribes + @unsubscribes,
+       others = others + @others, unmatched = unmatched + @unmatched, duplicates = duplicates + @duplicates,
+       remembered = remembered + @remembered, last_event = @name, last_event_at = @at WHERE id = @id`,
+  ).run({ ...counts, id, name, remembered, at: isoTimestamp(now) });
+}
+
+/** Adds refused requests to an intake's count. */
+export function countRefusals(client: Database, id: number, code: RefusalCode, times: number, now: Date): void {
+  prepared(
+    client,
+    'UPDATE provider_intakes SET refused = refused + ?, last_refusal = ?, last_refused_at = ? WHERE id = ?',
+  ).run(times, code, isoTimestamp(now), id);
+}
+
+function purposeOf(accountId: number, provider: MailProvider): string {
+  return `events/${provider}/${accountId}`;
+}

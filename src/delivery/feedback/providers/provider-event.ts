@@ -1,0 +1,116 @@
+/** What the providers have in common: requests that report events, the events, and why a request is refused. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { sanitizeText } from '../bounces/sanitize.ts';
+
+/**
+ * What an event does. `permanent`: the address is unusable; the delivery bounced and the address is suppressed. `returned`: the mail did
+ * not arrive, which is not the address's fault; the delivery bounced. `temporary`: the provider tries again or may do so; nothing
+ * changes. `complaint`: suppressed. `unsubscribe`: unsubscribed from all mail. Null: it means nothing here.
+ */
+export type Effect = 'permanent' | 'returned' | 'temporary' | 'complaint' | 'unsubscribe';
+
+export interface ProviderEvent {
+  /** The same for an event that is sent again, and for no other of the intake. */
+  key: string;
+  /** The provider's own name of the event. */
+  name: string;
+  effect: Effect | null;
+  /** Whether it is remembered even without an effect, because its signature could be used for another event. */
+  isOnce?: boolean;
+  recipient: string | null;
+  /** The Message-ID we gave the mail, where the provider repeats it. */
+  messageId: string | null;
+  /** The envelope sender we gave the mail, where the provider repeats it. */
+  returnPath: string | null;
+  /** Epoch milliseconds; null where the event does not say. */
+  happenedAt: number | null;
+  /** What the refusing server or the provider said, in one sanitized line. */
+  diagnostic: string;
+}
+
+export interface ReceivedRequest {
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** The key or password of the intake. */
+  secret: string | null;
+  now: Date;
+}
+
+/** Why a request is refused. */
+export const REFUSALS = ['signature', 'expired', 'login', 'topic', 'malformed'] as const;
+export type RefusalCode = (typeof REFUSALS)[number];
+
+/** A request that is not accepted; nothing it says has an effect. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+
+  constructor(code: RefusalCode) {
+    super(code);
+    this.code = code;
+  }
+}
+
+/** How long providers repeat a request that failed: at most a day. Signed requests that are older are replays. */
+const MAX_AGE_MS = 26 * 60 * 60_000;
+const MAX_AHEAD_MS = 10 * 60_000;
+
+/** Throws a Refusal unless a signed time, in epoch milliseconds, is recent. */
+export function requireRecent(signedAt: number, now: Date): void {
+  const age = now.getTime() - signedAt;
+  if (!(age <= MAX_AGE_MS && age >= -MAX_AHEAD_MS)) throw new Refusal('expired');
+}
+
+/** An object of a JSON text. Its values are of any kind. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The object in a JSON text. Throws a Refusal for anything else. */
+export function parseFields(text: string): Fields {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isFields(value)) return value;
+  } catch {
+    // Reported below.
+  }
+  throw new Refusal('malformed');
+}
+
+/** Whether a value is an object, neither null nor a list. */
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A member that is an object; an empty one for anything else. */
+export function fieldsAt(fields: Fields, name: string): Fields {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return isFields(value) ? value : {};
+}
+
+/** The objects in a member that is a list, at most 100. */
+export function listAt(fields: Fields, name: string): Fields[] {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return Array.isArray(value) ? value.slice(0, 100).filter(isFields) : [];
+}
+
+/** A member that is a text or a number, as text; empty for anything else. */
+export function textAt(fields: Fields, name: string): string {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+}
+
+/** A number or a text of digits, such as seconds since 1970; null for anything else. */
+export function numberAt(fields: Fields, name: string): number | null {
+  const text = textAt(fields, name);
+  return /^\d{1,16}(\.\d{1,9})?$/.test(text) ? Number(text) : null;
+}
+
+/** A member that is a time in ISO 8601, in epoch milliseconds; null for anything else. */
+export function timeAt(fields: Fields, name: string): number | null {
+  const text = textAt(fields, name);
+  const time = /^\d{4}-\d\d-\d\dT/.test(text) && text.length <= 40 ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? null : time;
+}
+
+/** What was said, in one line: the first of the texts that is not empty. */
+export function diagnosticOf(...texts: readonly string[]): string {
+  return sanitizeText(texts.find((text) => text.trim() !== '') ?? '');
+}

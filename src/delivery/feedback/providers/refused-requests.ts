@@ -1,0 +1,69 @@
+/** Counts refused requests, without letting strangers make the service write or check signatures as often as they like. */
+import type { Database } from 'better-sqlite3';
+import type { Clock } from '../../../clock.ts';
+import { isBusy } from '../../../database/write-lock.ts';
+import { countRefusals } from './intakes.ts';
+import type { RefusalCode } from './provider-event.ts';
+
+const WINDOW_MS = 60_000;
+/** How many requests of one network may fail in a minute. */
+const MOST_FAILURES = 30;
+/** The most networks remembered; beyond that, those seen first are forgotten. */
+const MOST_NETWORKS = 10_000;
+/** The count of an intake is written at most this often. */
+const WRITE_MS = 1000;
+
+export class RefusedRequests {
+  readonly #client: Database;
+  readonly #clock: Clock;
+  readonly #networks = new Map<string, { failures: number; since: number }>();
+  readonly #unwritten = new Map<number, { times: number; code: RefusalCode; writtenAt: number }>();
+
+  constructor(client: Database, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** How many milliseconds a network has to wait before its next request is looked at; 0: none. */
+  waitMs(network: string): number {
+    const seen = this.#networks.get(network);
+    if (seen === undefined || seen.failures < MOST_FAILURES) return 0;
+    return Math.max(0, seen.since + WINDOW_MS - this.#clock.monotonic());
+  }
+
+  /** Counts a failure of a network. */
+  failed(network: string): void {
+    const now = this.#clock.monotonic();
+    const seen = this.#networks.get(network);
+    if (seen !== undefined && now - seen.since < WINDOW_MS) seen.failures++;
+    else {
+      this.#networks.delete(network);
+      this.#networks.set(network, { failures: 1, since: now });
+    }
+    const [first] = this.#networks.keys();
+    if (this.#networks.size > MOST_NETWORKS && first !== undefined) this.#networks.delete(first);
+  }
+
+  /** Counts a refused request at an intake, for its owner. */
+  refused(intakeId: number, code: RefusalCode): void {
+    const count = this.#unwritten.get(intakeId) ?? { times: 0, code, writtenAt: Number.NEGATIVE_INFINITY };
+    this.#unwritten.set(intakeId, count);
+    count.times++;
+    count.code = code;
+    if (this.#clock.monotonic() - count.writtenAt >= WRITE_MS) this.write(intakeId);
+  }
+
+  /** Writes what was counted at an intake and not written yet. */
+  write(intakeId: number): void {
+    const count = this.#unwritten.get(intakeId);
+    if (count === undefined || count.times === 0) return;
+    try {
+      countRefusals(this.#client, intakeId, count.code, count.times, this.#clock.now());
+    } catch (error) {
+      // Written with the next one.
+      if (!isBusy(error)) throw error;
+      return;
+    }
+    Object.assign(count, { times: 0, writtenAt: this.#clock.monotonic() });
+  }
+}

@@ -1,0 +1,120 @@
+/** Requests of Amazon SNS: signatures and the confirmation of a subscription (docs.aws.amazon.com/sns, "verifying message signatures"). */
+import { type KeyObject, verify, X509Certificate } from 'node:crypto';
+import {
+  type Fields,
+  parseFields,
+  type ReceivedRequest,
+  Refusal,
+  requireRecent,
+  textAt,
+  timeAt,
+} from './provider-event.ts';
+
+/** Gives what is at an address of Amazon SNS. */
+export type Download = (url: URL) => Promise<string>;
+
+export interface SnsMessage {
+  type: 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation';
+  id: string;
+  topic: string;
+  message: string;
+  /** The address that confirms the subscription when it is visited; null in a notification. */
+  subscribeUrl: URL | null;
+}
+
+/** The fields that are signed, in this order; Subject only where there is one. */
+const SIGNED = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+  UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+};
+const HASHES = new Map([
+  ['1', 'sha1'],
+  ['2', 'sha256'],
+]);
+const HOST = /^sns\.[a-z0-9-]{1,30}\.amazonaws\.com$/;
+const CERTIFICATE_PATH = /^\/SimpleNotificationService-[\w-]{1,80}\.pem$/;
+const TOPIC = /^arn:aws[\w-]*:sns:([a-z0-9-]{1,30}):\d{1,20}:[\w.-]{1,256}$/;
+
+/** Keys of certificates that were fetched, by address. A certificate's address never gets another content. */
+export class SnsCertificates {
+  static readonly #MOST = 20;
+  readonly #download: Download;
+  readonly #known = new Map<string, X509Certificate>();
+
+  constructor(download: Download) {
+    this.#download = download;
+  }
+
+  /** The key of the certificate at an address of Amazon SNS. Throws a Refusal when it is none that is valid now. */
+  async requireKey(address: string, now: Date): Promise<KeyObject> {
+    const url = amazonUrl(address);
+    if (url === null || !CERTIFICATE_PATH.test(url.pathname) || url.search !== '') throw new Refusal('signature');
+    const certificate = this.#known.get(url.href) ?? parseCertificate(await this.#download(url));
+    const isValid =
+      Date.parse(certificate.validFrom) <= now.getTime() && now.getTime() <= Date.parse(certificate.validTo);
+    if (!isValid) throw new Refusal('signature');
+    this.#known.set(url.href, certificate);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > SnsCertificates.#MOST && oldest !== undefined) this.#known.delete(oldest);
+    return certificate.publicKey;
+  }
+}
+
+/** The message of a request. Throws a Refusal when it is not signed by Amazon SNS, or is old. */
+export async function readSns({ body, now }: ReceivedRequest, certificates: SnsCertificates): Promise<SnsMessage> {
+  const fields = parseFields(body.toString('utf8'));
+  const type = textAt(fields, 'Type');
+  if (type !== 'Notification' && type !== 'SubscriptionConfirmation' && type !== 'UnsubscribeConfirmation')
+    throw new Refusal('signature');
+  const hash = HASHES.get(textAt(fields, 'SignatureVersion'));
+  const signature = Buffer.from(textAt(fields, 'Signature'), 'base64');
+  if (hash === undefined || signature.length === 0) throw new Refusal('signature');
+  const key = await certificates.requireKey(textAt(fields, 'SigningCertURL'), now);
+  const isSigned =
+    key.asymmetricKeyType === 'rsa' && verify(hash, Buffer.from(signedText(fields, SIGNED[type])), key, signature);
+  if (!isSigned) throw new Refusal('signature');
+  requireRecent(timeAt(fields, 'Timestamp') ?? Number.NaN, now);
+  const topic = textAt(fields, 'TopicArn');
+  if (!TOPIC.test(topic)) throw new Refusal('topic');
+  const subscribeUrl =
+    type === 'SubscriptionConfirmation' ? confirmationUrl(textAt(fields, 'SubscribeURL'), topic) : null;
+  return { type, id: textAt(fields, 'MessageId'), topic, message: textAt(fields, 'Message'), subscribeUrl };
+}
+
+function signedText(fields: Fields, names: readonly string[]): string {
+  return names
+    .filter((name) => Object.hasOwn(fields, name))
+    .map((name) => `${name}\n${textAt(fields, name)}\n`)
+    .join('');
+}
+
+/** The address that confirms a subscription to this topic, in the topic's region. Throws a Refusal for any other. */
+function confirmationUrl(address: string, topic: string): URL {
+  const url = amazonUrl(address);
+  const region = TOPIC.exec(topic)?.[1];
+  const isConfirmation =
+    url !== null &&
+    url.hostname === `sns.${region}.amazonaws.com` &&
+    url.pathname === '/' &&
+    url.searchParams.get('Action') === 'ConfirmSubscription' &&
+    url.searchParams.get('TopicArn') === topic;
+  if (!isConfirmation) throw new Refusal('topic');
+  return url;
+}
+
+/** An address of Amazon SNS; null for any other. */
+function amazonUrl(text: string): URL | null {
+  const url = text.length <= 2000 && URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.protocol !== 'https:' || url.port !== '' || url.username !== '' || url.password !== '')
+    return null;
+  return HOST.test(url.hostname) && url.hash === '' ? url : null;
+}
+
+function parseCertificate(text: string): X509Certificate {
+  try {
+    return new X509Certificate(text);
+  } catch {
+    throw new Refusal('signature');
+  }
+}

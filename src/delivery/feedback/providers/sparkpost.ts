@@ -1,0 +1,73 @@
+/** SparkPost's webhooks: a list of events, each within `msys` (developers.sparkpost.com/api/webhooks). It does not sign them. */
+import { listedFields } from './json-list.ts';
+import {
+  diagnosticOf,
+  type Effect,
+  type Fields,
+  fieldsAt,
+  numberAt,
+  type ProviderEvent,
+  type ReceivedRequest,
+  textAt,
+} from './provider-event.ts';
+
+/** Bounce classes that SparkPost documents as hard: invalid recipient, no such recipient. */
+const HARD = new Set(['10', '30']);
+/** Classes of answers that are no bounces: automatic replies, requests to subscribe, challenges. */
+const ANSWERS = new Set(['60', '80', '100']);
+/** The class of requests to unsubscribe that come as mail. */
+const UNSUBSCRIBE = '90';
+/** Classes of refusals because of the mail or its sender: policies, blocks, spam, attachments, relaying. */
+const BLOCKED = new Set(['25', '50', '51', '52', '53', '54']);
+const KINDS = ['message_event', 'unsubscribe_event', 'gen_event', 'track_event'];
+
+/** The events of a request. Throws a Refusal when it is no list of events. */
+export function* readSparkpost({ body }: ReceivedRequest): Generator<ProviderEvent> {
+  for (const fields of listedFields(body)) {
+    const msys = fieldsAt(fields, 'msys');
+    const kind = KINDS.find((name) => Object.hasOwn(msys, name));
+    // A test of the address has none.
+    if (kind !== undefined) yield readEvent(fieldsAt(msys, kind));
+  }
+}
+
+function readEvent(event: Fields): ProviderEvent {
+  const type = textAt(event, 'type');
+  const bounceClass = textAt(event, 'bounce_class');
+  const seconds = numberAt(event, 'timestamp');
+  return {
+    key: textAt(event, 'event_id') || JSON.stringify(event),
+    name: [type, bounceClass].filter((part) => part !== '').join('/'),
+    effect: effectOf(type, bounceClass),
+    recipient: textAt(event, 'raw_rcpt_to') || textAt(event, 'rcpt_to') || null,
+    // `message_id` is SparkPost's own.
+    messageId: null,
+    returnPath: textAt(event, 'msg_from') || null,
+    happenedAt: seconds === null ? null : seconds * 1000,
+    diagnostic: diagnosticOf(textAt(event, 'raw_reason'), textAt(event, 'reason')),
+  };
+}
+
+function effectOf(type: string, bounceClass: string): Effect | null {
+  switch (type) {
+    case 'bounce':
+    case 'out_of_band':
+      if (HARD.has(bounceClass)) return 'permanent';
+      if (bounceClass === UNSUBSCRIBE) return 'unsubscribe';
+      if (ANSWERS.has(bounceClass)) return null;
+      return BLOCKED.has(bounceClass) ? 'returned' : 'temporary';
+    case 'delay':
+      return 'temporary';
+    case 'policy_rejection':
+    case 'generation_failure':
+    case 'generation_rejection':
+      return 'returned';
+    case 'spam_complaint':
+      return 'complaint';
+    case 'list_unsubscribe':
+    case 'link_unsubscribe':
+      return 'unsubscribe';
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,173 @@
+/** Carries out what events say: bounces and complaints suppress, unsubscribes unsubscribe. Each event counts once. */
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { suppressAddress } from '../../../audience/suppressions.ts';
+import { addUnsubscribers } from '../../../audience/unsubscribes.ts';
+import { isoTimestamp } from '../../../clock.ts';
+import type { Db } from '../../../database/open.ts';
+import { prepared } from '../../../database/prepared.ts';
+import type { WriteLock } from '../../../database/write-lock.ts';
+import { notFound } from '../../../failure.ts';
+import { recordBounce } from '../bounces/record.ts';
+import { countUnsubscribe } from '../opens-and-clicks.ts';
+import { type Recipient, recipientFinder } from './find-recipient.ts';
+import { countEvents, type EventCounts, findIntake, type Intake } from './intakes.ts';
+import type { Effect, ProviderEvent } from './provider-event.ts';
+
+/** The longest stretch of work before other requests have their turn. */
+const STRETCH_MS = 5;
+/** How long a stretch waits for the write lock. */
+const LOCK_WAIT_MS = 3000;
+/** Longer than providers repeat an event, and than a signed request is accepted. */
+const REMEMBERED_MS = 3 * 24 * 60 * 60_000;
+/** The most events remembered for an intake. Beyond that the oldest are forgotten; one that comes again then finds its effect in place. */
+const MOST_REMEMBERED = 10_000;
+const FORGOTTEN_AT_ONCE = 500;
+const KEY_BYTES = 16;
+const MAX_NAME_CHARACTERS = 100;
+
+/** Which column counts an effect. */
+const COUNTED: Readonly<Record<Effect, keyof EventCounts>> = {
+  permanent: 'permanent',
+  returned: 'returned',
+  temporary: 'temporary',
+  complaint: 'complaints',
+  unsubscribe: 'unsubscribes',
+};
+
+/** All events of a request, read in short stretches. Throws what the reading throws, so that a request that is partly malformed has no effect. */
+export async function readAll(events: Iterable<ProviderEvent>): Promise<ProviderEvent[]> {
+  const read: ProviderEvent[] = [];
+  let began = performance.now();
+  for (const event of events) {
+    read.push(event);
+    if (performance.now() - began < STRETCH_MS) continue;
+    await setImmediate();
+    began = performance.now();
+  }
+  return read;
+}
+
+/**
+ * Carries out events in transactions of a few milliseconds; resolves when all are on disk. After a failure half-way the provider sends
+ * all of them again, and those that were carried out are duplicates. Throws 404 when the intake was deleted meanwhile.
+ */
+export async function takeIn(
+  { db, lock }: { db: Db; lock: WriteLock },
+  intake: Intake,
+  events: readonly ProviderEvent[],
+  now: Date,
+): Promise<void> {
+  for (let done = 0; done < events.length; await setImmediate()) {
+    const from = done;
+    done += await lock.write(
+      () => db.transaction(() => takeInSome(db, intake, events, from, now), { behavior: 'immediate' }),
+      LOCK_WAIT_MS,
+    );
+  }
+}
+
+/** Carries out the events from this one on until a stretch is over; gives how many. */
+function takeInSome(db: Db, intake: Intake, events: readonly ProviderEvent[], from: number, now: Date): number {
+  const client = db.$client;
+  if (findIntake(client, intake.id) === undefined) throw notFound();
+  const findRecipient = recipientFinder(client, now.getTime());
+  const counts: EventCounts = {
+    permanent: 0,
+    returned: 0,
+    temporary: 0,
+    complaints: 0,
+    unsubscribes: 0,
+    others: 0,
+    unmatched: 0,
+    duplicates: 0,
+  };
+  const remember = prepared<[number, Buffer, number]>(
+    client,
+    'INSERT INTO provider_event_keys (intake_id, key, seen_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const until = performance.now() + STRETCH_MS;
+  let remembered = 0;
+  let name = '';
+  let at = from;
+  for (; at < events.length && (at === from || performance.now() < until); at++) {
+    const event = events[at];
+    if (event === undefined) break;
+    name = event.name.slice(0, MAX_NAME_CHARACTERS) || 'unnamed';
+    if (event.effect === null && !event.isOnce) {
+      counts.others++;
+      continue;
+    }
+    const key = createHash('sha256').update(event.key).digest().subarray(0, KEY_BYTES);
+    if (remember.run(intake.id, key, now.getTime()).changes === 0) {
+      counts.duplicates++;
+      continue;
+    }
+    remembered++;
+    if (event.effect === null) {
+      counts.others++;
+      continue;
+    }
+    const recipient = findRecipient(intake.user_id, event);
+    if (recipient === null) counts.unmatched++;
+    else {
+      carryOut(db, intake.user_id, recipient, { ...event, effect: event.effect }, now);
+      counts[COUNTED[event.effect]]++;
+    }
+  }
+  remembered -= forget(db, intake.id, remembered, now);
+  countEvents(client, intake.id, counts, { name, remembered, now });
+  return at - from;
+}
+
+function carryOut(
+  db: Db,
+  accountId: number,
+  { addressId, normalizedEmail, delivery }: Recipient,
+  { effect, diagnostic }: { effect: Effect; diagnostic: string },
+  now: Date,
+): void {
+  if (effect === 'temporary') return;
+  const client = db.$client;
+  const created_at = isoTimestamp(now);
+  if (effect === 'unsubscribe') {
+    const domain = normalizedEmail.slice(normalizedEmail.lastIndexOf('@') + 1);
+    const address = { address: normalizedEmail, normalized: normalizedEmail, domain };
+    const mailingId = delivery?.mailingId ?? null;
+    addUnsubscribers(db, { accountId, groupId: null, source: 'provider', mailingId, now: created_at }, [address]);
+    if (delivery !== null)
+      countUnsubscribe(
+        client,
+        { delivery: delivery.id, mailing: delivery.mailingId, address: addressId },
+        now.getTime(),
+      );
+    return;
+  }
+  const kind = effect === 'complaint' ? 'complaint' : 'bounce';
+  const suppress = effect !== 'returned';
+  if (delivery !== null) recordBounce(client, { deliveryId: delivery.id, kind, suppress, diagnostic }, now, created_at);
+  // Again for a delivery that is recorded already: it may have bounced before without its address being suppressed.
+  if (suppress) suppressAddress(client, { user_id: accountId, address_id: addressId, kind, diagnostic, created_at });
+}
+
+/** Forgets events that are too old or too many; gives how many. `added` are those of this transaction. */
+function forget(db: Db, intakeId: number, added: number, now: Date): number {
+  const client = db.$client;
+  const { changes } = prepared(
+    client,
+    `DELETE FROM provider_event_keys WHERE intake_id = @id AND key IN (
+       SELECT key FROM provider_event_keys WHERE intake_id = @id AND seen_at < @before ORDER BY seen_at LIMIT ${FORGOTTEN_AT_ONCE})`,
+  ).run({ id: intakeId, before: now.getTime() - REMEMBERED_MS });
+  const present = prepared<[number], { remembered: number }>(
+    client,
+    'SELECT remembered FROM provider_intakes WHERE id = ?',
+  ).get(intakeId);
+  const tooMany = (present?.remembered ?? 0) + added - changes - MOST_REMEMBERED;
+  if (tooMany <= 0) return changes;
+  const beyond = prepared(
+    client,
+    `DELETE FROM provider_event_keys WHERE intake_id = @id AND key IN (
+       SELECT key FROM provider_event_keys WHERE intake_id = @id ORDER BY seen_at LIMIT @tooMany)`,
+  ).run({ id: intakeId, tooMany });
+  return changes + beyond.changes;
+}

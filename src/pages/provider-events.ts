@@ -1,0 +1,145 @@
+/** Where mail providers report bounces, complaints and unsubscribes: `POST /hooks/in/<provider>/<token>`. Answered 200 once the effect is on disk. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { MAIL_PROVIDERS, type MailProvider } from '../database/schema/index.ts';
+import { readBrevo } from '../delivery/feedback/providers/brevo.ts';
+import { findIntake, type Intake, keepTopic, openIntakeSecret } from '../delivery/feedback/providers/intakes.ts';
+import { readMailgun } from '../delivery/feedback/providers/mailgun.ts';
+import { readPostmark } from '../delivery/feedback/providers/postmark.ts';
+import { type ProviderEvent, type ReceivedRequest, Refusal } from '../delivery/feedback/providers/provider-event.ts';
+import { RefusedRequests } from '../delivery/feedback/providers/refused-requests.ts';
+import { readSendgrid } from '../delivery/feedback/providers/sendgrid.ts';
+import { eventWithoutEffect, readSes } from '../delivery/feedback/providers/ses.ts';
+import { readSns, SnsCertificates } from '../delivery/feedback/providers/sns.ts';
+import { readSparkpost } from '../delivery/feedback/providers/sparkpost.ts';
+import { readAll, takeIn } from '../delivery/feedback/providers/take-in.ts';
+import type { Deps } from '../deps.ts';
+import { Failure } from '../failure.ts';
+import { failedBody, frameworkText, withRetryAfter } from '../http/errors.ts';
+import { networkOf } from '../users/throttle.ts';
+
+interface Addressed {
+  Params: { token: string };
+  Body: Buffer | undefined;
+}
+
+/** Larger batches than any provider sends. Nobody without a token gets that far. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+const EVENT_BYTES = 1024 * 1024;
+const BODY_BYTES: Readonly<Record<MailProvider, number>> = {
+  ses: EVENT_BYTES,
+  mailgun: EVENT_BYTES,
+  postmark: EVENT_BYTES,
+  sendgrid: BATCH_BYTES,
+  brevo: BATCH_BYTES,
+  sparkpost: BATCH_BYTES,
+};
+/** Those that sign nothing; a password may be asked for besides the token. */
+const READERS = {
+  mailgun: readMailgun,
+  postmark: readPostmark,
+  sendgrid: readSendgrid,
+  brevo: readBrevo,
+  sparkpost: readSparkpost,
+};
+const UNSIGNED = new Set<MailProvider>(['postmark', 'brevo', 'sparkpost']);
+const STATUSES = { signature: 403, expired: 403, topic: 403, login: 401, malformed: 400 };
+const TOO_MANY_REQUESTS = 429;
+
+export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+  const { db, clock, tokens, fetchFromAmazon } = deps;
+  const client = db.$client;
+  const refused = new RefusedRequests(client, clock);
+  const certificates = new SnsCertificates(fetchFromAmazon);
+  const intakes = new WeakMap<FastifyRequest, { intake: Intake; secret: string | null }>();
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    const known = intakes.get(request);
+    if (error instanceof Refusal) {
+      refused.failed(networkOf(request.ip));
+      if (known !== undefined) refused.refused(known.intake.id, error.code);
+      if (error.code === 'login') reply.header('www-authenticate', 'Basic realm="Sendlark"');
+      return answer(reply, STATUSES[error.code], TEXTS[error.code]);
+    }
+    if (error instanceof Failure) return answer(withRetryAfter(reply, error), error.status, error.message);
+    const status = error.statusCode ?? 500;
+    if (status < 500) return answer(reply, status, frameworkText(status));
+    request.log.error({ err: error, route: request.routeOptions.url }, 'events could not be taken in');
+    return answer(reply, 500, 'Internal error');
+  });
+
+  for (const provider of MAIL_PROVIDERS)
+    app.post<Addressed>(`/hooks/in/${provider}/:token`, {
+      bodyLimit: BODY_BYTES[provider],
+      // Before the body is read, so that a stranger without a token costs next to nothing.
+      onRequest: async (request, reply) => {
+        const network = networkOf(request.ip);
+        const waitMs = refused.waitMs(network);
+        if (waitMs > 0) reply.header('retry-after', String(Math.ceil(waitMs / 1000)));
+        if (waitMs > 0) throw new Failure(TOO_MANY_REQUESTS, 'Too many refused requests from your network');
+        const intake = findByToken(request.params.token, provider);
+        if (intake === undefined) {
+          refused.failed(network);
+          throw new Failure(404, 'Not Found');
+        }
+        const secret = openIntakeSecret(client, intake);
+        intakes.set(request, { intake, secret });
+        const needsPassword = UNSIGNED.has(provider) && intake.sealed_secret !== null;
+        if (needsPassword && !isPassword(request.headers.authorization, secret)) throw new Refusal('login');
+      },
+      handler: async (request) => {
+        const known = intakes.get(request);
+        if (known === undefined) throw new Error('a request without an intake passed the check');
+        const { intake, secret } = known;
+        const now = clock.now();
+        const received = { headers: request.headers, body: request.body ?? Buffer.alloc(0), secret, now };
+        await takeIn(deps, intake, await readAll(await readEvents(intake, received)), now);
+        refused.write(intake.id);
+        return { status: 'success', message: 'Recorded Successfully' };
+      },
+    });
+
+  function findByToken(token: string, provider: MailProvider): Intake | undefined {
+    const text = tokens.read('provider-events', token);
+    const intake = text === null ? undefined : findIntake(client, Number(text));
+    return intake?.provider === provider ? intake : undefined;
+  }
+
+  async function readEvents({ id, provider }: Intake, received: ReceivedRequest): Promise<Iterable<ProviderEvent>> {
+    if (provider !== 'ses') return READERS[provider](received);
+    const message = await readSns(received, certificates);
+    // SNS signs for everybody who has a topic, so only the topic that was confirmed first speaks for this account.
+    if (message.type === 'SubscriptionConfirmation') {
+      if (!keepTopic(client, id, message.topic)) throw new Refusal('topic');
+      if (message.subscribeUrl !== null) await fetchFromAmazon(message.subscribeUrl);
+    } else if (findIntake(client, id)?.topic !== message.topic) throw new Refusal('topic');
+    return message.type === 'Notification' ? readSes(message.message, message.id) : [eventWithoutEffect(message.type)];
+  }
+}
+
+/** What a refused caller is told. */
+const TEXTS = {
+  signature: 'The signature is not valid',
+  expired: 'The signature is too old, or from the future',
+  topic: 'The topic is not the one that was confirmed first',
+  login: 'Invalid password',
+  malformed: 'Malformed Request',
+};
+
+function answer(reply: FastifyReply, status: number, text: string): FastifyReply {
+  return reply
+    .code(status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(failedBody(text)));
+}
+
+/** Whether the header has this password: of a Basic login with any name (RFC 7617), or as a Bearer token (RFC 6750). */
+function isPassword(header: string | undefined, expected: string | null): boolean {
+  const [, scheme = '', text = ''] = /^(basic|bearer) +([\x21-\x7e]{1,1000})$/i.exec(header ?? '') ?? [];
+  const login = Buffer.from(text, 'base64').toString('utf8');
+  const given = scheme.toLowerCase() === 'basic' ? login.slice(login.indexOf(':') + 1) : text;
+  const hash = (value: string) => createHash('sha256').update(value).digest();
+  return expected !== null && scheme !== '' && timingSafeEqual(hash(given), hash(expected));
+}
