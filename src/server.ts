@@ -27,7 +27,7 @@ import { dnsResolver } from './health-checks/dns/check-domains.ts';
 import { closeWithin } from './http/connections.ts';
 import { finishErasures } from './people/erase.ts';
 import { removeUnfinishedPictures } from './pictures/pictures.ts';
-import { threadFile } from './thread-files.ts';
+import { type ThreadName, threadFile } from './thread-files.ts';
 import { COMMAND_LINE } from './users/audit.ts';
 import { createLoginLink, loginLinkPath } from './users/login-links.ts';
 import { hasOwner } from './users/users.ts';
@@ -126,34 +126,32 @@ async function serveFrom(
   let isClosing = false;
   opened.push(async () => {
     isClosing = true;
-    const background = threads.get('background');
-    background?.postMessage('stop');
+    const working = [...threads.values()];
+    for (const thread of working) thread.postMessage('stop');
     // Open requests may take long; no new mail may start meanwhile.
     const graceMs = config.SHUTDOWN_SECONDS * 1000;
     await Promise.race([
-      Promise.all([closeWithin(app, graceMs), background && threadEnds(background)]),
+      Promise.all([closeWithin(app, graceMs), ...working.map(threadEnds)]),
       setTimeout(graceMs + LAST_WRITES_MS, null, { ref: false }),
     ]);
-    await background?.terminate();
+    for (const thread of working) await thread.terminate();
   });
   origin = await listen(app, config);
   const keys = firstKeys(db, systemClock, config.PUBLIC_KEY !== '');
   const welcomeUrl = keys === null ? null : firstWelcome(db, publicUrl());
-  const startBackground = () => {
-    const thread = new Worker(threadFile('background-thread'), {
-      workerData: { config, origin },
-      resourceLimits: LIMITS,
-    });
-    threads.set('background', thread);
+  const start = (name: string, file: ThreadName) => {
+    const thread = new Worker(threadFile(file), { workerData: { config, origin }, resourceLimits: LIMITS });
+    threads.set(name, thread);
     thread.on('message', ({ fields, text }) => app.log.info(fields, text));
-    thread.on('error', (error) => app.log.error({ err: error }, 'the background thread failed and starts again'));
+    thread.on('error', (error) => app.log.error({ err: error }, `the ${name} thread failed and starts again`));
     thread.on('exit', () => {
       void setTimeout(RESTART_MS, null, { ref: false }).then(() => {
-        if (!isClosing) startBackground();
+        if (!isClosing) start(name, file);
       });
     });
   };
-  startBackground();
+  start('background', 'background-thread');
+  if (config.NATS_URL.length > 0 && config.NODE === 'on') start('node', 'node-thread');
 
   return {
     apiUrl: `${origin}/api`,

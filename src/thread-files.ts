@@ -1,7 +1,13 @@
 /** Where the entry points of worker threads are. */
 
 /** The threads of the service, by the name of their file in `threads/`. */
-export type ThreadName = 'background-thread' | 'backup-thread' | 'compile-thread' | 'import-thread' | 'passkey-thread';
+export type ThreadName =
+  | 'background-thread'
+  | 'backup-thread'
+  | 'compile-thread'
+  | 'import-thread'
+  | 'node-thread'
+  | 'passkey-thread';
 
 /** The file that a worker thread starts with: the compiled one beside compiled code, the source beside sources. */
 export function threadFile(name: ThreadName): URL {

@@ -12,6 +12,7 @@ import { manual, overview } from './help.ts';
 import { importFile } from './import.ts';
 import { keys } from './keys.ts';
 import { loginLink } from './login-link.ts';
+import { node } from './node.ts';
 import { purge } from './purge.ts';
 import { release } from './release.ts';
 import { restore } from './restore.ts';
@@ -19,6 +20,7 @@ import { serve } from './serve.ts';
 
 const COMMANDS = new Map<string, Command>([
   ['serve', serve],
+  ['node', node],
   ['account', account],
   ['keys', keys],
   ['login-link', loginLink],

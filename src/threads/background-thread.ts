@@ -48,18 +48,24 @@ const nameFound = heloName('', '').then((found) => {
 });
 // Only a relay that would be told that name waits for it, since the DNS may be asked.
 if (name() === '' && hasRelay(db.$client, config)) await nameFound;
+const courier = () =>
+  config.SMTP_URL === ''
+    ? new CurrentCourier({
+        client: db.$client,
+        open: (relays) => (relays.length === 0 ? new OutboxCourier(db, systemClock) : openRelays(relays)),
+        graceMs: config.SHUTDOWN_SECONDS * 1000,
+      })
+    : openRelays(parseRelays(config.SMTP_URL));
+// Imported only here, so that without nodes nothing of it is loaded.
+const brain =
+  config.NATS_URL.length > 0
+    ? new (await import('../nodes/brain/brain.ts')).Brain({ client: db.$client, config, log })
+    : null;
 const background = new Background({
   db,
   config,
   clock: systemClock,
-  courier:
-    config.SMTP_URL === ''
-      ? new CurrentCourier({
-          client: db.$client,
-          open: (relays) => (relays.length === 0 ? new OutboxCourier(db, systemClock) : openRelays(relays)),
-          graceMs: config.SHUTDOWN_SECONDS * 1000,
-        })
-      : openRelays(parseRelays(config.SMTP_URL)),
+  ...(brain === null ? { courier: courier() } : { openNodes: (deps) => brain.open(deps) }),
   tokens: openTokens(db.$client),
   publicUrl,
   log,
@@ -124,6 +130,7 @@ while (!isStopping) {
 }
 for (const listener of bounceListeners) await listener.close();
 await background.close(config.SHUTDOWN_SECONDS * 1000);
+await brain?.close();
 // Answers requests that wait for a stop to be acknowledged: nothing is sent any more.
 guarded(() => background.acknowledge());
 db.$client.close();

@@ -76,6 +76,7 @@ export class CourierHandoffs implements Handoffs {
     return true;
   }
 
+  readonly unrecorded = 0;
   record(): void {}
   recorded(): void {}
   hold(): void {}

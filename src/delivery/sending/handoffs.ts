@@ -26,6 +26,8 @@ export interface Handoffs {
   waitForMany(ms: number): Promise<void>;
   /** Whether no mail of a mailing that was stopped begins any more. The worker asks until it is so. */
   hasStopped(mailingId: number): boolean;
+  /** How much the next `record` has to write, besides the outcomes. */
+  readonly unrecorded: number;
   /** Called in the transaction that writes the outcomes it gave. */
   record(now: number): void;
   /** Called once that transaction is committed. */

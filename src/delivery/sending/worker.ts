@@ -126,7 +126,7 @@ export class DeliveryWorker {
 
   /** Writes results to disk. Rounds do this too; call it when other work runs between two rounds. */
   record(): void {
-    if (this.#results.length === 0) return;
+    if (this.#results.length + this.#handoffs.unrecorded === 0) return;
     this.#ledger.together(() => this.#record(this.#states.openMailings(this.#steady())));
     this.#clearRecorded();
   }
@@ -148,7 +148,7 @@ export class DeliveryWorker {
     const open = this.#states.openMailings(this.#steady());
     this.#claims.startRound();
     this.#outcomes.judgeWaiting(open, mayClaim);
-    if (open.length + this.#results.length === 0) return [];
+    if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
     const due = mayClaim ? open.filter(({ is_due }) => is_due === 1) : [];
     const { batches, putOff } = this.#ledger.together(() => {
       this.#record(open);

@@ -3,6 +3,7 @@
  * what a living node has stays with it, and nobody gets the same mail from two nodes.
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import type { Claim } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
@@ -29,16 +30,12 @@ export class NodePages {
   readonly #client: Database;
   readonly #add: Statement<[string, number, string]>;
   readonly #remove: Statement<[number]>;
-  readonly #setPosition: Statement<[string, string]>;
   readonly #accept: Statement<{ id: number; reply: string; now: number }>;
 
   constructor(client: Database) {
     this.#client = client;
     this.#add = client.prepare('INSERT INTO node_pages (run, mailing_id, deliveries) VALUES (?, ?, ?)');
     this.#remove = client.prepare('DELETE FROM node_pages WHERE id = ?');
-    this.#setPosition = client.prepare(
-      'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    );
     this.#accept = client.prepare(
       `UPDATE deliveries SET state = ${DELIVERY_STATE.accepted}, reply = @reply, attempt = max(attempt, 1), updated_at = @now WHERE id = @id`,
     );
@@ -56,13 +53,12 @@ export class NodePages {
 
   /** How far the reports of nodes are recorded, as `savePosition` stored it; empty at first. */
   position(): string {
-    const value = this.#client.prepare('SELECT value FROM installation WHERE name = ?').pluck().get(POSITION);
-    return typeof value === 'string' ? value : '';
+    return findNamedValue(this.#client, POSITION) ?? '';
   }
 
   /** Stores how far the reports are recorded. Call it in the transaction that records them. */
   savePosition(position: string): void {
-    this.#setPosition.run(POSITION, position);
+    writeNamedValue(this.#client, POSITION, position);
   }
 
   /** The pages that nodes have, newest first. To be called at start; removes those of which everything is recorded. */

@@ -1,0 +1,33 @@
+/** `sendlark node`: runs a sender node until it is told to stop. */
+import { type Command, requireWords } from './command.ts';
+import { settings } from './database.ts';
+
+export const node: Command = {
+  forms: ['node'],
+  about: 'Run a sender node: hand over mail that the service gives out over NATS.',
+  help: `Needs NATS_URL, the same as the service. Relays are those of the service unless SMTP_URL names others; NODE_NAME names the node in lists.
+SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECONDS, the rest goes to other nodes.
+It keeps nothing on disk and needs no database.`,
+  options: {},
+  async run(call) {
+    requireWords(call);
+    const config = settings();
+    if (config.NATS_URL.length === 0)
+      throw new Error('A sender node needs NATS_URL, the servers it shares with the service');
+    const { startNode } = await import('../nodes/node/start.ts');
+    const running = startNode(config, (fields, text) =>
+      console.log(JSON.stringify({ time: Date.now(), ...fields, msg: text })),
+    );
+    const stop = () => {
+      running.close().then(
+        () => process.exit(0),
+        (error) => {
+          console.error(error);
+          process.exit(1);
+        },
+      );
+    };
+    process.once('SIGTERM', stop);
+    process.once('SIGINT', stop);
+  },
+};

@@ -1,0 +1,207 @@
+/** The brain's side of NATS: answers nodes, takes their reports from the stream, and notices which nodes have gone. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Database } from 'better-sqlite3';
+import type { Config } from '../../config.ts';
+import { tokenSecrets } from '../../delivery/links/tokens.ts';
+import type { HandoffsDeps } from '../../delivery/sending/handoffs.ts';
+import { relaysInUse, relaysRevision } from '../../delivery/transport/relays/in-use.ts';
+import { connectNats } from '../connection.ts';
+import { BEAT_MS, type Beat, BRAIN, type NodeSettings, type Report } from '../protocol.ts';
+import { makeStreams, STREAM } from '../streams.ts';
+import { Contents } from './contents.ts';
+import { Leavers } from './leavers.ts';
+import { NodeHandoffs } from './node-handoffs.ts';
+import { PageSender } from './page-sender.ts';
+
+const RETRY_MS = 500;
+/** How often it is looked for people who have left. */
+const LEAVERS_MS = 100;
+/** A look at the nodes that is this late means that this process was stopped, so that it could not hear them. */
+const LATE_MS = 3 * BEAT_MS;
+
+export interface BrainDeps {
+  client: Database;
+  config: Config;
+  log(fields: object, text: string): void;
+}
+
+export class Brain {
+  readonly #deps: BrainDeps;
+  readonly #name = randomBytes(9).toString('base64url');
+  readonly #sender = new PageSender();
+  readonly #contents: Contents;
+  readonly #ending = new AbortController();
+  readonly #revision: () => string;
+  #connection: NatsConnection | null = null;
+  #isCutOff = false;
+  #timer: NodeJS.Timeout | null = null;
+  #leavers: NodeJS.Timeout | null = null;
+
+  constructor(deps: BrainDeps) {
+    this.#deps = deps;
+    this.#revision = relaysRevision(deps.client);
+    this.#contents = new Contents(this.#name, () => tokenSecrets(deps.client)[0] ?? '');
+  }
+
+  /** Makes what the worker gives claims to, and begins to listen to nodes. To be called once. */
+  open(deps: HandoffsDeps): NodeHandoffs {
+    const { client } = this.#deps;
+    const handoffs = new NodeHandoffs({
+      ...deps,
+      client,
+      brain: this.#name,
+      monotonic: () => performance.now(),
+      contents: this.#contents,
+      sender: this.#sender,
+      settings: () => `${this.#name} ${this.#revision()}`,
+    });
+    this.#run(handoffs).catch((error: unknown) => {
+      if (!this.#ending.signal.aborted) this.#deps.log({ err: String(error) }, 'sender nodes cannot be reached');
+    });
+    return handoffs;
+  }
+
+  /** Ends the connection. Nodes go on with what they have for as long as their lease lasts. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    for (const timer of [this.#timer, this.#leavers]) if (timer !== null) clearInterval(timer);
+    await this.#connection?.close();
+  }
+
+  async #run(handoffs: NodeHandoffs): Promise<void> {
+    const { config, log } = this.#deps;
+    const { signal } = this.#ending;
+    const connection = await connectNats(config, { name: 'brain', signal, log });
+    this.#connection = connection;
+    for (let said = ''; ; ) {
+      try {
+        await makeStreams(connection);
+        break;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (said !== String(error)) log({ err: String(error) }, 'the streams in NATS could not be made yet');
+        said = String(error);
+        await setTimeout(RETRY_MS, undefined, { signal });
+      }
+    }
+    this.#sender.use(connection);
+    this.#answer(connection, handoffs);
+    handoffs.forgiveSilence();
+    void this.#watch(connection, handoffs);
+    this.#lookAtNodes(connection, handoffs);
+    await this.#takeReports(connection, handoffs);
+  }
+
+  #answer(connection: NatsConnection, handoffs: NodeHandoffs): void {
+    const serve = (subject: string, answer: (message: Msg) => Uint8Array) =>
+      connection.subscribe(subject, {
+        callback: (error, message) => {
+          if (error !== null) return;
+          try {
+            message.respond(answer(message));
+          } catch (fault) {
+            this.#deps.log({ subject, err: String(fault) }, 'a question of a node could not be answered');
+          }
+        },
+      });
+    serve(BRAIN.beat, (message) => encoded(handoffs.beat(message.json<Beat>())));
+    serve(BRAIN.content, (message) => {
+      const { name, from } = message.json<{ name: string; from: number }>();
+      return this.#contents.part(name, from);
+    });
+    serve(BRAIN.settings, () => encoded(this.#settings()));
+  }
+
+  #settings(): NodeSettings {
+    const { client, config } = this.#deps;
+    return { relays: relaysInUse(client, config), connections: config.SMTP_CONNECTIONS };
+  }
+
+  /** While there was no connection, no node could be heard. */
+  async #watch(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') this.#isCutOff = true;
+      if (type !== 'reconnect') continue;
+      this.#isCutOff = false;
+      handoffs.forgiveSilence();
+    }
+  }
+
+  #lookAtNodes(connection: NatsConnection, handoffs: NodeHandoffs): void {
+    let lookedAt = performance.now();
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      if (now - lookedAt > LATE_MS || this.#isCutOff) handoffs.forgiveSilence();
+      lookedAt = now;
+      for (const { run } of handoffs.lost()) void this.#giveUp(connection, handoffs, run);
+    }, BEAT_MS);
+    this.#timer.unref();
+    const leavers = new Leavers(this.#deps.client);
+    this.#leavers = setInterval(() => this.#withdrawLeavers(leavers, handoffs), LEAVERS_MS);
+    this.#leavers.unref();
+  }
+
+  #withdrawLeavers(leavers: Leavers, handoffs: NodeHandoffs): void {
+    try {
+      handoffs.withdrawAddresses(leavers.look());
+    } catch (error) {
+      this.#deps.log({ err: String(error) }, 'those who left could not be read; it will be tried again');
+    }
+  }
+
+  /** Gives a node up once everything is taken that it had reported by now. If that cannot be found out yet, the next look tries again. */
+  async #giveUp(connection: NatsConnection, handoffs: NodeHandoffs, run: string): Promise<void> {
+    try {
+      const manager = await jetstreamManager(connection, { checkAPI: false });
+      const { created, state } = await manager.streams.info(STREAM.results);
+      const [of, taken = '0'] = handoffs.position.split('|');
+      const isAllTaken = state.messages === 0 || (of === created && Number(taken) >= state.last_seq);
+      if (isAllTaken) handoffs.giveUp(run);
+    } catch (error) {
+      this.#deps.log({ err: String(error) }, 'the reports of a node that has gone cannot be read yet');
+    }
+  }
+
+  /** Takes reports in their order, from the one after the last that is on disk, for as long as the connection lasts. */
+  async #takeReports(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        const manager = await jetstreamManager(connection, { checkAPI: false });
+        const { created } = await manager.streams.info(STREAM.results);
+        const [of, taken = '0'] = handoffs.position.split('|');
+        const consumer = await jetstream(connection).consumers.get(STREAM.results, {
+          deliver_policy: DeliverPolicy.StartSequence,
+          opt_start_seq: (of === created ? Number(taken) : 0) + 1,
+        });
+        const messages = await consumer.consume({ max_messages: 500 });
+        for await (const message of messages) {
+          const report = findReport(() => message.json<Report>());
+          if (report === null) this.#deps.log({ sequence: message.seq }, 'a report of a node cannot be read');
+          else handoffs.take(report, `${created}|${message.seq}`);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#deps.log({ err: String(error) }, 'the reports of nodes cannot be read now');
+      }
+      await setTimeout(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+/** A report, or null when it is none. */
+function findReport(read: () => Report): Report | null {
+  try {
+    const report = read();
+    return Array.isArray(report.ended) ? report : null;
+  } catch {
+    return null;
+  }
+}
+
+function encoded(value: object): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}

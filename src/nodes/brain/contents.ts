@@ -1,0 +1,49 @@
+/** The content of mailings that nodes ask for, under names that change with it. It is given over the connection and kept nowhere else. */
+
+import type { DkimKey } from '../../delivery/mime/dkim-keys.ts';
+import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
+import { CONTENT_PART, type NodeContent, PART } from '../protocol.ts';
+
+/** How many are kept. A node asks right after it got a page; for one that is gone, it gives the page back. */
+const MAX_KEPT = 100;
+
+export class Contents {
+  readonly #brain: string;
+  readonly #tokenSecret: () => string;
+  readonly #names = new WeakMap<ReadyMailing, { key: DkimKey | null; name: string }>();
+  readonly #kept = new Map<string, Buffer>();
+  #number = 0;
+
+  constructor(brain: string, tokenSecret: () => string) {
+    this.#brain = brain;
+    this.#tokenSecret = tokenSecret;
+  }
+
+  /** The name of a mailing's content as it is now. */
+  nameOf(ready: ReadyMailing): string {
+    const { key, source } = ready;
+    const known = this.#names.get(ready);
+    if (known !== undefined && known.key === key && this.#kept.has(known.name)) return known.name;
+    const name = `${this.#brain}.${++this.#number}`;
+    const content: NodeContent = {
+      source,
+      key: key && { domain: key.domain, selector: key.selector, privateKey: key.privateKey },
+      tokenSecret: this.#tokenSecret(),
+    };
+    this.#names.set(ready, { key, name });
+    this.#kept.set(name, Buffer.from(JSON.stringify(content)));
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MAX_KEPT) break;
+      this.#kept.delete(oldest);
+    }
+    return name;
+  }
+
+  /** The part of a content that begins at a byte, after a byte of `PART`. */
+  part(name: string, from: number): Uint8Array {
+    const whole = this.#kept.get(name);
+    if (whole === undefined || !Number.isSafeInteger(from) || from < 0) return Uint8Array.of(PART.unknown);
+    const part = whole.subarray(from, from + CONTENT_PART);
+    return Buffer.concat([Uint8Array.of(from + part.length < whole.length ? PART.more : PART.last), part]);
+  }
+}

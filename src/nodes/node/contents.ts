@@ -1,0 +1,67 @@
+/** The content of mailings that this node sends, asked for once and kept in memory. */
+import type { NatsConnection } from '@nats-io/transport-node';
+import { systemClock } from '../../clock.ts';
+import { createTokens } from '../../delivery/links/tokens.ts';
+import { dkimKey } from '../../delivery/mime/dkim-keys.ts';
+import { type ReadyMailing, readyMailing } from '../../delivery/queue/ready-mailing.ts';
+import { BRAIN, type NodeContent, PART } from '../protocol.ts';
+
+const MAX_KEPT = 50;
+const ASK_MS = 3000;
+const ATTEMPTS = 3;
+
+export class NodeContents {
+  readonly #connection: NatsConnection;
+  readonly #kept = new Map<string, Promise<ReadyMailing | null>>();
+
+  constructor(connection: NatsConnection) {
+    this.#connection = connection;
+  }
+
+  /** The mailing with this name, ready to render; null if the brain does not have it any more or does not answer. */
+  get(name: string): Promise<ReadyMailing | null> {
+    const kept = this.#kept.get(name);
+    if (kept !== undefined) return kept;
+    const asked = this.#ask(name).catch(() => null);
+    this.#kept.set(name, asked);
+    void asked.then((found) => {
+      if (found === null) this.#kept.delete(name);
+    });
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MAX_KEPT) break;
+      this.#kept.delete(oldest);
+    }
+    return asked;
+  }
+
+  async #ask(name: string): Promise<ReadyMailing | null> {
+    const parts: Uint8Array[] = [];
+    for (let from = 0; ; ) {
+      const answer = await this.#part(name, from);
+      const [what] = answer;
+      if (what === PART.unknown) return null;
+      const part = answer.subarray(1);
+      parts.push(part);
+      from += part.length;
+      if (what === PART.last) break;
+    }
+    const { source, key, tokenSecret }: NodeContent = JSON.parse(Buffer.concat(parts).toString());
+    const tokens = createTokens([tokenSecret], {
+      findEmail: () => undefined,
+      unsigned: { deliveries: 0, mailings: 0, addresses: 0 },
+    });
+    const signs = key && dkimKey(key.domain, key.selector, key.privateKey);
+    return readyMailing(source, { clock: systemClock, tokens, findKey: () => signs });
+  }
+
+  async #part(name: string, from: number): Promise<Uint8Array> {
+    const question = Buffer.from(JSON.stringify({ name, from }));
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return (await this.#connection.request(BRAIN.content, question, { timeout: ASK_MS })).data;
+      } catch (error) {
+        if (attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+}

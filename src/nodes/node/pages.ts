@@ -1,0 +1,188 @@
+/** The pages a node has, and which of their mails may begin: only under a lease, and nothing that the brain took back. */
+import type { Claim } from '../../delivery/queue/candidates.ts';
+import type { OpenMailing } from '../../delivery/queue/mailing-state.ts';
+import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
+import { CourierHandoffs } from '../../delivery/sending/courier-handoffs.ts';
+import type { Courier, Outcome } from '../../delivery/transport/courier.ts';
+import { type Ended, endedAs, type Page, type Withdrawal } from '../protocol.ts';
+
+/** So many numbers of pages are remembered, to take a page that is sent twice only once. */
+const MAX_REMEMBERED = 10_000;
+/** In place of a mailing: every one. */
+const ALL = 0;
+
+interface HeldPage {
+  id: number;
+  mailing: OpenMailing;
+  ready: ReadyMailing | null;
+  /** Those whose hand-off was not started. */
+  waiting: Claim[];
+  /** Those that were not reported. */
+  open: Set<number>;
+  isWithdrawn: boolean;
+}
+
+export interface NodePagesDeps {
+  courier: Courier;
+  findContent(name: string): Promise<ReadyMailing | null>;
+  /** Whether mails may begin now. */
+  mayBegin(): boolean;
+  /** Takes what became of a recipient. */
+  onEnded(page: number, ended: Ended, outcome: Outcome | 'withdrawn'): void;
+  log(fields: object, text: string): void;
+}
+
+export class HeldPages {
+  readonly #deps: NodePagesDeps;
+  readonly #handoffs: CourierHandoffs;
+  readonly #pages = new Map<number, HeldPage>();
+  readonly #pageOf = new WeakMap<Claim, HeldPage>();
+  readonly #seen = new Set<number>();
+  /** The newest page that may not begin, by mailing. */
+  readonly #withdrawn = new Map<number, number>();
+  /** The newest page on which they may not get their mail, by delivery. */
+  readonly #gone = new Map<number, number>();
+  #isPumping = false;
+
+  constructor(deps: NodePagesDeps) {
+    this.#deps = deps;
+    this.#handoffs = new CourierHandoffs({
+      courier: deps.courier,
+      mayLeave: (claim) => deps.mayBegin() && this.#mayLeave(claim),
+      onOutcome: (_mailing, claim, outcome) => this.#end(claim, outcome),
+      log: deps.log,
+    });
+  }
+
+  /** The recipients that are not reported, by page. */
+  get open(): [page: number, number[]][] {
+    return [...this.#pages].map(([id, { open }]) => [id, [...open]]);
+  }
+
+  /** Takes a page, unless it had it before. */
+  take(page: Page): void {
+    if (this.#seen.has(page.id)) return;
+    this.#seen.add(page.id);
+    for (const oldest of this.#seen) {
+      if (this.#seen.size <= MAX_REMEMBERED) break;
+      this.#seen.delete(oldest);
+    }
+    const { id, fields, rows } = page;
+    const mailing: OpenMailing = { ...page.mailing, is_due: 1 };
+    const held: HeldPage = {
+      id,
+      mailing,
+      ready: null,
+      waiting: [],
+      open: new Set(),
+      isWithdrawn: this.#isWithdrawn(page),
+    };
+    for (const [delivery, address_id, normalized_email, ...values] of rows) {
+      const person = Object.fromEntries(fields.map((field, at) => [field, values[at] ?? null]));
+      const claim: Claim = {
+        ...person,
+        id: delivery,
+        mailing_id: mailing.id,
+        address_id,
+        attempt: 0,
+        first_tried_at: 0,
+        normalized_email,
+        contact_id: null,
+      };
+      held.waiting.push(claim);
+      held.open.add(delivery);
+      this.#pageOf.set(claim, held);
+    }
+    this.#pages.set(id, held);
+    void this.#deps.findContent(page.content).then((ready) => {
+      held.ready = ready;
+      if (ready === null || held.isWithdrawn) this.#withdrawPage(held);
+      else this.pump();
+    });
+  }
+
+  /** Begins nothing more of what is named. What was not begun is reported at once. */
+  withdraw(withdrawals: readonly Withdrawal[]): void {
+    for (const { mailing, upTo, page: id, deliveries } of withdrawals) {
+      const names = deliveries ?? [];
+      for (const delivery of names) remember(this.#gone, delivery, upTo);
+      if (id === undefined && deliveries === undefined) remember(this.#withdrawn, mailing ?? ALL, upTo);
+      for (const page of [...this.#pages.values()]) {
+        if (page.id > upTo || (id !== undefined && page.id !== id)) continue;
+        if (mailing !== undefined && page.mailing.id !== mailing) continue;
+        if (deliveries === undefined) this.#withdrawPage(page);
+        else this.#endWaiting(page, (claim) => names.includes(claim.id));
+      }
+    }
+  }
+
+  /** Begins nothing more of any page it has. */
+  withdrawAll(): void {
+    for (const page of [...this.#pages.values()]) this.#withdrawPage(page);
+  }
+
+  /** Starts as many hand-offs as the courier takes now, once in a turn of the event loop. */
+  pump(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    setImmediate(() => {
+      this.#isPumping = false;
+      if (this.#deps.mayBegin()) this.#startAll();
+    });
+  }
+
+  close(graceMs: number): Promise<void> {
+    return this.#handoffs.close(graceMs);
+  }
+
+  #startAll(): void {
+    const rooms = new Map<number | null, number>();
+    for (const { mailing, ready, waiting } of this.#pages.values()) {
+      if (ready === null || waiting.length === 0) continue;
+      const room = rooms.get(mailing.relay_id) ?? this.#handoffs.room(mailing.relay_id);
+      const claims = waiting.splice(0, Math.max(0, room));
+      rooms.set(mailing.relay_id, room - claims.length);
+      for (const claim of claims) this.#handoffs.startOne(mailing, ready, claim);
+    }
+  }
+
+  #isWithdrawn({ id, mailing }: Page): boolean {
+    return id <= Math.max(this.#withdrawn.get(mailing.id) ?? 0, this.#withdrawn.get(ALL) ?? 0);
+  }
+
+  #mayLeave(claim: Claim): boolean {
+    const page = this.#pageOf.get(claim);
+    return page !== undefined && !page.isWithdrawn && page.id > (this.#gone.get(claim.id) ?? 0);
+  }
+
+  #withdrawPage(page: HeldPage): void {
+    page.isWithdrawn = true;
+    this.#endWaiting(page, () => true);
+  }
+
+  #endWaiting(page: HeldPage, isMeant: (claim: Claim) => boolean): void {
+    const ending = page.waiting.filter(isMeant);
+    page.waiting = page.waiting.filter((claim) => !isMeant(claim));
+    for (const claim of ending) this.#end(claim, 'withdrawn');
+  }
+
+  #end(claim: Claim, outcome: Outcome | 'withdrawn'): void {
+    const page = this.#pageOf.get(claim);
+    if (page === undefined) return;
+    page.open.delete(claim.id);
+    if (page.open.size === 0) this.#pages.delete(page.id);
+    this.#deps.onEnded(page.id, endedAs(claim.id, outcome), outcome);
+    this.pump();
+  }
+}
+
+/** Keeps the largest number for a key, of the newest keys. */
+function remember(numbers: Map<number, number>, key: number, number: number): void {
+  const largest = Math.max(number, numbers.get(key) ?? 0);
+  numbers.delete(key);
+  numbers.set(key, largest);
+  for (const oldest of numbers.keys()) {
+    if (numbers.size <= MAX_REMEMBERED) break;
+    numbers.delete(oldest);
+  }
+}

@@ -1,0 +1,63 @@
+/** The courier of a node: to its own relays, or to those the brain names, which may change while it runs. */
+import type { Config } from '../../config.ts';
+import type { Courier, Handoff, Outcome } from '../../delivery/transport/courier.ts';
+import { heloName } from '../../delivery/transport/smtp/helo.ts';
+import { SmtpPool } from '../../delivery/transport/smtp/pool.ts';
+import { parseRelays, type Relay } from '../../delivery/transport/smtp/relay-urls.ts';
+import type { NodeSettings } from '../protocol.ts';
+
+export class NodeRelays implements Courier {
+  readonly #config: Config;
+  readonly #log: (fields: object, text: string) => void;
+  readonly #ending = new Set<Promise<void>>();
+  #pool: SmtpPool | null = null;
+  #helo = '';
+
+  constructor(config: Config, log: (fields: object, text: string) => void) {
+    this.#config = config;
+    this.#log = log;
+    if (config.SMTP_URL !== '') this.#pool = this.#open(parseRelays(config.SMTP_URL), config.SMTP_CONNECTIONS);
+    void heloName(config.SMTP_HELO, '').then((name) => {
+      this.#helo = name;
+    });
+  }
+
+  /** Whether the brain names the relays. */
+  get areGiven(): boolean {
+    return this.#config.SMTP_URL === '';
+  }
+
+  /** Whether there is a relay. */
+  get isOpen(): boolean {
+    return this.#pool !== null;
+  }
+
+  /** Takes over the relays that the brain names. Mails in progress end where they are. */
+  replace({ relays, connections }: NodeSettings): void {
+    const before = this.#pool;
+    this.#pool = relays.length === 0 ? null : this.#open(relays, connections);
+    if (before === null) return;
+    const ending = before.close(this.#config.SHUTDOWN_SECONDS * 1000).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  room(relayId: number | null): number {
+    return this.#pool?.room(relayId) ?? 0;
+  }
+
+  send(handoff: Handoff): Promise<Outcome | 'withdrawn'> {
+    return this.#pool?.send(handoff) ?? Promise.resolve('withdrawn');
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await Promise.all([this.#pool?.close(graceMs), ...this.#ending]);
+  }
+
+  #open(relays: readonly Relay[], connections: number): SmtpPool {
+    return new SmtpPool(relays, {
+      connections,
+      name: () => this.#helo,
+      onRelayFailure: (relay, { stage, reply }) => this.#log({ relay, stage, reply }, 'the relay could not be used'),
+    });
+  }
+}

@@ -1,0 +1,154 @@
+/** What the brain and its sender nodes tell each other: JSON with a protocol number, so that releases beside each other work together. */
+import type { OpenMailing } from '../delivery/queue/mailing-state.ts';
+import type { MailingSource } from '../delivery/queue/ready-mailing.ts';
+import type { Outcome } from '../delivery/transport/courier.ts';
+import type { Relay } from '../delivery/transport/smtp/relay-urls.ts';
+
+/** Raised by a change that the release before cannot read. */
+export const PROTOCOL = 1;
+
+/** Without a renewal that was asked for within this time, a node begins no mail. Measured by the node, from before it asked. */
+export const NODE_LEASE_MS = 7000;
+/** A node that the brain has not heard for this long has lost its pages. Longer than the above, so that nothing of them begins any more. */
+export const LOST_AFTER_MS = 12_000;
+/** How often a node renews its lease. */
+export const BEAT_MS = 1000;
+
+/** Subjects on which the brain answers nodes. */
+export const BRAIN = {
+  beat: 'sendlark.brain.beat',
+  content: 'sendlark.brain.content',
+  settings: 'sendlark.brain.settings',
+} as const;
+
+/** The subject on which a run of a node takes pages and stops. */
+export function commandSubject(run: string): string {
+  return `sendlark.node.${run}`;
+}
+
+/** What a node may no longer begin: of the pages up to a number all, or what is named. */
+export interface Withdrawal {
+  number: number;
+  upTo: number;
+  mailing?: number;
+  page?: number;
+  deliveries?: number[];
+}
+
+/** A node's sign of life. */
+export interface Beat {
+  protocol: number;
+  version: string;
+  /** A run of a node has a random name, so that a node that is started again is another. */
+  run: string;
+  name: string;
+  /** The run of the brain whose pages the node takes; empty at first. */
+  brain: string;
+  /** How many recipients it takes at a time; 0: none now. */
+  capacity: number;
+  /** Mails a second that its relays took lately. */
+  rate: number;
+  /** Why its relays take no mail from it; empty when they do. */
+  refusal: string;
+  /** The withdrawals it has carried out since the beat before. */
+  withdrawn: number[];
+}
+
+export interface BeatReply {
+  protocol: number;
+  brain: string;
+  /** Whether the lease is renewed. */
+  isRenewed: boolean;
+  /** The node was silent for too long: what it has is with others. It must go on as a new run. */
+  isLost: boolean;
+  withdraw: Withdrawal[];
+  /** Changes with the settings that nodes take from the brain. */
+  settings: string;
+}
+
+/** A recipient on a page: delivery, address, normalized e-mail, and the values of the page's fields. */
+export type PageRow = [id: number, addressId: number, email: string, ...values: (string | null)[]];
+
+/** Some recipients of a mailing for one node. */
+export interface Page {
+  id: number;
+  mailing: Pick<OpenMailing, 'id' | 'user_id' | 'unsubscribe_group_id' | 'owner_kind' | 'relay_id'>;
+  /** The name of the content, by which a node asks for it once. */
+  content: string;
+  fields: string[];
+  rows: PageRow[];
+}
+
+/** What the brain tells a node; the node answers once it is in effect. */
+export interface Command {
+  brain: string;
+  page?: Page;
+  withdraw?: Withdrawal[];
+}
+
+export interface CommandReply {
+  isTaken: boolean;
+}
+
+/** The content of a mailing, with the key that signs its mails. */
+export interface NodeContent {
+  source: MailingSource;
+  key: { domain: string; selector: string; privateKey: string } | null;
+  /** What the links of its recipients are signed with. */
+  tokenSecret: string;
+}
+
+/** What nodes take from the brain, unless they have their own. */
+export interface NodeSettings {
+  relays: Relay[];
+  connections: number;
+}
+
+/** What became of a recipient: the delivery alone was withdrawn. */
+export type Ended = [
+  id: number,
+  kind?: Outcome['kind'],
+  stage?: Outcome['stage'],
+  code?: number,
+  enhanced?: string | null,
+  reply?: string,
+];
+
+/** What a node reports on the stream of results. */
+export interface Report {
+  protocol: number;
+  run: string;
+  brain: string;
+  ended: [page: number, Ended[]][];
+  /** The recipients it still has, by page: after the brain was started again. */
+  has?: [page: number, number[]][];
+  /** It ends, and has nothing any more. */
+  isLast?: boolean;
+}
+
+/** An outcome as it is reported. */
+export function endedAs(id: number, outcome: Outcome | 'withdrawn'): Ended {
+  if (outcome === 'withdrawn') return [id];
+  return [id, outcome.kind, outcome.stage, outcome.code, outcome.enhanced, outcome.reply];
+}
+
+const KINDS: readonly string[] = ['accepted', 'deferred', 'refused', 'held'] satisfies Outcome['kind'][];
+const STAGES: readonly string[] = [
+  'connect',
+  'tls',
+  'auth',
+  'mail',
+  'rcpt',
+  'data',
+  'body',
+] satisfies Outcome['stage'][];
+
+/** The outcome that was reported; withdrawn when it is none that this release knows. */
+export function outcomeOf([, kind, stage, code = 0, enhanced = null, reply = '']: Ended): Outcome | 'withdrawn' {
+  if (kind === undefined || stage === undefined || !KINDS.includes(kind) || !STAGES.includes(stage)) return 'withdrawn';
+  return { kind, stage, code, enhanced, reply: String(reply) };
+}
+
+/** The parts in which content is sent, each after a byte that says what follows. */
+export const CONTENT_PART = 512 * 1024;
+export const PART = { last: 0, more: 1, unknown: 2 } as const;
