@@ -112,6 +112,8 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   await hands.type(field('Postal address'), '1 Harbour St');
   await hands.pick(field('Country'), 'Germany');
   await hands.press(button('Add'));
+  // The mail may be there before the page that follows.
+  await page.waitForURL(({ pathname }) => pathname === '/settings/senders');
   const confirmation = await received(page, sink, 'olive@shop.example', 'Confirm olive@shop.example');
   await page.goto(
     new URL(/(?<=https:\/\/mail\.shop\.example)\/verify\/\S+/.exec(confirmation)?.[0] ?? '', welcome).href,
