@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { connect } from '../../src/database/open.ts';
-import { readPage, recordObject } from '../../src/database/record-json.ts';
+import { pageReader, recordObject } from '../../src/database/record-json.ts';
 import { contacts } from '../../src/database/schema/index.ts';
 import { inFolder, KEYS, machine, madeDatabase, ranApart, row, served, type Taken, taken, takenBy } from './measure.ts';
 
@@ -33,9 +33,10 @@ async function pages(): Promise<Taken> {
   const schema = Type.Object(Object.fromEntries(COLUMNS.map((name) => [name, Type.Any()])));
   const where = sql`user_id = 1 AND deleted_at IS NULL`;
   const source = { record: recordObject(schema, contacts), from: sql`${contacts}`, where, id: contacts.id };
+  const readPage = pageReader(db, source);
   return taken(count, () => {
     let after = 0;
-    for (let sent = 0; sent < count; sent += PAGE) after = readPage(db, source, after, PAGE).last;
+    for (let sent = 0; sent < count; sent += PAGE) after = readPage(after, PAGE).last;
   });
 }
 

@@ -41,19 +41,28 @@ export interface ListSource {
 /** A page ends with the row whose large columns take the sum past this many bytes. */
 const PAGE_BYTES = 1024 * 1024;
 
-/** Up to `limit` records after an id, ascending. SQLite serialises them, so that no JavaScript object per row is needed. */
-export function readPage(db: Db, source: ListSource, afterId: number, limit: number): Page {
+/**
+ * Gives a function that reads up to `limit` records after an id, ascending. SQLite serialises them, so that no JavaScript object per row
+ * is needed. The statement is prepared once for all pages: for long records that takes a tenth of the time of a page.
+ */
+export function pageReader(db: Db, source: ListSource): (afterId: number, limit: number) => Page {
   const { record, from, where, id } = source;
-  const rows = rowsWithin(db, source, afterId, limit);
-  const row = db.get<{ json: Buffer | null; count: number; last: number | null }>(sql`
+  const query = new SQLiteSyncDialect().sqlToQuery(sql`
     SELECT CAST(group_concat(record, ',') AS BLOB) AS json, count(*) AS count, max(id) AS last
     FROM (SELECT ${id} AS id, ${record} AS record FROM ${from}
-          WHERE ${id} > ${afterId} AND ${where} ORDER BY ${id} LIMIT ${rows})`);
-  return {
-    json: row.json ?? Buffer.alloc(0),
-    count: row.count,
-    last: row.last ?? afterId,
-    mayHaveMore: row.count === rows,
+          WHERE ${id} > ${sql.placeholder('after')} AND ${where} ORDER BY ${id} LIMIT ${sql.placeholder('rows')})`);
+  const statement = db.$client.prepare<unknown[], { json: Buffer | null; count: number; last: number | null }>(
+    query.sql,
+  );
+  return (after, limit) => {
+    const rows = rowsWithin(db, source, after, limit);
+    const row = statement.get(...fillPlaceholders(query.params, { after, rows }));
+    return {
+      json: row?.json ?? Buffer.alloc(0),
+      count: row?.count ?? 0,
+      last: row?.last ?? after,
+      mayHaveMore: row?.count === rows,
+    };
   };
 }
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { Db } from '../database/open.ts';
-import { type ListSource, type Page, readNewest, readPage } from '../database/record-json.ts';
+import { type ListSource, type Page, pageReader, readNewest } from '../database/record-json.ts';
 import { chooseEncoding, encodeStream } from './content-encoding.ts';
 
 const PAGE_ROWS = 1000;
@@ -42,7 +42,8 @@ export function sendList(
   }
   const maxRows = query.limit ?? Number.POSITIVE_INFINITY;
   const head = Buffer.from(`{"status":"success","message":{"${name}":[`);
-  const first = readPage(db, source, query.after_id ?? 0, Math.min(PAGE_ROWS, maxRows));
+  const readPage = pageReader(db, source);
+  const first = readPage(query.after_id ?? 0, Math.min(PAGE_ROWS, maxRows));
   const isWhole = !first.mayHaveMore || first.count === maxRows;
   const coding = chooseEncoding(reply.request.headers['accept-encoding']);
   reply.headers({ 'content-type': 'application/json; charset=utf-8', vary: 'Accept-Encoding' });
@@ -51,21 +52,23 @@ export function sendList(
   }
   if (coding !== 'identity') reply.header('content-encoding', coding);
   return reply.send(
-    encodeStream(
-      Readable.from(pages(db, source, head, first, maxRows), { objectMode: false, highWaterMark: 1 }),
-      coding,
-    ),
+    encodeStream(Readable.from(pages(readPage, head, first, maxRows), { objectMode: false, highWaterMark: 1 }), coding),
   );
 }
 
-async function* pages(db: Db, source: ListSource, head: Buffer, first: Page, maxRows: number): AsyncGenerator<Buffer> {
+async function* pages(
+  readPage: ReturnType<typeof pageReader>,
+  head: Buffer,
+  first: Page,
+  maxRows: number,
+): AsyncGenerator<Buffer> {
   yield head;
   yield first.json;
   let sent = first.count;
   let page = first;
   while (page.mayHaveMore && sent < maxRows) {
     await setImmediate();
-    page = readPage(db, source, page.last, Math.min(PAGE_ROWS, maxRows - sent));
+    page = readPage(page.last, Math.min(PAGE_ROWS, maxRows - sent));
     sent += page.count;
     if (page.count > 0) {
       yield COMMA;
