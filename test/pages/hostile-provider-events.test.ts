@@ -1,8 +1,10 @@
 /** Requests to the addresses for mail providers that nobody should send: other accounts' mail, malformed and hostile bodies, floods. */
 import fc from 'fast-check';
 import t from 'tap';
+import { LAST_ACCEPTED_BEFORE } from '../../src/delivery/feedback/providers/find-recipient.ts';
 import { startApp } from '../support/app.ts';
 import { intakesOf, makeIntake, PEOPLE, post, sentToSix, suppressed } from '../support/provider-events.ts';
+import { planned, wholeReads } from '../support/query-plans.ts';
 
 t.test(
   'a token is for one provider and one account; a deleted address and an unknown one are answered alike',
@@ -116,6 +118,30 @@ t.test('a large batch is carried out whole, and what is remembered of it stays b
     await post(app, path, { body: JSON.stringify({ event: 'spam', email: 'x', ts: time }) });
   t.equal(rows(), 25, 'after three days it is forgotten');
   t.equal(app.db.prepare('SELECT remembered FROM provider_intakes').pluck().get(), 25);
+});
+
+t.test('events are carried out without reading a table that grows from end to end', async (t) => {
+  const { app } = await sentToSix(t);
+  const path = await makeIntake(t, app.one, 'brevo');
+  const events = ['hard_bounce', 'blocked', 'spam', 'unsubscribed'].map((event, at) => ({
+    event,
+    email: PEOPLE[at]?.email,
+  }));
+  const plans = await planned(async () => {
+    t.equal((await post(app, path, { body: JSON.stringify(events) })).status, 200);
+  });
+  t.ok(plans.length > 10, `${plans.length} statements`);
+  t.strictSame(plans.flatMap(wholeReads), []);
+  const plan = app.db
+    .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${LAST_ACCEPTED_BEFORE}`)
+    .all({ address: 1, account: 1, from: 0, until: 0 });
+  t.match(
+    plan.map(({ detail }) => detail),
+    [
+      'SEARCH m USING COVERING INDEX mailings_user (user_id=?)',
+      /^SEARCH d USING INDEX deliveries_person \(mailing_id=\? AND address_id=\?\)/,
+    ],
+  );
 });
 
 t.test('whatever the body says, the answer is 200 or 400 and nobody is suppressed who was not named', async (t) => {

@@ -161,7 +161,7 @@ export const installation: Translation<typeof english> = {
   'health.address.look': 'Jetzt von außen nachsehen',
   'bounces.title': 'Zurückgekommene Mails',
   'bounces.unset':
-    'Was nicht zugestellt werden kann, kommt an die Adresse des Absenders zurück. Sendlark sieht es nicht, außer ein Anbieter meldet es mit POST /api/bounces.',
+    'Was nicht zugestellt werden kann, kommt an die Adresse des Absenders zurück. Sendlark sieht es nicht, außer Ihr Mailanbieter meldet es: siehe Rückläufer in den Einstellungen.',
   'bounces.why':
     'Adressen, die es nicht mehr gibt, sollten keine Mails mehr bekommen: Empfänger beurteilen Absender danach.',
   'bounces.elsewhere': 'Zurückgekommene Mails gehen an {domain}, aber Sendlark nimmt sie nicht selbst an.',

@@ -151,7 +151,7 @@ export const installation = {
   'health.address.look': 'Look from outside now',
   'bounces.title': 'Returned mail',
   'bounces.unset':
-    'Mail that cannot be delivered comes back to the address of its sender. Sendlark does not see it, unless a provider reports it with POST /api/bounces.',
+    'Mail that cannot be delivered comes back to the address of its sender. Sendlark does not see it, unless your mail provider reports it: see Returned mail in the settings.',
   'bounces.why': 'Addresses that do not exist any more should get no more mail: receivers judge senders by it.',
   'bounces.elsewhere': 'Returned mail goes to {domain}, but Sendlark does not take it in itself.',
   'bounces.taken': 'Returned mail goes to {domain} and is taken in at {listens}.',

@@ -1,6 +1,6 @@
 /** Fetches certificates and confirms subscriptions at Amazon SNS: the only address that events from providers lead to. */
 import { Agent, get } from 'node:https';
-import { unavailable } from '../../../failure.ts';
+import { Failure } from '../../../failure.ts';
 import type { Download } from './sns.ts';
 
 const TIMEOUT_MS = 8000;
@@ -12,16 +12,20 @@ const MOST_AT_ONCE = 4;
 export function amazonDownload(agent: Agent = new Agent()): Download {
   let underWay = 0;
   return async (url) => {
-    if (underWay >= MOST_AT_ONCE) throw unavailable();
+    if (underWay >= MOST_AT_ONCE) throw unreachable();
     underWay++;
     try {
       return await download(url, agent);
     } catch {
-      throw unavailable();
+      throw unreachable();
     } finally {
       underWay--;
     }
   };
+}
+
+function unreachable(): Failure {
+  return new Failure(503, 'Amazon SNS cannot be reached at the moment');
 }
 
 function download(url: URL, agent: Agent): Promise<string> {

@@ -55,7 +55,7 @@ export function IntakeCard({ intake, now }: { intake: Intake; now: Date }) {
         <p class="quiet-text">{language.say('providers.secret')}</p>
         <details open={intakeState(intake) !== 'works'}>
           <summary>{language.say('providers.steps', { name })}</summary>
-          <ol>
+          <ol class="provider-steps">
             {STEPS[provider].map((step) => (
               <li key={step}>{language.say(step)}</li>
             ))}

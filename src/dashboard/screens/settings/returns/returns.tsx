@@ -57,7 +57,7 @@ export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promi
 function Intakes({ intakes, now }: { intakes: readonly Intake[]; now: Date }) {
   const language = useLanguage();
   return (
-    <section>
+    <section class="providers">
       <h2>{language.say('providers.title')}</h2>
       <p class="quiet-text">{language.say('providers.text')}</p>
       {intakes.map((intake) => (

@@ -1,0 +1,40 @@
+/** The page on returned mail: making an address for a provider, seeing whether it works, deleting it. */
+import t from 'tap';
+import { startApp } from '../support/app.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
+import { MAILGUN_KEY, mailgun, post } from '../support/provider-events.ts';
+
+t.test(
+  'an owner makes an address, sees the first event turn it green and a refused request, and deletes it',
+  async (t) => {
+    const app = await startApp(t);
+    const headers = { cookie: cookieOf(app, addPerson(app)), 'sec-fetch-site': 'same-origin' };
+    const open = async () => (await app.page('GET', '/settings/returns', { headers })).text;
+    const make = (form: Record<string, string>) => app.page('POST', '/settings/returns', { headers, form });
+
+    const unreadable = await make({ provider: 'sendgrid', secret: 'not a key' });
+    t.equal(unreadable.status, 422);
+    t.match(unreadable.text, /This is not a verification key/);
+    t.notMatch(unreadable.text, /not a key"/, 'what was typed as the key is not shown again');
+    t.equal((await make({ provider: 'mailgun', secret: MAILGUN_KEY })).status, 303);
+    const waiting = await open();
+    t.match(waiting, /Waits for the first event/);
+    t.notMatch(waiting, new RegExp(MAILGUN_KEY));
+    const [, path = ''] = /http:\/\/mail\.example\.com(\/hooks\/in\/mailgun\/[\w.-]+)/.exec(waiting) ?? [];
+    t.equal((await post(app, path, mailgun(app, { event: 'delivered' }))).status, 200);
+    t.match(await open(), /class="badge good">Works/);
+    app.clock.advance(60_000);
+    t.equal((await post(app, path, mailgun(app, {}, { key: 'another key' }))).status, 403);
+    t.match(await open(), /Last request refused/);
+    t.equal((await app.page('POST', '/settings/returns/1/delete', { headers })).status, 303);
+    t.notMatch(await open(), /Mailgun<\/h2>/);
+    t.equal((await post(app, path, mailgun(app, { event: 'delivered' }))).status, 404);
+  },
+);
+
+t.test('an editor does not see the page', async (t) => {
+  const app = await startApp(t);
+  const headers = { cookie: cookieOf(app, addPerson(app, 'editor')), 'sec-fetch-site': 'same-origin' };
+  t.equal((await app.page('GET', '/settings/returns', { headers })).status, 403);
+  t.equal((await app.page('POST', '/settings/returns', { headers, form: { provider: 'ses' } })).status, 403);
+});
