@@ -45,8 +45,8 @@ const WAITING_THERE = `enrolments e INDEXED BY enrolments_place
 const SLICE_ROWS = 200;
 const MAX_SLICE_ROWS = 1500;
 const SLICE_MS = 6;
-/** How long a try waits while another connection writes. */
-const LOCK_WAIT_MS = 10_000;
+/** How long a try waits while another connection writes, before the request is answered 503. */
+const LOCK_WAIT_MS = 1500;
 
 /** What a change gives, and whose places it moves; null: nobody's. */
 export interface Given<Result> {

@@ -3,9 +3,10 @@
  * stores what is to be done, and the background moves them in short transactions before it enqueues another mail of the automation.
  */
 import { setTimeout } from 'node:timers/promises';
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
 import { prepared } from '../database/prepared.ts';
+import { withWriteSetAside } from '../database/write-turns.ts';
 import { type AddressRange, type Moves, moveEnrolments } from '../delivery/queue/enrolment-state.ts';
 
 /** So many people are moved at once, a few milliseconds. */
@@ -114,9 +115,17 @@ function endMoves(client: Database, automationId: number): void {
     prepared<[number]>(client, text).run(automationId);
 }
 
-/** Waits until the people of an automation are where they belong, and moves them itself while nobody else does. */
+/**
+ * Waits until the people of an automation are where they belong, and moves them itself while nobody else does. It is for requests that
+ * have announced a write.
+ */
 export async function untilMoved(client: Database, automationId: number): Promise<void> {
   const note = prepared<[number], Noted>(client, NOTE);
+  if (note.get(automationId) === undefined) return;
+  await withWriteSetAside(() => waitOrMove(client, automationId, note));
+}
+
+async function waitOrMove(client: Database, automationId: number, note: Statement<[number], Noted>): Promise<void> {
   let seen = -1;
   for (let idle = 0; ; idle += POLL_MS) {
     const noted = note.get(automationId);

@@ -35,6 +35,16 @@ export function endWrite(): void {
   Atomics.sub(counts, ANNOUNCED, 1);
 }
 
+/** Waits for work of other threads, which meanwhile do not leave the lock to the write that the caller has announced. */
+export async function withWriteSetAside(wait: () => Promise<void>): Promise<void> {
+  endWrite();
+  try {
+    await wait();
+  } finally {
+    announceWrite();
+  }
+}
+
 /** Runs a synchronous write with its announcement. */
 export function withAnnouncedWrite<T>(write: () => T): T {
   announceWrite();
