@@ -14,6 +14,7 @@ const OWNERS = [
   { table: 'mailings', variable: 'mailings', column: 'state', owner: 'delivery/queue/mailing-state.ts' },
   { table: 'single_sends', variable: 'singleSends', column: 'status', owner: 'single-sends/status.ts' },
   { table: 'automations', variable: 'automations', column: 'status', owner: 'automations/status.ts' },
+  { table: 'contact_imports', variable: 'contactImports', column: 'state', owner: 'audience/import/' },
   { table: 'suppressions', variable: 'suppressions', column: 'kind', owner: 'audience/suppressions.ts' },
   {
     table: 'unsubscribers',

@@ -8,7 +8,9 @@ import { listCustomFields, RESERVED_FIELDS } from '../audience/contacts/contact-
 import { hasContactType } from '../audience/contacts/contacts.ts';
 import { exportContacts } from '../audience/contacts/export.ts';
 import { csvWriter } from '../audience/import/csv-write.ts';
+import { isUndoable } from '../audience/import/undo.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
+import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';
 import { readRecord, recordObject, totalBytes } from '../database/record-json.ts';
 import { contactImports } from '../database/schema/index.ts';
@@ -18,13 +20,16 @@ import { messages } from '../field-errors.ts';
 import { chooseEncoding, encodeStream } from '../http/content-encoding.ts';
 import { sendList, sendRecord } from '../http/list-response.ts';
 import {
+  choice,
   csvFile,
   done,
   eitherOrderQuery,
   identifier,
   integer,
   isoTimestampSchema,
+  nullable,
   successWith,
+  zeroOrOne,
 } from '../http/requests/schemas.ts';
 import { SENTENCES } from '../sentences.ts';
 import { readCsvUpload } from './csv-upload.ts';
@@ -41,6 +46,12 @@ const ContactImport = Type.Object({
   failed: integer(),
   notes: Type.Array(Type.String()),
   errors: Type.Array(Type.Object({ line: integer(), field: Type.String(), text: Type.String() })),
+  state: choice('writing', 'done', 'undoing', 'undone'),
+  undo_until: nullable(isoTimestampSchema()),
+  is_undoable: zeroOrOne(),
+  removed: integer(),
+  restored: integer(),
+  kept: integer(),
   created_at: isoTimestampSchema(),
 });
 
@@ -64,7 +75,10 @@ const SAMPLE: Record<string, string> = {
 };
 const SAMPLE_VALUES: Record<string, string> = { text: 'text', number: '42', 'datetime-local': '2026-01-31T09:30' };
 
-export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, importContacts }) => {
+export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (
+  app,
+  { db, clock, config, importContacts },
+) => {
   app.get(
     '/contacts/csv-sample/download',
     { schema: { tags, summary: 'Download a sample of the CSV to upload', response: csvFile } },
@@ -150,10 +164,12 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     },
   );
 
-  const record = recordObject(ContactImport, contactImports, {
-    notes: sql`json(${contactImports.notes})`,
-    errors: sql`json(${contactImports.errors})`,
-  });
+  const record = () =>
+    recordObject(ContactImport, contactImports, {
+      notes: sql`json(${contactImports.notes})`,
+      errors: sql`json(${contactImports.errors})`,
+      is_undoable: sql.raw(isUndoable(`'${isoTimestamp(clock.now())}'`)),
+    });
   const from = sql`${contactImports}`;
 
   app.get(
@@ -168,7 +184,13 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
     },
     (request, reply) => {
       const bytes = totalBytes(contactImports.notes, contactImports.errors);
-      const source = { record, from, where: ownedBy(contactImports, request.accountId), id: contactImports.id, bytes };
+      const source = {
+        record: record(),
+        from,
+        where: ownedBy(contactImports, request.accountId),
+        id: contactImports.id,
+        bytes,
+      };
       sendList(reply, db, 'imports', source, request.query);
     },
   );
@@ -184,7 +206,7 @@ export const contactFileRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       },
     },
     (request, reply) => {
-      const json = readRecord(db, record, from, ownedRecord(contactImports, request.query.id, request.accountId));
+      const json = readRecord(db, record(), from, ownedRecord(contactImports, request.query.id, request.accountId));
       if (json === undefined) throw notFound();
       sendRecord(reply, 'import', json);
     },

@@ -16,6 +16,7 @@ import { brandRoutes } from './brand.ts';
 import { contactTypeRoutes } from './contact-types.ts';
 import { contactRoutes } from './contacts.ts';
 import { contactFileRoutes } from './contacts-files.ts';
+import { contactImportUndoRoutes } from './contacts-import-undo.ts';
 import { contactJobRoutes } from './contacts-jobs.ts';
 import { contactMappedImportRoutes } from './contacts-mapped-imports.ts';
 import { contactPersonRoutes } from './contacts-person.ts';
@@ -87,6 +88,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(contactMappedImportRoutes, deps);
   await app.register(contactSearchRoutes, deps);
   await app.register(contactPersonRoutes, deps);
+  await app.register(contactImportUndoRoutes, deps);
   await app.register(contactJobRoutes, deps);
   await app.register(fieldRoutes, deps);
   await app.register(versionRoutes, deps);

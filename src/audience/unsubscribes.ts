@@ -23,7 +23,10 @@ export interface Unsubscription {
   created_at: string;
 }
 
-/** Adds addresses to a list in one transaction. An address that is already on it stays as it is. */
+/**
+ * Adds addresses to a list in one transaction. An address that is already on it stays as it is; when it is its person who asks again,
+ * `updated_at` tells, so that undoing an import that had put them there leaves them there.
+ */
 export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly Address[]): void {
   const { accountId, groupId, source, mailingId = null, now } = change;
   const given = JSON.stringify(addresses);
@@ -32,6 +35,10 @@ export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly
   db.transaction(
     (tx) => {
       addAddresses(db, accountId, addresses);
+      if (source !== 'api')
+        tx.run(sql`
+          UPDATE unsubscribers SET updated_at = ${now} WHERE ${onList} AND address_id IN (SELECT a.id FROM json_each(${given})
+            CROSS JOIN addresses a ON a.user_id = ${accountId} AND a.normalized_email = value ->> 'normalized')`);
       tx.run(sql`
         INSERT INTO consent_log (user_id, address_id, unsubscribe_groups_id, action, source, mailing_id, created_at)
         SELECT DISTINCT ${accountId}, addresses.id, ${groupId}, 'unsubscribed', ${source}, ${mailingId}, ${now}

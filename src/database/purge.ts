@@ -5,6 +5,9 @@ import { inChunks } from './bulk.ts';
 const DELETED_CONTACTS = `SELECT id FROM contacts WHERE deleted_at IS NOT NULL
   OR contact_type_id IN (SELECT id FROM contact_types WHERE deleted_at IS NOT NULL)`;
 
+/** Records of an import (schema/import-undo.ts) whose contact type is deleted. */
+const OF_DELETED_TYPE = `import_id IN (${childrenOfDeleted('contact_imports', 'contact_type_id', 'contact_types')})`;
+
 /** The rows to remove, children before parents: a table and the ids of its rows. Contacts of a deleted type are removed with it. */
 const DELETED: readonly [table: string, ids: string][] = [
   [
@@ -24,6 +27,15 @@ const DELETED: readonly [table: string, ids: string][] = [
   ['segment_leaves', childrenOfDeleted('segment_leaves', 'segment_id', 'segments')],
   ['segments', 'SELECT id FROM segments WHERE deleted_at IS NOT NULL'],
   ['contact_moves', `SELECT id FROM contact_moves WHERE contact_id IN (${DELETED_CONTACTS})`],
+  [
+    'import_changes',
+    `SELECT rowid AS id FROM import_changes WHERE ${OF_DELETED_TYPE} OR (kind = 'contact' AND row_id IN (${DELETED_CONTACTS}))`,
+  ],
+  ['import_added', `SELECT rowid AS id FROM import_added WHERE ${OF_DELETED_TYPE}`],
+  [
+    'import_kept',
+    `SELECT rowid AS id FROM import_kept WHERE ${OF_DELETED_TYPE} OR contact_id IN (${DELETED_CONTACTS})`,
+  ],
   ['contacts', DELETED_CONTACTS],
   ['contact_imports', childrenOfDeleted('contact_imports', 'contact_type_id', 'contact_types')],
   ['contact_types', 'SELECT id FROM contact_types WHERE deleted_at IS NOT NULL'],
@@ -78,7 +90,7 @@ async function purgeTable(client: Database, table: string, onRows: (rows: number
   if (bounds?.first == null || bounds.last === null) return 0;
   const { first, last } = bounds;
   const remove = client.prepare(
-    `DELETE FROM ${table} WHERE id IN (SELECT id FROM temp.doomed WHERE rowid BETWEEN ? AND ?)`,
+    `DELETE FROM ${table} WHERE rowid IN (SELECT id FROM temp.doomed WHERE rowid BETWEEN ? AND ?)`,
   );
   let from = first;
   await inChunks(client, (rows) => {

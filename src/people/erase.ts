@@ -22,6 +22,7 @@ const REMOVED_FIRST = [
   'DELETE FROM segment_leaves WHERE address_id = @address',
   'DELETE FROM contact_moves WHERE contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM contact_job_items WHERE contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
+  'DELETE FROM import_changes WHERE import_id IN (SELECT id FROM contact_imports WHERE user_id = @account AND undo_until IS NOT NULL) AND address_id = @address',
   'DELETE FROM contacts WHERE address_id = @address',
   'UPDATE addresses SET normalized_email = @erased WHERE id = @address',
 ];

@@ -33,6 +33,8 @@ export const REFUSAL_SENTENCES = {
   templates_full: 'The templates of an account can take {size} MiB together: delete some first',
   action_ended: 'The action has ended',
   action_not_ready: 'The action does not wait for a confirmation',
+  import_final: 'This import cannot be undone, or no longer',
+  import_stopped: 'The import was stopped, because it is being undone',
   action_final: 'This action cannot be undone, or no longer',
   too_many_actions: 'Too many actions are under way, try again when one of them has ended',
   too_many_imports: 'Too many imports are under way, try again when one of them has ended',

@@ -1,5 +1,6 @@
 /** The work beside HTTP: segments, launching, enqueueing, delivering. It is done in steps, so that tests can run one at a time. */
 import { continueJobs } from '../audience/bulk/work.ts';
+import { continueUndos } from '../audience/import/undo-work.ts';
 import { continueIndexing } from '../audience/search/search-index.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
@@ -109,6 +110,11 @@ export class Background {
     await part('actions on many contacts', () =>
       continueJobs(db, clock, (job, error) =>
         this.#deps.log({ job, err: String(error) }, 'an action on many contacts failed'),
+      ),
+    );
+    await part('undoing imports', () =>
+      continueUndos(db, clock, (id, error) =>
+        this.#deps.log({ import: id, err: String(error) }, 'an import could not be undone'),
       ),
     );
     await part('the log of those erased', async () => {

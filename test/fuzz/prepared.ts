@@ -2,11 +2,32 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { NO_TIME } from '../../src/clock.ts';
-import { DELIVERY_STATE, dkimKeys, passkeys, senders } from '../../src/database/schema/index.ts';
+import { contactImports, DELIVERY_STATE, dkimKeys, passkeys, senders } from '../../src/database/schema/index.ts';
 import { addIntake } from '../../src/delivery/feedback/providers/intakes.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import type { User } from '../../src/users/users.ts';
 import type { TestApp } from '../support/app.ts';
+
+/** A block as the designer keeps it. */
+export const BLOCK = JSON.stringify({
+  tagName: 'mjml',
+  attributes: {},
+  children: [{ tagName: 'mj-body', attributes: {} }],
+});
+
+/** An import of nobody, which can be undone without consequences for others; gives its id. */
+export function addImport(app: TestApp, user_id: number, type: string | undefined): string {
+  const made = {
+    user_id,
+    contact_type_id: Number(type),
+    file_name: 'nobody.csv',
+    notes: [],
+    errors: [],
+    undo_until: '9999-01-01T00:00:00.000000Z',
+    created_at: NO_TIME,
+  };
+  return String(app.drizzle.insert(contactImports).values(made).returning().get().id);
+}
 
 /** A passkey that nobody has; gives its id. */
 export function addPasskey(app: TestApp, { id: user_id }: User): string {

@@ -7,7 +7,7 @@ import { type Caller, callerWith, type TestApp } from '../support/app.ts';
 import type { Operation } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { GIF, png } from '../support/pictures.ts';
-import { addDomains, addIntakes, addPasskey, failAll } from './prepared.ts';
+import { addDomains, addImport, addIntakes, addPasskey, BLOCK, failAll } from './prepared.ts';
 
 /** Ids and utrs by what they identify. */
 export type Records = Record<string, readonly string[]>;
@@ -28,13 +28,6 @@ let invitations = 0;
 
 /** What the application is started with: sends stay running for a while, and the public address may be saved. */
 export const SETTINGS = { SEND_RATE: '1', SENDER_VERIFICATION: 'optional', PUBLIC_URL: '' };
-
-/** A block as the designer keeps it. */
-const BLOCK = JSON.stringify({
-  tagName: 'mjml',
-  attributes: {},
-  children: [{ tagName: 'mj-body', attributes: {} }],
-});
 
 /** A new account beside those there are, filled through the interface. */
 export async function newAccount(app: TestApp, name: string): Promise<Account> {
@@ -137,6 +130,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     operator,
     records: {
       passkeys: [addPasskey(app, owner), addPasskey(app, owner)],
+      undoable: [addImport(app, world.user, world.contactTypes[0])],
       ...pairs,
       ...signs,
       contacts: idsOf(contacts),
@@ -200,6 +194,7 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/unsubscribes-groups\/recipients/, 'recipients'],
   [/unsubscribes-groups/, 'groups'],
   [/contacts-type/, 'contactTypes'],
+  [/contacts\/imports\/undo$/, 'undoable'],
   [/contacts\/imports/, 'imports'],
   [/contacts\/jobs\/cancel$/, 'waitingJobs'],
   [/contacts\/jobs\/confirm$/, 'readyJobs'],

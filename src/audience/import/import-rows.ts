@@ -3,6 +3,7 @@ import { messages } from '../../field-errors.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { type CustomField, isValidValue, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
 import { countryId } from '../contacts/countries.ts';
+import type { ImportOptions } from './import-options.ts';
 
 /** An error in a row of the file. `field` is '' when it concerns the whole row. */
 export interface RowError {
@@ -69,11 +70,13 @@ export class RowReader {
   readonly #plain: { at: number; field: string }[] = [];
   readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
   readonly #isErased: (normalized: string) => boolean;
+  readonly #emptyCells: ImportOptions['emptyCells'];
   readonly #countries = new Map<string, number | null>();
 
   /** `isErased` says of a normalized address whether its person was erased. */
-  constructor({ columns }: Header, isErased: (normalized: string) => boolean) {
+  constructor({ columns }: Header, isErased: (normalized: string) => boolean, emptyCells: ImportOptions['emptyCells']) {
     this.#isErased = isErased;
+    this.#emptyCells = emptyCells;
     columns.forEach((column, at) => {
       if (column === null) return;
       if (column.custom === null) this.#plain.push({ at, field: column.field });
@@ -81,7 +84,7 @@ export class RowReader {
         this.#custom.push({
           at,
           custom: column.custom,
-          key: `${this.#custom.length > 0 ? ',' : ''}"${column.custom.id}":`,
+          key: `"${column.custom.id}":`,
         });
     });
     this.columns = this.#plain.map(({ field }) => (field === 'country' ? 'country_id' : field));
@@ -139,7 +142,7 @@ export class RowReader {
     return field === 'alt_email' && value === '' ? null : value;
   }
 
-  /** JSON with custom field ids as keys. An empty value is null, which makes `json_patch` remove the key. */
+  /** JSON with custom field ids as keys. An empty value that clears is null, which makes `json_patch` remove the key. */
   #customValues(line: number, cells: readonly string[], errors: RowError[]): string {
     let json = '';
     for (const { at, custom, key } of this.#custom) {
@@ -148,7 +151,8 @@ export class RowReader {
         const field = custom.field_name.toLowerCase();
         errors.push({ line, field, text: messages.selected(field) });
       }
-      json += key + (value === '' ? 'null' : JSON.stringify(value));
+      if (value === '' && this.#emptyCells === 'keep') continue;
+      json += (json === '' ? '' : ',') + key + (value === '' ? 'null' : JSON.stringify(value));
     }
     return `{${json}}`;
   }

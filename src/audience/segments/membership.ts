@@ -5,7 +5,7 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
-import { AUTOMATION_STATUS, segments, type Target } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, type segmentRecipients, segments, type Target } from '../../database/schema/index.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
 import { findBrokenRule } from './broken-rules.ts';
 import { type Condition, ruleCondition } from './rule-sql.ts';
@@ -19,11 +19,26 @@ interface Membership {
   id: number;
 }
 
+export type Recipient = typeof segmentRecipients.$inferSelect;
+
+export interface SyncOptions {
+  /** Is given the rows that are removed or pointed at another contact, as they were before. */
+  before?: (rows: readonly Recipient[]) => void;
+  /** An undo: who is in a segment again counts as never having left, so that no automation begins with them. */
+  isUndo?: boolean;
+}
+
 /**
  * Updates these people (address ids) in every segment of a contact type. Call after the contacts have been written, inside the same
  * transaction. `now` is an ISO timestamp.
  */
-export function syncAfterContactChange(db: Db, typeId: number, people: readonly number[], now: string): void {
+export function syncAfterContactChange(
+  db: Db,
+  typeId: number,
+  people: readonly number[],
+  now: string,
+  options: SyncOptions = {},
+): void {
   const affected = db
     .select()
     .from(segments)
@@ -33,7 +48,7 @@ export function syncAfterContactChange(db: Db, typeId: number, people: readonly 
   const [first] = affected;
   if (first === undefined) return;
   const facts = readSyncFacts(db, first);
-  for (const segment of affected) syncSegment(db, segment, people, now, facts);
+  for (const segment of affected) syncSegment(db, segment, people, now, facts, options);
 }
 
 /**
@@ -59,7 +74,7 @@ export function readdressRecipients(
  * hand stay out. Call inside a transaction.
  */
 export function syncMembers(db: Db, segment: Segment, people: readonly number[], now: string): void {
-  syncSegment(db, segment, people, now, readSyncFacts(db, segment));
+  syncSegment(db, segment, people, now, readSyncFacts(db, segment), {});
 }
 
 /** What updating members needs to know about the contact type and account. Read once for all segments, since each query has a cost. */
@@ -84,7 +99,14 @@ function readSyncFacts(db: Db, { user_id, contact_type_id }: Segment): Facts {
 
 const NOBODY: Condition = { text: 'false', values: {} };
 
-function syncSegment(db: Db, segment: Segment, people: readonly number[], now: string, facts: Facts): void {
+function syncSegment(
+  db: Db,
+  segment: Segment,
+  people: readonly number[],
+  now: string,
+  facts: Facts,
+  { before: keep, isUndo = false }: SyncOptions,
+): void {
   const { id, user_id, contact_type_id } = segment;
   const isWatched = facts.watched.has(id);
   const membership: Membership = { accountId: user_id, table: 'segments', id };
@@ -109,11 +131,14 @@ function syncSegment(db: Db, segment: Segment, people: readonly number[], now: s
     segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people)) AND by_hand = 0 AND is_removed = 0
       AND NOT EXISTS (SELECT 1 FROM contacts c WHERE ${theirs} AND ${stays})`;
   const before = isWatched ? lastRecipientId(db) : 0;
-  const left = prepared(
+  const left = prepared<[typeof bound], Recipient>(
     db.$client,
-    `DELETE FROM segment_recipients WHERE ${gone} RETURNING address_id, contact_id, created_at`,
+    `DELETE FROM segment_recipients WHERE ${gone} RETURNING *`,
   ).all(bound);
-  if (left.length > 0) recordLeaves(db, membership, left, isWatched, now);
+  if (left.length > 0) {
+    keep?.(left);
+    recordLeaves(db, membership, left, isWatched, now);
+  }
   run(`
     INSERT INTO segment_recipients (user_id, segment_id, address_id, contact_id, email, created_at, updated_at)
     SELECT @user, @segment, c.address_id, c.id, c.email, @now, @now
@@ -121,19 +146,35 @@ function syncSegment(db: Db, segment: Segment, people: readonly number[], now: s
       ON c.contact_type_id = @type AND c.address_id = p.value AND ${isLive}
     WHERE ${matches.text}
     ON CONFLICT DO NOTHING`);
-  if (isWatched) {
+  if (isWatched && !isUndo) {
     // The plus keeps the planner from using the index on the segment instead of the range of new ids.
     const joined = sql`SELECT address_id, contact_id FROM segment_recipients WHERE id > ${before} AND +segment_id = ${id}`;
     recordMembershipChange(db, membership, 'joined', joined, now);
   }
+  const elsewhere = `segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people))
+      AND contact_id IS NOT (SELECT c.id FROM contacts c WHERE ${theirs})`;
+  if (keep !== undefined) {
+    const rows = prepared<[typeof bound], Recipient>(
+      db.$client,
+      `SELECT * FROM segment_recipients WHERE ${elsewhere}`,
+    ).all(bound);
+    if (rows.length === 0) return;
+    keep(rows);
+  }
   run(`
     UPDATE segment_recipients SET contact_id = (SELECT c.id FROM contacts c WHERE ${theirs}), updated_at = @now
-    WHERE segment_id = @segment AND address_id IN (SELECT value FROM json_each(@people))
-      AND contact_id IS NOT (SELECT c.id FROM contacts c WHERE ${theirs})`);
+    WHERE ${elsewhere}`);
 }
 
 /** Records that people fell out of a segment: for their timeline, and where an automation needs to know, for that. */
-function recordLeaves(db: Db, segment: Membership, left: readonly unknown[], isWatched: boolean, now: string): void {
+function recordLeaves(
+  db: Db,
+  segment: Membership,
+  recipients: readonly Recipient[],
+  isWatched: boolean,
+  now: string,
+): void {
+  const left = recipients.map(({ address_id, contact_id, created_at }) => ({ address_id, contact_id, created_at }));
   if (isWatched) recordMembershipChange(db, segment, 'left', selectRows(left), now);
   db.run(sql`
     INSERT INTO segment_leaves (segment_id, address_id, joined_at, left_at)

@@ -93,11 +93,23 @@ export const contactImports = sqliteTable(
     errors: text({ mode: 'json' }).$type<{ line: number; field: string; text: string }[]>().notNull(),
     /** The `created_at` or `updated_at` that it gave its contacts; empty in imports of earlier releases. */
     written_at: line(),
+    /** writing → done → undoing → undone. After a kill it stays writing, and can be undone as far as it came. */
+    state: text({ enum: ['writing', 'done', 'undoing', 'undone'] })
+      .notNull()
+      .default('done'),
+    /** Until when what undoing needs is kept (schema/import-undo.ts), an ISO timestamp; null once it is removed. */
+    undo_until: text(),
+    /** Of an undo: how many contacts it removed, gave back what they had, and left as they were, because they were changed since. */
+    removed: count(),
+    restored: count(),
+    kept: count(),
     created_at: text().notNull(),
   },
   (table) => [
     index('contact_imports_user').on(table.user_id),
     index('contact_imports_written').on(table.contact_type_id, table.written_at),
+    index('contact_imports_undoing').on(table.id).where(sql`state = 'undoing'`),
+    index('contact_imports_kept').on(table.undo_until).where(sql`undo_until IS NOT NULL`),
   ],
 );
 

@@ -65,6 +65,7 @@ const RECORDS: Record<string, string> = {
   versions: 'ListedVersion',
   unsubscribesGroup: 'UnsubscribeGroup',
   unsubscribesGroups: 'ListedUnsubscribeGroup',
+  '/contacts/imports/kept contacts': 'KeptContact',
   '/contacts/imports/look upload': 'UploadedFile',
   '/contacts/imports/progress upload': 'UploadedFile',
   '/contacts/imports/start upload': 'UploadedFile',

@@ -36,6 +36,8 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   templates_full: 'Die Vorlagen eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
   action_ended: 'Die Aktion ist beendet',
   action_not_ready: 'Die Aktion wartet nicht auf eine Bestätigung',
+  import_final: 'Dieser Import lässt sich nicht oder nicht mehr rückgängig machen',
+  import_stopped: 'Der Import wurde angehalten, weil er rückgängig gemacht wird',
   action_final: 'Diese Aktion lässt sich nicht oder nicht mehr rückgängig machen',
   too_many_actions: 'Es laufen zu viele Aktionen. Versuchen Sie es noch einmal, wenn eine davon beendet ist',
   too_many_imports: 'Es laufen zu viele Importe. Versuchen Sie es noch einmal, wenn einer davon beendet ist',

@@ -1,0 +1,37 @@
+/** What an owner can choose about an import, and what that makes of a contact that is there already. */
+
+export interface ImportOptions {
+  /** What happens to contacts that are there already: the file changes them, or they stay as they are. */
+  existing: 'update' | 'keep';
+  /** What an empty cell does to a contact that is there already. */
+  emptyCells: 'clear' | 'keep';
+  /** The segment that everybody in the file is added to by hand; null: none. */
+  segmentId: number | null;
+  /** Where everybody in the file is marked as unsubscribed: from all mail, or from the group with this id. */
+  unsubscribe: 'nothing' | 'all' | number;
+}
+
+/** What an import does when nothing is chosen. */
+export const DEFAULT_OPTIONS: ImportOptions = {
+  existing: 'update',
+  emptyCells: 'clear',
+  segmentId: null,
+  unsubscribe: 'nothing',
+};
+
+/** The columns whose empty value is null; the others are empty texts. */
+const NULL_WHEN_EMPTY: ReadonlySet<string> = new Set(['country_id', 'alt_email']);
+
+/**
+ * The value that an import gives a column of a contact that is there already, as SQL. `given` and `present` name the row of the file
+ * and the contact. The preview and the import both use it, so that the preview says what happens.
+ */
+export function valueAfter(column: string, { emptyCells }: ImportOptions, given: string, present: string): string {
+  const value = `${given}.${column}`;
+  // Where empty cells keep values, the reader leaves them out of the JSON.
+  if (column === 'custom_values') return `json_patch(ifnull(${present}.custom_values, '{}'), ${value})`;
+  if (column === 'email' || emptyCells === 'clear') return value;
+  return NULL_WHEN_EMPTY.has(column)
+    ? `ifnull(${value}, ${present}.${column})`
+    : `ifnull(nullif(${value}, ''), ${present}.${column})`;
+}

@@ -1,0 +1,67 @@
+/** What an import does with everybody in its file beside their contacts: adding them to a segment, marking them as unsubscribed. */
+import type { Db } from '../../database/open.ts';
+import type { Address } from '../contacts/addresses.ts';
+import type { Recipient } from '../segments/membership.ts';
+import { addContactsToSegment } from '../segments/segments.ts';
+import { addUnsubscribers } from '../unsubscribes.ts';
+import type { ImportJob } from './import.ts';
+import { DEFAULT_OPTIONS } from './import-options.ts';
+import type { Chunk, UndoRecorder } from './undo-recorder.ts';
+
+/** Does so for the people of a chunk, whose contacts have been written in the same transaction. */
+export function listPeople(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {
+  const { segmentId, unsubscribe } = job.options ?? DEFAULT_OPTIONS;
+  if (unsubscribe !== 'nothing') markUnsubscribed(db, job.accountId, unsubscribe, chunk, recorder, now);
+  if (segmentId !== null) addToSegment(db, job, segmentId, chunk, recorder, now);
+}
+
+const PEOPLE = `FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized`;
+const CHUNK = 'WHERE sorted.rowid > @after AND sorted.rowid <= @until';
+
+function markUnsubscribed(
+  db: Db,
+  accountId: number,
+  list: 'all' | number,
+  chunk: Chunk,
+  recorder: UndoRecorder,
+  now: string,
+): void {
+  const people = db.$client
+    .prepare<[Chunk], Address>(
+      `SELECT ifnull(email, normalized) AS address, normalized, '' AS domain FROM sorted ${CHUNK}`,
+    )
+    .all(chunk);
+  const before = lastId(db, 'unsubscribers');
+  addUnsubscribers(db, { accountId, groupId: list === 'all' ? null : list, source: 'api', now }, people);
+  recorder.rowsAdded('unsubscribers', before);
+}
+
+function addToSegment(
+  db: Db,
+  { accountId, typeId }: ImportJob,
+  segmentId: number,
+  chunk: Chunk,
+  recorder: UndoRecorder,
+  now: string,
+): void {
+  const client = db.$client;
+  const present = client
+    .prepare<[Chunk & { segment: number }], Recipient>(
+      `SELECT r.* ${PEOPLE} CROSS JOIN segment_recipients r ON r.segment_id = @segment AND r.address_id = a.id ${CHUNK}`,
+    )
+    .all({ ...chunk, segment: segmentId });
+  recorder.membersBefore(present);
+  const contacts = client
+    .prepare<[Chunk & { type: number }], number>(
+      `SELECT c.id ${PEOPLE} CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL ${CHUNK}`,
+    )
+    .pluck()
+    .all({ ...chunk, type: typeId });
+  const before = lastId(db, 'segment_recipients');
+  addContactsToSegment(db, accountId, segmentId, contacts, now);
+  recorder.rowsAdded('segment_recipients', before);
+}
+
+function lastId(db: Db, table: 'segment_recipients' | 'unsubscribers'): number {
+  return Number(db.$client.prepare(`SELECT ifnull(max(id), 0) FROM ${table}`).pluck().get());
+}

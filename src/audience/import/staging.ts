@@ -1,0 +1,93 @@
+/**
+ * Reads and checks a CSV file into temporary tables of a connection, from which it is previewed or imported. Of several rows with one
+ * address the last counts.
+ */
+import { createReadStream, statSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import type { Db } from '../../database/open.ts';
+import { sentence } from '../../sentences.ts';
+import { listCustomFields } from '../contacts/contact-fields.ts';
+import { erasedTest } from '../contacts/erased.ts';
+import { readCsv } from './csv.ts';
+import type { ImportJob, ImportProgress } from './import.ts';
+import { DEFAULT_OPTIONS } from './import-options.ts';
+import { parseHeader, type RowError, RowReader, type StagedRow } from './import-rows.ts';
+
+/** What reading a file found. */
+export interface Staged {
+  /** The contact columns that the file has. */
+  columns: string[];
+  rows: number;
+  failed: number;
+  notes: string[];
+  errors: RowError[];
+}
+
+const MAX_ERRORS = 1000;
+
+/**
+ * Stages the file of a job in the table temp.sorted: a row for each person, by `normalized` in the order of the unique key, with the
+ * columns of contacts. Without a valid row there is no such table. Throws a `CsvError` when the file is no table. Call `dropStaged`
+ * in the end.
+ */
+export async function stage(db: Db, job: ImportJob, progress: ImportProgress | undefined): Promise<Staged> {
+  const staged = await read(db, job, progress);
+  // Sorting keeps the cost per row from growing with the table.
+  if (staged.rows > staged.failed)
+    db.$client.exec(
+      'CREATE TEMP TABLE sorted AS SELECT *, max(line) AS last_line FROM staged GROUP BY normalized ORDER BY normalized',
+    );
+  return staged;
+}
+
+/** Removes what `stage` has made. */
+export function dropStaged(client: Database): void {
+  client.exec('DROP TABLE IF EXISTS temp.staged; DROP TABLE IF EXISTS temp.sorted');
+}
+
+/** Reads and checks every row. */
+async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined): Promise<Staged> {
+  const client = db.$client;
+  const size = statSync(job.path).size;
+  let bytesRead = () => 0;
+  const csv = await readCsv(() => {
+    const file = createReadStream(job.path);
+    bytesRead = () => file.bytesRead;
+    return file;
+  });
+  const fields = listCustomFields(db, job.accountId);
+  const header = parseHeader(job.mapping ?? csv.header, fields);
+  const notes = [...csv.notes];
+  if (job.mapping === undefined) notes.push(...header.unknown.map((name) => sentence('column_unknown', { name })));
+  const { emptyCells } = job.options ?? DEFAULT_OPTIONS;
+  const reader = new RowReader(header, erasedTest(client, job.accountId), emptyCells);
+  const found: Staged = { columns: reader.columns, rows: 0, failed: 0, notes, errors: [] };
+  const columns = ['normalized', ...reader.columns];
+  client.exec(`CREATE TEMP TABLE staged (line INTEGER PRIMARY KEY, ${columns.join(', ')})`);
+  const insert = client.prepare<StagedRow>(`INSERT INTO staged VALUES (?, ${columns.map(() => '?').join(', ')})`);
+  const refuse = (errors: readonly RowError[]) => {
+    found.failed++;
+    if (found.errors.length < MAX_ERRORS) found.errors.push(...errors);
+  };
+  client.exec('BEGIN');
+  try {
+    for await (const { rows, lines, malformed } of csv.batches()) {
+      rows.forEach((cells, at) => {
+        if (cells.every((cell) => cell === '')) return;
+        found.rows++;
+        const { row, errors } = reader.read(lines[at] ?? 0, cells);
+        if (row !== null) insert.run(...row);
+        else refuse(errors);
+      });
+      for (const line of malformed) {
+        found.rows++;
+        refuse([{ line, field: '', text: 'Text follows a closing quote.' }]);
+      }
+      progress?.read(bytesRead(), size);
+    }
+  } finally {
+    client.exec('COMMIT');
+  }
+  if (reader.folded > 0) notes.push(`Address cells of several lines, joined into one: ${reader.folded}`);
+  return found;
+}

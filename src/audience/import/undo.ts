@@ -1,0 +1,34 @@
+/** Undoing imports: whether one can be undone, and asking for it. The background thread does the work (undo-work.ts). */
+import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
+import type { contactImports } from '../../database/schema/index.ts';
+import { conflict, notFound } from '../../failure.ts';
+import { SENTENCES } from '../../sentences.ts';
+
+/** How long an import can be undone after it began: 30 days. */
+export const UNDO_MS = 30 * 86_400_000;
+
+type State = Pick<typeof contactImports.$inferSelect, 'state' | 'undo_until'>;
+
+/** Whether an import can be undone at this moment, an ISO timestamp, as SQL about a row of contact_imports. */
+export function isUndoable(now: string): string {
+  return `(state IN ('writing', 'done') AND undo_until IS NOT NULL AND undo_until > ${now}
+    AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = contact_imports.contact_type_id AND t.deleted_at IS NULL))`;
+}
+
+/**
+ * Takes back what an import did, in the background. One that still runs ends. Throws 404, and 409 when it cannot be undone or no
+ * longer. `now` is an ISO timestamp.
+ */
+export function undoImport(db: Db, accountId: number, id: number, now: string): void {
+  const owned = prepared<[number, number], State>(
+    db.$client,
+    'SELECT state, undo_until FROM contact_imports WHERE id = ? AND user_id = ?',
+  );
+  if (owned.get(id, accountId) === undefined) throw notFound();
+  const { changes } = prepared(
+    db.$client,
+    `UPDATE contact_imports SET state = 'undoing' WHERE id = @id AND user_id = @account AND ${isUndoable('@now')}`,
+  ).run({ id, account: accountId, now });
+  if (changes === 0) throw conflict(SENTENCES.import_final);
+}

@@ -1,0 +1,89 @@
+/** Writes the staged rows of an import as contacts, in short transactions, each with what undoing it needs. */
+import { sql } from 'drizzle-orm';
+import { inChunks } from '../../database/bulk.ts';
+import type { Db } from '../../database/open.ts';
+import { SENTENCES } from '../../sentences.ts';
+import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
+import { CsvError } from './csv-parse.ts';
+import type { ImportJob, ImportProgress } from './import.ts';
+import { DEFAULT_OPTIONS, valueAfter } from './import-options.ts';
+import { listPeople } from './list-people.ts';
+import { UndoRecorder } from './undo-recorder.ts';
+
+/** An import that has begun. */
+interface Begun {
+  /** Of its row in contact_imports. */
+  id: number;
+  /** The contact columns that the file has. */
+  columns: readonly string[];
+  /** The ISO timestamp that its contacts get. */
+  now: string;
+}
+
+/** Writes everybody in temp.sorted; gives how many contacts were made and changed. Throws a `CsvError` when it is undone meanwhile. */
+export async function writeContacts(
+  db: Db,
+  job: ImportJob,
+  { id, columns, now }: Begun,
+  progress: ImportProgress | undefined,
+): Promise<{ created: number; updated: number }> {
+  const client = db.$client;
+  const { accountId: user, typeId: type, options = DEFAULT_OPTIONS } = job;
+  const range = 'sorted.rowid > @after AND sorted.rowid <= @until';
+  const addresses = client.prepare(`
+    INSERT INTO addresses (user_id, normalized_email) SELECT @user, normalized FROM sorted WHERE ${range} ON CONFLICT DO NOTHING`);
+  const list = columns.join(', ');
+  const updates = columns.map((column) => `${column} = ${valueAfter(column, options, 'excluded', 'contacts')}`);
+  // CROSS JOIN makes the chunk the outer loop; otherwise the planner reads all contacts of the type for every chunk.
+  const upsert = client.prepare(`
+    INSERT INTO contacts (user_id, contact_type_id, address_id, ${list}, created_at, updated_at)
+    SELECT @user, @type, a.id, ${columns.map((column) => (column === 'email' ? 'ifnull(sorted.email, normalized)' : `sorted.${column}`)).join(', ')}, @now, @now
+    FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized WHERE ${range} ORDER BY sorted.rowid
+    ON CONFLICT (contact_type_id, address_id) WHERE deleted_at IS NULL
+      DO ${options.existing === 'keep' ? 'NOTHING' : `UPDATE SET ${updates.join(', ')}, updated_at = @now`}`);
+  const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM contacts').pluck();
+  // The plus keeps the planner from using the index on the type instead of the range of new ids.
+  const countNew = client
+    .prepare<[number, number], number>('SELECT count(*) FROM contacts WHERE id > ? AND +contact_type_id = ?')
+    .pluck();
+  const hasSegments = client
+    .prepare<[number], number>(
+      'SELECT EXISTS (SELECT 1 FROM segments WHERE contact_type_id = ? AND deleted_at IS NULL)',
+    )
+    .pluck();
+  const written = client
+    .prepare<Record<string, number>, number>(
+      `SELECT a.id FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized WHERE ${range}`,
+    )
+    .pluck();
+  // The import ends when somebody undoes what it has written so far.
+  const count = client.prepare(
+    "UPDATE contact_imports SET created = created + ?, updated = updated + ? WHERE id = ? AND state = 'writing'",
+  );
+  const recorder = new UndoRecorder(db, { id, typeId: type, columns, options });
+  const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
+  const counts = { created: 0, updated: 0 };
+  let after = 0;
+  await inChunks(client, (rows) => {
+    const chunk = { user, after, until: Math.min(after + rows, whole) };
+    const isAllNew = addresses.run(chunk).changes === chunk.until - after;
+    // Contacts have an address, so that there are none yet for new ones.
+    if (!isAllNew && options.existing === 'update') recorder.contactsBefore(chunk);
+    const before = last.get() ?? 0;
+    const { changes } = upsert.run({ ...chunk, type, now });
+    const created = countNew.get(before, type) ?? 0;
+    recorder.added(before, last.get() ?? 0);
+    const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
+    recordMembershipChange(db, { accountId: user, table: 'contacts', id: type }, 'joined', joined, now);
+    if (hasSegments.get(type) === 1)
+      syncAfterContactChange(db, type, written.all(chunk), now, { before: (rows) => recorder.membersBefore(rows) });
+    listPeople(db, job, chunk, recorder, now);
+    if (count.run(created, changes - created, id).changes === 0) throw new CsvError(null, SENTENCES.import_stopped);
+    counts.created += created;
+    counts.updated += changes - created;
+    after = chunk.until;
+    progress?.wrote(after, whole);
+    return after < whole;
+  });
+  return counts;
+}

@@ -1,0 +1,206 @@
+/** Undoing an import: contacts and segments are what they were, except what was changed since. */
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import t, { type Test } from 'tap';
+import { startApp, type TestApp } from '../support/app.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Account one with type 1, a custom field, segment 1 of those in Graz and 2 of those in Wien, and 300 people of whom half are in Graz. */
+async function withPeople(t: Test): Promise<TestApp> {
+  const app = await startApp(t);
+  for (const name of ['Customers', 'Readers']) await app.one.call('POST', '/contacts-type/add', { form: { name } });
+  await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'shoe_size', field_type: 'number' } });
+  for (const city of ['Graz', 'Wien'])
+    await app.one.call('POST', '/segment/store', {
+      form: { segment_name: city, contact_type_id: 1, select_field: ['city'], select_operator: ['is'], value: [city] },
+    });
+  const rows = Array.from(
+    { length: 300 },
+    (_, at) => `p${at}@example.com,Name ${at},${at % 2 === 0 ? 'Graz' : 'Wien'},${at % 3 === 0 ? at : ''}`,
+  );
+  await upload(app, `email,first_name,city,shoe_size\n${rows.join('\n')}\n`);
+  await app.one.call('POST', '/segment/email/store', {
+    form: { segment_id: 1, email: 'new3@example.com', first_name: 'By', last_name: 'Hand' },
+  });
+  await app.background();
+  app.clock.advance(1000);
+  return app;
+}
+
+async function upload(app: TestApp, content: string): Promise<number> {
+  const { status, text, headers } = await app.one.call('POST', '/contacts/upload-csv', {
+    multipart: [
+      ['contact_type_id', '1'],
+      ['file', { filename: 'people.csv', content }],
+    ],
+  });
+  if (status !== 200) throw new Error(text);
+  return Number(/id=(\d+)/.exec(String(headers.location))?.[1]);
+}
+
+/** Changes the first 200 people, moves most of them between the segments, and adds 200. */
+const SECOND = `email,city,shoe_size,last_name\n${Array.from(
+  { length: 400 },
+  (_, at) =>
+    `${at < 200 ? `P${at}` : `new${at - 200}`}@example.com,${at % 3 === 0 ? 'Graz' : ''},${at % 5 === 0 ? 7 : ''},Other`,
+).join('\n')}\n`;
+
+const undo = (app: TestApp, id: number) => app.one.call('POST', '/contacts/imports/undo', { form: { id } });
+const details = async (app: TestApp, id: number) =>
+  (await app.one.call('GET', '/contacts/imports/details', { query: { id } })).body.message.import;
+const keptOf = async (app: TestApp, id: number) =>
+  (await app.one.call('GET', '/contacts/imports/kept', { query: { id } })).body.message.contacts;
+
+/** Every row of the tables that an import changes. Addresses and the logs of what happened stay, since sent mails lead to them. */
+const dump = (app: TestApp) =>
+  [
+    'contacts',
+    'contact_types',
+    'custom_fields',
+    'segments',
+    'segment_recipients',
+    'unsubscribers',
+    'membership_changes',
+  ].map((table) => [table, app.db.prepare(`SELECT * FROM ${table} ORDER BY id`).all()]);
+
+t.test('after an undo contacts, fields, counts and memberships are identical to those before the import', async (t) => {
+  const app = await withPeople(t);
+  const before = dump(app);
+  const id = await upload(app, SECOND);
+  t.notSame(dump(app), before);
+  t.match(await details(app, id), { state: 'done', created: 200, updated: 200, is_undoable: 1 });
+  app.clock.advance(1000);
+  t.equal((await undo(app, id)).status, 200);
+  await app.background();
+  t.strictSame(dump(app), before);
+  t.match(await details(app, id), { state: 'undone', removed: 200, restored: 200, kept: 0, is_undoable: 0 });
+  t.strictSame(await keptOf(app, id), []);
+  t.equal((await undo(app, id)).status, 409, 'only once');
+  for (const table of ['import_changes', 'import_added'])
+    t.equal(app.db.prepare(`SELECT count(*) FROM ${table} WHERE import_id = ${id}`).pluck().get(), 0, table);
+});
+
+t.test('two imports undone at once are undone in the opposite order', async (t) => {
+  const app = await withPeople(t);
+  const before = dump(app);
+  const first = await upload(app, SECOND);
+  app.clock.advance(1000);
+  const second = await upload(app, SECOND.replaceAll('Graz', 'Wien').replaceAll('Other', 'Third'));
+  app.clock.advance(1000);
+  for (const id of [first, second]) await undo(app, id);
+  await app.background();
+  t.strictSame(dump(app), before);
+  t.match(await details(app, first), { state: 'undone', kept: 0 });
+});
+
+/** Undoes imports in a process that kills itself when it begins its transaction with this number; gives the signal it died of. */
+function undoAndDie(path: string, transactions: number): string | null {
+  const src = resolve(import.meta.dirname, '../../src');
+  const script = `
+    import { continueUndos } from '${src}/audience/import/undo-work.ts';
+    import { connect } from '${src}/database/open.ts';
+    let begun = 0;
+    const now = () => {
+      if (++begun === ${transactions}) process.kill(process.pid, 'SIGKILL');
+      return new Date();
+    };
+    const db = connect(${JSON.stringify(path)});
+    while (await continueUndos(db, { now, monotonic: () => 0 }, (_id, error) => { throw error; }));`;
+  return spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).signal;
+}
+
+t.test('an undo that is killed goes on, and ends as if it had not been', async (t) => {
+  const app = await withPeople(t);
+  const before = dump(app);
+  const id = await upload(app, SECOND);
+  await undo(app, id);
+  for (const transactions of [1, 2, 3]) t.equal(undoAndDie(app.path, transactions), 'SIGKILL');
+  const { state, removed, restored } = await details(app, id);
+  t.equal(state, 'undoing');
+  t.ok(removed + restored > 0 && removed + restored < 400, `killed after ${removed + restored}`);
+  await app.background();
+  t.strictSame(dump(app), before);
+  t.match(await details(app, id), { state: 'undone', removed: 200, restored: 200, kept: 0 });
+});
+
+t.test('what was changed since the import is kept and listed', async (t) => {
+  const app = await withPeople(t);
+  const id = await upload(app, SECOND);
+  app.clock.advance(1000);
+  const find = (email: string) => Number(app.db.prepare('SELECT id FROM contacts WHERE email = ?').pluck().get(email));
+  const [changed, moved, deleted] = [find('P1@example.com'), find('new1@example.com'), find('new2@example.com')];
+  await app.one.call('POST', '/contacts/update', {
+    form: { contact_id: changed, contact_type_id: 1, email: 'P1@example.com', first_name: 'Since', country: 1 },
+  });
+  await app.one.call('POST', '/contacts/update', {
+    form: { contact_id: moved, contact_type_id: 2, email: 'new1@example.com', country: 1 },
+  });
+  await app.one.call('DELETE', '/contacts/delete', { query: { contact_id: deleted } });
+  await app.one.call('POST', '/segment/email/store', {
+    form: { segment_id: 2, email: 'new4@example.com', first_name: 'N', last_name: 'F' },
+  });
+  await undo(app, id);
+  await app.background();
+  const reasons = (await keptOf(app, id)).map(({ email, reason }: Record<string, string>) => [email, reason]);
+  t.strictSame(reasons.sort(), [
+    ['P1@example.com', 'changed'],
+    ['new1@example.com', 'moved'],
+    ['new2@example.com', 'deleted'],
+    ['new4@example.com', 'segment'],
+  ]);
+  t.match(await details(app, id), { state: 'undone', removed: 197, restored: 199, kept: 4 });
+  t.equal(app.db.prepare('SELECT first_name FROM contacts WHERE id = ?').pluck().get(changed), 'Since');
+  t.equal(
+    app.db.prepare('SELECT count(*) FROM contacts WHERE contact_type_id = 1 AND deleted_at IS NULL').pluck().get(),
+    301,
+  );
+});
+
+t.test('after 30 days an import cannot be undone, and what undoing needs is gone', async (t) => {
+  const app = await withPeople(t);
+  const id = await upload(app, SECOND);
+  app.clock.advance(30 * DAY_MS - 1);
+  await app.background();
+  t.equal((await details(app, id)).is_undoable, 1);
+  app.clock.advance(2000);
+  t.equal((await undo(app, id)).status, 409);
+  await app.background();
+  for (const table of ['import_changes', 'import_added'])
+    t.equal(app.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get(), 0, table);
+  t.match(await details(app, id), { undo_until: null, is_undoable: 0, state: 'done' });
+});
+
+t.test('another account neither undoes an import nor sees whom its undo kept', async (t) => {
+  const app = await withPeople(t);
+  const id = await upload(app, SECOND);
+  t.equal((await app.two.call('POST', '/contacts/imports/undo', { form: { id } })).status, 404);
+  t.equal((await app.two.call('GET', '/contacts/imports/kept', { query: { id } })).status, 404);
+  t.equal((await undo(app, 999)).status, 404);
+  t.equal((await details(app, id)).state, 'done');
+});
+
+t.test(
+  'whoever unsubscribed since stays unsubscribed, and an erased person leaves nothing in the records',
+  async (t) => {
+    const app = await withPeople(t);
+    const id = await upload(app, SECOND);
+    app.clock.advance(1000);
+    await app.one.call('POST', '/global-unsubscribes/save', {
+      form: { email_address: 'p3@example.com,new5@example.com' },
+    });
+    const erased = app.db.prepare("SELECT id FROM contacts WHERE email = 'P4@example.com'").pluck().get();
+    await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: erased } });
+    t.equal(
+      app.db
+        .prepare("SELECT count(*) FROM import_changes WHERE before LIKE '%Name 4\"%' OR before LIKE '%p4@%'")
+        .pluck()
+        .get(),
+      0,
+    );
+    await undo(app, id);
+    await app.background();
+    t.equal(app.db.prepare('SELECT count(*) FROM unsubscribers').pluck().get(), 2);
+    t.match(await details(app, id), { state: 'undone', kept: 0 });
+  },
+);
