@@ -1,8 +1,6 @@
 /** Writes down what undoing an import needs, inside the transactions of the import. */
 import type { Database, Statement } from 'better-sqlite3';
-import type { Db } from '../../database/open.ts';
 import type { Recipient } from '../segments/membership.ts';
-import { type ImportOptions, valueAfter } from './import-options.ts';
 
 /** Rows of temp.sorted after one up to another. */
 export interface Chunk {
@@ -11,41 +9,31 @@ export interface Chunk {
   until: number;
 }
 
-interface Recorded {
-  id: number;
-  typeId: number;
-  columns: readonly string[];
-  options: ImportOptions;
-}
-
 const INSERT = 'INSERT OR IGNORE INTO import_changes (import_id, address_id, kind, row_id, before)';
 
 export class UndoRecorder {
   readonly #id: number;
-  readonly #typeId: number;
-  readonly #contacts: Statement;
   readonly #added: Statement<[number, number, number]>;
   readonly #row: Statement;
   readonly #client: Database;
 
-  constructor(db: Db, { id, typeId, columns, options }: Recorded) {
-    const client = db.$client;
+  /** From now until `close`, what this connection changes in these columns of contacts is written down, too. */
+  constructor(client: Database, id: number, columns: readonly string[]) {
     this.#client = client;
     this.#id = id;
-    this.#typeId = typeId;
-    this.#contacts = client.prepare(`
-      ${INSERT} SELECT @import, a.id, 'contact', c.id, ${imageBefore(columns, options)}
-      FROM sorted CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = sorted.normalized
-        CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL
-      WHERE sorted.rowid > @after AND sorted.rowid <= @until`);
+    // Only this connection has a temporary trigger. Reading the contacts before they are changed would take more time.
+    client.exec(`
+      CREATE TEMP TRIGGER import_contact_changed AFTER UPDATE ON contacts BEGIN
+        INSERT INTO import_changes (import_id, address_id, kind, row_id, before)
+        VALUES (${id}, old.address_id, 'contact', old.id, ${imageBefore(columns)});
+      END`);
     this.#added = client.prepare('INSERT INTO import_added (import_id, first_id, last_id) VALUES (?, ?, ?)');
     // A row that was written down already has its state before the import there.
     this.#row = client.prepare(`${INSERT} VALUES (@import, @address, @kind, @row, @before)`);
   }
 
-  /** Call before the contacts of the chunk are changed. */
-  contactsBefore(chunk: Chunk): void {
-    this.#contacts.run({ ...chunk, import: this.#id, type: this.#typeId });
+  close(): void {
+    this.#client.exec('DROP TRIGGER temp.import_contact_changed');
   }
 
   /** Contacts with ids after `before` up to `last` were added; in the same transaction nobody else adds any. */
@@ -71,15 +59,10 @@ export class UndoRecorder {
   }
 }
 
-/** The columns of contact `c` that the row `sorted` changes, as they are before, as SQL for JSON. */
-function imageBefore(columns: readonly string[], options: ImportOptions): string {
-  const parts = columns.map((column) => {
-    const image = `',"${column}":' || json_quote(c.${column})`;
-    // Comparing custom values would merge them once more.
-    if (column === 'custom_values') return image;
-    const after =
-      column === 'email' ? 'ifnull(sorted.email, sorted.normalized)' : valueAfter(column, options, 'sorted', 'c');
-    return `iif(${after} IS c.${column}, '', ${image})`;
-  });
-  return [`'{"updated_at":' || json_quote(c.updated_at)`, ...parts, "'}'"].join(' || ');
+/** What an update replaces in these columns and `updated_at`, as SQL for JSON. */
+function imageBefore(columns: readonly string[]): string {
+  const parts = columns.map(
+    (column) => `iif(new.${column} IS old.${column}, '', ',"${column}":' || json_quote(old.${column}))`,
+  );
+  return [`'{"updated_at":' || json_quote(old.updated_at)`, ...parts, "'}'"].join(' || ');
 }

@@ -60,15 +60,13 @@ export async function writeContacts(
   const count = client.prepare(
     "UPDATE contact_imports SET created = created + ?, updated = updated + ? WHERE id = ? AND state = 'writing'",
   );
-  const recorder = new UndoRecorder(db, { id, typeId: type, columns, options });
   const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
   const counts = { created: 0, updated: 0 };
   let after = 0;
-  await inChunks(client, (rows) => {
+  const recorder = new UndoRecorder(client, id, columns);
+  const write = (rows: number) => {
     const chunk = { user, after, until: Math.min(after + rows, whole) };
-    const isAllNew = addresses.run(chunk).changes === chunk.until - after;
-    // Contacts have an address, so that there are none yet for new ones.
-    if (!isAllNew && options.existing === 'update') recorder.contactsBefore(chunk);
+    addresses.run(chunk);
     const before = last.get() ?? 0;
     const { changes } = upsert.run({ ...chunk, type, now });
     const created = countNew.get(before, type) ?? 0;
@@ -84,6 +82,11 @@ export async function writeContacts(
     after = chunk.until;
     progress?.wrote(after, whole);
     return after < whole;
-  });
+  };
+  try {
+    await inChunks(client, write);
+  } finally {
+    recorder.close();
+  }
   return counts;
 }
