@@ -8,7 +8,7 @@ import { listCustomFields, RESERVED_FIELDS } from '../audience/contacts/contact-
 import { hasContactType } from '../audience/contacts/contacts.ts';
 import { exportContacts } from '../audience/contacts/export.ts';
 import { csvWriter } from '../audience/import/csv-write.ts';
-import { isUndoable } from '../audience/import/undo.ts';
+import { isUndoable } from '../audience/import/undo/undo.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedBy, ownedRecord, recordId } from '../database/ownership.ts';

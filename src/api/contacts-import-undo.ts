@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { undoImport } from '../audience/import/undo.ts';
+import { undoImport } from '../audience/import/undo/undo.ts';
 import { isoTimestamp } from '../clock.ts';
 import { ownedRecord, recordId } from '../database/ownership.ts';
 import { recordObject } from '../database/record-json.ts';

@@ -5,7 +5,7 @@ import { inChunks } from './bulk.ts';
 const DELETED_CONTACTS = `SELECT id FROM contacts WHERE deleted_at IS NOT NULL
   OR contact_type_id IN (SELECT id FROM contact_types WHERE deleted_at IS NOT NULL)`;
 
-/** Records of an import (schema/import-undo.ts) whose contact type is deleted. */
+/** Records of an import (schema/people-history.ts) whose contact type is deleted. */
 const OF_DELETED_TYPE = `import_id IN (${childrenOfDeleted('contact_imports', 'contact_type_id', 'contact_types')})`;
 
 /** The rows to remove, children before parents: a table and the ids of its rows. Contacts of a deleted type are removed with it. */

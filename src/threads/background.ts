@@ -1,6 +1,6 @@
 /** The work beside HTTP: segments, launching, enqueueing, delivering. It is done in steps, so that tests can run one at a time. */
 import { continueJobs } from '../audience/bulk/work.ts';
-import { continueUndos } from '../audience/import/undo-work.ts';
+import { continueUndos } from '../audience/import/undo/work.ts';
 import { continueIndexing } from '../audience/search/search-index.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';

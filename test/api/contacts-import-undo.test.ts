@@ -98,7 +98,7 @@ t.test('two imports undone at once are undone in the opposite order', async (t) 
 function undoAndDie(path: string, transactions: number): string | null {
   const src = resolve(import.meta.dirname, '../../src');
   const script = `
-    import { continueUndos } from '${src}/audience/import/undo-work.ts';
+    import { continueUndos } from '${src}/audience/import/undo/work.ts';
     import { connect } from '${src}/database/open.ts';
     let begun = 0;
     const now = () => {

@@ -12,7 +12,7 @@ import { CsvError } from './csv-parse.ts';
 import type { ImportOptions } from './import-options.ts';
 import type { RowError } from './import-rows.ts';
 import { dropStaged, type Staged, stage } from './staging.ts';
-import { UNDO_MS } from './undo.ts';
+import { UNDO_MS } from './undo/undo.ts';
 import { writeContacts } from './write-contacts.ts';
 
 export interface ImportJob {

@@ -6,7 +6,7 @@ import { addContactsToSegment } from '../segments/segments.ts';
 import { addUnsubscribers } from '../unsubscribes.ts';
 import type { ImportJob } from './import.ts';
 import { DEFAULT_OPTIONS } from './import-options.ts';
-import type { Chunk, UndoRecorder } from './undo-recorder.ts';
+import type { Chunk, UndoRecorder } from './undo/recorder.ts';
 
 /** Does so for the people of a chunk, whose contacts have been written in the same transaction. */
 export function listPeople(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoRecorder, now: string): void {

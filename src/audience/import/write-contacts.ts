@@ -8,7 +8,7 @@ import { CsvError } from './csv-parse.ts';
 import type { ImportJob, ImportProgress } from './import.ts';
 import { DEFAULT_OPTIONS, valueAfter } from './import-options.ts';
 import { listPeople } from './list-people.ts';
-import { UndoRecorder } from './undo-recorder.ts';
+import { UndoRecorder } from './undo/recorder.ts';
 
 /** An import that has begun. */
 interface Begun {

@@ -97,7 +97,7 @@ export const contactImports = sqliteTable(
     state: text({ enum: ['writing', 'done', 'undoing', 'undone'] })
       .notNull()
       .default('done'),
-    /** Until when what undoing needs is kept (schema/import-undo.ts), an ISO timestamp; null once it is removed. */
+    /** Until when what undoing needs is kept (schema/people-history.ts), an ISO timestamp; null once it is removed. */
     undo_until: text(),
     /** Of an undo: how many contacts it removed, gave back what they had, and left as they were, because they were changed since. */
     removed: count(),

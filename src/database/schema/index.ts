@@ -5,7 +5,6 @@ export * from './brand.ts';
 export * from './campaigns.ts';
 export * from './contact-jobs.ts';
 export * from './delivery.ts';
-export * from './import-undo.ts';
 export * from './people-history.ts';
 export * from './pictures.ts';
 export * from './reference.ts';

@@ -1,5 +1,5 @@
-/** Tables of what happened with people that no other table tells. */
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+/** Tables of what happened with people that no other table tells. Those of imports are what undoing one needs; src/audience/import/ owns them. */
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { address } from './audience.ts';
 import { id } from './columns.ts';
 
@@ -31,4 +31,41 @@ export const contactMoves = sqliteTable(
     created_at: text().notNull(),
   },
   (table) => [index('contact_moves_contact').on(table.contact_id)],
+);
+
+/**
+ * The contacts an import added, as ranges of ids: one transaction adds some thousand in a row, and no other writes meanwhile. A range
+ * may have ids that nobody got.
+ */
+export const importAdded = sqliteTable(
+  'import_added',
+  { import_id: integer().notNull(), first_id: integer().notNull(), last_id: integer().notNull() },
+  (table) => [primaryKey({ columns: [table.import_id, table.first_id] })],
+);
+
+/** What an import changed for a person, as it was before. */
+export const importChanges = sqliteTable(
+  'import_changes',
+  {
+    import_id: integer().notNull(),
+    address_id: integer().notNull(),
+    /** What `row_id` names: a contact, a row of segment_recipients, or one of unsubscribers. */
+    kind: text({ enum: ['contact', 'member', 'unsubscribed'] }).notNull(),
+    row_id: integer().notNull(),
+    /** The columns that were changed as they were before, as JSON; null where the import added the row. */
+    before: text(),
+  },
+  (table) => [primaryKey({ columns: [table.import_id, table.address_id, table.kind, table.row_id] })],
+);
+
+/** Contacts that an undo left as they were, because they were changed after the import. */
+export const importKept = sqliteTable(
+  'import_kept',
+  {
+    import_id: integer().notNull(),
+    contact_id: integer().notNull(),
+    /** segment: they were added to a segment by hand. */
+    reason: text({ enum: ['changed', 'moved', 'deleted', 'segment'] }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.import_id, table.contact_id] })],
 );

@@ -1,9 +1,9 @@
 /** Removes contacts that an import added, unless they were changed since. */
-import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
-import { deleteContacts } from '../contacts/contacts.ts';
-import { syncAfterContactChange } from '../segments/membership.ts';
-import type { UndoCounts, Undone } from './undo-work.ts';
+import type { Db } from '../../../database/open.ts';
+import { prepared } from '../../../database/prepared.ts';
+import { deleteContacts } from '../../contacts/contacts.ts';
+import { syncAfterContactChange } from '../../segments/membership.ts';
+import type { UndoCounts, Undone } from './work.ts';
 
 /** Contacts of one transaction: removing them takes a few milliseconds. */
 const CHUNK = 100;

@@ -1,10 +1,10 @@
 /** Gives people back what they had before an import: their contacts, their places in segments, and their subscriptions. */
 import { sql } from 'drizzle-orm';
-import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
-import { type Recipient, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
-import { removeUnsubscribers } from '../unsubscribes.ts';
-import type { UndoCounts, Undone } from './undo-work.ts';
+import type { Db } from '../../../database/open.ts';
+import { prepared } from '../../../database/prepared.ts';
+import { type Recipient, recordMembershipChange, syncAfterContactChange } from '../../segments/membership.ts';
+import { removeUnsubscribers } from '../../unsubscribes.ts';
+import type { UndoCounts, Undone } from './work.ts';
 
 /** People of one transaction: it takes a few milliseconds. */
 const CHUNK = 100;

@@ -1,9 +1,9 @@
-/** Undoing imports: whether one can be undone, and asking for it. The background thread does the work (undo-work.ts). */
-import type { Db } from '../../database/open.ts';
-import { prepared } from '../../database/prepared.ts';
-import type { contactImports } from '../../database/schema/index.ts';
-import { conflict, notFound } from '../../failure.ts';
-import { SENTENCES } from '../../sentences.ts';
+/** Undoing imports: whether one can be undone, and asking for it. The background thread does the work (work.ts). */
+import type { Db } from '../../../database/open.ts';
+import { prepared } from '../../../database/prepared.ts';
+import type { contactImports } from '../../../database/schema/index.ts';
+import { conflict, notFound } from '../../../failure.ts';
+import { SENTENCES } from '../../../sentences.ts';
 
 /** How long an import can be undone after it began: 30 days. */
 export const UNDO_MS = 30 * 86_400_000;

@@ -1,6 +1,6 @@
 /** Writes down what undoing an import needs, inside the transactions of the import. */
 import type { Database, Statement } from 'better-sqlite3';
-import type { Recipient } from '../segments/membership.ts';
+import type { Recipient } from '../../segments/membership.ts';
 
 /** Rows of temp.sorted after one up to another. */
 export interface Chunk {
