@@ -1,6 +1,7 @@
 /** What the routes and pages are given to work with. */
 import type { Resolver } from 'node:dns/promises';
-import type { ImportJob, ImportReport } from './audience/import/import.ts';
+import type { ImportReport } from './audience/import/import.ts';
+import type { ImportJob } from './audience/import/import-options.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';

@@ -1,7 +1,8 @@
 /** `sendlark import`: contacts from a CSV file, as the upload of the API takes them. */
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { type ImportProgress, importContacts } from '../audience/import/import.ts';
+import { importContacts } from '../audience/import/import.ts';
+import type { ImportProgress } from '../audience/import/import-options.ts';
 import { systemClock } from '../clock.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { requireContactType, typeOption } from './contact-type.ts';

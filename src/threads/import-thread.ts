@@ -1,6 +1,7 @@
 /** Entry point of the import thread. Each import has its own connection, so that it does not delay the other threads. */
 import { parentPort } from 'node:worker_threads';
-import { type ImportJob, importContacts } from '../audience/import/import.ts';
+import { importContacts } from '../audience/import/import.ts';
+import type { ImportJob } from '../audience/import/import-options.ts';
 import { connect } from '../database/open.ts';
 
 /** SQLite's page cache in KiB. An import reads its tables in order, so a larger cache would only use memory. */

@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises';
 import { Failure } from '../../failure.ts';
 import { SENTENCES } from '../../sentences.ts';
 import type { GuessedColumns } from './guess-columns.ts';
-import type { ImportJob, ImportReport } from './import.ts';
+import type { ImportReport } from './import.ts';
+import type { ImportJob } from './import-options.ts';
 
 /** A file that is kept longer than this without being imported is removed. */
 const KEPT_MS = 3_600_000;

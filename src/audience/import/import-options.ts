@@ -1,4 +1,4 @@
-/** What an owner can choose about an import, and what that makes of a contact that is there already. */
+/** What an import is asked to do, and what that makes of a contact that is there already. */
 
 export interface ImportOptions {
   /** What happens to contacts that are there already: the file changes them, or they stay as they are. */
@@ -9,6 +9,27 @@ export interface ImportOptions {
   segmentId: number | null;
   /** Where everybody in the file is marked as unsubscribed: from all mail, or from the group with this id. */
   unsubscribe: 'nothing' | 'all' | number;
+}
+
+export interface ImportJob {
+  databasePath: string;
+  accountId: number;
+  typeId: number;
+  /** The path of the uploaded file. */
+  path: string;
+  fileName: string;
+  /** The field of each column of the file, '' for none; absent: as the header row says. */
+  mapping?: string[];
+  /** Absent: `DEFAULT_OPTIONS`. */
+  options?: ImportOptions;
+  /** Where the progress is written: bytes read, of how many, people written, of how many. Shared with the thread that shows it. */
+  progress?: Float64Array;
+}
+
+/** Receives the progress of an import: first the bytes that are read and checked, then the people that are written. */
+export interface ImportProgress {
+  read(bytes: number, whole: number): void;
+  wrote(people: number, whole: number): void;
 }
 
 /** What an import does when nothing is chosen. */

@@ -9,26 +9,11 @@ import { isoTimestamp, systemClock } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { contactImports } from '../../database/schema/index.ts';
 import { CsvError } from './csv-parse.ts';
-import type { ImportOptions } from './import-options.ts';
+import type { ImportJob, ImportProgress } from './import-options.ts';
 import type { RowError } from './import-rows.ts';
 import { dropStaged, type Staged, stage } from './staging.ts';
 import { UNDO_MS } from './undo/undo.ts';
 import { writeContacts } from './write-contacts.ts';
-
-export interface ImportJob {
-  databasePath: string;
-  accountId: number;
-  typeId: number;
-  /** The path of the uploaded file. */
-  path: string;
-  fileName: string;
-  /** The field of each column of the file, '' for none; absent: as the header row says. */
-  mapping?: string[];
-  /** Absent: `DEFAULT_OPTIONS`. */
-  options?: ImportOptions;
-  /** Where the progress is written: bytes read, of how many, people written, of how many. Shared with the thread that shows it. */
-  progress?: Float64Array;
-}
 
 export interface ImportReport {
   /** The id of the stored report; 0 when the file could not be imported at all. */
@@ -39,12 +24,6 @@ export interface ImportReport {
   failed: number;
   notes: string[];
   errors: RowError[];
-}
-
-/** Receives the progress of an import: first the bytes that are read and checked, then the people that are written. */
-export interface ImportProgress {
-  read(bytes: number, whole: number): void;
-  wrote(people: number, whole: number): void;
 }
 
 /** Imports the file and stores a report. A file without a valid row changes nothing, and its report has the id 0. */

@@ -4,8 +4,7 @@ import type { Address } from '../contacts/addresses.ts';
 import type { Recipient } from '../segments/membership.ts';
 import { addContactsToSegment } from '../segments/segments.ts';
 import { addUnsubscribers } from '../unsubscribes.ts';
-import type { ImportJob } from './import.ts';
-import { DEFAULT_OPTIONS } from './import-options.ts';
+import { DEFAULT_OPTIONS, type ImportJob } from './import-options.ts';
 import type { Chunk, UndoRecorder } from './undo/recorder.ts';
 
 /** Does so for the people of a chunk, whose contacts have been written in the same transaction. */

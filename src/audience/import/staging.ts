@@ -9,8 +9,7 @@ import { sentence } from '../../sentences.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
 import { erasedTest } from '../contacts/erased.ts';
 import { readCsv } from './csv.ts';
-import type { ImportJob, ImportProgress } from './import.ts';
-import { DEFAULT_OPTIONS } from './import-options.ts';
+import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-options.ts';
 import { parseHeader, type RowError, RowReader, type StagedRow } from './import-rows.ts';
 
 /** What reading a file found. */

@@ -5,8 +5,7 @@ import type { Db } from '../../database/open.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { CsvError } from './csv-parse.ts';
-import type { ImportJob, ImportProgress } from './import.ts';
-import { DEFAULT_OPTIONS, valueAfter } from './import-options.ts';
+import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, valueAfter } from './import-options.ts';
 import { listPeople } from './list-people.ts';
 import { UndoRecorder } from './undo/recorder.ts';
 

@@ -3,7 +3,7 @@ import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { deleteContacts } from '../../contacts/contacts.ts';
 import { syncAfterContactChange } from '../../segments/membership.ts';
-import type { UndoCounts, Undone } from './work.ts';
+import type { UndoCounts, Undone } from './undo.ts';
 
 /** Contacts of one transaction: removing them takes a few milliseconds. */
 const CHUNK = 100;

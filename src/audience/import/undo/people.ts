@@ -4,7 +4,7 @@ import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { type Recipient, recordMembershipChange, syncAfterContactChange } from '../../segments/membership.ts';
 import { removeUnsubscribers } from '../../unsubscribes.ts';
-import type { UndoCounts, Undone } from './work.ts';
+import type { UndoCounts, Undone } from './undo.ts';
 
 /** People of one transaction: it takes a few milliseconds. */
 const CHUNK = 100;

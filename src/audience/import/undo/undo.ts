@@ -8,6 +8,22 @@ import { SENTENCES } from '../../../sentences.ts';
 /** How long an import can be undone after it began: 30 days. */
 export const UNDO_MS = 30 * 86_400_000;
 
+/** An import that is being undone. */
+export interface Undone {
+  id: number;
+  user_id: number;
+  contact_type_id: number;
+  /** The ISO timestamp that the import gave its contacts; whoever has another one was changed since. */
+  written_at: string;
+}
+
+/** What a transaction did to so many contacts. */
+export interface UndoCounts {
+  removed: number;
+  restored: number;
+  kept: number;
+}
+
 type State = Pick<typeof contactImports.$inferSelect, 'state' | 'undo_until'>;
 
 /** Whether an import can be undone at this moment, an ISO timestamp, as SQL about a row of contact_imports. */

@@ -9,22 +9,7 @@ import { prepared } from '../../../database/prepared.ts';
 import { isTransientSqliteError } from '../../../database/sqlite-errors.ts';
 import { removeAdded } from './added.ts';
 import { restorePeople } from './people.ts';
-
-/** An import that is being undone. */
-export interface Undone {
-  id: number;
-  user_id: number;
-  contact_type_id: number;
-  /** The ISO timestamp that the import gave its contacts; whoever has another one was changed since. */
-  written_at: string;
-}
-
-/** What a transaction did to so many contacts. */
-export interface UndoCounts {
-  removed: number;
-  restored: number;
-  kept: number;
-}
+import type { Undone } from './undo.ts';
 
 /** How long one call of `continueUndos` works. */
 const BACKGROUND_MS = 30;
