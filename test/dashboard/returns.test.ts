@@ -2,7 +2,7 @@
 import t from 'tap';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
-import { MAILGUN_KEY, mailgun, post } from '../support/provider-events.ts';
+import { MAILGUN_KEY, mailgun, makeIntake, post } from '../support/provider-events.ts';
 
 t.test(
   'an owner makes an address, sees the first event turn it green and a refused request, and deletes it',
@@ -37,4 +37,15 @@ t.test('an editor does not see the page', async (t) => {
   const headers = { cookie: cookieOf(app, addPerson(app, 'editor')), 'sec-fetch-site': 'same-origin' };
   t.equal((await app.page('GET', '/settings/returns', { headers })).status, 403);
   t.equal((await app.page('POST', '/settings/returns', { headers, form: { provider: 'ses' } })).status, 403);
+});
+
+t.test('the page of a person says that they unsubscribed at the mail provider', async (t) => {
+  const app = await startApp(t);
+  const headers = { cookie: cookieOf(app, addPerson(app)), 'sec-fetch-site': 'same-origin' };
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const contact = { contact_type_id: 1, first_name: 'A', email: 'ann@example.org', country: 1 };
+  await app.one.call('POST', '/contacts/add', { form: contact });
+  const path = await makeIntake(t, app.one, 'brevo');
+  await post(app, path, { body: JSON.stringify({ event: 'unsubscribed', email: 'ann@example.org', ts_event: 1 }) });
+  t.match((await app.page('GET', '/people/1', { headers })).text, /at the mail provider/);
 });

@@ -159,6 +159,7 @@ export const people: Translation<typeof english> = {
   'source.one-click': 'mit einem Klick im Mailprogramm',
   'source.page': 'auf der Seite, zu der die Mail führt',
   'source.complaint': 'durch eine Spam-Beschwerde',
+  'source.provider': 'beim Mailanbieter',
   'suppression.bounce': 'Mail unzustellbar',
   'suppression.complaint': 'Spam-Beschwerde',
   'entered.active': 'läuft',

@@ -156,6 +156,7 @@ export const people = {
   'source.one-click': 'by one click in the mail program',
   'source.page': 'on the page that the mail links to',
   'source.complaint': 'by a spam complaint',
+  'source.provider': 'at the mail provider',
   'suppression.bounce': 'bounced mail',
   'suppression.complaint': 'spam complaint',
   'entered.active': 'under way',
