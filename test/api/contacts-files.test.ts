@@ -148,8 +148,9 @@ t.test('an import killed half-way leaves whole rows, and can be run again', asyn
   t.equal((await upload(one, type, content)).status, 200);
   t.equal(count(), people);
   t.equal(kept(), people);
-  const [report] = (await one.call('GET', '/contacts/imports')).body.message.imports;
-  t.match(report, { rows: people, created: people - before, updated: before, failed: 0 });
+  const [killed, report] = (await one.call('GET', '/contacts/imports')).body.message.imports;
+  t.match(killed, { rows: people, created: before, updated: 0, state: 'writing', is_undoable: 1 });
+  t.match(report, { rows: people, created: people - before, updated: before, failed: 0, state: 'done' });
 });
 
 /** Imports in a process that kills itself once contacts are there; gives the signal it died of. */
