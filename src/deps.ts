@@ -6,8 +6,9 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
 import type { WriteLock } from './database/write-lock.ts';
+import type { Choice } from './delivery/feedback/choice.ts';
 import type { Download } from './delivery/feedback/providers/sns.ts';
-import type { Tokens } from './delivery/links/tokens.ts';
+import type { RecipientIds, Tokens } from './delivery/links/tokens.ts';
 
 export interface Deps {
   db: Db;
@@ -26,6 +27,11 @@ export interface Deps {
   fetchFromAmazon: Download;
   /** Runs an import outside this thread and gives what happened. */
   importContacts(job: ImportJob): Promise<ImportReport>;
+  /**
+   * With sender nodes: keeps what a recipient chose where a restored backup finds it again, and has carried it out when it resolves.
+   * Throws 503 when that is not possible now.
+   */
+  keepChoice?: (token: string, ids: RecipientIds, choice: Choice) => Promise<void>;
   /** Stops the service when open requests are answered, and starts it anew. */
   restart(): void;
 }

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
-import { buildApp, logOptions } from './app.ts';
+import { buildApp } from './app.ts';
 import type { ImportReport } from './audience/import/import.ts';
 import type { ImportJob } from './audience/import/import-options.ts';
 import { countImport } from './audience/import/imports-under-way.ts';
@@ -24,8 +24,11 @@ import { publicAddress } from './delivery/links/public-address.ts';
 import { openTokens } from './delivery/links/tokens.ts';
 import { hasRelay, linksFault } from './delivery/transport/relays/in-use.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
+import { unavailable } from './failure.ts';
 import { dnsResolver } from './health-checks/dns/check-domains.ts';
 import { closeWithin } from './http/connections.ts';
+import { logOptions } from './http/server-options.ts';
+import type { Feedback } from './nodes/feedback/index.ts';
 import { finishErasures } from './people/erase.ts';
 import { removeUnfinishedPictures } from './pictures/pictures.ts';
 import { type ThreadName, threadFile } from './thread-files.ts';
@@ -107,23 +110,39 @@ async function serveFrom(
   const importer = importThread();
   const { promise: restart, resolve: askForRestart } = Promise.withResolvers<void>();
   const writes = new WriteLock(db.$client);
+  const tokens = openTokens(db.$client);
   opened.push(() => importer.close());
+  const nodes = config.NATS_URL.length === 0 ? null : await import('./nodes/feedback/index.ts');
+  let feedback: Feedback | null = null;
   const app = await buildApp(
     {
       db,
       lock: writes,
       config,
       clock: systemClock,
-      tokens: openTokens(db.$client),
+      tokens,
       publicUrl,
       wake: () => threads.get('background')?.postMessage('wake'),
       resolver: () => dnsResolver(),
       fetchFromAmazon: amazonDownload(),
       importContacts: importer.run,
       restart: askForRestart,
+      ...(nodes && {
+        keepChoice: async (...choice) => {
+          if (feedback === null) throw unavailable();
+          await feedback.keepChoice(...choice);
+        },
+      }),
     },
     logOptions(config),
   );
+  if (nodes !== null) {
+    const log = (fields: object, text: string) => app.log.info(fields, text);
+    const deps = { db, lock: writes, config, clock: systemClock, tokens, publicUrl, log };
+    const started = nodes.startFeedback(deps);
+    feedback = started;
+    opened.push(() => started.close());
+  }
   let isClosing = false;
   opened.push(async () => {
     isClosing = true;

@@ -7,7 +7,7 @@ export const node: Command = {
   about: 'Run a sender node: hand over mail that the service gives out over NATS.',
   help: `Needs NATS_URL, the same as the service. Relays are those of the service unless SMTP_URL names others; NODE_NAME names the node in lists.
 SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECONDS, the rest goes to other nodes.
-It keeps nothing on disk and needs no database.`,
+It answers the pages of recipients at HOST and PORT. It keeps nothing on disk and needs no database.`,
   options: {},
   async run(call) {
     requireWords(call);
@@ -15,9 +15,9 @@ It keeps nothing on disk and needs no database.`,
     if (config.NATS_URL.length === 0)
       throw new Error('A sender node needs NATS_URL, the servers it shares with the service');
     const { startNode } = await import('../nodes/node/start.ts');
-    const running = startNode(config, (fields, text) =>
-      console.log(JSON.stringify({ time: Date.now(), ...fields, msg: text })),
-    );
+    const log = (fields: object, text: string) =>
+      console.log(JSON.stringify({ time: Date.now(), ...fields, msg: text }));
+    const running = startNode(config, log, { servesPages: true });
     const stop = () => {
       running.close().then(
         () => process.exit(0),

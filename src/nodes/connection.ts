@@ -55,6 +55,11 @@ export async function connectNats(config: NatsSettings, { name, signal, log }: N
   }
 }
 
+/** Throws an Error of one line when a file of the settings cannot be used, so that a start is refused before anything waits for NATS. */
+export function checkNatsFiles(config: NatsSettings): void {
+  connectionOptions(config, '');
+}
+
 /** What the client is told. Throws an Error of one line that names the setting of a file that cannot be used. */
 function connectionOptions({ NATS_URL, NATS_CREDENTIALS, NATS_CA }: NatsSettings, name: string): ConnectionOptions {
   const ca = NATS_CA === '' ? undefined : readSettingFile('NATS_CA', NATS_CA);

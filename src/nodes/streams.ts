@@ -28,7 +28,7 @@ export const STREAM = {
 } as const;
 
 export const SUBJECT = {
-  /** Followed by account and a hash of the address, so that what a person chose can be erased. */
+  /** Followed by the ids of account and address, so that what a person chose can be erased. */
   consents: `${ROOT}.consents`,
   hits: `${ROOT}.hits`,
   /** Followed by the node's name. */

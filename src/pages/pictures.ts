@@ -1,10 +1,8 @@
 /** The pictures of the library at the addresses that mails contain: without keys, and the same bytes for ever. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Deps } from '../deps.ts';
 import { READ } from '../http/pages/layout.ts';
-import { PartsCache } from '../pictures/cache.ts';
-import { partReader } from '../pictures/pictures.ts';
+import type { RecipientSource, StoredPicture } from './recipient-source.ts';
 
 /** The browser shows the bytes as the picture they are, or not at all; opened by themselves they can load and run nothing. */
 const HEADERS = {
@@ -14,45 +12,36 @@ const HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-interface Stored {
-  hash: string;
-  kind: string;
-  size: number;
-}
-
-export async function picturePages(app: FastifyInstance, { db }: Deps): Promise<void> {
-  const stored = db.$client.prepare<[string], Stored>('SELECT hash, kind, size FROM pictures WHERE public_id = ?');
-  const cache = new PartsCache(partReader(db));
-
+export async function picturePages(app: FastifyInstance, source: RecipientSource): Promise<void> {
   // The name at the end is for people; the id alone says which picture it is.
   app.route<{ Params: { public_id: string } }>({
     method: READ,
     url: '/pictures/:public_id/:name',
     handler: async (request, reply) => {
       const { public_id } = request.params;
-      const picture = stored.get(public_id);
-      if (picture === undefined) return unknown(reply);
+      const picture = await source.findPicture(public_id);
+      if (picture === null) return unknown(reply);
       const etag = `"${picture.hash}"`;
       reply.headers({ ...HEADERS, etag });
       if (isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send();
       const headers = { 'content-type': `image/${picture.kind}`, 'content-length': picture.size };
       if (request.method === 'HEAD') return reply.headers(headers).send(null);
-      const first = cache.get(public_id, 0);
+      const first = picture.part(0);
       if (first?.length === picture.size) return reply.headers(headers).send(first);
       // One part after the other, each when the client has taken the one before: whole pictures for clients that take their time would fill the memory.
-      const parts = Readable.from(partsOf(cache, public_id, picture.size), { highWaterMark: 1 });
+      const parts = Readable.from(partsOf(picture), { highWaterMark: 1 });
       return reply.headers(headers).send(parts);
     },
   });
 }
 
-/** The parts of a picture of `size` bytes. Throws where it is deleted meanwhile: what was sent cannot be taken back. */
-function* partsOf(cache: PartsCache, publicId: string, size: number): Generator<Buffer> {
+/** The bytes of a picture. Throws where it is deleted meanwhile: what was sent cannot be taken back. */
+function* partsOf({ part, size }: StoredPicture): Generator<Buffer> {
   for (let number = 0, sent = 0; sent < size; number++) {
-    const part = cache.get(publicId, number);
-    if (part === undefined) throw new Error('A picture was deleted while it was sent');
-    sent += part.length;
-    yield part;
+    const bytes = part(number);
+    if (bytes === undefined) throw new Error('A picture was deleted while it was sent');
+    sent += bytes.length;
+    yield bytes;
   }
 }
 

@@ -1,16 +1,16 @@
-/** Reads and changes what a recipient is unsubscribed from, by their unsubscribe link. Every change is one transaction. */
+/** Reads and changes what a recipient is unsubscribed from, by their unsubscribe link. Every choice is one transaction. */
 import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.ts';
-import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { mailings, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
+import type { Choice } from '../delivery/feedback/choice.ts';
 import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 
 /** The most groups shown on the page. Unsubscribing from all mail is always offered. */
-const MAX_GROUPS = 200;
+export const MAX_GROUPS = 200;
 const MAX_DESCRIPTION_CHARACTERS = 1000;
 
 export interface Preferences {
@@ -23,15 +23,15 @@ export interface Preferences {
   own: number;
   /** The entries that unsubscribe the person, by group id; 0 is all mail. */
   unsubscribed: ReadonlyMap<number, number>;
+  /** Whether `unsubscribed` is what holds now; false where it cannot be asked for, so that the page may only offer to leave. */
+  isCurrent: boolean;
 }
 
 export class PreferenceStore {
   readonly #db: Db;
-  readonly #clock: Clock;
 
-  constructor(db: Db, clock: Clock) {
+  constructor(db: Db) {
     this.#db = db;
-    this.#clock = clock;
   }
 
   /** The preferences of a link's recipient. */
@@ -70,44 +70,26 @@ export class PreferenceStore {
       groups,
       own: groups.some(({ id }) => id === ids.group) ? ids.group : 0,
       unsubscribed: new Map(entries.map((entry) => [entry.unsubscribe_groups_id ?? 0, entry.id])),
+      isCurrent: true,
     };
   }
 
-  /** Unsubscribes the person from one group; 0 is all mail. */
-  unsubscribe(ids: RecipientIds, { email }: Preferences, list: number, source: 'one-click' | 'page'): void {
-    this.#db.transaction(() => this.#unsubscribe(ids, email, [list], source), { behavior: 'immediate' });
-  }
-
-  /** Removes the unsubscription from all mail. Unsubscriptions from single groups stay. */
-  resubscribe({ unsubscribed }: Preferences): void {
-    const entry = unsubscribed.get(0);
-    if (entry !== undefined) removeUnsubscribers(this.#db, [entry], 'page', isoTimestamp(this.#clock.now()));
-  }
-
-  /**
-   * Subscribes the person to the groups in `wanted` and unsubscribes them from the others in `shown`. A group added after the page was
-   * loaded is in neither and stays as it is.
-   */
-  saveChoices(
-    ids: RecipientIds,
-    { email, groups, unsubscribed }: Preferences,
-    shown: ReadonlySet<number>,
-    wanted: ReadonlySet<number>,
-  ): void {
-    const lists = groups.map(({ id }) => id).filter((id) => shown.has(id));
-    const toUnsubscribe = lists.filter((id) => !wanted.has(id) && !unsubscribed.has(id));
-    const toResubscribe = lists.filter((id) => wanted.has(id)).flatMap((id) => unsubscribed.get(id) ?? []);
+  /** Carries out what the recipient of a link chose at `now`. Choosing the same again changes nothing. */
+  apply(ids: RecipientIds, choice: Choice, now: Date): void {
     this.#db.transaction(
       () => {
-        this.#unsubscribe(ids, email, toUnsubscribe, 'page');
-        removeUnsubscribers(this.#db, toResubscribe, 'page', isoTimestamp(this.#clock.now()));
+        const before = this.read(ids);
+        const { left, joined } = changesOf(before, choice);
+        const entries = joined.flatMap((list) => before.unsubscribed.get(list) ?? []);
+        this.#unsubscribe(ids, left, choice.form === null ? 'one-click' : 'page', now);
+        if (entries.length > 0) removeUnsubscribers(this.#db, entries, 'page', isoTimestamp(now));
       },
       { behavior: 'immediate' },
     );
   }
 
-  #unsubscribe(ids: RecipientIds, email: string, lists: readonly number[], source: 'one-click' | 'page'): void {
-    const now = this.#clock.now();
+  #unsubscribe(ids: RecipientIds, lists: readonly number[], source: 'one-click' | 'page', now: Date): void {
+    const { email } = ids;
     const address: Address = { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
     for (const list of lists) {
       const change = {
@@ -120,5 +102,42 @@ export class PreferenceStore {
       addUnsubscribers(this.#db, change, [address]);
     }
     if (lists.length > 0) countUnsubscribe(this.#db.$client, ids, now.getTime());
+  }
+}
+
+/** What is chosen after a choice, where it cannot be asked for. */
+export function chosen(before: Preferences, choice: Choice): Preferences {
+  const unsubscribed = new Map(before.unsubscribed);
+  const { left, joined } = changesOf(before, choice);
+  for (const list of left) unsubscribed.set(list, 0);
+  for (const list of joined) unsubscribed.delete(list);
+  return { ...before, unsubscribed };
+}
+
+/**
+ * The lists that a choice leaves and joins; 0 is all mail. A group added after the page was loaded is in neither and stays as it is.
+ * Joining all mail again leaves the person unsubscribed from single groups.
+ */
+function changesOf(
+  { groups, own, unsubscribed }: Preferences,
+  { form, shown, checked }: Choice,
+): { left: number[]; joined: number[] } {
+  const known = new Set(groups.map(({ id }) => id));
+  const lists = [...new Set(shown)].filter((id) => known.has(id));
+  const wanted = new Set(checked);
+  switch (form) {
+    case 'groups':
+      return {
+        left: lists.filter((id) => !wanted.has(id) && !unsubscribed.has(id)),
+        joined: lists.filter((id) => wanted.has(id) && unsubscribed.has(id)),
+      };
+    case 'leave':
+      return { left: lists.filter((id) => !wanted.has(id)), joined: [] };
+    case 'none':
+      return { left: [0], joined: [] };
+    case 'back':
+      return { left: [], joined: [0] };
+    default:
+      return { left: [own], joined: [] };
   }
 }

@@ -1,34 +1,20 @@
 /** Unsubscribing with one click in the mail program (RFC 8058), and the preference page. A GET changes nothing, because mail scanners open links. */
-import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { RecipientIds } from '../delivery/links/tokens.ts';
-import type { Deps } from '../deps.ts';
-import { Failure, unavailable } from '../failure.ts';
+import type { Choice } from '../delivery/feedback/choice.ts';
+import { Failure } from '../failure.ts';
 import { html } from '../http/pages/html.ts';
 import { messagePage, page, READ, unknownLink } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
 import { type FormBody, MALFORMED, textList } from '../http/requests/form-fields.ts';
-import { PreferenceStore, type Preferences } from './preferences.ts';
+import { MAX_GROUPS, type Preferences } from './preferences.ts';
+import type { RecipientSource } from './recipient-source.ts';
 
 interface Link {
   Params: { token: string };
   Body: FormBody | undefined;
 }
 
-/** After this time the answer says to try again. The choice stays in memory for PENDING_MS and is written once that is possible. */
-const ANSWER_MS = 30_000;
-const PENDING_MS = 60 * 60 * 1000;
-/** The most choices waiting in memory while the database is locked. */
-const MAX_PENDING = 10_000;
-
-export async function unsubscribePage(app: FastifyInstance, { db, lock, clock, config, tokens }: Deps): Promise<void> {
-  const store = new PreferenceStore(db, clock);
-  const pending = new Set<Promise<unknown>>();
-  const readToken = (token: string) => tokens.readRecipient('unsubscribe', token);
-  app.addHook('onClose', () =>
-    Promise.race([Promise.allSettled(pending), setTimeout(config.SHUTDOWN_SECONDS * 1000, null, { ref: false })]),
-  );
-
+export async function unsubscribePage(app: FastifyInstance, source: RecipientSource): Promise<void> {
   app.route({
     method: READ,
     url: '/u/shared',
@@ -38,87 +24,58 @@ export async function unsubscribePage(app: FastifyInstance, { db, lock, clock, c
   app.route<Link>({
     method: READ,
     url: '/u/:token',
-    handler: (request, reply) => {
-      const ids = readToken(request.params.token);
-      return ids === null ? unknownLink(reply) : show(reply, chooseWords(reply), store.read(ids), '');
+    handler: async (request, reply) => {
+      const { token } = request.params;
+      const ids = await source.readLink('unsubscribe', token);
+      if (ids === null) return unknownLink(reply);
+      return show(reply, chooseWords(reply), await source.readPreferences(ids, token), '');
     },
   });
 
   app.post<Link>('/u/:token', async (request, reply) => {
-    const ids = readToken(request.params.token);
+    const { token } = request.params;
+    const ids = await source.readLink('unsubscribe', token);
     if (ids === null) return unknownLink(reply);
     const words = chooseWords(reply);
     const choice = readChoice(request.body);
-    // The page confirms the choice only after it was written.
-    const notice = await writeWhenFree(() => act(ids, store.read(ids), choice, words.preferences));
-    return show(reply, words, store.read(ids), notice);
+    const before = await source.readPreferences(ids, token);
+    // The page confirms the choice only after it is kept.
+    const after = await source.keepChoice(ids, token, before, choice);
+    return show(reply, words, after, noticeOf(before, choice, words.preferences));
   });
-
-  /** Runs `write` as soon as the lock is free. Throws 503 when that takes too long; the write is then still made later. */
-  async function writeWhenFree<T>(write: () => T): Promise<T> {
-    if (pending.size >= MAX_PENDING) throw unavailable();
-    const written = lock.write(write, PENDING_MS);
-    const finished = written.then(
-      () => undefined,
-      (error) => app.log.error({ err: error }, 'a choice on the preference page could not be written'),
-    );
-    pending.add(finished);
-    void finished.then(() => pending.delete(finished));
-    const answered = new AbortController();
-    const late = setTimeout(ANSWER_MS, null, { signal: answered.signal, ref: false }).then(() => {
-      throw unavailable();
-    });
-    try {
-      return await Promise.race([written, late]);
-    } finally {
-      late.catch(() => undefined);
-      answered.abort();
-    }
-  }
-
-  /** Carries out a choice; gives the notice that the page then shows. */
-  function act(
-    ids: RecipientIds,
-    before: Preferences,
-    { form, shown, checked }: Choice,
-    words: PageWords['preferences'],
-  ): string {
-    switch (form) {
-      case 'groups':
-        store.saveChoices(ids, before, shown, checked);
-        return words.saved;
-      case 'none':
-        store.unsubscribe(ids, before, 0, 'page');
-        return words.leftAll;
-      case 'back':
-        store.resubscribe(before);
-        return words.isBack;
-      default:
-        store.unsubscribe(ids, before, before.own, 'one-click');
-        return leftNotice(before, words);
-    }
-  }
-}
-
-interface Choice {
-  /** The form of the page that was sent; null for a one-click request. */
-  form: 'groups' | 'none' | 'back' | null;
-  /** The groups that were shown, and those of them that were checked. */
-  shown: ReadonlySet<number>;
-  checked: ReadonlySet<number>;
 }
 
 /** Reads the choice of a request. Throws 422 when it is not a form as the page sends it. */
 function readChoice(body: FormBody = Object.create(null)): Choice {
   const { form = null } = body;
   const faulty = new Failure(422, 'That is not a form of this page');
-  if (MALFORMED in body || (form !== null && form !== 'groups' && form !== 'none' && form !== 'back')) throw faulty;
+  if (MALFORMED in body || !isForm(form)) throw faulty;
   const listed = (name: string) => {
     const ids = textList(body[name]);
     if (ids === null) throw faulty;
-    return new Set(ids.map(Number));
+    // Only what the page shows can be meant, and a page shows no more than MAX_GROUPS.
+    return [...new Set(ids.map(Number))].filter((id) => Number.isSafeInteger(id) && id > 0).slice(0, MAX_GROUPS);
   };
   return { form, shown: listed('shown'), checked: listed('on') };
+}
+
+function isForm(form: unknown): form is Choice['form'] {
+  return form === null || form === 'groups' || form === 'leave' || form === 'none' || form === 'back';
+}
+
+/** What the page says about a choice that is kept. */
+function noticeOf(before: Preferences, { form }: Choice, words: PageWords['preferences']): string {
+  switch (form) {
+    case 'groups':
+    case 'leave':
+      return words.saved;
+    case 'none':
+      return words.leftAll;
+    case 'back':
+      return words.isBack;
+    default:
+      return leftNotice(before, words);
+  }
 }
 
 function leftNotice({ groups, own }: Preferences, words: PageWords['preferences']): string {
@@ -127,7 +84,7 @@ function leftNotice({ groups, own }: Preferences, words: PageWords['preferences'
 }
 
 function show(reply: FastifyReply, words: PageWords, preferences: Preferences, notice: string): FastifyReply {
-  const { email, sender, groups, own, unsubscribed } = preferences;
+  const { email, sender, groups, own, unsubscribed, isCurrent } = preferences;
   const text = words.preferences;
   const choices = groups.map(
     ({ id, group_name, description }) => html`
@@ -135,10 +92,12 @@ function show(reply: FastifyReply, words: PageWords, preferences: Preferences, n
 <span>${group_name}${id === own ? html` <small>${text.own}</small>` : ''}${description === '' ? '' : html`<small>${description}</small>`}</span></label>
 <input type="hidden" name="shown" value="${id}">`,
   );
-  const some = html`
-<form method="post"><input type="hidden" name="form" value="groups">
+  // Where it is not known what they left before, groups that stay checked must stay as they are.
+  const someForm = html`<form method="post"><input type="hidden" name="form" value="${isCurrent ? 'groups' : 'leave'}">
 <fieldset><legend>${text.question}</legend>${choices}</fieldset>
-<button>${text.save}</button></form>
+<button>${text.save}</button></form>`;
+  const some = html`
+${choices.length === 0 ? '' : someForm}
 <section><h2>${text.noneTitle}</h2>
 <p class="quiet">${text.noneAbout(email)}</p>
 <form method="post"><input type="hidden" name="form" value="none"><button class="plain">${text.none}</button></form></section>`;

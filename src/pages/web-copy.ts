@@ -5,10 +5,8 @@
 import type { FastifyInstance } from 'fastify';
 import { mergeHtml, OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { untracked } from '../delivery/content/web-copy.ts';
-import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
-import { deliveryValues } from '../delivery/queue/recipient-values.ts';
-import type { Deps } from '../deps.ts';
 import { READ, unknownLink } from '../http/pages/layout.ts';
+import type { RecipientSource } from './recipient-source.ts';
 
 /** No scripts and no forms, in an opaque origin. Pictures and styles load from wherever the mail has them, and links work. */
 const POLICY = [
@@ -22,33 +20,27 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export async function webCopyPage(app: FastifyInstance, { db, tokens, publicUrl }: Deps): Promise<void> {
-  const frozenContent = db.$client
-    .prepare<[number, number], string>('SELECT content FROM mailings WHERE id = ? AND user_id = ?')
-    .pluck();
-
+export async function webCopyPage(app: FastifyInstance, source: RecipientSource): Promise<void> {
   app.route<{ Params: { token: string } }>({
     method: READ,
     url: '/w/:token',
-    handler: (request, reply) => {
-      const ids = tokens.readRecipient('web', request.params.token);
-      const stored = ids && frozenContent.get(ids.mailing, ids.user);
-      if (!ids || !stored) return unknownLink(reply);
-      const { content, sender_name, sender_address }: FrozenContent = JSON.parse(stored);
+    handler: async (request, reply) => {
+      const { token } = request.params;
+      const ids = await source.readLink('web', token);
+      const frozen = ids && (await source.findContent(ids));
+      if (!ids || !frozen) return unknownLink(reply);
       const values = {
-        ...deliveryValues(db, ids),
-        sender_name,
-        sender_address,
+        ...(await source.readValues(ids, 'web', token)),
         // A copy may be passed on. Its readers must not unsubscribe the recipient or see their choices.
-        [PREFERENCES]: `${publicUrl()}/u/shared`,
-        [WEB_COPY]: `${publicUrl()}/w/${request.params.token}`,
+        [PREFERENCES]: `${source.publicUrl()}/u/shared`,
+        [WEB_COPY]: `${source.publicUrl()}/w/${token}`,
         // Viewing the copy does not count as an open.
         [OPEN_URL]: '',
       };
       return reply
         .headers({ 'content-security-policy': POLICY, 'x-robots-tag': 'noindex' })
         .type('text/html; charset=utf-8')
-        .send(mergeHtml(untracked(content), values));
+        .send(mergeHtml(untracked(frozen.content), values));
     },
   });
 }

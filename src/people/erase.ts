@@ -8,6 +8,7 @@ import { eraseUnsubscriptions } from '../audience/unsubscribes.ts';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
+import { noteChoicesToErase } from '../delivery/feedback/choice.ts';
 import { deliveryEraser } from '../delivery/queue/ledger/erase.ts';
 import { conflict } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
@@ -119,6 +120,7 @@ function begin(
       deleteContacts(db, contacts, isoTimestamp(clock.now()));
       eraseUnsubscriptions(client, addressId);
       eraseSuppression(client, addressId);
+      noteChoicesToErase(client, accountId, addressId);
       const erased = erasedForm(client, accountId, email);
       for (const statement of REMOVED_FIRST)
         client.prepare(statement).run({ account: accountId, address: addressId, erased });

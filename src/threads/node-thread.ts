@@ -4,7 +4,8 @@ import type { Config } from '../config.ts';
 import { startNode } from '../nodes/node/start.ts';
 
 const { config }: { config: Config } = workerData;
-const node = startNode(config, (fields, text) => parentPort?.postMessage({ fields, text }));
+const log = (fields: object, text: string) => parentPort?.postMessage({ fields, text });
+const node = startNode(config, log, { servesPages: false });
 parentPort?.on('message', (message) => {
   if (message === 'stop') void node.close().finally(() => parentPort?.close());
 });

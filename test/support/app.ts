@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Test } from 'tap';
-import { buildApp, logOptions } from '../../src/app.ts';
+import { buildApp } from '../../src/app.ts';
 import { importContacts } from '../../src/audience/import/import.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
@@ -21,6 +21,7 @@ import { openTokens, type Tokens } from '../../src/delivery/links/tokens.ts';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
 import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';
 import type { Deps } from '../../src/deps.ts';
+import { logOptions } from '../../src/http/server-options.ts';
 import { Background } from '../../src/threads/background.ts';
 
 export interface FilePart {

@@ -28,7 +28,9 @@ export const installation = sqliteTable('installation', { name: text().primaryKe
  */
 export const unfinishedWrites = sqliteTable('unfinished_writes', {
   id: id(),
-  kind: text({ enum: ['unsubscribe', 'resubscribe', 'delete-contacts', 'erase', 'empty-log'] }).notNull(),
+  kind: text({
+    enum: ['unsubscribe', 'resubscribe', 'delete-contacts', 'erase', 'erase-choices', 'empty-log'],
+  }).notNull(),
   /** JSON, of another form for each kind. */
   given: text().notNull(),
 });

@@ -104,6 +104,17 @@ export class HitBuffer {
     return false;
   }
 
+  /**
+   * Writes hits within the caller's transaction, whatever waits here. Gives what is to be done when that is committed: hits whose mail was not
+   * accepted yet are then tried again by `flush`.
+   */
+  record(hits: readonly Hit[]): () => void {
+    const early = this.#writeAll(hits);
+    return () => {
+      this.#waiting.push(...early.slice(0, Math.max(0, MAX_WAITING - this.#waiting.length)));
+    };
+  }
+
   /** Writes hits, each counter once for all of them; gives those whose mail is not sent yet. */
   #writeAll(hits: readonly Hit[]): Hit[] {
     const written: Written = { events: [], mailings: new Map() };

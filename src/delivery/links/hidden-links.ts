@@ -1,7 +1,7 @@
 /** Mails shown to somebody who may not act for their recipients. */
 
 /** A signed token in an address of ours; a dot at the start of a line is encoded in quoted-printable. */
-const TOKEN = /(\/(?:u|o|c|w|verify|design)\/)[\w-]+(?:\.|=2E)[\w-]{22}/g;
+const TOKEN = /(\/(?:u|o|c|w|verify|design)\/)[\w-]+(?:\.|=2E)[\w-]{22}(?:~[\w-]+)?/g;
 /** What stands in the place of what is left out. */
 export const HIDDEN = 'hidden';
 

@@ -6,6 +6,7 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
+import { sealing } from './sealed-address.ts';
 
 /** What the links of a recipient refer to. */
 export interface RecipientIds {
@@ -15,7 +16,7 @@ export interface RecipientIds {
   /** 0: a mail without an unsubscribe group. */
   group: number;
   user: number;
-  /** The normalized address. The signature covers it, but the token does not contain it. */
+  /** The normalized address. The signature covers it; the token contains it only sealed, and only in mails of sender nodes. */
   email: string;
 }
 
@@ -25,6 +26,8 @@ export interface KnownPeople {
   findEmail(address: number, user: number): string | undefined;
   /** The largest ids accepted without a signed address: those handed out by earlier releases, whose tokens did not sign it. */
   unsigned: { deliveries: number; mailings: number; addresses: number };
+  /** Whether new tokens carry the address, sealed, for readers without a database. */
+  sealsAddress?: boolean;
 }
 
 /** Each purpose uses its own 128 bits of one HMAC-SHA512: a recipient costs one HMAC, and a token works for one purpose only. */
@@ -33,12 +36,17 @@ const PARTS: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
 const PART_BYTES = 16;
 /** The length of a part in base64url. */
 const PART_CHARACTERS = 22;
+/** Stands before the sealed address; base64url does not contain it. */
+const SEAL_MARK = '~';
 
 export interface Tokens {
   /** The four tokens of one recipient. */
   recipient(ids: RecipientIds): Record<Purpose, string>;
-  /** The ids in a recipient's token for this purpose, or null when the token is not ours or its person is no longer known. */
-  readRecipient(purpose: Purpose, token: string): RecipientIds | null;
+  /**
+   * The ids in a recipient's token for this purpose, or null when the token is not ours or its person is no longer known. `email` is the
+   * normalized address for a person the database does not know, such as one who was added after a restored backup was made.
+   */
+  readRecipient(purpose: Purpose, token: string, email?: string): RecipientIds | null;
   /** A token for anything else: the text, encoded but not encrypted, and its signature. */
   sign(purpose: string, text: string): string;
   /** The text in such a token, or null when the token is not ours. */
@@ -72,9 +80,11 @@ export function unsignedLimits(client: Database): KnownPeople['unsigned'] {
 }
 
 /** Signs with the first secret and accepts all of them. */
-export function createTokens(texts: readonly string[], { findEmail: emailOf, unsigned }: KnownPeople): Tokens {
+export function createTokens(texts: readonly string[], known: KnownPeople): Tokens {
+  const { findEmail: emailOf, unsigned, sealsAddress = false } = known;
   // Created once, because a key given as text would be parsed again for every token.
   const secrets = texts.map((text) => createSecretKey(text, 'utf8'));
+  const seals = texts.map((text) => sealing(text));
   const newest = secrets[0];
   if (newest === undefined) throw new Error('tokens need a secret');
   const recipientMac = (secret: KeyObject, signed: string) => createHmac('sha512', secret).update(signed).digest();
@@ -89,25 +99,46 @@ export function createTokens(texts: readonly string[], { findEmail: emailOf, uns
     );
   };
 
+  /** Of a person whom only the token knows: the signature covers the address, so one that was sealed with another secret does not pass. */
+  const unsealed = (ids: Omit<RecipientIds, 'email'>, mac: string, sealed: string, at: number): RecipientIds | null => {
+    for (const { seal, open } of seals) {
+      const email = open(ids, sealed);
+      if (seal({ ...ids, email }) !== sealed) continue;
+      const signed = signedText(recipientBody(ids), email);
+      const expected = (secret: KeyObject) => recipientMac(secret, signed).toString('base64url', at, at + PART_BYTES);
+      if (anyMatches(mac, expected)) return { ...ids, email };
+    }
+    return null;
+  };
+
   return {
     recipient(ids) {
       const body = recipientBody(ids);
       const mac = recipientMac(newest, signedText(body, ids.email));
-      const part = (at: number) => `${body}.${mac.toString('base64url', at * PART_BYTES, (at + 1) * PART_BYTES)}`;
+      const sealed = sealsAddress ? `${SEAL_MARK}${seals[0]?.seal(ids)}` : '';
+      const part = (at: number) =>
+        `${body}.${mac.toString('base64url', at * PART_BYTES, (at + 1) * PART_BYTES)}${sealed}`;
       return { open: part(0), click: part(1), unsubscribe: part(2), web: part(3) };
     },
-    readRecipient(purpose, token) {
-      const [body, mac] = split(token);
+    readRecipient(purpose, token, given) {
+      const [body, signature] = split(token);
+      const mark = signature.indexOf(SEAL_MARK);
+      const mac = mark < 0 ? signature : signature.slice(0, mark);
+      const sealed = mark < 0 ? undefined : signature.slice(mark + 1);
       const at = PARTS.indexOf(purpose) * PART_BYTES;
       const ids = recipientIds(body);
-      const email = ids === null ? undefined : emailOf(ids.address, ids.user);
-      if (ids === null || email === undefined) return null;
+      if (ids === null) return null;
+      const stored = emailOf(ids.address, ids.user) ?? given;
+      if (stored === undefined && sealed !== undefined) return unsealed(ids, mac, sealed, at);
+      if (stored === undefined) return null;
+      const isSpelt = sealed === undefined || seals.some(({ seal }) => seal({ ...ids, email: stored }) === sealed);
+      if (!isSpelt) return null;
       const isSigned = (signed: string) =>
         anyMatches(mac, (secret) => recipientMac(secret, signed).toString('base64url', at, at + PART_BYTES));
       const mayBeUnsigned =
         ids.delivery <= unsigned.deliveries && ids.mailing <= unsigned.mailings && ids.address <= unsigned.addresses;
-      return isSigned(signedText(body, email)) || (mayBeUnsigned && isSigned(`recipient:${body}`))
-        ? { ...ids, email }
+      return isSigned(signedText(body, stored)) || (mayBeUnsigned && isSigned(`recipient:${body}`))
+        ? { ...ids, email: stored }
         : null;
     },
     sign(purpose, text) {
@@ -133,7 +164,7 @@ function signedText(body: string, email: string): string {
   return `recipient:${body} ${email}`;
 }
 
-function recipientBody({ delivery, mailing, address, group, user }: RecipientIds): string {
+function recipientBody({ delivery, mailing, address, group, user }: Omit<RecipientIds, 'email'>): string {
   return [delivery, mailing, address, group, user].map((id) => id.toString(36)).join('-');
 }
 

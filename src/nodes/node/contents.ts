@@ -49,6 +49,8 @@ export class NodeContents {
     const tokens = createTokens([tokenSecret], {
       findEmail: () => undefined,
       unsigned: { deliveries: 0, mailings: 0, addresses: 0 },
+      // So that the pages of any node can read the links.
+      sealsAddress: true,
     });
     const signs = key && dkimKey(key.domain, key.selector, key.privateKey);
     return readyMailing(source, { clock: systemClock, tokens, findKey: () => signs });

@@ -145,3 +145,33 @@ t.test('a token of an earlier release goes on working for the ids of its time, a
   t.equal(read(unsigned(41, 2, 3)), null, 'a delivery of later');
   t.equal(read(unsigned(40, 3, 3)), null, 'a mailing of later');
 });
+
+t.test(
+  'a sealed token shows its address to a reader without a database, and to nobody without the secret',
+  async (t) => {
+    const ids = { delivery: 7, mailing: 3, address: 12, group: 1, user: 1, email: 'ada@example.com' };
+    const unsigned = { deliveries: 0, mailings: 0, addresses: 0 };
+    const nobody = { findEmail: () => undefined, unsigned };
+    const sealing = createTokens(['new secret', 'old secret'], { ...nobody, sealsAddress: true });
+    for (const email of ['a@b.c', 'ab@b.c', 'abc@b.c', `${'x'.repeat(64)}@example.com`]) {
+      t.match(sealing.readRecipient('web', sealing.recipient({ ...ids, email }).web), { email });
+    }
+    const { unsubscribe, open } = sealing.recipient(ids);
+    t.notMatch(Buffer.from(unsubscribe.split('~')[1] ?? '', 'base64url').toString('latin1'), 'ada');
+    t.strictSame(sealing.readRecipient('unsubscribe', unsubscribe), ids);
+    t.strictSame(createTokens(['later', 'new secret'], nobody).readRecipient('open', open), ids, 'after a new secret');
+    t.equal(createTokens(['another'], nobody).readRecipient('open', open), null);
+    t.equal(sealing.readRecipient('click', open), null, 'for one purpose only');
+    const knowing = createTokens(['new secret'], { findEmail: () => 'ada@example.com', unsigned });
+    t.strictSame(knowing.readRecipient('open', open), ids, 'with a database');
+    const other = createTokens(['new secret'], { findEmail: () => 'eve@example.com', unsigned });
+    t.equal(other.readRecipient('open', open), null, 'the database is believed where it knows the person');
+    const [plain = ''] = open.split('~');
+    t.equal(sealing.readRecipient('open', plain), null, 'without the address nobody can tell');
+    t.strictSame(sealing.readRecipient('open', plain, 'ada@example.com'), ids);
+    for (const changed of [`${plain}~AAAA`, `${plain}~`, `${open}A`, `${plain}~${open.split('~')[1]}~x`]) {
+      const read = sealing.readRecipient('open', changed);
+      t.ok(read === null || read.email === ids.email, changed);
+    }
+  },
+);

@@ -1,0 +1,72 @@
+/** Options of Fastify that every HTTP server of ours has: the service and the public pages of sender nodes. */
+import { STATUS_CODES } from 'node:http';
+import {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify';
+import type { Config } from '../config.ts';
+import { isAnswering, REQUEST_TIMES } from './connections.ts';
+import { failedBody, frameworkText } from './errors.ts';
+
+/** The statuses for requests that Node itself rejects, by error code. Any other code is answered 400. */
+const CLIENT_ERRORS = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['HPE_HEADER_OVERFLOW', 431],
+]);
+
+/** Log options. Requests are logged by route, not by URL, because URLs contain tokens; headers are never logged, because they contain keys. */
+export function logOptions({ LOG_LEVEL: level }: Config) {
+  const req = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url });
+  // At level trace, @fastify/multipart logs its options, which include the request's headers.
+  return { level, serializers: { req }, redact: { paths: ['headers', '*.headers', '*.*.headers'], remove: true } };
+}
+
+/** The options, apart from those of schemas and bodies. */
+export function serverOptions(config: Config, logger: NonNullable<FastifyServerOptions['logger']>) {
+  return {
+    logger,
+    routerOptions: { maxParamLength: 1000 },
+    logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL) }),
+    trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
+    exposeHeadRoutes: false,
+    ...REQUEST_TIMES,
+    // Fastify's own 503 would not have our envelope. Requests that arrive during a stop are answered as usual, then their connection is closed.
+    return503OnClosing: false,
+    frameworkErrors: (error, _request, reply: FastifyReply) => {
+      const status = error.statusCode ?? 400;
+      // No hook runs for these errors, so the line feed is added here.
+      reply
+        .code(status)
+        .type('application/json; charset=utf-8')
+        .send(`${JSON.stringify(failedBody(frameworkText(status)))}\n`);
+    },
+    clientErrorHandler: (error, socket) => {
+      if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+        socket.destroy();
+        return;
+      }
+      const status = CLIENT_ERRORS.get(error.code) ?? 400;
+      const body = `${JSON.stringify(failedBody(frameworkText(status)))}\n`;
+      socket.write(
+        `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      );
+      // `end` alone would wait for the client, which may never close its side.
+      socket.destroySoon();
+    },
+  } satisfies FastifyServerOptions;
+}
+
+/** Refuses TRACE, which shows what proxies have added to a request. */
+export function refuseTrace(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, next) => {
+    if (request.method !== 'TRACE') return next();
+    reply
+      .code(405)
+      .header('allow', 'GET, HEAD, POST, DELETE')
+      .send(failedBody(frameworkText(405)));
+  });
+}

@@ -1,0 +1,64 @@
+/** Answers what nodes ask about one recipient or mailing. */
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Db } from '../../database/open.ts';
+import type { Purpose, RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
+import { deliveryValues } from '../../delivery/queue/recipient-values.ts';
+import { PreferenceStore } from '../../pages/preferences.ts';
+import type { Questions } from '../feedback-messages.ts';
+import { SUBJECT } from '../streams.ts';
+import type { Content } from './content.ts';
+
+type Answers = { [Name in keyof Questions]: (asked: Questions[Name]['asks']) => unknown };
+
+/** Answers until the connection is closed. A question that cannot be understood is answered with null. */
+export async function answerNodes(connection: NatsConnection, db: Db, tokens: Tokens, content: Content): Promise<void> {
+  const store = new PreferenceStore(db);
+  const sender = db.$client.prepare<[number], Record<string, string>>(`
+    SELECT content ->> 'sender_name' AS sender_name, content ->> 'sender_address' AS sender_address
+    FROM mailings WHERE id = ?`);
+  const read = (purpose: string, token: string): RecipientIds | null =>
+    tokens.readRecipient(requirePurpose(purpose), String(token));
+  const answers: Answers = {
+    link({ purpose, token }) {
+      const ids = read(purpose, token);
+      return ids === null ? null : { ids };
+    },
+    preferences({ token }) {
+      const ids = read('unsubscribe', token);
+      if (ids === null) return null;
+      const preferences = store.read(ids);
+      return { ...preferences, unsubscribed: [...preferences.unsubscribed] };
+    },
+    values({ purpose, token }) {
+      const ids = read(purpose, token);
+      return ids === null ? null : { ...deliveryValues(db, ids), ...sender.get(ids.mailing) };
+    },
+    mailing: ({ mailing }) => content.putMailing(Number(mailing)),
+    picture: ({ picture }) => content.putPicture(String(picture)),
+  };
+  for await (const message of connection.subscribe(`${SUBJECT.ask}.*`)) {
+    void answer(answers, message.subject, message.string()).then((text) => message.respond(text));
+  }
+}
+
+async function answer(answers: Answers, subject: string, asked: string): Promise<string> {
+  try {
+    const given = JSON.parse(asked);
+    const work: Record<string, () => unknown> = {
+      link: () => answers.link(given),
+      preferences: () => answers.preferences(given),
+      values: () => answers.values(given),
+      mailing: () => answers.mailing(given),
+      picture: () => answers.picture(given),
+    };
+    return JSON.stringify((await work[subject.slice(SUBJECT.ask.length + 1)]?.()) ?? null);
+  } catch {
+    return 'null';
+  }
+}
+
+function requirePurpose(text: string): Purpose {
+  if (text !== 'open' && text !== 'click' && text !== 'unsubscribe' && text !== 'web')
+    throw new Error('no such purpose');
+  return text;
+}

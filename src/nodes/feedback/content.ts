@@ -1,0 +1,99 @@
+/** Puts what nodes need for recipients' pages where they find it: content of mailings, pictures, and the secrets of links. */
+import { Kvm } from '@nats-io/kv';
+import { Objm } from '@nats-io/obj';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Db } from '../../database/open.ts';
+import { tokenSecrets } from '../../delivery/links/tokens.ts';
+import { PreferenceStore } from '../../pages/preferences.ts';
+import { LINKS_KEY, type LinkSecrets, mailingObjectName } from '../feedback-messages.ts';
+import { BUCKET, STORE } from '../streams.ts';
+
+/** The address of a picture of the library within a mail. */
+const PICTURE = /\/pictures\/([\w-]+)\//g;
+
+export class Content {
+  readonly #db: Db;
+  readonly #publicUrl: () => string;
+  readonly #objects: Objm;
+  readonly #values: Kvm;
+  /** The secrets as they were last put, as JSON. */
+  #links = '';
+  /** Mailings with a higher id are new. */
+  #newest: number | null = null;
+
+  constructor(connection: NatsConnection, db: Db, publicUrl: () => string) {
+    this.#objects = new Objm(connection);
+    this.#values = new Kvm(connection);
+    this.#db = db;
+    this.#publicUrl = publicUrl;
+  }
+
+  /** Puts what is new or has changed since the last call. */
+  async refresh(): Promise<void> {
+    const client = this.#db.$client;
+    const links: LinkSecrets = { secrets: tokenSecrets(client), publicUrl: this.#publicUrl() };
+    const text = JSON.stringify(links);
+    if (text !== this.#links) {
+      const bucket = await this.#values.open(BUCKET.secrets);
+      await bucket.put(LINKS_KEY, text);
+      this.#links = text;
+    }
+    const ids = client
+      .prepare<[number], number>(
+        this.#newest === null
+          ? 'SELECT id FROM mailings WHERE finished_at IS NULL AND id > ? ORDER BY id'
+          : 'SELECT id FROM mailings WHERE id > ? ORDER BY id',
+      )
+      .pluck()
+      .all(this.#newest ?? 0);
+    for (const id of ids) await this.putMailing(id);
+    const last = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM mailings').pluck().get() ?? 0;
+    this.#newest = this.#newest === null ? last : Math.max(this.#newest, ids.at(-1) ?? 0);
+  }
+
+  /** Puts the content of a mailing, unless it is there; false when there is no such mailing. */
+  async putMailing(id: number): Promise<boolean> {
+    const store = await this.#objects.open(STORE.content);
+    const name = mailingObjectName(id);
+    const known = await store.info(name);
+    if (known !== null && !known.deleted) return true;
+    const row = this.#db.$client
+      .prepare<[number], { user_id: number; unsubscribe_group_id: number | null; content: string }>(
+        'SELECT user_id, unsubscribe_group_id, content FROM mailings WHERE id = ?',
+      )
+      .get(id);
+    if (row === undefined) return false;
+    for (const [, picture = ''] of row.content.matchAll(PICTURE)) await this.putPicture(picture);
+    const ids = {
+      delivery: 0,
+      mailing: id,
+      address: 0,
+      group: row.unsubscribe_group_id ?? 0,
+      user: row.user_id,
+      email: '',
+    };
+    const { groups } = new PreferenceStore(this.#db).read(ids);
+    // The content is JSON already.
+    const text = `{"user":${row.user_id},"groups":${JSON.stringify(groups)},"frozen":${row.content}}`;
+    await store.putBlob({ name }, new TextEncoder().encode(text));
+    return true;
+  }
+
+  /** Puts a picture, unless it is there; false when there is no such picture. */
+  async putPicture(publicId: string): Promise<boolean> {
+    const client = this.#db.$client;
+    const facts = client
+      .prepare<[string], { hash: string; kind: string }>('SELECT hash, kind FROM pictures WHERE public_id = ?')
+      .get(publicId);
+    if (facts === undefined) return false;
+    const store = await this.#objects.open(STORE.pictures);
+    const known = await store.info(publicId);
+    if (known !== null && !known.deleted) return true;
+    const parts = client
+      .prepare<[string], Buffer>('SELECT bytes FROM picture_parts WHERE public_id = ? ORDER BY number')
+      .pluck()
+      .all(publicId);
+    await store.putBlob({ name: publicId, metadata: facts }, Buffer.concat(parts));
+    return true;
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * How far this database has applied a stream. The place is written in the transaction of what was applied, so a restored backup has the
+ * place of its own time, and what is newer is applied again to it.
+ */
+import type { Database } from 'better-sqlite3';
+import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
+
+export interface Place {
+  /** When the stream was made: one that was lost and made anew counts from 1 again. */
+  made: string;
+  /** The sequence of the last message applied. */
+  sequence: number;
+}
+
+const nameOf = (stream: string) => `applied_${stream}`;
+
+/** The place in a stream, or null where nothing of it was applied. */
+export function findPlace(client: Database, stream: string): Place | null {
+  const text = findNamedValue(client, nameOf(stream));
+  return text === null ? null : (JSON.parse(text) as Place);
+}
+
+/** Keeps the place. Call it in the transaction that applies the messages up to it. */
+export function savePlace(client: Database, stream: string, place: Place): void {
+  writeNamedValue(client, nameOf(stream), JSON.stringify(place));
+}

@@ -1,0 +1,114 @@
+/** What the pages of recipients need, on a sender node: tokens by their own signature, content from the object store, the rest from the brain. */
+import { jetstream } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
+import { unavailable } from '../../failure.ts';
+import { chosen, type Preferences } from '../../pages/preferences.ts';
+import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
+import { type MailingObject, mailingObjectName, type Questions } from '../feedback-messages.ts';
+import { keepConsent } from '../keep-consent.ts';
+import { STORE, SUBJECT } from '../streams.ts';
+import type { PublishedHits } from './hits.ts';
+import { type Fetched, Objects } from './objects.ts';
+
+/** The brain answers within a few milliseconds, or is not there. */
+const ASK_MS = 1500;
+
+interface NodeSourceDeps {
+  connection: NatsConnection;
+  hits: PublishedHits;
+  /** Reads and makes links with the newest secrets. Throws 503 before they are known. */
+  tokens(): Tokens;
+  publicUrl(): string;
+}
+
+export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDeps): RecipientSource {
+  const client = jetstream(connection);
+  const ask = async <Name extends keyof Questions>(
+    name: Name,
+    asked: Questions[Name]['asks'],
+  ): Promise<Questions[Name]['gets']> => {
+    try {
+      const answer = await connection.request(`${SUBJECT.ask}.${name}`, JSON.stringify(asked), { timeout: ASK_MS });
+      return answer.json();
+    } catch {
+      throw unavailable();
+    }
+  };
+  const mailings = new Objects<MailingObject>(
+    connection,
+    STORE.content,
+    ({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)),
+    (name) => ask('mailing', { mailing: Number(name.slice(mailingObjectName(0).length - 1)) }),
+  );
+  const pictures = new Objects<StoredPicture>(connection, STORE.pictures, asPicture, (picture) =>
+    ask('picture', { picture }),
+  );
+  const findMailing = async ({ mailing, user }: RecipientIds): Promise<MailingObject | null> => {
+    const found = await mailings.get(mailingObjectName(mailing));
+    return found?.user === user ? found : null;
+  };
+  /** What can be said without the brain: the address, and the lists as they were when the mail was made. */
+  const withoutBrain = async (ids: RecipientIds): Promise<Preferences> => {
+    const mailing = await findMailing(ids).catch(() => null);
+    const groups = mailing?.groups ?? [];
+    return {
+      email: ids.email,
+      sender: mailing?.frozen.sender_name ?? '',
+      groups,
+      own: groups.some(({ id }) => id === ids.group) ? ids.group : 0,
+      unsubscribed: new Map(),
+      isCurrent: false,
+    };
+  };
+
+  return {
+    publicUrl,
+    async readLink(purpose, token) {
+      const ids = tokens().readRecipient(purpose, token);
+      // A token without its address can only be checked by the brain.
+      if (ids !== null || token.includes('~')) return ids;
+      const known = await ask('link', { purpose, token });
+      return known === null ? null : asIds(known.ids);
+    },
+    async readPreferences(ids, token) {
+      const given = await ask('preferences', { token }).catch(() => null);
+      return given === null ? withoutBrain(ids) : { ...given, unsubscribed: new Map(given.unsubscribed) };
+    },
+    async keepChoice(ids, token, before, choice) {
+      await keepConsent(client, {
+        token,
+        account: ids.user,
+        address: ids.address,
+        email: ids.email,
+        choice,
+        at: Date.now(),
+      });
+      return chosen(before, choice);
+    },
+    findContent: async (ids) => (await findMailing(ids))?.frozen ?? null,
+    findLink: async (ids, number) => (await findMailing(ids))?.frozen.content.links[number] ?? null,
+    async readValues(ids, purpose, token) {
+      const values = await ask('values', { purpose, token }).catch(() => null);
+      if (values !== null) return values;
+      // Without the brain it is as for a person whose record was deleted: placeholders have their defaults.
+      const { sender_name = '', sender_address = '' } = (await findMailing(ids))?.frozen ?? {};
+      return { sender_name, sender_address };
+    },
+    addHit: (hit) => hits.add(hit),
+    findPicture: (publicId) => (/^[\w-]{1,100}$/.test(publicId) ? pictures.get(publicId) : null),
+  };
+}
+
+function asPicture({ bytes, metadata }: Fetched): StoredPicture {
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const { hash = '', kind = '' } = metadata;
+  return { hash, kind, size: whole.length, part: (number) => (number === 0 ? whole : undefined) };
+}
+
+function asIds(given: Record<string, number | string>): RecipientIds {
+  const { delivery, mailing, address, group, user, email } = given;
+  const ids = [delivery, mailing, address, group, user].map(Number);
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = ids;
+  return { delivery: a, mailing: b, address: c, group: d, user: e, email: String(email) };
+}

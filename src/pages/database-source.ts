@@ -1,0 +1,119 @@
+/** What the pages of recipients need, from the database of this process. */
+import { setTimeout } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { isBusy } from '../database/write-lock.ts';
+import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
+import { deliveryValues } from '../delivery/queue/recipient-values.ts';
+import type { Deps } from '../deps.ts';
+import { unavailable } from '../failure.ts';
+import { PartsCache } from '../pictures/cache.ts';
+import { partReader } from '../pictures/pictures.ts';
+import { PreferenceStore } from './preferences.ts';
+import type { RecipientSource, SenderValues, StoredPicture } from './recipient-source.ts';
+
+/** After this time the answer says to try again. The choice stays in memory for PENDING_MS and is written once that is possible. */
+const ANSWER_MS = 30_000;
+const PENDING_MS = 60 * 60 * 1000;
+/** The most choices waiting in memory while the database is locked. */
+const MAX_PENDING = 10_000;
+const FLUSH_MS = 100;
+
+/** The source for an application; what waits in memory is written before that has closed. */
+export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSource {
+  const { db, clock, tokens, publicUrl, keepChoice } = deps;
+  const client = db.$client;
+  const store = new PreferenceStore(db);
+  const hits = bufferedHits(app, deps);
+  const write = patientWrites(app, deps);
+  const content = client
+    .prepare<[number, number], string>('SELECT content FROM mailings WHERE id = ? AND user_id = ?')
+    .pluck();
+  const link = client
+    .prepare<[number, number, number], string>(
+      'SELECT url FROM links JOIN mailings m ON m.id = mailing_id WHERE mailing_id = ? AND number = ? AND m.user_id = ?',
+    )
+    .pluck();
+  const sender = client.prepare<[number], SenderValues>(`
+    SELECT content ->> 'sender_name' AS sender_name, content ->> 'sender_address' AS sender_address
+    FROM mailings WHERE id = ?`);
+  const picture = client.prepare<[string], Omit<StoredPicture, 'part'>>(
+    'SELECT hash, kind, size FROM pictures WHERE public_id = ?',
+  );
+  const parts = new PartsCache(partReader(db));
+
+  return {
+    publicUrl,
+    readLink: (purpose, token) => tokens.readRecipient(purpose, token),
+    readPreferences: (ids) => store.read(ids),
+    async keepChoice(ids, token, _before, choice) {
+      if (keepChoice) await keepChoice(token, ids, choice);
+      else await write(() => store.apply(ids, choice, clock.now()));
+      return store.read(ids);
+    },
+    findContent(ids) {
+      const stored = content.get(ids.mailing, ids.user);
+      return stored === undefined ? null : (JSON.parse(stored) as FrozenContent);
+    },
+    findLink: (ids, number) => link.get(ids.mailing, number, ids.user) ?? null,
+    readValues: (ids) => ({ ...deliveryValues(db, ids), ...sender.get(ids.mailing) }),
+    addHit: (hit) => hits.add(hit),
+    findPicture(publicId) {
+      const stored = picture.get(publicId);
+      return stored === undefined ? null : { ...stored, part: (number) => parts.get(publicId, number) };
+    },
+  };
+}
+
+/** Opens and clicks, written in batches. */
+function bufferedHits(app: FastifyInstance, { db, clock, lock, config }: Deps): HitBuffer {
+  const hits = new HitBuffer(db.$client);
+  let timer = globalThis.setTimeout(write, FLUSH_MS);
+  app.addHook('onClose', async () => {
+    clearTimeout(timer);
+    const flush = () => hits.flush(clock.now().getTime());
+    while (await lock.write(flush, config.SHUTDOWN_SECONDS * 1000));
+  });
+
+  /** Writes one batch of hits. The next follows after other requests had their turn, or after FLUSH_MS when no hits are left. */
+  function write(): void {
+    let hasMore = false;
+    try {
+      hasMore = hits.flush(clock.now().getTime());
+    } catch (error) {
+      // When another connection holds the lock, the hits stay in memory until the next round.
+      if (!isBusy(error))
+        app.log.error({ err: error }, 'opens and clicks could not be written; they are kept in memory and tried again');
+    }
+    timer = globalThis.setTimeout(write, hasMore ? 0 : FLUSH_MS);
+  }
+  return hits;
+}
+
+/** Runs a write as soon as the lock is free. Throws 503 when that takes too long; the write is then still made later. */
+function patientWrites(app: FastifyInstance, { lock, config }: Deps): (write: () => void) => Promise<void> {
+  const pending = new Set<Promise<unknown>>();
+  app.addHook('onClose', () =>
+    Promise.race([Promise.allSettled(pending), setTimeout(config.SHUTDOWN_SECONDS * 1000, null, { ref: false })]),
+  );
+  return async (write) => {
+    if (pending.size >= MAX_PENDING) throw unavailable();
+    const written = lock.write(write, PENDING_MS);
+    const finished = written.then(
+      () => undefined,
+      (error) => app.log.error({ err: error }, 'a choice on the preference page could not be written'),
+    );
+    pending.add(finished);
+    void finished.then(() => pending.delete(finished));
+    const answered = new AbortController();
+    const late = setTimeout(ANSWER_MS, null, { signal: answered.signal, ref: false }).then(() => {
+      throw unavailable();
+    });
+    try {
+      await Promise.race([written, late]);
+    } finally {
+      late.catch(() => undefined);
+      answered.abort();
+    }
+  };
+}

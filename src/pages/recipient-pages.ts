@@ -1,0 +1,59 @@
+/** The pages to which the links of mails lead, on whatever process serves them, and the rules of all pages. */
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../clock.ts';
+import { Failure } from '../failure.ts';
+import { withRetryAfter } from '../http/errors.ts';
+import { messagePage } from '../http/pages/layout.ts';
+import { POLICY } from '../http/pages/style.ts';
+import { parseUrlencoded } from '../http/requests/form-fields.ts';
+import { picturePages } from './pictures.ts';
+import type { RecipientSource } from './recipient-source.ts';
+import { trackingPages } from './tracking.ts';
+import { unsubscribePage } from './unsubscribe.ts';
+import { webCopyPage } from './web-copy.ts';
+
+/** Headers of every page that does not set its own. */
+const HEADERS = Object.entries({
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': POLICY,
+  'cache-control': 'no-store',
+});
+
+/** Limits of the forms on the pages. Anyone can send one, so their cost is bounded here; the forms themselves are much smaller. */
+const FORM_BYTES = 64 * 1024;
+const MAX_FIELDS = 5000;
+
+/** Sets up bodies, headers and failures of the pages registered on `app`. */
+export function installPageRules(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: FORM_BYTES },
+    (_request, body, done) => done(null, parseUrlencoded(String(body), MAX_FIELDS)),
+  );
+  // A one-click request (RFC 8058) may be multipart. The link alone says what to do, so bodies of other types are read and ignored.
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, _body, done) =>
+    done(null, {}),
+  );
+  app.addHook('onSend', (_request, reply, _payload, next) => {
+    for (const [name, value] of HEADERS) if (!reply.hasHeader(name)) reply.header(name, value);
+    next();
+  });
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    if (error instanceof Failure) withRetryAfter(reply, error);
+    const status = error instanceof Failure ? error.status : (error.statusCode ?? 500);
+    if (status === 503) return messagePage(reply.code(status), 'busy');
+    if (status < 500) return messagePage(reply.code(status), 'refused');
+    request.log.error({ err: error, route: request.routeOptions.url }, 'page failed');
+    return messagePage(reply.code(500), 'failed');
+  });
+}
+
+/** Registers the pages of recipients. */
+export async function recipientPages(app: FastifyInstance, source: RecipientSource, clock: Clock): Promise<void> {
+  await unsubscribePage(app, source);
+  await trackingPages(app, source, clock);
+  await webCopyPage(app, source);
+  await picturePages(app, source);
+}

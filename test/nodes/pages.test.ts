@@ -1,0 +1,153 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import t from 'tap';
+import { STREAM } from '../../src/nodes/streams.ts';
+import { png } from '../support/pictures.ts';
+import { until } from '../support/service-campaign.ts';
+import { skipWithout } from '../support/tools.ts';
+import { NodeProcess } from './rig.ts';
+import { open, startPages, startWorld } from './world.ts';
+
+const skip = skipWithout('nats');
+const ENTRIES =
+  'SELECT email_address AS email, unsubscribe_groups_id AS list FROM unsubscribers ORDER BY email_address, unsubscribe_groups_id';
+const EVENTS = 'SELECT kind, link_number AS link FROM events ORDER BY kind, link_number';
+
+t.test('every page of a node is the same as the one of the brain', { skip }, async (t) => {
+  const world = await startWorld(t);
+  const node = await startPages(t, world);
+  const { brain, token } = world;
+  const paths = [true, false].flatMap((isSealed) => {
+    const of = (purpose: 'open' | 'click' | 'unsubscribe' | 'web') => token(0, purpose, isSealed);
+    return [
+      ...[`/u/${of('unsubscribe')}`, `/w/${of('web')}`, `/o/${of('open')}.gif`],
+      ...[`/c/${of('click')}/0`, `/c/${of('click')}/1`, `/c/${of('click')}/99`],
+      ...[`/u/${of('open')}`, `/u/${of('unsubscribe').slice(0, -1)}`, `/w/x.y`],
+    ];
+  });
+  for (const path of [...paths, '/u/shared', '/u/', '/pictures/none/x.png', '/nothing']) {
+    t.strictSame(await open(node + path), await open(brain.origin + path), path);
+  }
+  for (const form of [
+    {},
+    { form: 'groups', shown: '1', on: '1' },
+    { form: 'none' },
+    { form: 'back' },
+    { form: 'groups', shown: 'abc' },
+    { form: 'x' },
+  ]) {
+    const at = (origin: string, reader: number) => open(`${origin}/u/${token(reader, 'unsubscribe')}`, { ...form });
+    const [ours, theirs] = [await at(node, 1), await at(brain.origin, 2)];
+    t.strictSame(ours.text.replaceAll('reader1', 'reader2'), theirs.text, JSON.stringify(form));
+    t.equal(ours.status, theirs.status);
+  }
+});
+
+t.test(
+  'an unsubscribe on a node is in the list of the brain, and opens and clicks are counted',
+  { skip },
+  async (t) => {
+    const world = await startWorld(t);
+    const node = await startPages(t, world);
+    const { token, read } = world;
+    t.match(await open(`${node}/u/${token(0, 'unsubscribe')}`, { 'List-Unsubscribe': 'One-Click' }), { status: 200 });
+    t.match(await open(`${node}/u/${token(1, 'unsubscribe', false)}`, { form: 'none' }), { status: 200 });
+    for (let times = 0; times < 3; times++) {
+      await open(`${node}/o/${token(0, 'open')}.gif`);
+      await open(`${node}/c/${token(1, 'click')}/1`);
+    }
+    t.strictSame(
+      await until(
+        () => read(ENTRIES),
+        ({ length }) => length === 2,
+      ),
+      [
+        { email: 'reader0@example.org', list: 1 },
+        { email: 'reader1@example.org', list: null },
+      ],
+    );
+    const events = await until(
+      () => read<{ kind: string }>(EVENTS),
+      ({ length }) => length >= 8,
+    );
+    t.strictSame(
+      events.map(({ kind }) => kind),
+      ['click', 'click', 'click', 'open', 'open', 'open', 'unsubscribe', 'unsubscribe'],
+    );
+  },
+);
+
+t.test('pictures of mails are the same from a node, also while the brain is away', { skip }, async (t) => {
+  const world = await startWorld(t);
+  const node = await startPages(t, world);
+  const { brain } = world;
+  const form = new FormData();
+  form.set('file', new File([new Uint8Array(png())], 'Summer sale.png'));
+  const answer = await fetch(`${brain.origin}/api/pictures/upload`, {
+    method: 'POST',
+    body: form,
+    headers: brain.keys,
+  });
+  const { message } = Object(await answer.json());
+  const path = new URL(message.picture.url).pathname;
+  const theirs = await open(brain.origin + path);
+  t.equal(theirs.status, 200);
+  t.strictSame(await open(node + path), theirs);
+  await brain.end('SIGKILL');
+  t.strictSame(await open(node + path), theirs);
+  const later = await startPages(t, world);
+  t.strictSame(await open(later + path), theirs, 'from another node, which never asked the brain');
+  t.match(await open(`${later}/pictures/unknown/x.png`), { status: 503 }, 'nobody can tell whether there is one');
+});
+
+t.test('what an erased person chose is removed from JetStream too', { skip }, async (t) => {
+  const world = await startWorld(t);
+  const node = await startPages(t, world);
+  const { brain, nats, token, read } = world;
+  for (const reader of [0, 1]) await open(`${node}/u/${token(reader, 'unsubscribe')}`, { form: 'none' });
+  await until(
+    () => read(ENTRIES),
+    ({ length }) => length === 2,
+  );
+  const connection = await connect({ servers: nats.urls });
+  t.teardown(() => connection.close());
+  const manager = await jetstreamManager(connection);
+  const kept = async () => (await manager.streams.info(STREAM.consents)).state.messages;
+  t.equal(await kept(), 2);
+  const link = `${node}/u/${token(0, 'unsubscribe')}`;
+  await brain.post('/contacts/person/erase', { contact_id: '1' });
+  t.equal(await until(kept, (count) => count < 2), 1);
+  t.match(await open(link), { status: 200 }, 'their link still opens');
+  t.match(await open(link, { form: 'none' }), { status: 200 });
+  await open(`${node}/u/${token(2, 'unsubscribe')}`, { form: 'none' });
+  const entries = await until(
+    () => read<{ email: string }>(ENTRIES),
+    (rows) => rows.some(({ email }) => email.startsWith('reader2')),
+  );
+  t.strictSame(
+    entries.map(({ email }) => email),
+    ['reader1@example.org', 'reader2@example.org'],
+    'and adds them to nothing',
+  );
+});
+
+t.test('sendlark node serves the pages, from the start until it is told to stop', { skip }, async (t) => {
+  const world = await startWorld(t);
+  const { brain, nats, token, read } = world;
+  const node = new NodeProcess(t, 'one', { NATS_URL: nats.urls });
+  node.start();
+  const line = await until(() => node.lines.find((text) => text.includes('origin')), Boolean);
+  const { origin }: { origin: string } = JSON.parse(line ?? '');
+  await until(
+    async () => (await open(`${origin}/readyz`)).status,
+    (status) => status === 200,
+  );
+  const path = `/u/${token(0, 'unsubscribe')}`;
+  t.strictSame(await open(origin + path), await open(brain.origin + path));
+  t.match(await open(origin + path, { form: 'none' }), { status: 200 });
+  await until(
+    () => read(ENTRIES),
+    ({ length }) => length === 1,
+  );
+  t.equal(await node.end('SIGTERM'), 0);
+});

@@ -1,0 +1,126 @@
+/** A brain as a process, a campaign it has sent, and nodes that serve the pages of its recipients. */
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Test } from 'tap';
+import { fetch } from 'undici';
+import { systemClock } from '../../src/clock.ts';
+import { readConfig } from '../../src/config.ts';
+import { createTokens, type Purpose, tokenSecrets } from '../../src/delivery/links/tokens.ts';
+import { connectNats } from '../../src/nodes/connection.ts';
+import { followLinks } from '../../src/nodes/link-secrets.ts';
+import { servePublicPages } from '../../src/nodes/public/server.ts';
+import { type NatsCluster, startNats } from '../support/nats.ts';
+import { Service } from '../support/service.ts';
+import { until } from '../support/service-campaign.ts';
+
+const HTML = `<p>Hello ((first_name|you)), <a href="https://shop.example/new?u=((first_name|none))">new</a>
+<a href="https://shop.example/plain">plain</a> <a href="((web_copy))">in the browser</a></p>`;
+
+export interface World {
+  nats: NatsCluster;
+  brain: Service;
+  /** The database of the brain, read only. */
+  read<T>(sql: string, ...values: unknown[]): T[];
+  /** The token of the reader with this number, with their sealed address as in mails of nodes, or without it. */
+  token(reader: number, purpose: Purpose, isSealed?: boolean): string;
+}
+
+/** NATS, the brain, and a campaign to so many readers that is written to the outbox. */
+export async function startWorld(t: Test, readers = 3): Promise<World> {
+  const nats = await startNats(t);
+  const settings: Record<string, string> = { SENDER_VERIFICATION: 'optional', PUBLIC_URL: 'http://mail.example.com' };
+  const brain = new Service(t, settings);
+  await brain.start();
+  await brain.post('/contacts-type/add', { name: 'Readers' });
+  const lines = Array.from({ length: readers }, (_, at) => `reader${at}@example.org,Reader${at}`);
+  await brain.upload(1, ['email,first_name', ...lines].join('\n'));
+  for (const name of ['News', 'Offers']) {
+    await brain.post('/unsubscribes-groups/save', { group_name: name, description: `About ${name}`, is_display: '1' });
+  }
+  await brain.post('/sender/save', {
+    from_name: 'Lark Books',
+    from_email: 'hello@example.com',
+    reply_to_email: 'hello@example.com',
+    country_id: '1',
+    company_address: '1 Harbour St',
+    nickname: 'Shop',
+  });
+  await brain.post('/single/send/create', {
+    template_id: '1',
+    template_html: HTML,
+    sender_id: '1',
+    unsubscribe_group_id: '1',
+    single_send_name: 'News',
+    subject: 'News',
+    preheader: 'News',
+    'recipient_id[0]': 'contacts_1',
+    schedule_type: '0',
+  });
+  const path = join(brain.folder, 'test.db');
+  const read = <T>(sql: string, ...values: unknown[]): T[] => {
+    const client = new Database(path, { readonly: true });
+    try {
+      return client.prepare<unknown[], T>(sql).all(...values);
+    } finally {
+      client.close();
+    }
+  };
+  await until(
+    () => read<{ delivered: number }>("SELECT delivered FROM mailings WHERE owner_kind = 'single'"),
+    ([mailing]) => mailing?.delivered === readers,
+  );
+  // Sent by the service itself, so that the outbox has it; from now on there are nodes.
+  await brain.end('SIGTERM');
+  settings.NATS_URL = nats.urls;
+  await brain.start();
+  const token = (reader: number, purpose: Purpose, isSealed = true) => {
+    const email = `reader${reader}@example.org`;
+    const [ids] = read<{ delivery: number; mailing: number; address: number }>(
+      `SELECT d.id AS delivery, d.mailing_id AS mailing, d.address_id AS address FROM deliveries d
+       JOIN addresses a ON a.id = d.address_id WHERE a.normalized_email = ?`,
+      email,
+    );
+    if (ids === undefined) throw new Error(`no delivery to ${email}`);
+    const client = new Database(path);
+    const secrets = tokenSecrets(client);
+    client.close();
+    const unsigned = { deliveries: 0, mailings: 0, addresses: 0 };
+    const tokens = createTokens(secrets, { findEmail: () => undefined, unsigned, sealsAddress: isSealed });
+    return tokens.recipient({ ...ids, group: 1, user: 1, email })[purpose];
+  };
+  return { nats, brain, read, token };
+}
+
+/** A node's public pages in this process; gives their origin. */
+export async function startPages(t: Test, { nats }: Pick<World, 'nats'>): Promise<string> {
+  const config = readConfig({ NATS_URL: nats.urls, PORT: '0', LOG_LEVEL: 'fatal', SHUTDOWN_SECONDS: '0' });
+  const ending = new AbortController();
+  const options = { name: 'node test', signal: ending.signal, log: () => undefined };
+  const connection = await connectNats(config, options);
+  const links = followLinks(connection, ending.signal);
+  const pages = await servePublicPages({ connection, links, config, clock: systemClock });
+  t.teardown(async () => {
+    ending.abort();
+    await pages.close();
+    await connection.close();
+  });
+  await until(() => links.isKnown(), Boolean);
+  return pages.origin;
+}
+
+export interface Page {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** Opens a page without following where it leads. */
+export async function open(address: string, form?: Record<string, string>): Promise<Page> {
+  const init = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) };
+  const answer = await fetch(address, { redirect: 'manual', ...init });
+  const headers = Object.fromEntries([...answer.headers].filter(([name]) => !CHANGING.includes(name)));
+  return { status: answer.status, headers, text: await answer.text() };
+}
+
+/** Headers that differ between two answers of one page. */
+const CHANGING = ['date', 'connection', 'keep-alive'];
