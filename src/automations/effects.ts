@@ -6,7 +6,7 @@ import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
 import { isMember } from '../delivery/queue/automation-members.ts';
 import { type AddressRange, type MovedPeople, type Moves, plannedMoves } from '../delivery/queue/enrolment-state.ts';
-import { areFew, moveOrNote, nextRange, untilMoved, wholeRange } from './moves.ts';
+import { areFew, isMoving, moveOrNote, nextRange, untilMoved, wholeRange } from './moves.ts';
 
 /** People who waited for the same mail before the change and wait for the same one after it. */
 export interface Effect {
@@ -105,14 +105,11 @@ export async function withEffects<Result>(
   }
   const effects = compare(await triedInSlices(client, id, tried), at);
   if (isOnlyAsked) return { result: null, effects };
-  await untilMoved(client, id);
-  const result = client
-    .transaction(() => {
-      const given = change(false);
-      if (given.moves !== null) moveOrNote(client, id, given.moves);
-      return given.result;
-    })
-    .immediate();
+  const result = await written(client, id, () => {
+    const given = change(false);
+    if (given.moves !== null) moveOrNote(client, id, given.moves);
+    return given.result;
+  });
   wake();
   await untilMoved(client, id);
   return { result, effects };
@@ -137,6 +134,20 @@ async function triedInSlices(
     await setTimeout(took);
   }
   return found;
+}
+
+/** Runs a write in a transaction once nobody is being moved. It waits for the lock here: a request that has tried is not run again. */
+async function written<Result>(client: Database, id: number, write: () => Result): Promise<Result> {
+  let found: { value: Result } | undefined;
+  while (found === undefined) {
+    await untilMoved(client, id);
+    const attempt = () => {
+      if (!isMoving(client, id)) found = { value: write() };
+      return false;
+    };
+    await inChunks(client, attempt, LOCK_WAIT_MS);
+  }
+  return found.value;
 }
 
 /** Runs a write in a transaction that is taken back; gives what it gave. While another connection writes, other requests are answered. */

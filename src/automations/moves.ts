@@ -115,13 +115,18 @@ function endMoves(client: Database, automationId: number): void {
     prepared<[number]>(client, text).run(automationId);
 }
 
+/** Whether people of an automation are still to be moved. */
+export function isMoving(client: Database, automationId: number): boolean {
+  return prepared<[number]>(client, NOTE).get(automationId) !== undefined;
+}
+
 /**
  * Waits until the people of an automation are where they belong, and moves them itself while nobody else does. It is for requests that
  * have announced a write.
  */
 export async function untilMoved(client: Database, automationId: number): Promise<void> {
   const note = prepared<[number], Noted>(client, NOTE);
-  if (note.get(automationId) === undefined) return;
+  if (!isMoving(client, automationId)) return;
   await withWriteSetAside(() => waitOrMove(client, automationId, note));
 }
 
