@@ -69,6 +69,11 @@ export interface BeatReply {
 /** A recipient on a page: delivery, address, normalized e-mail, and the values of the page's fields. */
 export type PageRow = [id: number, addressId: number, email: string, ...values: (string | null)[]];
 
+/** Whether two runs of the brain are of one installation. Another one's reports are about other people with the same numbers. */
+export function isSameInstallation(brain: string, other: string): boolean {
+  return brain.split('.')[0] === other.split('.')[0];
+}
+
 /** Some recipients of a mailing for one node. */
 export interface Page {
   id: number;

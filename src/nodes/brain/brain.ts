@@ -1,5 +1,5 @@
 /** The brain's side of NATS: answers nodes, takes their reports from the stream, and notices which nodes have gone. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
@@ -30,7 +30,8 @@ export interface BrainDeps {
 
 export class Brain {
   readonly #deps: BrainDeps;
-  readonly #name = randomBytes(9).toString('base64url');
+  /** Of the installation, which a restored backup shares, and of this run. */
+  readonly #name: string;
   readonly #sender = new PageSender();
   readonly #contents: Contents;
   readonly #ending = new AbortController();
@@ -42,6 +43,9 @@ export class Brain {
 
   constructor(deps: BrainDeps) {
     this.#deps = deps;
+    const secret = tokenSecrets(deps.client).at(-1) ?? '';
+    const installation = createHash('sha256').update(`nodes:${secret}`).digest('base64url').slice(0, 16);
+    this.#name = `${installation}.${randomBytes(9).toString('base64url')}`;
     this.#revision = relaysRevision(deps.client);
     this.#contents = new Contents(this.#name, () => tokenSecrets(deps.client)[0] ?? '');
   }

@@ -8,7 +8,7 @@ import { type LateAcceptance, NodePages } from '../../delivery/queue/ledger/node
 import type { Batch } from '../../delivery/sending/claims.ts';
 import type { Handoffs, HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
-import { type Beat, type BeatReply, outcomeOf, PROTOCOL, type Report } from '../protocol.ts';
+import { type Beat, type BeatReply, isSameInstallation, outcomeOf, PROTOCOL, type Report } from '../protocol.ts';
 import type { Contents } from './contents.ts';
 import { Fleet, type FleetNode } from './fleet.ts';
 import { NodePacing } from './pacing.ts';
@@ -160,6 +160,7 @@ export class NodeHandoffs implements Handoffs {
   take(report: Report, position: string): void {
     this.#position = position;
     this.#isPositionNew = true;
+    if (!isSameInstallation(report.brain, this.#deps.brain)) return;
     for (const [pageId, ended] of report.ended) {
       const page = this.#pages.get(pageId);
       for (const one of ended) {

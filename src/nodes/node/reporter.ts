@@ -21,6 +21,7 @@ export class Reporter {
   #waiting: { page: number; ended: Ended }[] = [];
   #notices: { run: string; brain: string; notice: () => Notice }[] = [];
   #number = 0;
+  #brain = '';
   #sending: Promise<void> | null = null;
 
   constructor(connection: NatsConnection, name: string) {
@@ -36,6 +37,7 @@ export class Reporter {
 
   /** Adds a notice of a run of this node to a run of the brain; it follows everything that was added before. */
   notify(run: string, brain: string, notice: () => Notice): void {
+    this.#brain = brain || this.#brain;
     this.#notices.push({ run, brain, notice });
     this.#start();
   }
@@ -64,7 +66,7 @@ export class Reporter {
       const report: Report = {
         protocol: PROTOCOL,
         run: next?.run ?? '',
-        brain: next?.brain ?? '',
+        brain: next?.brain ?? this.#brain,
         ended: [...ended],
         ...next?.notice(),
       };
