@@ -214,6 +214,11 @@ export const SETTINGS = {
     'Name of this sender node, one of its own for each; default: the name of the machine.',
     asNodeName,
   ),
+  WEBHOOK_PRIVATE_ADDRESSES: setting(
+    'refuse',
+    'allow: webhooks may lead to private addresses and to http; refuse: only to public ones over https.',
+    oneOf('refuse', 'allow'),
+  ),
   SHUTDOWN_SECONDS: setting('10', 'How long a stop waits for what is in flight.', integerBetween(0, 600)),
 };
 

@@ -21,6 +21,8 @@ export interface Deps {
   publicUrl(): string;
   /** Tells the background that there is something to do. */
   wake(): void;
+  /** Tells the webhooks' thread that endpoints, tests or replays were added or changed; starts it with the first endpoint. */
+  wakeWebhooks(): void;
   /** A new way to ask the DNS, which may be cancelled. */
   resolver(): Resolver;
   /** Gives what is at an address of Amazon SNS, which signs what it sends and asks to be visited once. */

@@ -6,6 +6,7 @@
 import { CHECK_SENTENCES } from './sentences/checks.ts';
 import { REFUSAL_SENTENCES } from './sentences/refusals.ts';
 import { RELAY_SENTENCES } from './sentences/relays.ts';
+import { WEBHOOK_SENTENCES } from './sentences/webhooks.ts';
 
 /** By code. `{name}` stands for a value. What starts with a small letter follows “because” or a colon. */
 export const SENTENCES = {
@@ -181,6 +182,7 @@ export const SENTENCES = {
   ...CHECK_SENTENCES,
   ...REFUSAL_SENTENCES,
   ...RELAY_SENTENCES,
+  ...WEBHOOK_SENTENCES,
 
   // The actor and subject of entries of the audit log.
   actor_command_line: 'command line',

@@ -32,6 +32,7 @@ import type { Feedback } from './nodes/feedback/index.ts';
 import { finishErasures } from './people/erase.ts';
 import { removeUnfinishedPictures } from './pictures/pictures.ts';
 import { type ThreadName, threadFile } from './thread-files.ts';
+import { WebhookThread } from './threads/webhooks.ts';
 import { COMMAND_LINE } from './users/audit.ts';
 import { createLoginLink, loginLinkPath } from './users/login-links.ts';
 import { hasOwner } from './users/users.ts';
@@ -123,6 +124,7 @@ async function serveFrom(
       tokens,
       publicUrl,
       wake: () => threads.get('background')?.postMessage('wake'),
+      wakeWebhooks: () => webhooks.wake(),
       resolver: () => dnsResolver(),
       fetchFromAmazon: amazonDownload(),
       importContacts: importer.run,
@@ -143,6 +145,7 @@ async function serveFrom(
     feedback = started;
     opened.push(() => started.close());
   }
+  const webhooks = new WebhookThread(db, config, LIMITS, (fields, text) => app.log.info(fields, text));
   let isClosing = false;
   opened.push(async () => {
     isClosing = true;
@@ -151,7 +154,7 @@ async function serveFrom(
     // Open requests may take long; no new mail may start meanwhile.
     const graceMs = config.SHUTDOWN_SECONDS * 1000;
     await Promise.race([
-      Promise.all([closeWithin(app, graceMs), ...working.map(threadEnds)]),
+      Promise.all([closeWithin(app, graceMs), ...working.map(threadEnds), webhooks.close(graceMs)]),
       setTimeout(graceMs + LAST_WRITES_MS, null, { ref: false }),
     ]);
     for (const thread of working) await thread.terminate();
@@ -172,6 +175,7 @@ async function serveFrom(
   };
   start('background', 'background-thread');
   if (config.NATS_URL.length > 0 && config.NODE === 'on') start('node', 'node-thread');
+  webhooks.wake();
 
   return {
     apiUrl: `${origin}/api`,

@@ -7,7 +7,8 @@ export type ThreadName =
   | 'compile-thread'
   | 'import-thread'
   | 'node-thread'
-  | 'passkey-thread';
+  | 'passkey-thread'
+  | 'webhook-thread';
 
 /** The file that a worker thread starts with: the compiled one beside compiled code, the source beside sources. */
 export function threadFile(name: ThreadName): URL {

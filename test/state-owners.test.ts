@@ -22,6 +22,7 @@ const OWNERS = [
     column: 'unsubscribe_groups_id',
     owner: 'audience/unsubscribes.ts',
   },
+  { table: 'webhook_endpoints', variable: 'webhookEndpoints', column: 'state', owner: 'webhooks/' },
   { table: 'enrolments', variable: 'enrolments', column: 'state', owner: 'delivery/queue/enrolment-state.ts' },
 ];
 

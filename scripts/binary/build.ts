@@ -33,7 +33,7 @@ const BESIDE = [
 ];
 const BUNDLE = { bundle: true, platform: 'node', target: 'node24', logLevel: 'warning' } as const;
 /** The program's entry points, by where they go: threads are looked for in `threads/`. */
-const THREADS = ['background', 'import', 'compile', 'passkey'];
+const THREADS = ['background', 'backup', 'import', 'compile', 'passkey', 'webhook'];
 const ENTRIES = ['cli', ...THREADS.map((name) => `threads/${name}-thread`)];
 
 if (!process.version.startsWith(NODE)) throw new Error(`Build the binary with Node 24; this is ${process.version}`);

@@ -57,6 +57,8 @@ import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
 import { userRoutes } from './users.ts';
 import { useRoutes } from './uses.ts';
 import { versionRoutes } from './versions.ts';
+import { webhookLogRoutes } from './webhook-log.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 /** Registers all endpoints under /api. */
 export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -119,6 +121,8 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(publicAddressRoutes, deps);
   await app.register(relayRoutes, deps);
   await app.register(relayTestRoutes, deps);
+  await app.register(webhookRoutes, deps);
+  await app.register(webhookLogRoutes, deps);
   await app.register(userRoutes, deps);
   await app.register(meRoutes, deps);
   await app.register(passkeyRoutes, deps);

@@ -49,6 +49,11 @@ export const AUDIT_ACTIONS = [
   'relay_tested',
   'sending_released',
   'public_address_changed',
+  'webhook_added',
+  'webhook_changed',
+  'webhook_removed',
+  'webhook_switched',
+  'webhook_secret_rotated',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

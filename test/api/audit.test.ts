@@ -42,6 +42,13 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /sender/save': { form: SENDER, action: 'sender_added' },
   'POST /sender/update': { form: { ...SENDER, sender_id: 1, nickname: 'Store' }, action: 'sender_changed' },
   'DELETE /sender/delete': { query: { sender_id: 1 }, action: 'sender_removed' },
+  'POST /webhooks/save': {
+    form: { url: 'https://hooks.example.com/', events: ['contact.created'] },
+    action: 'webhook_added',
+  },
+  'POST /webhooks/switch': { form: { id: 1, is_enabled: 0 }, action: 'webhook_switched' },
+  'POST /webhooks/rotate-secret': { form: { id: 1 }, action: 'webhook_secret_rotated' },
+  'POST /webhooks/delete': { form: { id: 1 }, action: 'webhook_removed' },
   'POST /sending/release': { action: 'sending_released' },
   'POST /backups/restore': { action: 'restore_confirmed' },
   'POST /contacts/person/erase': { form: { contact_id: 1 }, action: 'person_erased' },
@@ -50,6 +57,8 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
 
 /** What needs no entry, with the reason. */
 const WITHOUT_ENTRY: Record<string, string> = {
+  'POST /webhooks/test': 'sends a test, and changes no webhook',
+  'POST /webhooks/replay': 'sends an event once more, and changes no webhook',
   'POST /health/public-address': 'looks at the public address, and changes nothing',
   'POST /backups/upload': 'changes nothing before it is confirmed',
   'POST /backups/upload/drop': 'changes nothing',

@@ -2,10 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { NO_TIME } from '../../src/clock.ts';
-import { contactImports, DELIVERY_STATE, dkimKeys, passkeys, senders } from '../../src/database/schema/index.ts';
+import {
+  contactImports,
+  DELIVERY_STATE,
+  dkimKeys,
+  passkeys,
+  senders,
+  webhookEndpoints,
+} from '../../src/database/schema/index.ts';
 import { addIntake } from '../../src/delivery/feedback/providers/intakes.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import type { User } from '../../src/users/users.ts';
+import { addEndpoint } from '../../src/webhooks/endpoints.ts';
+import { sendTest } from '../../src/webhooks/log.ts';
 import type { TestApp } from '../support/app.ts';
 
 /** A block as the designer keeps it. */
@@ -75,4 +84,18 @@ export function addDomains(app: TestApp, user_id: number, nth: number): Record<s
   const signed = `signed${nth}.example`;
   keyOf(signed);
   return { unsigned: [domain], signed: [signed], dkimKeys: [keyOf(`old${nth}.example`)] };
+}
+
+/** Two webhooks of an account that nobody is asked about, and the event of a test of the first. */
+export function addWebhooks(app: TestApp, accountId: number): { webhooks: string[]; webhookEvents: string[] } {
+  const input = { url: 'https://hooks.example.com/', note: '', events: [] };
+  const made = [1, 2].map(() => addEndpoint(app.drizzle, accountId, input, app.clock.now()).id);
+  const endpoint = app.drizzle
+    .select()
+    .from(webhookEndpoints)
+    .where(eq(webhookEndpoints.id, Number(made[0])))
+    .get();
+  if (endpoint === undefined) throw new Error('the webhook was not added');
+  const event = sendTest(app.db, endpoint, app.clock.now().getTime());
+  return { webhooks: made.map(String), webhookEvents: [String(event)] };
 }

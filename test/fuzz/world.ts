@@ -7,7 +7,7 @@ import { type Caller, callerWith, type TestApp } from '../support/app.ts';
 import type { Operation } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { GIF, png } from '../support/pictures.ts';
-import { addDomains, addImport, addIntakes, addPasskey, BLOCK, failAll } from './prepared.ts';
+import { addDomains, addImport, addIntakes, addPasskey, addWebhooks, BLOCK, failAll } from './prepared.ts';
 
 /** Ids and utrs by what they identify. */
 export type Records = Record<string, readonly string[]>;
@@ -131,6 +131,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
     records: {
       passkeys: [addPasskey(app, owner), addPasskey(app, owner)],
       undoable: [addImport(app, world.user, world.contactTypes[0])],
+      ...addWebhooks(app, world.user),
       ...pairs,
       ...signs,
       contacts: idsOf(contacts),
@@ -213,12 +214,14 @@ const NAMED_BY_PATH: [RegExp, string][] = [
   [/\/dkim/, 'dkimKeys'],
   [/\/relays/, 'relays'],
   [/\/provider-events/, 'intakes'],
+  [/\/webhooks/, 'webhooks'],
 ];
 
 const NAMED: Record<string, string> = {
   contact_id: 'contacts',
   logo_picture_id: 'pictures',
   contact_type_id: 'contactTypes',
+  event_id: 'webhookEvents',
   groupId: 'groups',
   mail_utr: 'schedules',
   segment_id: 'segments',
@@ -247,7 +250,7 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'file' && path.endsWith('/backups/upload')) return Buffer.from(records.backupFiles?.[0] ?? '', 'latin1');
   if (name === 'upload_id' && USING_BACKUP.test(path)) return records.backups?.[0];
   const pick = (kind: string): string =>
-    records[kind]?.at(method === 'DELETE' || path.endsWith('/relays/delete') ? -1 : 0) ?? '';
+    records[kind]?.at(method === 'DELETE' || /(relays|webhooks)\/delete$/.test(path) ? -1 : 0) ?? '';
   // Deleting takes the last contact and bulk deletion the first one.
   if (path.endsWith('/person/erase') && name === 'contact_id') return Number(records.contacts?.[1]);
   if (name === 'domain') return records[path.endsWith('/rotate') ? 'signed' : 'unsigned']?.[0];

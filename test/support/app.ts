@@ -158,6 +158,7 @@ export async function startApp(
     tokens,
     publicUrl,
     wake: () => background.acknowledge(),
+    wakeWebhooks: () => undefined,
     resolver: () => {
       const resolver = new Resolver({ timeout: 200, tries: 1 });
       resolver.setServers([dns]);

@@ -12,4 +12,4 @@ export * from './relays.ts';
 export * from './states.ts';
 export * from './templates.ts';
 export * from './users.ts';
-export * from './versions.ts';
+export * from './webhooks.ts';

@@ -1,5 +1,5 @@
-/** The table of templates that accounts have of their own. */
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+/** Tables of kept contents: the templates that accounts have of their own, and the contents that mails have or had. */
+import { blob, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { user } from './accounts.ts';
 import { id, line, stamps } from './columns.ts';
 
@@ -25,4 +25,37 @@ export const ownTemplates = sqliteTable(
   },
   // Has the sizes, of which each new template needs the sum.
   (table) => [index('own_templates_user').on(table.user_id, table.id, table.size)],
+);
+
+/** What has versions: a single send, or a mail of an automation. */
+const VERSION_OWNERS = ['single_send', 'automation_mail'] as const;
+
+/**
+ * The versions of mails, which triggers write whenever stored content changes: the content as it is then, and the one before where it
+ * was not kept yet. What the same person changes within five minutes of a version goes into that version while it is open. A mail has
+ * 20 versions at most, those of an account take 50 MiB at most, and the oldest make room. They are removed with the mail.
+ */
+export const mailVersions = sqliteTable(
+  'mail_versions',
+  {
+    id: id(),
+    user_id: user(),
+    kind: text({ enum: VERSION_OWNERS }).notNull(),
+    /** The id of the single send or the schedule. */
+    owner_id: integer().notNull(),
+    /** The id of the user who made it; null for a program or a design link. */
+    made_by: integer(),
+    /** 0: stays as it is, whatever is changed next. */
+    is_open: integer().notNull(),
+    /** The content as `packContent` gives it. */
+    content: blob({ mode: 'buffer' }).notNull(),
+    /** Bytes of `content`. */
+    size: integer().notNull(),
+    ...stamps(),
+  },
+  (table) => [
+    index('mail_versions_owner').on(table.kind, table.owner_id, table.id),
+    // Has the sizes, of which each new version needs the sum.
+    index('mail_versions_user').on(table.user_id, table.id, table.size),
+  ],
 );

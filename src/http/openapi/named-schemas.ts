@@ -41,6 +41,7 @@ const RECORDS: Record<string, string> = {
   picture: 'Picture',
   pictures: 'Picture',
   relays: 'Relay',
+  webhooks: 'Webhook',
   reservedFields: 'ReservedField',
   segment: 'Segment',
   segments: 'ListedSegment',

@@ -72,6 +72,7 @@ const TAGS = [
   { name: 'Users and sessions', description: 'The people who sign in to the dashboard, and their sessions.' },
   { name: 'Keys', description: 'The key pairs by which programs call the API.' },
   { name: 'Audit log', description: 'Who signed in, and who changed users, keys and senders.' },
+  { name: 'Webhooks', description: 'Addresses to which events are sent as they happen, and what was sent.' },
   { name: 'Outbox', description: 'The mails of an installation that has no SMTP relay.' },
 ];
 

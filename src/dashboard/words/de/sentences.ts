@@ -3,6 +3,7 @@ import type { SentenceCode } from '../../../sentences.ts';
 import { checkSentences } from './check-sentences.ts';
 import { refusalSentences } from './refusal-sentences.ts';
 import { relaySentences } from './relay-sentences.ts';
+import { webhookSentences } from './webhook-sentences.ts';
 
 export const sentences: Readonly<Record<SentenceCode, string>> = {
   unsubscribed_all: 'Von allen Mails abgemeldet',
@@ -153,6 +154,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   ...checkSentences,
   ...refusalSentences,
   ...relaySentences,
+  ...webhookSentences,
 
   dns_silent: 'Das DNS antwortet nicht ({code})',
   dns_silent_cure: 'Versuchen Sie es noch einmal.',

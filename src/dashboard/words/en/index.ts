@@ -20,6 +20,7 @@ import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 import { templates } from './templates.ts';
 import { versions } from './versions.ts';
+import { webhooks } from './webhooks.ts';
 
 export const en = {
   ...automations,
@@ -43,4 +44,5 @@ export const en = {
   ...signIn,
   ...templates,
   ...versions,
+  ...webhooks,
 };

@@ -12,6 +12,7 @@ import { MAX_WAIT_MS } from '../../sending/backoff.ts';
 import { type Candidate, Candidates, type Claim } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { retryHeldMailings } from '../mailing-state.ts';
+import { writeMailEvents } from './mail-events.ts';
 import { type ReasonChange, reasonCounter } from './reasons.ts';
 
 export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
@@ -181,6 +182,7 @@ export class Ledger {
         const counts = new Map<number, Partial<Record<FinalState, number>>>();
         const series = new Map<number, number[]>();
         const reasons: ReasonChange[] = [];
+        const ended: number[] = [];
         for (const result of results) {
           const { changes } = this.#finish.run(
             DELIVERY_STATE[result.state],
@@ -202,6 +204,7 @@ export class Ledger {
               by: 1,
             });
           if (result.state === 'queued') continue;
+          ended.push(result.id);
           if (result.in_series) {
             const theirs = series.get(result.mailing_id) ?? [];
             theirs.push(result.id);
@@ -213,6 +216,7 @@ export class Ledger {
         }
         for (const [mailingId, count] of counts) this.#count(mailingId, count);
         this.#countReasons(reasons);
+        writeMailEvents(this.#client, ended);
         for (const [mailingId, ids] of series) advanceEnrolments(this.#client, mailingId, ids, 'through', now);
       })
       .immediate();

@@ -1,0 +1,108 @@
+/**
+ * What an event of a webhook costs: writing it with the change that it is about, and handing it to two endpoints, 5 000 events a
+ * second. The number is for how many seconds. The endpoints are a thread that answers 204 and is not counted.
+ */
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { systemClock } from '../../src/clock.ts';
+import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
+import { addEndpoint } from '../../src/webhooks/endpoints.ts';
+
+const PER_SECOND = 5000;
+const TICK_MS = 50;
+const ENDPOINTS = 2;
+
+if (process.send !== undefined) answerAll();
+else await measure(Number(process.argv[2] ?? 10));
+
+/** Answers every request on a free port, whose number it tells. */
+function answerAll(): void {
+  const server = createServer((socket) => {
+    let rest = '';
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      rest += chunk.toString('latin1');
+      for (;;) {
+        const end = rest.indexOf('\r\n\r\n');
+        const length = Number(/content-length: (\d+)/i.exec(rest.slice(0, end))?.[1] ?? 0);
+        if (end === -1 || rest.length < end + 4 + length) return;
+        rest = rest.slice(end + 4 + length);
+        socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1', () => process.send?.(server.address()));
+}
+
+async function measure(seconds: number): Promise<void> {
+  const endpoint = fork(import.meta.filename);
+  const [{ port }] = await once(endpoint, 'message');
+  const folder = mkdtempSync(join(tmpdir(), 'sendlark-bench-'));
+  const db = connect(join(folder, 'bench.db'));
+  try {
+    migrateAndSeed(db);
+    const { $client: client } = db;
+    const now = systemClock.now();
+    client.exec("INSERT INTO accounts (id, name, created_at) VALUES (7, 'Bench', '')");
+    client.exec(
+      "INSERT INTO contact_types (id, user_id, name, created_at, updated_at) VALUES (1, 7, 'Readers', '', '')",
+    );
+    const count = PER_SECOND * seconds;
+    client.exec(`
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+      INSERT INTO addresses (id, user_id, normalized_email) SELECT i, 7, 'reader' || i || '@example.org' FROM n`);
+    const insert = client.prepare(`
+      INSERT INTO contacts (user_id, contact_type_id, address_id, email, created_at, updated_at)
+      SELECT 7, 1, id, normalized_email, '', '' FROM addresses WHERE id > ? AND id <= ?`);
+    /** CPU in microseconds of adding all contacts, a tick's worth in a transaction, and of what goes on meanwhile. */
+    const addAll = async (between: () => Promise<unknown>) => {
+      const batch = (PER_SECOND * TICK_MS) / 1000;
+      const before = process.cpuUsage();
+      for (let done = 0; done < count; done += batch) {
+        insert.run(done, done + batch);
+        await between();
+      }
+      return { before };
+    };
+    const spent = (before: NodeJS.CpuUsage) => {
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    const without = spent((await addAll(async () => undefined)).before);
+    client.exec('DELETE FROM contacts');
+    for (let at = 0; at < ENDPOINTS; at++)
+      addEndpoint(db, 7, { url: `http://127.0.0.1:${port}/`, note: '', events: ['contact.created'] }, now);
+    const withEvents = spent((await addAll(async () => undefined)).before);
+    client.exec('DELETE FROM contacts; DELETE FROM webhook_events');
+    const dispatcher = new Dispatcher({ client, clock: systemClock, allowPrivate: true });
+    const started = performance.now();
+    const { before } = await addAll(async () => {
+      dispatcher.step();
+      await setTimeout(TICK_MS);
+    });
+    while (
+      dispatcher.step() ||
+      client.prepare('SELECT 1 FROM webhook_endpoints WHERE position < (SELECT max(id) FROM webhook_events)').get()
+    )
+      await setTimeout(TICK_MS);
+    const sent = spent(before);
+    const rate = Math.round(count / ((performance.now() - started) / 1000));
+    await dispatcher.close();
+    const each = (microseconds: number) => (microseconds / count).toFixed(1);
+    console.log(`${cpus()[0]?.model}, Node ${process.version}, ${count} contacts added, ${ENDPOINTS} endpoints`);
+    console.log(`no endpoint: ${each(without)} µs of CPU for each contact`);
+    console.log(`with its event: ${each(withEvents)} µs, so ${each(withEvents - without)} µs for the event`);
+    console.log(`handed over at ${rate}/s: ${each((sent - withEvents) / ENDPOINTS)} µs for each event and endpoint`);
+  } finally {
+    db.$client.close();
+    endpoint.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

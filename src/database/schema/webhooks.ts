@@ -1,0 +1,112 @@
+/** Tables of webhooks: the endpoints of accounts, the events they are told, what waits for another try, and the log. */
+import { sql } from 'drizzle-orm';
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { user } from './accounts.ts';
+import { count, id, line, stamps } from './columns.ts';
+
+/** Why an endpoint gets no events: its owner switched it off, no event arrived for three days, it answered 410, or too many wait. */
+export const WEBHOOK_DISABLED_CODES = ['by_owner', 'failing', 'gone', 'too_many'] as const;
+
+export const webhookEndpoints = sqliteTable(
+  'webhook_endpoints',
+  {
+    id: id(),
+    user_id: user(),
+    url: text().notNull(),
+    note: line(),
+    /** The types of events it is told. */
+    events: text({ mode: 'json' }).$type<string[]>().notNull(),
+    state: text({ enum: ['enabled', 'disabled'] }).notNull(),
+    disabled_code: text({ enum: WEBHOOK_DISABLED_CODES }),
+    /** See src/delivery/transport/relays/sealing.ts. */
+    sealed_secret: text().notNull(),
+    /** The secret before the last rotation, and until when it signs too, epoch milliseconds. */
+    previous_sealed_secret: text(),
+    previous_until: count(),
+    /** The id of the last event before the first that was neither taken nor put into webhook_waiting. */
+    position: count(),
+    /** How many attempts have failed since the last one that succeeded. */
+    failures: count(),
+    /** Epoch milliseconds; null: never. */
+    succeeded_at: integer(),
+    failed_at: integer(),
+    failure: line(),
+    ...stamps(),
+  },
+  (table) => [index('webhook_endpoints_user').on(table.user_id, table.id)],
+);
+
+/**
+ * The types of events that the enabled endpoints of an account ask for. Triggers (migration `webhooks` in drizzle/) write an event only if it
+ * is here, so that accounts without endpoints pay for one look into an empty index.
+ */
+export const webhookWants = sqliteTable(
+  'webhook_wants',
+  { user_id: integer().notNull(), event: text().notNull() },
+  (table) => [primaryKey({ columns: [table.user_id, table.event] })],
+);
+
+/** What happened, written in the transaction in which it happened. A row is never changed, except when its person is erased. */
+export const webhookEvents = sqliteTable(
+  'webhook_events',
+  {
+    id: id(),
+    user_id: integer().notNull(),
+    type: text().notNull(),
+    /** Events with the same lane arrive in their order: the address id of a person, or minus the id of a single send; 0: of nothing in particular. */
+    lane: integer().notNull(),
+    /** What the event is about, as JSON. */
+    data: text().notNull(),
+    /** Epoch milliseconds. */
+    created_at: integer().notNull().default(sql`(CAST(unixepoch('subsec') * 1000 AS INTEGER))`),
+  },
+  (table) => [index('webhook_events_user').on(table.user_id, table.id), index('webhook_events_lane').on(table.lane)],
+);
+
+/** Events that one endpoint is still to be told although its position is beyond them. */
+export const webhookWaiting = sqliteTable(
+  'webhook_waiting',
+  {
+    endpoint_id: integer().notNull(),
+    event_id: integer().notNull(),
+    lane: integer().notNull(),
+    /** How many attempts have failed. */
+    attempts: count(),
+    /** Epoch milliseconds; null: behind an earlier event of its lane. */
+    due_at: integer(),
+    /** When its first attempt failed, epoch milliseconds. */
+    failed_since: integer(),
+    /** 1: a test or a replay, which is tried once, at any state of the endpoint, and keeps no other event waiting. */
+    is_manual: count(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.endpoint_id, table.event_id, table.is_manual] }),
+    index('webhook_waiting_due').on(table.endpoint_id, table.due_at).where(sql`due_at IS NOT NULL`),
+    index('webhook_waiting_lane').on(table.endpoint_id, table.lane, table.event_id).where(sql`is_manual = 0`),
+    index('webhook_waiting_event').on(table.event_id),
+  ],
+);
+
+/** The latest attempts of each endpoint, those that succeeded and those that failed. */
+export const webhookLog = sqliteTable(
+  'webhook_log',
+  {
+    id: id(),
+    endpoint_id: integer().notNull(),
+    event_id: integer().notNull(),
+    type: text().notNull(),
+    attempt: integer().notNull(),
+    is_success: integer().notNull(),
+    /** The HTTP status; 0: there was no answer. */
+    status: integer().notNull(),
+    /** What was wrong, or the beginning of the answer; empty after a success. */
+    reply: line(),
+    took_ms: integer().notNull(),
+    /** Epoch milliseconds. */
+    at: integer().notNull(),
+  },
+  (table) => [
+    index('webhook_log_endpoint').on(table.endpoint_id, table.is_success, table.id),
+    index('webhook_log_event').on(table.event_id).where(sql`reply <> ''`),
+  ],
+);

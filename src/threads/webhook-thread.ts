@@ -1,0 +1,49 @@
+/** Entry point of the thread that tells webhooks what happened. Messages wake it, and the message `stop` ends it. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { connect } from '../database/open.ts';
+import { Dispatcher } from '../webhooks/dispatcher.ts';
+
+const BUSY_MS = 50;
+const IDLE_MS = 250;
+
+const config: Config = workerData;
+const { $client: client } = connect(config.DATABASE_PATH);
+const allowPrivate = config.WEBHOOK_PRIVATE_ADDRESSES === 'allow';
+const dispatcher = new Dispatcher({ client, clock: systemClock, allowPrivate });
+let isStopping = false;
+let wake: () => void = () => undefined;
+
+parentPort?.on('message', (message) => {
+  if (message === 'stop') isStopping = true;
+  dispatcher.changed();
+  wake();
+});
+
+/** A step that fails, for example on a full disk, is logged and tried again; what is to be sent is on disk. */
+function stepSafely(): boolean {
+  try {
+    return dispatcher.step();
+  } catch (error) {
+    parentPort?.postMessage({
+      fields: { err: String(error) },
+      text: 'webhooks could not be told; it will be tried again',
+    });
+    return false;
+  }
+}
+
+while (!isStopping) {
+  const pause = stepSafely() ? BUSY_MS : IDLE_MS;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, pause);
+    wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+}
+await dispatcher.close();
+client.close();
+parentPort?.close();

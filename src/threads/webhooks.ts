@@ -1,0 +1,61 @@
+/** Starts and stops the thread of the webhooks. */
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+import type { Config } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { threadFile } from '../thread-files.ts';
+
+const RESTART_MS = 1000;
+
+export class WebhookThread {
+  readonly #db: Db;
+  readonly #config: Config;
+  readonly #resourceLimits: ResourceLimits;
+  readonly #log: (fields: object, text: string) => void;
+  #thread: Worker | null = null;
+  #isClosing = false;
+
+  constructor(db: Db, config: Config, resourceLimits: ResourceLimits, log: (fields: object, text: string) => void) {
+    this.#db = db;
+    this.#config = config;
+    this.#resourceLimits = resourceLimits;
+    this.#log = log;
+  }
+
+  /** Wakes the thread, which is started when there is an endpoint. */
+  wake(): void {
+    if (this.#thread !== null) this.#thread.postMessage('wake');
+    else if (
+      !this.#isClosing &&
+      this.#db.$client.prepare('SELECT 1 FROM webhook_endpoints LIMIT 1').get() !== undefined
+    )
+      this.#start();
+  }
+
+  /** Ends the thread: requests under way have up to `graceMs`; what they were about is on disk and sent again by the next start. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    const thread = this.#thread;
+    if (thread === null || thread.threadId === -1) return;
+    thread.postMessage('stop');
+    await Promise.race([once(thread, 'exit'), setTimeout(graceMs, null, { ref: false })]);
+    await thread.terminate();
+  }
+
+  #start(): void {
+    const thread = new Worker(threadFile('webhook-thread'), {
+      workerData: this.#config,
+      resourceLimits: this.#resourceLimits,
+    });
+    this.#thread = thread;
+    thread.on('message', ({ fields, text }) => this.#log(fields, text));
+    thread.on('error', (error) =>
+      this.#log({ err: String(error) }, 'the thread of the webhooks failed and starts again'),
+    );
+    thread.on('exit', () => {
+      this.#thread = null;
+      void setTimeout(RESTART_MS, null, { ref: false }).then(() => this.wake());
+    });
+  }
+}

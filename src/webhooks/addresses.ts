@@ -1,0 +1,115 @@
+/** Which addresses an endpoint may have: an owner must not be able to reach what only this machine or its network can. */
+import { lookup as lookupWithSystem } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+const DNS_TIMEOUT_MS = 3000;
+const DNS_TRIES = 2;
+
+/** Addresses that are not public (RFC 6890), and the metadata service of Azure. */
+const REFUSED_IPV4 = new BlockList();
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['168.63.129.16', 32],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const)
+  REFUSED_IPV4.addSubnet(network, prefix, 'ipv4');
+
+/** All public IPv6 addresses are in 2000::/3. Mapped, translated and private ones are outside of it. */
+const GLOBAL_IPV6 = new BlockList();
+GLOBAL_IPV6.addSubnet('2000::', 3, 'ipv6');
+/** In 2000::/3 but not public: special purposes with Teredo, documentation, 6to4, which contains an IPv4 address, documentation. */
+const REFUSED_IPV6 = new BlockList();
+for (const [network, prefix] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const)
+  REFUSED_IPV6.addSubnet(network, prefix, 'ipv6');
+
+/** Whether a text is an IP address that is reachable from the whole Internet. */
+export function isPublicAddress(address: string): boolean {
+  const version = isIP(address);
+  if (version === 4) return !REFUSED_IPV4.check(address, 'ipv4');
+  // An address with a zone, such as fe80::1%eth0, is local.
+  if (version !== 6 || address.includes('%')) return false;
+  return GLOBAL_IPV6.check(address, 'ipv6') && !REFUSED_IPV6.check(address, 'ipv6');
+}
+
+/** What is wrong with the address of an endpoint; null: nothing that can be seen without asking the DNS. */
+export function urlFault(given: string, allowPrivate: boolean): 'url' | 'plain' | 'login' | 'private' | null {
+  const url = URL.canParse(given) ? new URL(given) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '' || url.hash !== '') return 'url';
+  if (url.username !== '' || url.password !== '') return 'login';
+  const host = hostOf(url);
+  if (!allowPrivate && (isIP(host) === 0 ? isPrivateName(host) : !isPublicAddress(host))) return 'private';
+  return url.protocol === 'http:' && !allowPrivate ? 'plain' : null;
+}
+
+/** The host without the brackets of an IPv6 address. `URL` has written other forms of an IPv4 address, such as 0x7f.1, as four numbers. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
+
+/** Names of one label, and those set apart for this machine and private networks (RFC 6761, 6762, 8375). */
+function isPrivateName(host: string): boolean {
+  return /^[^.]+\.?$|\.(?:localhost|internal|local|lan|home\.arpa)\.?$/i.test(host);
+}
+
+/** Thrown for a name that leads to an address which is not public. */
+export class PrivateAddressError extends Error {
+  readonly code = 'EPRIVATE';
+}
+
+/** Gives every address of a name. */
+export type Resolve = (host: string) => Promise<string[]>;
+
+/**
+ * Asks the DNS. `dns.lookup` would take one of the few threads of this process that also read files, for as long as the owner of
+ * the name likes.
+ */
+export async function resolveWithDns(host: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (found.length === 0) for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
+  return found;
+}
+
+/**
+ * The function by which a connection finds its address. The name is resolved once, and the connection goes to what was checked, so a
+ * second answer of the DNS changes nothing. One address among several that is not public is enough to refuse them all.
+ */
+export function checkedLookup(resolve: Resolve = resolveWithDns): LookupFunction {
+  return (host, options, callback) => {
+    resolve(host)
+      .then((addresses) => {
+        if (addresses.length === 0 || !addresses.every(isPublicAddress))
+          throw new PrivateAddressError('the name leads to an address that is not public');
+        return addresses.map((address) => ({ address, family: isIP(address) }));
+      })
+      .then(
+        (addresses) => {
+          if (options.all) callback(null, addresses);
+          else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+        },
+        (error: NodeJS.ErrnoException) => callback(error, '', 0),
+      );
+  };
+}
+
+/** The lookup of an installation that allows private addresses: what the system knows, its hosts file included. */
+export const systemLookup: LookupFunction = lookupWithSystem as LookupFunction;

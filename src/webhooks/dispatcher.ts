@@ -1,0 +1,106 @@
+/** Tells all endpoints what happened. It has a thread of its own, so that no endpoint delays requests or mail. */
+import type { Database } from 'better-sqlite3';
+import type { Clock } from '../clock.ts';
+import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import type { Resolve } from './addresses.ts';
+import { EndpointQueue } from './endpoint-queue.ts';
+import { OldEvents } from './old-events.ts';
+import { allEndpoints, recordProgress } from './store.ts';
+
+export interface DispatcherDeps {
+  client: Database;
+  clock: Clock;
+  allowPrivate: boolean;
+  /** For tests; otherwise the DNS. */
+  resolve?: Resolve;
+}
+
+/** The most requests at a time to all endpoints together. */
+const MAX_REQUESTS = 1000;
+/** Endpoints are read again after this time, should nobody have said that they were changed. */
+const RELOAD_MS = 2000;
+
+export class Dispatcher {
+  readonly #deps: DispatcherDeps;
+  readonly #queues = new Map<number, EndpointQueue>();
+  readonly #oldEvents: OldEvents;
+  #flying = 0;
+  #mustReload = true;
+  #reloadedAt = 0;
+  #isHeld = false;
+
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+    this.#oldEvents = new OldEvents(deps.client);
+  }
+
+  /** Says that endpoints, tests or replays were added or changed. */
+  changed(): void {
+    this.#mustReload = true;
+  }
+
+  /** Records what has ended, begins what is due; gives whether anything is under way. Call it every few milliseconds while it is. */
+  step(): boolean {
+    const { client, clock } = this.#deps;
+    this.#record();
+    if (this.#mustReload || clock.monotonic() - this.#reloadedAt >= RELOAD_MS) this.#reload();
+    this.#isHeld = sendingHeldReason(client) !== null;
+    for (const queue of this.#queues.values()) queue.fill();
+    this.#record();
+    const isMore = this.#oldEvents.remove(clock.now().getTime(), clock.monotonic());
+    return isMore || this.#flying > 0;
+  }
+
+  /** Begins nothing more and records what ends. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#queues.values()].map((queue) => queue.stop()));
+    this.#record();
+  }
+
+  #reload(): void {
+    const { client, clock } = this.#deps;
+    this.#mustReload = false;
+    this.#reloadedAt = clock.monotonic();
+    const endpoints = allEndpoints(client);
+    const known = new Set(endpoints.map(({ id }) => id));
+    for (const [id, queue] of this.#queues) {
+      if (known.has(id)) continue;
+      this.#queues.delete(id);
+      void queue.stop();
+    }
+    for (const endpoint of endpoints) {
+      const queue = this.#queues.get(endpoint.id);
+      if (queue !== undefined) queue.update(endpoint);
+      else this.#queues.set(endpoint.id, this.#newQueue(endpoint));
+    }
+  }
+
+  #newQueue(endpoint: ReturnType<typeof allEndpoints>[number]): EndpointQueue {
+    const deps = {
+      ...this.#deps,
+      mayBegin: () => !this.#isHeld && this.#flying < MAX_REQUESTS,
+      began: () => {
+        this.#flying++;
+      },
+      ended: () => {
+        this.#flying--;
+      },
+    };
+    return new EndpointQueue(deps, endpoint);
+  }
+
+  /** Writes the progress of all endpoints in one transaction. If that fails nothing is lost: the next call tries again. */
+  #record(): void {
+    const made = [...this.#queues].flatMap(([id, queue]) => {
+      const progress = queue.progress();
+      return progress === null ? [] : [{ id, queue, progress }];
+    });
+    if (made.length === 0) return;
+    const free = recordProgress(
+      this.#deps.client,
+      made.map(({ progress }) => progress),
+      this.#deps.clock.now(),
+    );
+    for (const { id, queue } of made) queue.recorded(free.get(id) ?? []);
+  }
+}

@@ -1,0 +1,286 @@
+/**
+ * What is on its way to one endpoint: events in their order, those of one lane one after the other, those of different lanes beside each
+ * other. An endpoint that fails several times in a row is asked with one event at a time until it takes one.
+ */
+import type { KeyObject } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import type { Clock } from '../clock.ts';
+import type { Resolve } from './addresses.ts';
+import { type DisabledCode, type Endpoint, eventIdPrefix, openSecret } from './endpoints.ts';
+import { EventWindow, type Item } from './event-window.ts';
+import { type Answer, MAX_CONNECTIONS, Requests } from './requests.ts';
+import { retryDelay } from './retries.ts';
+import { secretKey, signature } from './signature.ts';
+import { type Attempt, blockedLanes, dueEvents, type Progress, readEvents, type StoredEvent } from './store.ts';
+
+export interface QueueDeps {
+  client: Database;
+  clock: Clock;
+  /** Whether endpoints may be in private networks. */
+  allowPrivate: boolean;
+  resolve?: Resolve | undefined;
+  /** Whether one more request may begin; each that begins is told by `began` and `ended`. */
+  mayBegin(): boolean;
+  began(): void;
+  ended(): void;
+}
+
+/** So many failures in a row make an endpoint a failing one. */
+const FAILING_AFTER = 5;
+const READ_AT_ONCE = 200;
+/** Nothing more begins while so many attempts could not be written, as on a full disk. */
+const MAX_UNRECORDED = 5000;
+const GONE = 410;
+
+/** How often an event was tried before, and since when. */
+interface Tried {
+  attempts: number;
+  failed_since: number | null;
+  is_manual: 0 | 1;
+}
+
+export class EndpointQueue {
+  readonly #deps: QueueDeps;
+  #endpoint: Endpoint;
+  #requests: Requests;
+  #prefix: string;
+  #keys: KeyObject[] = [];
+  #wanted: ReadonlySet<string> = new Set();
+  readonly #window: EventWindow;
+  #failures: number;
+  #blocked: Set<number>;
+  /** The waiting events that are being sent, or whose result is not on disk yet, by id and kind. */
+  readonly #trying = new Set<string>();
+  #flying = 0;
+  /** Whether the last read did not reach the end. */
+  #isMore = false;
+  #attempts: Attempt[] = [];
+  #waits: Progress['waits'][number][] = [];
+  #ended: Progress['ended'][number][] = [];
+  #recovered = false;
+  #disable: DisabledCode | null = null;
+  #isStopped = false;
+  #recordedPosition: number;
+
+  constructor(deps: QueueDeps, endpoint: Endpoint) {
+    this.#deps = deps;
+    this.#endpoint = endpoint;
+    this.#requests = this.#open(endpoint.url);
+    this.#prefix = eventIdPrefix(deps.client);
+    this.#window = new EventWindow(endpoint.position);
+    this.#recordedPosition = endpoint.position;
+    this.#failures = endpoint.failures;
+    this.#blocked = new Set(blockedLanes(deps.client, endpoint.id));
+    this.update(endpoint);
+  }
+
+  /** Takes over what was changed about the endpoint. */
+  update(endpoint: Endpoint): void {
+    if (endpoint.url !== this.#endpoint.url) {
+      void this.#requests.close();
+      this.#requests = this.#open(endpoint.url);
+    }
+    const wasDisabled = this.#endpoint.state === 'disabled' && endpoint.state === 'enabled';
+    if (wasDisabled) {
+      this.#failures = 0;
+      // Some of what waited may have been removed meanwhile.
+      this.#blocked = new Set(blockedLanes(this.#deps.client, endpoint.id));
+    }
+    this.#endpoint = endpoint;
+    this.#wanted = new Set(endpoint.events);
+    const isRotated = endpoint.previous_until > this.#deps.clock.now().getTime();
+    this.#keys = [endpoint.sealed_secret, isRotated ? endpoint.previous_sealed_secret : null]
+      .map((sealed) => (sealed === null ? null : openSecret(this.#deps.client, sealed, endpoint.id)))
+      .filter((secret) => secret !== null)
+      .map(secretKey);
+  }
+
+  /** Begins what is due and allowed. */
+  fill(): void {
+    if (this.#isStopped) return;
+    this.#retry();
+    if (!this.#takesNew()) {
+      if (this.#flying === 0) this.#window.forgetUnsent();
+      return;
+    }
+    if (this.#window.readyCount < MAX_CONNECTIONS) this.#read();
+    this.#send();
+  }
+
+  /** What is to be written; null: nothing. Call `recorded` when it is on disk. */
+  progress(): Progress | null {
+    this.#window.advance();
+    const isIdle = this.#attempts.length + this.#waits.length + this.#ended.length === 0;
+    if (isIdle && this.#window.position === this.#recordedPosition && this.#disable === null) return null;
+    return {
+      endpointId: this.#endpoint.id,
+      position: this.#window.position,
+      failures: this.#failures,
+      attempts: this.#attempts,
+      waits: this.#waits,
+      ended: this.#ended,
+      recovered: this.#recovered,
+      disable: this.#disable,
+    };
+  }
+
+  /** To be called when the progress is on disk, in the same turn; `free` are the lanes in which nothing waits any more. */
+  recorded(free: readonly number[]): void {
+    for (const lane of free) this.#blocked.delete(lane);
+    if (this.#disable !== null) this.#endpoint = { ...this.#endpoint, state: 'disabled' };
+    this.#recordedPosition = this.#window.position;
+    for (const { event_id } of this.#waits) this.#trying.delete(keyOf(event_id, 0));
+    for (const { event_id, is_manual } of this.#ended) this.#trying.delete(keyOf(event_id, is_manual));
+    this.#attempts = [];
+    this.#waits = [];
+    this.#ended = [];
+    this.#recovered = false;
+    this.#disable = null;
+  }
+
+  /** Begins nothing more; resolves when what was begun has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#requests.close();
+  }
+
+  #open(url: string): Requests {
+    return new Requests(url, this.#deps.allowPrivate, this.#deps.resolve);
+  }
+
+  #isOff(): boolean {
+    return this.#endpoint.state === 'disabled' || this.#disable !== null;
+  }
+
+  #takesNew(): boolean {
+    return !this.#isOff() && !this.#isFailing();
+  }
+
+  #isFailing(): boolean {
+    return this.#failures >= FAILING_AFTER;
+  }
+
+  #mayBegin(): boolean {
+    const most = this.#isFailing() ? 1 : MAX_CONNECTIONS;
+    const isRecording = this.#attempts.length < MAX_UNRECORDED;
+    return !this.#isStopped && isRecording && this.#flying < most && this.#deps.mayBegin();
+  }
+
+  /** Sends waiting events that are due; to a disabled endpoint only tests and replays. */
+  #retry(): void {
+    if (!this.#mayBegin()) return;
+    const now = this.#deps.clock.now().getTime();
+    const due = dueEvents(this.#deps.client, this.#endpoint.id, now, MAX_CONNECTIONS + this.#trying.size);
+    for (const event of due) {
+      if ((this.#isOff() && event.is_manual === 0) || this.#trying.has(keyOf(event.id, event.is_manual))) continue;
+      if (!this.#mayBegin()) return;
+      this.#trying.add(keyOf(event.id, event.is_manual));
+      this.#begin(event, event.attempts + 1, (answer, at) => this.#retried(event, event, answer, at));
+    }
+  }
+
+  #read(): void {
+    if (!this.#window.hasRoom(READ_AT_ONCE)) return;
+    const events = readEvents(this.#deps.client, this.#endpoint.user_id, this.#window.readTo, READ_AT_ONCE);
+    this.#isMore = events.length === READ_AT_ONCE;
+    for (const event of events) {
+      const isWanted = this.#wanted.has(event.type);
+      const isBlocked = isWanted && this.#blocked.has(event.lane);
+      this.#window.add({ event, isDone: !isWanted || isBlocked });
+      if (isBlocked) this.#wait(event, 0, null, null);
+    }
+  }
+
+  #send(): void {
+    while (this.#mayBegin()) {
+      const item = this.#window.next();
+      if (item === undefined) return;
+      this.#begin(item.event, 1, (answer, at) => this.#sent(item, answer, at));
+    }
+  }
+
+  #begin(event: StoredEvent, attempt: number, then: (answer: Answer, at: number) => void): void {
+    const at = this.#deps.clock.now().getTime();
+    const started = performance.now();
+    const id = `${this.#prefix}${event.id}`;
+    const timestamp = String(Math.floor(at / 1000));
+    const when = new Date(event.created_at).toISOString();
+    const body = `{"type":"${event.type}","timestamp":"${when}","data":${event.data}}`;
+    const signed = signature(this.#keys, id, timestamp, body);
+    const headers = ['webhook-id', id, 'webhook-timestamp', timestamp, 'webhook-signature', signed];
+    this.#flying++;
+    this.#deps.began();
+    this.#requests.post(headers, body, (answer) => {
+      this.#flying--;
+      this.#deps.ended();
+      const { isSuccess, status, reply } = answer;
+      const took_ms = Math.round(performance.now() - started);
+      const is_success = isSuccess ? 1 : 0;
+      this.#attempts.push({ event_id: event.id, type: event.type, attempt, is_success, status, reply, took_ms, at });
+      then(answer, at);
+      if (this.#window.readyCount === 0 && this.#isMore && this.#takesNew()) this.#read();
+      if (this.#takesNew()) this.#send();
+    });
+  }
+
+  /** After the first attempt of an event. */
+  #sent(item: Item, answer: Answer, at: number): void {
+    this.#count(answer);
+    if (answer.isSuccess) {
+      this.#window.taken(item);
+      return;
+    }
+    this.#blocked.add(item.event.lane);
+    this.#wait(item.event, 1, at + this.#delay(1, answer), at);
+    for (const behind of this.#window.failed(item)) this.#wait(behind, 0, null, null);
+  }
+
+  /** After a later attempt, a test or a replay. */
+  #retried(event: StoredEvent, { attempts, failed_since, is_manual }: Tried, answer: Answer, at: number): void {
+    const { id: event_id, lane } = event;
+    if (is_manual === 0) this.#count(answer);
+    if (answer.isSuccess || is_manual === 1) {
+      this.#ended.push({ event_id, lane, is_manual });
+      return;
+    }
+    const tries = attempts + 1;
+    const since = failed_since ?? at;
+    if (retryDelay(tries, 0) !== null) {
+      this.#waits.push({
+        event_id,
+        lane,
+        attempts: tries,
+        due_at: at + this.#delay(tries, answer),
+        failed_since: since,
+      });
+      return;
+    }
+    // An endpoint that took other events meanwhile goes on without this one; another one has been away for three days.
+    const takesOthers = (this.#endpoint.succeeded_at ?? 0) > since || !this.#isFailing();
+    if (takesOthers) this.#ended.push({ event_id, lane, is_manual });
+    else {
+      this.#waits.push({ event_id, lane, attempts: tries, due_at: at, failed_since: since });
+      this.#disable = 'failing';
+    }
+  }
+
+  #count({ isSuccess, status }: Answer): void {
+    if (isSuccess) {
+      this.#recovered ||= this.#isFailing();
+      this.#failures = 0;
+    } else this.#failures++;
+    if (status === GONE) this.#disable = 'gone';
+  }
+
+  #delay(attempts: number, { retryAfterMs }: Answer): number {
+    return Math.max(retryDelay(attempts, Math.random()) ?? 0, retryAfterMs);
+  }
+
+  #wait({ id, lane }: StoredEvent, attempts: number, due_at: number | null, failed_since: number | null): void {
+    this.#waits.push({ event_id: id, lane, attempts, due_at, failed_since });
+  }
+}
+
+function keyOf(eventId: number, isManual: 0 | 1): string {
+  return `${eventId} ${isManual}`;
+}

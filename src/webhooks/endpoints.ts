@@ -1,0 +1,174 @@
+/** The endpoints of an account. Only this folder adds them and changes their state, with the list of events that are asked for. */
+import { randomBytes } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { and, asc, eq } from 'drizzle-orm';
+import { isoTimestamp } from '../clock.ts';
+import { addNamedValue, findNamedValue } from '../database/named-values.ts';
+import type { Db } from '../database/open.ts';
+import { type WEBHOOK_DISABLED_CODES, webhookEndpoints } from '../database/schema/index.ts';
+import { openText, sealText } from '../delivery/transport/relays/sealing.ts';
+import { newSecret } from './signature.ts';
+
+export type Endpoint = typeof webhookEndpoints.$inferSelect;
+export type DisabledCode = (typeof WEBHOOK_DISABLED_CODES)[number];
+
+const PREFIX = 'webhook_prefix';
+const DAY_MS = 24 * 60 * 60_000;
+/** For so long after a rotation the secret before it signs, too. */
+const ROTATION_MS = DAY_MS;
+
+/** The endpoints of an account in the order in which they were added. */
+export function listEndpoints(db: Db, accountId: number): Endpoint[] {
+  return db
+    .select()
+    .from(webhookEndpoints)
+    .where(eq(webhookEndpoints.user_id, accountId))
+    .orderBy(asc(webhookEndpoints.id))
+    .all();
+}
+
+/** The endpoint with this id, if it is the account's. */
+export function findEndpoint(db: Db, accountId: number, id: number): Endpoint | undefined {
+  return db
+    .select()
+    .from(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.user_id, accountId)))
+    .get();
+}
+
+/** What an owner chooses about an endpoint. */
+export interface EndpointInput {
+  url: string;
+  note: string;
+  events: readonly string[];
+}
+
+/** Adds an endpoint, which is told what happens from now on; gives its id and its secret. Call inside a transaction. */
+export function addEndpoint(
+  db: Db,
+  accountId: number,
+  input: EndpointInput,
+  now: Date,
+): { id: number; secret: string } {
+  const stamp = isoTimestamp(now);
+  const client = db.$client;
+  makePrefix(client);
+  const { id } = db
+    .insert(webhookEndpoints)
+    .values({
+      ...input,
+      events: [...input.events],
+      user_id: accountId,
+      state: 'enabled',
+      sealed_secret: '',
+      position: lastEventId(client),
+      created_at: stamp,
+      updated_at: stamp,
+    })
+    .returning({ id: webhookEndpoints.id })
+    .get();
+  const secret = newSecret();
+  client
+    .prepare('UPDATE webhook_endpoints SET sealed_secret = ? WHERE id = ?')
+    .run(sealText(client, secret, purposeOf(id)), id);
+  renewWants(client, accountId);
+  return { id, secret };
+}
+
+/** Changes an endpoint. Call inside a transaction. */
+export function changeEndpoint(db: Db, endpoint: Endpoint, input: EndpointInput, now: Date): void {
+  db.update(webhookEndpoints)
+    .set({ ...input, events: [...input.events], updated_at: isoTimestamp(now) })
+    .where(eq(webhookEndpoints.id, endpoint.id))
+    .run();
+  renewWants(db.$client, endpoint.user_id);
+}
+
+/** Deletes an endpoint with what waits for it and its log. Call inside a transaction. */
+export function deleteEndpoint(db: Db, { id, user_id }: Endpoint): void {
+  for (const table of ['webhook_waiting', 'webhook_log'])
+    db.$client.prepare(`DELETE FROM ${table} WHERE endpoint_id = ?`).run(id);
+  db.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id)).run();
+  renewWants(db.$client, user_id);
+}
+
+/** Gives an endpoint a new secret; the one before it signs, too, for a day. Call inside a transaction. */
+export function rotateSecret(db: Db, endpoint: Endpoint, now: Date): string {
+  const secret = newSecret();
+  db.update(webhookEndpoints)
+    .set({
+      sealed_secret: sealText(db.$client, secret, purposeOf(endpoint.id)),
+      previous_sealed_secret: endpoint.sealed_secret,
+      previous_until: now.getTime() + ROTATION_MS,
+      updated_at: isoTimestamp(now),
+    })
+    .where(eq(webhookEndpoints.id, endpoint.id))
+    .run();
+  return secret;
+}
+
+/** Stops telling an endpoint, with the reason; one that is disabled keeps its reason. Call inside a transaction. */
+export function disableEndpoint(client: Database, id: number, code: DisabledCode, now: Date): void {
+  const user = client
+    .prepare<[string, string, number], number>(
+      "UPDATE webhook_endpoints SET state = 'disabled', disabled_code = ?, updated_at = ? WHERE id = ? AND state = 'enabled' RETURNING user_id",
+    )
+    .pluck()
+    .get(code, isoTimestamp(now), id);
+  if (user !== undefined) renewWants(client, user);
+}
+
+/**
+ * Tells an endpoint again, from what still waits for it: each event has all its attempts again. What happened while it was disabled was
+ * not written for it. Call inside a transaction.
+ */
+export function enableEndpoint(client: Database, { id, user_id }: Endpoint, now: Date): void {
+  client
+    .prepare(
+      "UPDATE webhook_endpoints SET state = 'enabled', disabled_code = NULL, failures = 0, updated_at = ? WHERE id = ?",
+    )
+    .run(isoTimestamp(now), id);
+  client
+    .prepare(`
+      UPDATE webhook_waiting AS w SET attempts = 0, failed_since = NULL, due_at = iif(event_id = (
+        SELECT min(event_id) FROM webhook_waiting WHERE endpoint_id = w.endpoint_id AND lane = w.lane AND is_manual = 0), ?, NULL)
+      WHERE endpoint_id = ? AND is_manual = 0`)
+    .run(now.getTime(), id);
+  renewWants(client, user_id);
+}
+
+/** The id of the newest event of any account; 0: none was ever written. */
+export function lastEventId(client: Database): number {
+  // Not the highest id that is there: those of removed events are never used again.
+  return Number(
+    client.prepare("SELECT ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'webhook_events'), 0)").pluck().get(),
+  );
+}
+
+/** What the ids of all events of this installation start with, so that two installations never give the same id. */
+export function eventIdPrefix(client: Database): string {
+  return `evt_${findNamedValue(client, PREFIX)}_`;
+}
+
+function makePrefix(client: Database): void {
+  addNamedValue(client, PREFIX, randomBytes(8).toString('hex'));
+}
+
+/** The secret that was sealed for an endpoint; null if it was sealed for another one or elsewhere, or was changed. */
+export function openSecret(client: Database, sealed: string, endpointId: number): string | null {
+  return openText(client, sealed, purposeOf(endpointId));
+}
+
+function purposeOf(endpointId: number): string {
+  return `webhook ${endpointId}`;
+}
+
+/** Lists anew which events the enabled endpoints of an account ask for: no other events are written. */
+function renewWants(client: Database, accountId: number): void {
+  client.prepare('DELETE FROM webhook_wants WHERE user_id = ?').run(accountId);
+  client
+    .prepare(`
+      INSERT INTO webhook_wants (user_id, event)
+      SELECT DISTINCT user_id, value FROM webhook_endpoints, json_each(events) WHERE user_id = ? AND state = 'enabled'`)
+    .run(accountId);
+}

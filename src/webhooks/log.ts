@@ -1,0 +1,89 @@
+/** What an endpoint was sent, what waits for it, and sending an event once more. */
+import type { Database } from 'better-sqlite3';
+import type { Endpoint } from './endpoints.ts';
+import { TEST_EVENT } from './event-types.ts';
+
+/** A line of the log, as it is shown. */
+export interface LoggedAttempt {
+  id: number;
+  event_id: number;
+  type: string;
+  attempt: number;
+  is_success: 0 | 1;
+  status: number;
+  reply: string;
+  took_ms: number;
+  /** Epoch milliseconds. */
+  at: number;
+  /** Whether the event is kept, so that it can be sent again. */
+  is_kept: 0 | 1;
+}
+
+const MOST_COUNTED = 10_000;
+/** The most tests and replays that may wait for one endpoint. */
+export const MAX_MANUAL = 100;
+
+/** How many events wait for an endpoint; 10 000 stands for as many or more. */
+export function countWaiting(client: Database, { id, user_id, position, events }: Endpoint): number {
+  const waiting = client
+    .prepare<[Record<string, unknown>], number>(`
+      SELECT (SELECT count(*) FROM (SELECT 1 FROM webhook_waiting WHERE endpoint_id = @id LIMIT ${MOST_COUNTED}))
+        + (SELECT count(*) FROM (SELECT type FROM webhook_events INDEXED BY webhook_events_user
+          WHERE user_id = @user_id AND id > @position LIMIT ${MOST_COUNTED}) WHERE type IN (SELECT value FROM json_each(@events)))`)
+    .pluck()
+    .get({ id, user_id, position, events: JSON.stringify(events) });
+  return Math.min(waiting ?? 0, MOST_COUNTED);
+}
+
+/** The attempts of an endpoint, the newest first: those before an id, and failed ones alone if asked for. */
+export function listAttempts(
+  client: Database,
+  endpointId: number,
+  { before, limit, onlyFailed }: { before: number; limit: number; onlyFailed: boolean },
+): LoggedAttempt[] {
+  const kinds = onlyFailed ? [0] : [0, 1];
+  const newest = kinds.map(
+    (kind) =>
+      `SELECT * FROM (SELECT * FROM webhook_log WHERE endpoint_id = @endpointId AND is_success = ${kind} AND id < @before ORDER BY id DESC LIMIT @limit)`,
+  );
+  return client
+    .prepare<[Record<string, number>], LoggedAttempt>(`
+      SELECT id, event_id, type, attempt, is_success, status, reply, took_ms, at,
+        EXISTS (SELECT 1 FROM webhook_events e WHERE e.id = log.event_id) AS is_kept
+      FROM (${newest.join(' UNION ALL ')}) log ORDER BY id DESC LIMIT @limit`)
+    .all({ endpointId, before, limit });
+}
+
+/** How many tests and replays wait for an endpoint. */
+export function countManual(client: Database, endpointId: number): number {
+  return Number(
+    client
+      .prepare('SELECT count(*) FROM webhook_waiting WHERE endpoint_id = ? AND is_manual = 1')
+      .pluck()
+      .get(endpointId),
+  );
+}
+
+/** Has a kept event of the account sent to the endpoint once more, once; false when it is no longer kept. Call inside a transaction. */
+export function replayEvent(client: Database, { id, user_id }: Endpoint, eventId: number, now: number): boolean {
+  const { changes } = client
+    .prepare(`
+      INSERT INTO webhook_waiting (endpoint_id, event_id, lane, due_at, is_manual)
+      SELECT @id, e.id, e.lane, @now, 1 FROM webhook_events e WHERE e.id = @eventId AND e.user_id = @user_id
+      ON CONFLICT DO UPDATE SET due_at = excluded.due_at`)
+    .run({ id, user_id, eventId, now });
+  return changes > 0;
+}
+
+/** Has a test sent to the endpoint, once. Call inside a transaction; gives the id of its event. */
+export function sendTest(client: Database, endpoint: Endpoint, now: number): number {
+  const eventId = client
+    .prepare<[number, string, string], number>(
+      'INSERT INTO webhook_events (user_id, type, lane, data) VALUES (?, ?, 0, ?) RETURNING id',
+    )
+    .pluck()
+    .get(endpoint.user_id, TEST_EVENT, JSON.stringify({ endpoint_id: endpoint.id, note: endpoint.note }));
+  if (eventId === undefined) throw new Error('the event of a test was not written');
+  replayEvent(client, endpoint, eventId, now);
+  return eventId;
+}

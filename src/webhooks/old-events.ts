@@ -1,0 +1,84 @@
+/** Removes events that every endpoint was told, except the latest, which can be replayed; stops endpoints for which too many wait. */
+import type { Database } from 'better-sqlite3';
+import { prepared } from '../database/prepared.ts';
+import { disableEndpoint } from './endpoints.ts';
+
+/** So many events of an account are kept for the log, for at most this long. */
+const KEPT_EVENTS = 10_000;
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+/** An endpoint for which more events wait is disabled, because the file must not grow without bound. */
+const MAX_BEHIND = 1_000_000;
+const AT_ONCE = 1000;
+const LOOK_MS = 10_000;
+
+export class OldEvents {
+  readonly #client: Database;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  /** The account whose events are looked at next, after this one. */
+  #after = 0;
+
+  constructor(client: Database) {
+    this.#client = client;
+  }
+
+  /** Removes up to 1 000 events of one account; gives whether there is more to do. Every ten seconds it begins with the first account again. */
+  remove(now: number, monotonic: number): boolean {
+    if (this.#after === 0 && monotonic - this.#lookedAt < LOOK_MS) return false;
+    this.#lookedAt = monotonic;
+    const next = prepared<[number], { user_id: number }>(
+      this.#client,
+      'SELECT user_id FROM webhook_events INDEXED BY webhook_events_user WHERE user_id > ? ORDER BY user_id LIMIT 1',
+    ).get(this.#after);
+    if (next === undefined) {
+      this.#after = 0;
+      return false;
+    }
+    this.#stopThoseBehind(next.user_id, now);
+    const removed = this.#removeOf(next.user_id, now);
+    if (removed < AT_ONCE) this.#after = next.user_id;
+    return true;
+  }
+
+  #removeOf(account: number, now: number): number {
+    // A disabled endpoint keeps no events: what waits for it goes with the rest.
+    const doomed = prepared<[Record<string, number>], { id: number }>(
+      this.#client,
+      `SELECT id FROM webhook_events INDEXED BY webhook_events_user
+      WHERE user_id = @account
+        AND id <= ifnull((SELECT min(position) FROM webhook_endpoints WHERE user_id = @account AND state = 'enabled'), id)
+        AND (created_at < @oldest OR id <= ifnull((SELECT id FROM webhook_events INDEXED BY webhook_events_user
+          WHERE user_id = @account ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_EVENTS}), 0))
+        AND NOT EXISTS (SELECT 1 FROM webhook_waiting w JOIN webhook_endpoints p ON p.id = w.endpoint_id
+          WHERE w.event_id = webhook_events.id AND p.state = 'enabled')
+      ORDER BY id LIMIT ${AT_ONCE}`,
+    ).all({ account, oldest: now - KEPT_MS });
+    if (doomed.length === 0) return 0;
+    const ids = JSON.stringify(doomed.map(({ id }) => id));
+    this.#client
+      .transaction(() => {
+        for (const [table, column] of [
+          ['webhook_waiting', 'event_id'],
+          ['webhook_events', 'id'],
+        ])
+          prepared(this.#client, `DELETE FROM ${table} WHERE ${column} IN (SELECT value FROM json_each(?))`).run(ids);
+      })
+      .immediate();
+    return doomed.length;
+  }
+
+  #stopThoseBehind(account: number, now: number): void {
+    const behind = prepared<[number], { id: number }>(
+      this.#client,
+      `SELECT id FROM webhook_endpoints p WHERE user_id = ? AND state = 'enabled'
+        AND (SELECT max(id) FROM webhook_events) > position + ${MAX_BEHIND}
+        AND EXISTS (SELECT 1 FROM webhook_events e INDEXED BY webhook_events_user
+          WHERE e.user_id = p.user_id AND e.id > p.position LIMIT 1 OFFSET ${MAX_BEHIND})`,
+    ).all(account);
+    if (behind.length === 0) return;
+    this.#client
+      .transaction(() => {
+        for (const { id } of behind) disableEndpoint(this.#client, id, 'too_many', new Date(now));
+      })
+      .immediate();
+  }
+}

@@ -1,0 +1,146 @@
+/** Hands events to endpoints over HTTP: bounded in time and size, over checked addresses, without following redirects. */
+import type { LookupFunction } from 'node:net';
+import { type Dispatcher as Connections, Pool } from 'undici';
+import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
+import { SENTENCES } from '../sentences.ts';
+import { checkedLookup, type Resolve, systemLookup, urlFault } from './addresses.ts';
+
+/** The most requests to one endpoint at a time. */
+export const MAX_CONNECTIONS = 20;
+/** From the beginning of a request to the end of its answer. */
+const TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 5000;
+const MAX_ANSWER_BYTES = 65_536;
+/** So much of the answer to a refused event is kept. */
+const MAX_KEPT_BYTES = 400;
+const MAX_RETRY_AFTER_S = 3600;
+const USER_AGENT = 'Sendlark-Webhooks';
+
+/** What came of one request. */
+export interface Answer {
+  isSuccess: boolean;
+  /** The HTTP status; 0: there was none. */
+  status: number;
+  /** What was wrong, in one line; empty after a success. */
+  reply: string;
+  /** For so long the endpoint wants no further request. */
+  retryAfterMs: number;
+}
+
+/** What every request of one endpoint goes through. */
+export class Requests {
+  readonly #path: string;
+  readonly #pool: Pool | null;
+
+  /** `url` must be parsable. One that may not be reached leads to answers that say so. */
+  constructor(url: string, allowPrivate: boolean, resolve?: Resolve) {
+    const { origin, pathname, search } = new URL(url);
+    this.#path = pathname + search;
+    const lookup: LookupFunction = allowPrivate ? systemLookup : checkedLookup(resolve);
+    this.#pool =
+      urlFault(url, allowPrivate) === null
+        ? new Pool(origin, { connections: MAX_CONNECTIONS, connect: { lookup, timeout: CONNECT_TIMEOUT_MS } })
+        : null;
+  }
+
+  /** Posts JSON with these headers, names and values in turn, and calls `done` once. */
+  post(headers: readonly string[], body: string, done: (answer: Answer) => void): void {
+    if (this.#pool === null) {
+      setImmediate(() => done(refused(SENTENCES.webhook_private)));
+      return;
+    }
+    const common = ['content-type', 'application/json', 'user-agent', USER_AGENT, 'accept', '*/*'];
+    this.#pool.dispatch(
+      { path: this.#path, method: 'POST', headers: [...common, ...headers], body },
+      new AnswerReader(done),
+    );
+  }
+
+  /** Lets requests under way end and closes the connections. */
+  async close(): Promise<void> {
+    if (this.#pool?.closed === false) await this.#pool.close();
+  }
+}
+
+class AnswerReader implements Connections.DispatchHandler {
+  readonly #done: (answer: Answer) => void;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Connections.DispatchController | null = null;
+  #status = 0;
+  #retryAfterMs = 0;
+  #received = 0;
+  #kept = '';
+  #isDone = false;
+
+  constructor(done: (answer: Answer) => void) {
+    this.#done = done;
+    this.#timer = setTimeout(() => this.#end(SENTENCES.webhook_silent, true), TIMEOUT_MS);
+  }
+
+  onRequestStart(controller: Connections.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isDone) controller.abort(new Error('too late'));
+  }
+
+  onResponseStart(
+    _controller: Connections.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // Of an interim answer only the final one counts (RFC 9110 15.2).
+    if (status < 200) return;
+    this.#status = status;
+    const seconds = Number(headers['retry-after']);
+    if (seconds > 0) this.#retryAfterMs = Math.min(seconds, MAX_RETRY_AFTER_S) * 1000;
+  }
+
+  onResponseData(_controller: Connections.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length;
+    if (!isSuccess(this.#status) && this.#kept.length < MAX_KEPT_BYTES)
+      this.#kept += chunk.toString('utf8', 0, MAX_KEPT_BYTES - this.#kept.length);
+    // The status says all; what follows is not read.
+    if (this.#received > MAX_ANSWER_BYTES) this.#end('', true);
+  }
+
+  onResponseEnd(): void {
+    this.#end('', false);
+  }
+
+  onResponseError(_controller: Connections.DispatchController, error: Error): void {
+    this.#end(failureText(error), false);
+  }
+
+  /** `failure` is empty where the status says what came of it. */
+  #end(failure: string, mustAbort: boolean): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    clearTimeout(this.#timer);
+    if (failure !== '') this.#done({ ...refused(failure), status: this.#status });
+    else if (isSuccess(this.#status)) this.#done({ isSuccess: true, status: this.#status, reply: '', retryAfterMs: 0 });
+    else {
+      const isRedirect = this.#status >= 300 && this.#status < 400;
+      const reply = isRedirect ? SENTENCES.webhook_redirect : sanitizeText(this.#kept);
+      this.#done({ isSuccess: false, status: this.#status, reply, retryAfterMs: this.#retryAfterMs });
+    }
+    if (mustAbort) this.#controller?.abort(new Error('ended'));
+  }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function refused(reply: string): Answer {
+  return { isSuccess: false, status: 0, reply, retryAfterMs: 0 };
+}
+
+/** What went wrong with the connection. */
+function failureText(error: Error): string {
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'EPRIVATE') return SENTENCES.webhook_private;
+  if (/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|ENONAME|EREFUSED)/.test(code)) return SENTENCES.webhook_no_host;
+  if (/TIMEOUT|ETIMEDOUT/.test(code)) return SENTENCES.webhook_silent;
+  if (/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/.test(code)) return SENTENCES.webhook_unreachable;
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) return SENTENCES.webhook_tls;
+  return SENTENCES.webhook_closed;
+}

@@ -1,0 +1,190 @@
+/** What the dispatcher reads and writes: endpoints, events, what waits for another try, the log. */
+import type { Database } from 'better-sqlite3';
+import { prepared } from '../database/prepared.ts';
+import { type DisabledCode, disableEndpoint, type Endpoint } from './endpoints.ts';
+
+/** An event as it is written. */
+export interface StoredEvent {
+  id: number;
+  type: string;
+  lane: number;
+  data: string;
+  /** Epoch milliseconds. */
+  created_at: number;
+}
+
+/** An event that waits for another try. */
+export interface WaitingEvent extends StoredEvent {
+  attempts: number;
+  failed_since: number | null;
+  is_manual: 0 | 1;
+}
+
+/** One attempt, for the log. */
+export interface Attempt {
+  event_id: number;
+  type: string;
+  attempt: number;
+  is_success: 0 | 1;
+  status: number;
+  reply: string;
+  took_ms: number;
+  /** Epoch milliseconds. */
+  at: number;
+}
+
+/** What an endpoint's attempts since the last record change. Event ids are in `waits` or `ended` at most once each. */
+export interface Progress {
+  endpointId: number;
+  position: number;
+  failures: number;
+  attempts: readonly Attempt[];
+  /** Events that must wait; `due_at` null: behind an earlier one of their lane. */
+  waits: readonly {
+    event_id: number;
+    lane: number;
+    attempts: number;
+    due_at: number | null;
+    failed_since: number | null;
+  }[];
+  /** Waiting events that were taken or given up; the next one of the lane becomes due. */
+  ended: readonly { event_id: number; lane: number; is_manual: 0 | 1 }[];
+  /** Whether an attempt succeeded after some had failed: then everything that waits is due at once. */
+  recovered: boolean;
+  disable: DisabledCode | null;
+}
+
+/** So many successful and as many failed attempts are kept of each endpoint. */
+const KEPT_ATTEMPTS = 1000;
+
+export const READ_EVENTS = `
+  SELECT id, type, lane, data, created_at FROM webhook_events INDEXED BY webhook_events_user
+  WHERE user_id = ? AND id > ? ORDER BY id LIMIT ?`;
+export const DUE_EVENTS = `
+  SELECT e.id, e.type, e.lane, e.data, e.created_at, w.attempts, w.failed_since, w.is_manual
+  FROM webhook_waiting w INDEXED BY webhook_waiting_due CROSS JOIN webhook_events e ON e.id = w.event_id
+  WHERE w.endpoint_id = ? AND w.due_at <= ? ORDER BY w.due_at, w.event_id LIMIT ?`;
+
+/** All endpoints of the installation. */
+export function allEndpoints(client: Database): Endpoint[] {
+  const rows = prepared<[], Omit<Endpoint, 'events'> & { events: string }>(
+    client,
+    'SELECT * FROM webhook_endpoints ORDER BY id',
+  ).all();
+  return rows.map((row) => ({ ...row, events: JSON.parse(row.events) }));
+}
+
+/** The account's events after one, in their order. */
+export function readEvents(client: Database, accountId: number, after: number, limit: number): StoredEvent[] {
+  return prepared<[number, number, number], StoredEvent>(client, READ_EVENTS).all(accountId, after, limit);
+}
+
+/** The waiting events of an endpoint that are due, those of tests and replays too. */
+export function dueEvents(client: Database, endpointId: number, now: number, limit: number): WaitingEvent[] {
+  return prepared<[number, number, number], WaitingEvent>(client, DUE_EVENTS).all(endpointId, now, limit);
+}
+
+/** The lanes in which an event of the endpoint waits, so that later ones wait behind it. */
+export function blockedLanes(client: Database, endpointId: number): number[] {
+  return prepared<[number], { lane: number }>(
+    client,
+    'SELECT DISTINCT lane FROM webhook_waiting WHERE endpoint_id = ? AND is_manual = 0',
+  )
+    .all(endpointId)
+    .map(({ lane }) => lane);
+}
+
+/** Writes what was achieved, in one transaction; gives for each endpoint the lanes in which nothing waits any more. */
+export function recordProgress(client: Database, all: readonly Progress[], now: Date): Map<number, number[]> {
+  const record = client.transaction(
+    () => new Map(all.map((progress) => [progress.endpointId, recordOne(client, progress, now)])),
+  );
+  return record.immediate();
+}
+
+function recordOne(client: Database, progress: Progress, now: Date): number[] {
+  const { endpointId: endpoint, position, failures, attempts, waits, ended, recovered, disable } = progress;
+  const lastFailed = attempts.findLast(({ is_success }) => is_success === 0);
+  const lastTaken = attempts.findLast(({ is_success }) => is_success === 1);
+  const { changes } = prepared(
+    client,
+    `UPDATE webhook_endpoints SET position = max(position, @position), failures = @failures,
+      succeeded_at = ifnull(@succeeded, succeeded_at), failed_at = ifnull(@failed, failed_at), failure = ifnull(@failure, failure)
+    WHERE id = @endpoint`,
+  ).run({
+    endpoint,
+    position,
+    failures,
+    succeeded: lastTaken?.at ?? null,
+    failed: lastFailed?.at ?? null,
+    failure: lastFailed === undefined ? null : shownFailure(lastFailed),
+  });
+  // It was deleted meanwhile.
+  if (changes === 0) return [];
+  if (waits.length > 0)
+    prepared(
+      client,
+      `INSERT INTO webhook_waiting (endpoint_id, event_id, lane, attempts, due_at, failed_since)
+      SELECT ?, value ->> 'event_id', value ->> 'lane', value ->> 'attempts', value ->> 'due_at', value ->> 'failed_since' FROM json_each(?) WHERE true
+      ON CONFLICT DO UPDATE SET attempts = excluded.attempts, due_at = excluded.due_at, failed_since = excluded.failed_since`,
+    ).run(endpoint, JSON.stringify(waits));
+  const free = ended.filter((event) => leaveWaiting(client, endpoint, event, now.getTime())).map(({ lane }) => lane);
+  if (recovered)
+    prepared(
+      client,
+      'UPDATE webhook_waiting SET due_at = min(due_at, ?) WHERE endpoint_id = ? AND due_at IS NOT NULL',
+    ).run(now.getTime(), endpoint);
+  writeLog(client, endpoint, attempts);
+  if (disable !== null) disableEndpoint(client, endpoint, disable, now);
+  return free;
+}
+
+/** Removes an event from those that wait and makes the next of its lane due; gives whether the lane is free now. */
+function leaveWaiting(
+  client: Database,
+  endpoint: number,
+  { event_id, lane, is_manual }: Progress['ended'][number],
+  now: number,
+): boolean {
+  prepared(client, 'DELETE FROM webhook_waiting WHERE endpoint_id = ? AND event_id = ? AND is_manual = ?').run(
+    endpoint,
+    event_id,
+    is_manual,
+  );
+  if (is_manual === 1) return false;
+  const next = prepared<[number, number], { event_id: number | null }>(
+    client,
+    'SELECT min(event_id) AS event_id FROM webhook_waiting WHERE endpoint_id = ? AND lane = ? AND is_manual = 0',
+  ).get(endpoint, lane);
+  if (next?.event_id == null) return true;
+  prepared(
+    client,
+    'UPDATE webhook_waiting SET due_at = ? WHERE endpoint_id = ? AND event_id = ? AND is_manual = 0 AND due_at IS NULL',
+  ).run(now, endpoint, next.event_id);
+  return false;
+}
+
+function writeLog(client: Database, endpoint: number, attempts: readonly Attempt[]): void {
+  if (attempts.length === 0) return;
+  const kept = [0, 1].flatMap((kind) => attempts.filter(({ is_success }) => is_success === kind).slice(-KEPT_ATTEMPTS));
+  prepared(
+    client,
+    `INSERT INTO webhook_log (endpoint_id, event_id, type, attempt, is_success, status, reply, took_ms, at)
+    SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7 FROM json_each(?)`,
+  ).run(
+    endpoint,
+    JSON.stringify(
+      kept.map((at) => [at.event_id, at.type, at.attempt, at.is_success, at.status, at.reply, at.took_ms, at.at]),
+    ),
+  );
+  for (const kind of new Set(kept.map(({ is_success }) => is_success)))
+    prepared(
+      client,
+      `DELETE FROM webhook_log WHERE endpoint_id = @endpoint AND is_success = @kind AND id <= (
+        SELECT id FROM webhook_log WHERE endpoint_id = @endpoint AND is_success = @kind ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_ATTEMPTS})`,
+    ).run({ endpoint, kind });
+}
+
+function shownFailure({ status, reply }: Attempt): string {
+  return [status === 0 ? '' : `HTTP ${status}`, reply].filter((part) => part !== '').join(': ');
+}
