@@ -57,7 +57,9 @@ const SECRETS = 'token_secrets';
 
 /** The installation's secrets, newest first; created at first use. Old ones stay valid, so that links in sent mails keep working. */
 export function tokenSecrets(client: Database): string[] {
-  addNamedValue(client, SECRETS, JSON.stringify([randomBytes(32).toString('base64url')]));
+  // Read first: whoever asks again does not need the write lock.
+  if (findNamedValue(client, SECRETS) === null)
+    addNamedValue(client, SECRETS, JSON.stringify([randomBytes(32).toString('base64url')]));
   const secrets: string[] = JSON.parse(String(findNamedValue(client, SECRETS)));
   return secrets;
 }
