@@ -2,6 +2,7 @@
 import type { Resolver } from 'node:dns/promises';
 import type { ImportReport } from './audience/import/import.ts';
 import type { ImportJob } from './audience/import/import-options.ts';
+import type { ImportPreview } from './audience/import/preview/preview.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
@@ -34,6 +35,8 @@ export interface Deps {
    * Throws 503 when that is not possible now.
    */
   keepChoice?: (token: string, ids: RecipientIds, choice: Choice) => Promise<void>;
+  /** Computes outside this thread what an import would do. */
+  previewImport(job: ImportJob): Promise<ImportPreview>;
   /** Stops the service when open requests are answered, and starts it anew. */
   restart(): void;
 }

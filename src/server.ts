@@ -6,8 +6,9 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import type { ImportReport } from './audience/import/import.ts';
-import type { ImportJob } from './audience/import/import-options.ts';
+import type { ImportJob, ImportMessage } from './audience/import/import-options.ts';
 import { countImport } from './audience/import/imports-under-way.ts';
+import type { ImportPreview } from './audience/import/preview/preview.ts';
 import { Turns } from './audience/import/turns.ts';
 import { removeAbandonedUploads } from './audience/import/uploads.ts';
 import { finishLongLists } from './audience/long-lists.ts';
@@ -128,6 +129,7 @@ async function serveFrom(
       resolver: () => dnsResolver(),
       fetchFromAmazon: amazonDownload(),
       importContacts: importer.run,
+      previewImport: importer.preview,
       restart: askForRestart,
       ...(nodes && {
         keepChoice: async (...choice) => {
@@ -238,25 +240,25 @@ function listenFault(
   return new Error(`${names.host}: ${where} cannot be listened on: ${error instanceof Error ? error.message : error}`);
 }
 
-/** Runs imports, one at a time, in a thread that starts with the first one. */
+/** Runs imports and previews of them, one at a time, in a thread that starts with the first one. */
 function importThread() {
   let thread: Worker | null = null;
   const turns = new Turns();
-  const runNow = async (job: ImportJob): Promise<ImportReport> => {
+  const ask = async <Result>(message: ImportMessage): Promise<Result> => {
     thread ??= new Worker(threadFile('import-thread'), {
       resourceLimits: LIMITS,
     });
     const worker = thread;
-    worker.postMessage(job);
+    worker.postMessage(message);
     const waiting = new AbortController();
     const { signal } = waiting;
     try {
-      const [answer]: { report?: ImportReport; error?: string }[] = await Promise.race([
+      const [answer]: { result?: Result; error?: string }[] = await Promise.race([
         once(worker, 'message', { signal }),
         once(worker, 'exit', { signal }).then(() => [{ error: 'the import thread ended' }]),
       ]);
-      if (answer?.report === undefined) throw new Error(answer?.error ?? 'the import gave no answer');
-      return answer.report;
+      if (answer?.result === undefined) throw new Error(answer?.error ?? 'the import gave no answer');
+      return answer.result;
     } catch (error) {
       thread = null;
       throw error;
@@ -265,7 +267,9 @@ function importThread() {
     }
   };
   return {
-    run: (job: ImportJob) => turns.run(job.accountId, () => countImport(() => runNow(job))),
+    run: (job: ImportJob) =>
+      turns.run(job.accountId, () => countImport(() => ask<ImportReport>({ task: 'import', job }))),
+    preview: (job: ImportJob) => turns.run(job.accountId, () => ask<ImportPreview>({ task: 'preview', job })),
     async close(): Promise<void> {
       await thread?.terminate();
     },

@@ -5,34 +5,24 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { listCustomFields } from '../audience/contacts/contact-fields.ts';
-import { hasContactType } from '../audience/contacts/contacts.ts';
 import { CsvError } from '../audience/import/csv-parse.ts';
 import { csvWriter } from '../audience/import/csv-write.ts';
-import { guessColumns, MAX_MAPPED_COLUMNS } from '../audience/import/guess-columns.ts';
+import { guessColumns } from '../audience/import/guess-columns.ts';
 import type { ImportReport } from '../audience/import/import.ts';
 import { ImportJobs, type UploadedFile } from '../audience/import/import-jobs.ts';
-import { parseHeader } from '../audience/import/import-rows.ts';
+import { MAX_PREVIEWED, PREVIEW_KINDS } from '../audience/import/preview/preview.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { contactImports } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
-import { messages } from '../field-errors.ts';
-import {
-  choice,
-  csvFile,
-  identifier,
-  integer,
-  nullable,
-  reference,
-  stringList,
-  successWith,
-} from '../http/requests/schemas.ts';
-import { check } from '../http/requests/validation.ts';
+import { choice, csvFile, identifier, integer, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
 import { SENTENCES } from '../sentences.ts';
+import { checkPlan, PlanBody, plannedImport } from './contacts-import-plan.ts';
 import { readCsvUpload } from './csv-upload.ts';
 
 const tags = ['Contacts'];
+const SHOWN_PEOPLE = 50;
 
 const LookBody = Type.Object({
   file: Type.String({ format: 'binary', description: 'A file whose name ends in .csv.' }),
@@ -42,9 +32,10 @@ const Column = Type.Object({
   field: nullable(Type.String()),
   samples: Type.Array(Type.String()),
 });
+const RowProblem = Type.Object({ line: integer(), field: Type.String(), text: Type.String() });
 const UploadState = Type.Object({
   id: Type.String(),
-  state: choice('looked', 'running', 'done', 'failed'),
+  state: choice('looked', 'previewing', 'running', 'done', 'failed'),
   file_name: Type.String(),
   columns: Type.Array(Column),
   notes: Type.Array(Type.String()),
@@ -54,22 +45,32 @@ const UploadState = Type.Object({
   whole: integer(),
   import_id: nullable(integer()),
   failed: integer(),
-  errors: Type.Array(Type.Object({ line: integer(), field: Type.String(), text: Type.String() })),
+  errors: Type.Array(RowProblem),
 });
-const StartBody = Type.Object({
-  upload_id: identifier('The uploaded file.'),
-  contact_type_id: reference(),
-  mapping: stringList({
-    maxItems: MAX_MAPPED_COLUMNS,
-    description: 'The field of each column, in order; empty: none.',
-  }),
+const kindCounts = Type.Object(Object.fromEntries(PREVIEW_KINDS.map((kind) => [kind, integer()])));
+const Preview = Type.Object({
+  is_possible: zeroOrOne(),
+  rows: integer(),
+  failed: integer(),
+  repeated: integer(),
+  counts: kindCounts,
+  fields: Type.Array(Type.Object({ field: Type.String(), count: integer() })),
+  notes: Type.Array(Type.String()),
+  errors: Type.Array(RowProblem),
+});
+const PreviewedPerson = Type.Object({
+  line: integer(),
+  email: Type.String(),
+  changes: Type.Array(
+    Type.Object({ field: Type.String(), before: nullable(Type.String()), after: nullable(Type.String()) }),
+  ),
 });
 
 export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async (
   app,
-  { db, clock, config, importContacts },
+  { db, clock, config, importContacts, previewImport },
 ) => {
-  const jobs = new ImportJobs(importContacts);
+  const jobs = new ImportJobs(importContacts, previewImport);
   /** The stored report of an import. Throws 404. */
   function requireReport(accountId: number, id: unknown): Pick<ImportReport, 'failed' | 'errors'> {
     const found = db
@@ -114,33 +115,81 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
     },
   );
 
+  /** The account's upload that can be previewed or imported now. Throws 404, and 409 when it cannot. */
+  function requireLooked(accountId: number, id: unknown): UploadedFile {
+    const upload = jobs.find(accountId, id);
+    if (upload === undefined) throw notFound();
+    if (upload.state !== 'looked') throw conflict(SENTENCES.file_imported);
+    return upload;
+  }
+
+  app.post(
+    '/contacts/imports/preview',
+    {
+      schema: {
+        tags,
+        summary: 'Compute what importing an uploaded file would do, in the background (addition)',
+        description: 'Nothing is changed. `/contacts/imports/previewed` has the result once the state is looked again.',
+        body: PlanBody,
+        response: successWith({ upload: UploadState }),
+      },
+      config: { check: checkPlan(db) },
+    },
+    async (request) => {
+      const upload = requireLooked(request.accountId, request.body.upload_id);
+      jobs.startPreview(upload, config.DATABASE_PATH, plannedImport(request.body), (error) =>
+        request.log.error({ err: error }, 'a preview failed'),
+      );
+      return answer(upload);
+    },
+  );
+
+  app.get(
+    '/contacts/imports/previewed',
+    {
+      schema: {
+        tags,
+        summary: 'Read what importing an uploaded file would do, and to whom (addition)',
+        description: `Of each kind the first ${MAX_PREVIEWED} people are kept. As long as there is no preview, preview is null.`,
+        querystring: Type.Object({
+          upload_id: identifier('The uploaded file.'),
+          kind: Type.Optional(choice(...PREVIEW_KINDS)),
+          from: Type.Optional(integer({ description: 'The number of people to pass over.' })),
+          limit: Type.Optional(
+            integer({ minimum: 1, maximum: MAX_PREVIEWED, description: 'At most so many; 50 without it.' }),
+          ),
+        }),
+        response: successWith({ preview: nullable(Preview), people: Type.Array(PreviewedPerson) }),
+      },
+    },
+    async (request) => {
+      const { upload_id, kind = 'new', from = 0, limit = SHOWN_PEOPLE } = request.query;
+      const upload = jobs.find(request.accountId, upload_id);
+      if (upload === undefined) throw notFound();
+      if (upload.preview === null) return { status: 'success' as const, message: { preview: null, people: [] } };
+      const { people, is_possible, ...preview } = upload.preview.result;
+      const message = {
+        preview: { ...preview, is_possible: is_possible ? 1 : 0 },
+        people: people[kind].slice(from, from + limit),
+      };
+      return { status: 'success' as const, message };
+    },
+  );
+
   app.post(
     '/contacts/imports/start',
     {
       schema: {
         tags,
         summary: 'Import an uploaded file with its columns as these fields, in the background (addition)',
-        body: StartBody,
+        body: PlanBody,
         response: successWith({ upload: UploadState }),
       },
-      config: {
-        check: check(StartBody, ({ contact_type_id, mapping }, errors, { accountId }) => {
-          if (contact_type_id !== undefined)
-            errors.reference('contact_type_id', () => hasContactType(db, accountId, contact_type_id));
-          if (mapping === undefined) return;
-          const { columns, unknown } = parseHeader(mapping, listCustomFields(db, accountId));
-          if (unknown.some((name) => name !== '')) errors.add('mapping', messages.selected('mapping'));
-          else if (!columns.some((column) => column?.field === 'email' && column.custom === null))
-            errors.add('mapping', SENTENCES.column_email);
-        }),
-      },
+      config: { check: checkPlan(db) },
     },
     async (request) => {
-      const { upload_id, contact_type_id: typeId, mapping } = request.body;
-      const upload = jobs.find(request.accountId, upload_id);
-      if (upload === undefined) throw notFound();
-      if (upload.state !== 'looked') throw conflict(SENTENCES.file_imported);
-      jobs.start(upload, { databasePath: config.DATABASE_PATH, typeId, mapping }, (error) =>
+      const upload = requireLooked(request.accountId, request.body.upload_id);
+      jobs.start(upload, config.DATABASE_PATH, plannedImport(request.body), (error) =>
         request.log.error({ err: error }, 'an import failed'),
       );
       return answer(upload);

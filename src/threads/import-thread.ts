@@ -1,7 +1,8 @@
 /** Entry point of the import thread. Each import has its own connection, so that it does not delay the other threads. */
 import { parentPort } from 'node:worker_threads';
 import { importContacts } from '../audience/import/import.ts';
-import type { ImportJob } from '../audience/import/import-options.ts';
+import type { ImportMessage } from '../audience/import/import-options.ts';
+import { previewImport } from '../audience/import/preview/preview.ts';
 import { connect } from '../database/open.ts';
 
 /** SQLite's page cache in KiB. An import reads its tables in order, so a larger cache would only use memory. */
@@ -9,14 +10,16 @@ const CACHE_KIB = 4000;
 /** How long an import waits for a lock that another process holds. It is long because giving up would waste the whole upload. */
 const LOCK_TIMEOUT_MS = 60_000;
 
-parentPort?.on('message', async (job: ImportJob) => {
+parentPort?.on('message', async ({ task, job }: ImportMessage) => {
   try {
     const db = connect(job.databasePath);
     db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
     db.$client.pragma(`cache_size = -${CACHE_KIB}`);
     db.$client.pragma(`temp.cache_size = -${CACHE_KIB}`);
     try {
-      parentPort?.postMessage({ report: await importContacts(db, job) });
+      parentPort?.postMessage({
+        result: task === 'import' ? await importContacts(db, job) : await previewImport(db, job),
+      });
     } finally {
       db.$client.close();
     }

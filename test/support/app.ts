@@ -11,6 +11,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Test } from 'tap';
 import { buildApp } from '../../src/app.ts';
 import { importContacts } from '../../src/audience/import/import.ts';
+import { previewImport } from '../../src/audience/import/preview/preview.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
@@ -168,6 +169,10 @@ export async function startApp(
     importContacts: async (job) => {
       const own = connect(job.databasePath);
       return importContacts(own, job, clock).finally(() => own.$client.close());
+    },
+    previewImport: async (job) => {
+      const own = connect(job.databasePath);
+      return previewImport(own, job).finally(() => own.$client.close());
     },
   };
   const fastify = await buildApp(deps, logTo && { ...logOptions(config), stream: logTo });

@@ -6,6 +6,7 @@ import { SENTENCES } from '../../sentences.ts';
 import type { GuessedColumns } from './guess-columns.ts';
 import type { ImportReport } from './import.ts';
 import type { ImportJob } from './import-options.ts';
+import type { ImportPreview } from './preview/preview.ts';
 
 /** A file that is kept longer than this without being imported is removed. */
 const KEPT_MS = 3_600_000;
@@ -23,19 +24,32 @@ export interface UploadedFile extends GuessedColumns {
   fileName: string;
   /** Epoch milliseconds. */
   uploadedAt: number;
-  state: 'looked' | 'running' | 'done' | 'failed';
+  /** looked → previewing → looked → running → done or failed. */
+  state: 'looked' | 'previewing' | 'running' | 'done' | 'failed';
   /** Bytes read, of how many, people written, of how many. */
   progress: Float64Array;
   report: ImportReport | null;
+  /** What an import would do, and how it was to be done when that was computed. */
+  preview: (PlannedImport & { result: ImportPreview }) | null;
 }
+
+/** How a file is to be imported. */
+export type PlannedImport = Required<Pick<ImportJob, 'typeId' | 'mapping' | 'options'>>;
+
+const isBusy = ({ state }: UploadedFile) => state === 'running' || state === 'previewing';
 
 /** The uploads of one running service. */
 export class ImportJobs {
   readonly #files = new Map<string, UploadedFile>();
   readonly #importContacts: (job: ImportJob) => Promise<ImportReport>;
+  readonly #previewImport: (job: ImportJob) => Promise<ImportPreview>;
 
-  constructor(importContacts: (job: ImportJob) => Promise<ImportReport>) {
+  constructor(
+    importContacts: (job: ImportJob) => Promise<ImportReport>,
+    previewImport: (job: ImportJob) => Promise<ImportPreview>,
+  ) {
     this.#importContacts = importContacts;
+    this.#previewImport = previewImport;
   }
 
   /** Keeps a file that was looked at. Files of the account that were kept too long or are too many are removed. */
@@ -50,9 +64,10 @@ export class ImportJobs {
       state: 'looked',
       progress: new Float64Array(new SharedArrayBuffer(32)),
       report: null,
+      preview: null,
     };
     this.#files.set(kept.id, kept);
-    const idle = [...this.#files.values()].filter(({ state }) => state !== 'running');
+    const idle = [...this.#files.values()].filter((upload) => !isBusy(upload));
     const own = idle.filter(({ accountId }) => accountId === file.accountId);
     const gone = new Set([
       ...idle.filter(({ uploadedAt }) => now - uploadedAt > KEPT_MS),
@@ -71,22 +86,32 @@ export class ImportJobs {
     return file?.accountId === accountId ? file : undefined;
   }
 
+  /** Computes in the import thread what importing a file would do. Errors and refusals are as those of `start`. */
+  startPreview(file: UploadedFile, databasePath: string, planned: PlannedImport, onFailure: (error: unknown) => void) {
+    this.#requireRoom(file.accountId);
+    file.state = 'previewing';
+    file.preview = null;
+    const { accountId, path, fileName, progress } = file;
+    void this.#previewImport({ ...planned, databasePath, accountId, path, fileName, progress })
+      .then((result) => {
+        file.preview = { ...planned, result };
+      })
+      .catch(onFailure)
+      .finally(() => {
+        file.state = 'looked';
+        progress.fill(0);
+      });
+  }
+
   /**
    * Imports a file in the import thread. An error that is not the fault of the file goes to `onFailure`. Throws 429 while too many of the
    * account have not ended.
    */
-  start(
-    file: UploadedFile,
-    job: Pick<ImportJob, 'databasePath' | 'typeId' | 'mapping'>,
-    onFailure: (error: unknown) => void,
-  ) {
+  start(file: UploadedFile, databasePath: string, planned: PlannedImport, onFailure: (error: unknown) => void) {
     const { accountId, path, fileName, progress } = file;
-    const running = [...this.#files.values()].filter(
-      (other) => other.accountId === accountId && other.state === 'running',
-    );
-    if (running.length >= MAX_RUNNING) throw new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_imports);
+    this.#requireRoom(accountId);
     file.state = 'running';
-    void this.#importContacts({ ...job, accountId, path, fileName, progress })
+    void this.#importContacts({ ...planned, databasePath, accountId, path, fileName, progress })
       .then((report) => {
         file.report = report;
         file.state = report.id === 0 ? 'failed' : 'done';
@@ -96,5 +121,10 @@ export class ImportJobs {
         onFailure(error);
       })
       .finally(() => rm(file.folder, { recursive: true, force: true }));
+  }
+
+  #requireRoom(accountId: number): void {
+    const busy = [...this.#files.values()].filter((other) => other.accountId === accountId && isBusy(other));
+    if (busy.length >= MAX_RUNNING) throw new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_imports);
   }
 }

@@ -26,10 +26,21 @@ export interface ImportJob {
   progress?: Float64Array;
 }
 
+/** What the import thread is asked to do with a job. */
+export interface ImportMessage {
+  task: 'import' | 'preview';
+  job: ImportJob;
+}
+
 /** Receives the progress of an import: first the bytes that are read and checked, then the people that are written. */
 export interface ImportProgress {
   read(bytes: number, whole: number): void;
   wrote(people: number, whole: number): void;
+}
+
+/** Writes the progress into memory that other threads read: bytes read, of how many, people written, of how many. */
+export function sharedProgress(shared: Float64Array): ImportProgress {
+  return { read: (...bytes) => shared.set(bytes, 0), wrote: (...people) => shared.set(people, 2) };
 }
 
 /** What an import does when nothing is chosen. */

@@ -9,7 +9,7 @@ import { isoTimestamp, systemClock } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
 import { contactImports } from '../../database/schema/index.ts';
 import { CsvError } from './csv-parse.ts';
-import type { ImportJob, ImportProgress } from './import-options.ts';
+import { type ImportJob, type ImportProgress, sharedProgress } from './import-options.ts';
 import type { RowError } from './import-rows.ts';
 import { dropStaged, type Staged, stage } from './staging.ts';
 import { UNDO_MS } from './undo/undo.ts';
@@ -83,8 +83,4 @@ function begin(db: Db, job: ImportJob, { rows, failed, notes, errors }: Staged, 
 
 function end(db: Db, id: number, now: string): void {
   db.update(contactImports).set({ state: 'done', created_at: now }).where(eq(contactImports.id, id)).run();
-}
-
-function sharedProgress(shared: Float64Array): ImportProgress {
-  return { read: (...bytes) => shared.set(bytes, 0), wrote: (...people) => shared.set(people, 2) };
 }

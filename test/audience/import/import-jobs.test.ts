@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { ImportReport } from '../../../src/audience/import/import.ts';
 import { ImportJobs } from '../../../src/audience/import/import-jobs.ts';
+import { DEFAULT_OPTIONS } from '../../../src/audience/import/import-options.ts';
 
 t.test('an account has five imports under way; one more begins when one has ended', async (t) => {
   const ends: (() => void)[] = [];
   const jobs = new ImportJobs(
     () => new Promise<ImportReport>((_resolve, reject) => ends.push(() => reject(new Error('ended')))),
+    () => Promise.reject(new Error('not asked for')),
   );
   const looked = async (accountId: number) => {
     const folder = await mkdtemp(join(tmpdir(), 'sendlark-test-'));
@@ -17,7 +19,12 @@ t.test('an account has five imports under way; one more begins when one has ende
     return jobs.add(file, 0);
   };
   const start = async (accountId: number) =>
-    jobs.start(await looked(accountId), { databasePath: '', typeId: 1, mapping: ['email'] }, () => undefined);
+    jobs.start(
+      await looked(accountId),
+      '',
+      { typeId: 1, mapping: ['email'], options: DEFAULT_OPTIONS },
+      () => undefined,
+    );
   for (let at = 0; at < 5; at++) await start(1);
   await t.rejects(start(1), /Too many imports/);
   await start(2);

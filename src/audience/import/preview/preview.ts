@@ -1,0 +1,148 @@
+/** What an import would do, without doing it: computed from the rows as they are staged for writing, and from the same rules. */
+import { setImmediate } from 'node:timers/promises';
+import type { Db } from '../../../database/open.ts';
+import { listCustomFields } from '../../contacts/contact-fields.ts';
+import { CsvError } from '../csv-parse.ts';
+import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, sharedProgress, valueAfter } from '../import-options.ts';
+import type { RowError } from '../import-rows.ts';
+import { dropStaged, stage } from '../staging.ts';
+
+export const PREVIEW_KINDS = ['new', 'changed', 'unchanged', 'skipped', 'left'] as const;
+export type PreviewKind = (typeof PREVIEW_KINDS)[number];
+
+/** A person in the file. */
+export interface PreviewPerson {
+  line: number;
+  email: string;
+  /** The fields whose value would change; empty for a new contact. */
+  changes: { field: string; before: string | null; after: string | null }[];
+}
+
+export interface ImportPreview {
+  /** False when the file has no valid row: then nothing would be imported. */
+  is_possible: boolean;
+  rows: number;
+  failed: number;
+  /** Rows whose address a later row has too; that one counts. */
+  repeated: number;
+  notes: string[];
+  errors: RowError[];
+  /** `left`: people of any other kind who have unsubscribed or are suppressed, and stay so. */
+  counts: Record<PreviewKind, number>;
+  /** How many contacts would get another value in each field. */
+  fields: { field: string; count: number }[];
+  /** The first people of each kind. */
+  people: Record<PreviewKind, PreviewPerson[]>;
+}
+
+/** So many people of each kind are kept to be looked at. */
+export const MAX_PREVIEWED = 100;
+/** So many rows are compared before the thread does other work. */
+const CHUNK = 1000;
+
+type Cell = string | number | null;
+
+/** Computes what `importContacts` would do with this job at this moment. */
+export async function previewImport(db: Db, job: ImportJob, progress?: ImportProgress): Promise<ImportPreview> {
+  const told = progress ?? (job.progress && sharedProgress(job.progress));
+  const perKind = <T>(make: () => T): Record<PreviewKind, T> => ({
+    new: make(),
+    changed: make(),
+    unchanged: make(),
+    skipped: make(),
+    left: make(),
+  });
+  const preview: ImportPreview = {
+    is_possible: false,
+    rows: 0,
+    failed: 0,
+    repeated: 0,
+    notes: [],
+    errors: [],
+    counts: perKind(() => 0),
+    fields: [],
+    people: perKind(() => []),
+  };
+  try {
+    const { columns, rows, failed, notes, errors } = await stage(db, job, told);
+    Object.assign(preview, { rows, failed, notes, errors, is_possible: rows > failed });
+    if (rows > failed) await compare(db, job, columns, preview, told);
+    return preview;
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return { ...preview, notes: [...preview.notes, error.message] };
+  } finally {
+    dropStaged(db.$client);
+  }
+}
+
+async function compare(
+  db: Db,
+  job: ImportJob,
+  columns: readonly string[],
+  preview: ImportPreview,
+  progress: ImportProgress | undefined,
+): Promise<void> {
+  const client = db.$client;
+  const options = job.options ?? DEFAULT_OPTIONS;
+  const after = (column: string) =>
+    column === 'email' ? 'ifnull(s.email, s.normalized)' : valueAfter(column, options, 's', 'c');
+  const people = client
+    .prepare<unknown[], Cell[]>(`
+      SELECT s.last_line, ifnull(s.email, s.normalized), c.id,
+        EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id IS NULL)
+          OR EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id IS NOT NULL)
+          OR EXISTS (SELECT 1 FROM suppressions x WHERE x.address_id = a.id),
+        ${columns.map((column) => `c.${column}, ${after(column)}`).join(', ')}
+      FROM sorted s LEFT JOIN addresses a ON a.user_id = ? AND a.normalized_email = s.normalized
+        LEFT JOIN contacts c ON c.contact_type_id = ? AND c.address_id = a.id AND c.deleted_at IS NULL
+      WHERE s.rowid > ? AND s.rowid <= ? ORDER BY s.rowid`)
+    .raw();
+  const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
+  const changesOf = changeReader(db, job.accountId, columns);
+  const perField = new Map<string, number>();
+  const add = (kind: PreviewKind, person: PreviewPerson) => {
+    preview.counts[kind]++;
+    if (preview.people[kind].length < MAX_PREVIEWED) preview.people[kind].push(person);
+  };
+  for (let from = 0; from < whole; from += CHUNK) {
+    for (const [line, email, contact, isLeft, ...cells] of people.all(job.accountId, job.typeId, from, from + CHUNK)) {
+      const isThere = contact !== null && contact !== undefined;
+      const changes = isThere && options.existing === 'update' ? changesOf(cells) : [];
+      for (const { field } of changes) perField.set(field, (perField.get(field) ?? 0) + 1);
+      const person = { line: Number(line), email: String(email), changes };
+      const present = options.existing === 'keep' ? 'skipped' : changes.length > 0 ? 'changed' : 'unchanged';
+      add(isThere ? present : 'new', person);
+      if (isLeft === 1) add('left', person);
+    }
+    progress?.wrote(Math.min(from + CHUNK, whole), whole);
+    await setImmediate();
+  }
+  preview.repeated = preview.rows - preview.failed - whole;
+  preview.fields = [...perField].map(([field, count]) => ({ field, count }));
+}
+
+/** Gives a function that compares the values of a contact, each followed by the one it would get. */
+function changeReader(db: Db, accountId: number, columns: readonly string[]) {
+  const custom = new Map(listCustomFields(db, accountId).map(({ id, field_name }) => [String(id), field_name]));
+  const countryName = db.$client.prepare<[Cell], string>('SELECT name FROM countries WHERE id = ?').pluck();
+  const shown = (column: string, value: Cell) =>
+    value === null || value === '' ? null : column === 'country_id' ? (countryName.get(value) ?? null) : String(value);
+  return (cells: readonly Cell[]): PreviewPerson['changes'] =>
+    columns.flatMap((column, at) => {
+      const before = cells[2 * at] ?? null;
+      const after = cells[2 * at + 1] ?? null;
+      if (before === after) return [];
+      if (column !== 'custom_values') {
+        const field = column === 'country_id' ? 'country' : column;
+        const change = { field, before: shown(column, before), after: shown(column, after) };
+        // No value can be an empty text or null.
+        return change.before === change.after ? [] : [change];
+      }
+      const [old, given] = [before, after].map((json): Record<string, string> => JSON.parse(String(json ?? '{}')));
+      return [...custom].flatMap(([id, field]) => {
+        const change = { field, before: old?.[id] || null, after: given?.[id] || null };
+        return change.before === change.after ? [] : [change];
+      });
+    });
+}
