@@ -10,7 +10,7 @@ import { csvWriter } from '../audience/import/csv-write.ts';
 import { guessColumns } from '../audience/import/guess-columns.ts';
 import type { ImportReport } from '../audience/import/import.ts';
 import { ImportJobs, type UploadedFile } from '../audience/import/import-jobs.ts';
-import { MAX_PREVIEWED, PREVIEW_KINDS } from '../audience/import/preview/preview.ts';
+import { MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind } from '../audience/import/preview/preview.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { contactImports } from '../database/schema/index.ts';
@@ -22,7 +22,9 @@ import { checkPlan, PlanBody, plannedImport } from './contacts-import-plan.ts';
 import { readCsvUpload } from './csv-upload.ts';
 
 const tags = ['Contacts'];
-const SHOWN_PEOPLE = 50;
+
+const KIND =
+  'Whom to list: new (default), changed, unchanged, skipped, or left: people of any of these who had unsubscribed or are suppressed.';
 
 const LookBody = Type.Object({
   file: Type.String({ format: 'binary', description: 'A file whose name ends in .csv.' }),
@@ -119,6 +121,7 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
   function requireLooked(accountId: number, id: unknown): UploadedFile {
     const upload = jobs.find(accountId, id);
     if (upload === undefined) throw notFound();
+    if (upload.state === 'previewing') throw conflict(SENTENCES.file_previewing);
     if (upload.state !== 'looked') throw conflict(SENTENCES.file_imported);
     return upload;
   }
@@ -129,7 +132,8 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
       schema: {
         tags,
         summary: 'Compute what importing an uploaded file would do, in the background (addition)',
-        description: 'Nothing is changed. `/contacts/imports/previewed` has the result once the state is looked again.',
+        description:
+          'It takes what `/contacts/imports/start` takes, and changes nothing. `/contacts/imports/previewed` has the result once the state is looked again.',
         body: PlanBody,
         response: successWith({ upload: UploadState }),
       },
@@ -150,27 +154,23 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
       schema: {
         tags,
         summary: 'Read what importing an uploaded file would do, and to whom (addition)',
-        description: `Of each kind the first ${MAX_PREVIEWED} people are kept. As long as there is no preview, preview is null.`,
+        description: `Gives the first ${MAX_PREVIEWED} people of a kind. As long as there is no preview, preview is null.`,
         querystring: Type.Object({
           upload_id: identifier('The uploaded file.'),
-          kind: Type.Optional(choice(...PREVIEW_KINDS)),
-          from: Type.Optional(integer({ description: 'The number of people to pass over.' })),
-          limit: Type.Optional(
-            integer({ minimum: 1, maximum: MAX_PREVIEWED, description: 'At most so many; 50 without it.' }),
-          ),
+          kind: Type.Optional(Type.Unsafe<PreviewKind>({ ...choice(...PREVIEW_KINDS), description: KIND })),
         }),
         response: successWith({ preview: nullable(Preview), people: Type.Array(PreviewedPerson) }),
       },
     },
     async (request) => {
-      const { upload_id, kind = 'new', from = 0, limit = SHOWN_PEOPLE } = request.query;
+      const { upload_id, kind = 'new' } = request.query;
       const upload = jobs.find(request.accountId, upload_id);
       if (upload === undefined) throw notFound();
       if (upload.preview === null) return { status: 'success' as const, message: { preview: null, people: [] } };
-      const { people, is_possible, ...preview } = upload.preview.result;
+      const { people, is_possible, ...preview } = upload.preview;
       const message = {
         preview: { ...preview, is_possible: is_possible ? 1 : 0 },
-        people: people[kind].slice(from, from + limit),
+        people: people[kind],
       };
       return { status: 'success' as const, message };
     },

@@ -34,6 +34,7 @@ export const REFUSAL_SENTENCES = {
   action_ended: 'The action has ended',
   action_not_ready: 'The action does not wait for a confirmation',
   import_final: 'This import cannot be undone, or no longer',
+  file_previewing: 'The file is being previewed, try again in a moment',
   import_stopped: 'The import was stopped, because it is being undone',
   action_final: 'This action cannot be undone, or no longer',
   too_many_actions: 'Too many actions are under way, try again when one of them has ended',

@@ -15,7 +15,7 @@ import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import type { User } from '../../src/users/users.ts';
 import { addEndpoint } from '../../src/webhooks/endpoints.ts';
 import { sendTest } from '../../src/webhooks/log.ts';
-import type { TestApp } from '../support/app.ts';
+import type { Caller, TestApp } from '../support/app.ts';
 
 /** A block as the designer keeps it. */
 export const BLOCK = JSON.stringify({
@@ -36,6 +36,16 @@ export function addImport(app: TestApp, user_id: number, type: string | undefine
     created_at: NO_TIME,
   };
   return String(app.drizzle.insert(contactImports).values(made).returning().get().id);
+}
+
+/** Two uploaded files, since one that is being previewed cannot be imported meanwhile; gives their ids. */
+export async function lookAtTwo(
+  { call }: Caller,
+  file: { filename: string; content: string },
+): Promise<{ uploads: string[]; previewable: string[] }> {
+  const look = async (): Promise<string> =>
+    (await call('POST', '/contacts/imports/look', { multipart: [['file', file]] })).body.message.upload.id;
+  return { uploads: [await look()], previewable: [await look()] };
 }
 
 /** A passkey that nobody has; gives its id. */

@@ -7,7 +7,8 @@ import { type Caller, callerWith, type TestApp } from '../support/app.ts';
 import type { Operation } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { GIF, png } from '../support/pictures.ts';
-import { addDomains, addImport, addIntakes, addPasskey, addWebhooks, BLOCK, failAll } from './prepared.ts';
+import { NAMED, NAMED_BY_PATH } from './named.ts';
+import { addDomains, addImport, addIntakes, addPasskey, addWebhooks, BLOCK, failAll, lookAtTwo } from './prepared.ts';
 
 /** Ids and utrs by what they identify. */
 export type Records = Record<string, readonly string[]>;
@@ -49,7 +50,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   });
   const { contacts } = await ask('GET', '/contacts/list');
   const { imports } = await ask('GET', '/contacts/imports');
-  const looked = await ask('POST', '/contacts/imports/look', { multipart: [['file', upload]] });
+  const looked = await lookAtTwo(caller, upload);
   for (const [name, bytes] of [
     ['plain', png(4, 3)],
     ['spare', png(5, 3)],
@@ -136,7 +137,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       ...signs,
       contacts: idsOf(contacts),
       imports: idsOf(imports),
-      uploads: [looked.upload.id],
+      ...looked,
       doneJobs: [doneJob],
       readyJobs: [readyJob],
       waitingJobs: [waitingJob],
@@ -179,60 +180,6 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   return account;
 }
 
-/** Which records `utr`, `id` and `strIds` mean, by the end of the path; the first that fits. */
-const NAMED_BY_PATH: [RegExp, string][] = [
-  [/design-links\/revoke$/, 'schedules'],
-  [/automations\/schedule\/(delete|update|remove|mail|test|waiting)$/, 'schedules'],
-  [/automations\/pause$/, 'liveAutomations'],
-  [/\/automations/, 'automations'],
-  [/send\/(update|save)$/, 'scheduled'],
-  [/send\/pause$/, 'pausable'],
-  [/send\/resume$/, 'paused'],
-  [/send\/cancel$/, 'cancellable'],
-  [/send\/retry-failed$/, 'failed'],
-  [/\/single|\/live$/, 'singleSends'],
-  [/global-unsubscribes/, 'unsubscribers'],
-  [/unsubscribes-groups\/recipients/, 'recipients'],
-  [/unsubscribes-groups/, 'groups'],
-  [/contacts-type/, 'contactTypes'],
-  [/contacts\/imports\/undo$/, 'undoable'],
-  [/contacts\/imports/, 'imports'],
-  [/contacts\/jobs\/cancel$/, 'waitingJobs'],
-  [/contacts\/jobs\/confirm$/, 'readyJobs'],
-  [/contacts\/jobs\/(details|undo)$/, 'doneJobs'],
-  [/\/contacts/, 'contacts'],
-  [/custom-fields/, 'customFields'],
-  [/suppressions/, 'suppressions'],
-  [/outbox/, 'mails'],
-  [/\/pictures/, 'pictures'],
-  [/\/templates/, 'templates'],
-  [/\/blocks/, 'blocks'],
-  [/\/users/, 'users'],
-  [/\/sessions/, 'sessions'],
-  [/\/passkeys/, 'passkeys'],
-  [/\/keys/, 'keys'],
-  [/\/dkim/, 'dkimKeys'],
-  [/\/relays/, 'relays'],
-  [/\/provider-events/, 'intakes'],
-  [/\/webhooks/, 'webhooks'],
-];
-
-const NAMED: Record<string, string> = {
-  contact_id: 'contacts',
-  logo_picture_id: 'pictures',
-  contact_type_id: 'contactTypes',
-  event_id: 'webhookEvents',
-  groupId: 'groups',
-  mail_utr: 'schedules',
-  segment_id: 'segments',
-  segment_recipient_id: 'segmentRecipients',
-  sender_id: 'senders',
-  unsubscribe_group_id: 'groups',
-  unsubscribe_groups_id: 'groups',
-  upload_id: 'uploads',
-  version_id: 'versions',
-};
-
 const UNIQUE = new Set(['email', 'field_name']);
 let unique = 0;
 
@@ -249,6 +196,7 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'file' && path.endsWith('/pictures/upload')) return GIF.toString('latin1');
   if (name === 'file' && path.endsWith('/backups/upload')) return Buffer.from(records.backupFiles?.[0] ?? '', 'latin1');
   if (name === 'upload_id' && USING_BACKUP.test(path)) return records.backups?.[0];
+  if (name === 'upload_id' && /\/preview(ed)?$/.test(path)) return records.previewable?.[0];
   const pick = (kind: string): string =>
     records[kind]?.at(method === 'DELETE' || /(relays|webhooks)\/delete$/.test(path) ? -1 : 0) ?? '';
   // Deleting takes the last contact and bulk deletion the first one.

@@ -29,8 +29,8 @@ export interface UploadedFile extends GuessedColumns {
   /** Bytes read, of how many, people written, of how many. */
   progress: Float64Array;
   report: ImportReport | null;
-  /** What an import would do, and how it was to be done when that was computed. */
-  preview: (PlannedImport & { result: ImportPreview }) | null;
+  /** What an import would have done when that was last computed. */
+  preview: ImportPreview | null;
 }
 
 /** How a file is to be imported. */
@@ -93,8 +93,8 @@ export class ImportJobs {
     file.preview = null;
     const { accountId, path, fileName, progress } = file;
     void this.#previewImport({ ...planned, databasePath, accountId, path, fileName, progress })
-      .then((result) => {
-        file.preview = { ...planned, result };
+      .then((preview) => {
+        file.preview = preview;
       })
       .catch(onFailure)
       .finally(() => {

@@ -101,7 +101,7 @@ export interface Person {
 
 export interface Upload {
   id: string;
-  state: 'looked' | 'running' | 'done' | 'failed';
+  state: 'looked' | 'previewing' | 'running' | 'done' | 'failed';
   file_name: string;
   columns: { name: string; field: string | null; samples: string[] }[];
   notes: string[];

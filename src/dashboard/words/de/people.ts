@@ -199,6 +199,7 @@ export const people: Translation<typeof english> = {
   'import.state.reading': 'Die Datei wird gelesen …',
   'import.state.running': 'Die Personen werden geschrieben …',
   'import.state.looked': 'Noch nicht importiert.',
+  'import.state.previewing': 'Eine Vorschau wird erstellt …',
   'import.state.done': 'Fertig.',
   'import.state.failed': 'Es wurde nichts importiert.',
 };

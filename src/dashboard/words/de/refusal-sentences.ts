@@ -37,6 +37,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   action_ended: 'Die Aktion ist beendet',
   action_not_ready: 'Die Aktion wartet nicht auf eine Bestätigung',
   import_final: 'Dieser Import lässt sich nicht oder nicht mehr rückgängig machen',
+  file_previewing: 'Die Vorschau der Datei wird gerade erstellt. Versuchen Sie es gleich noch einmal',
   import_stopped: 'Der Import wurde angehalten, weil er rückgängig gemacht wird',
   action_final: 'Diese Aktion lässt sich nicht oder nicht mehr rückgängig machen',
   too_many_actions: 'Es laufen zu viele Aktionen. Versuchen Sie es noch einmal, wenn eine davon beendet ist',

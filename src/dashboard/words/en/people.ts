@@ -196,6 +196,7 @@ export const people = {
   'import.state.reading': 'Reading the file …',
   'import.state.running': 'Writing the people …',
   'import.state.looked': 'Not imported yet.',
+  'import.state.previewing': 'A preview is being made …',
   'import.state.done': 'Done.',
   'import.state.failed': 'Nothing was imported.',
 } as const;

@@ -54,7 +54,7 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
       const { upload } = await api.get<{ upload: Upload }>('/contacts/imports/progress', {
         upload_id: request.params.id,
       });
-      if (upload.state === 'looked')
+      if (upload.state === 'looked' || upload.state === 'previewing')
         return send(request, reply, <Mapping upload={upload} choices={await readChoices(api)} />);
       const report =
         upload.import_id === null

@@ -1,0 +1,169 @@
+/** Previewing an import, and choosing what it does with people who are there already, with a segment and with subscriptions. */
+import t, { type Test } from 'tap';
+import { startApp, type TestApp } from '../support/app.ts';
+
+const FILE =
+  'email,first_name,city\nzoe@example.com,Zoë,\nada@example.com,Ada,Wien\nnonsense,X,\nADA@example.com,Ada,Graz\n';
+const PLAN = { contact_type_id: 1, mapping: ['email', 'first_name', 'city'] };
+
+/** Both accounts with a type, a segment of nobody and a group; the first with Zoë in Graz, who has unsubscribed. */
+async function withPeople(t: Test): Promise<TestApp> {
+  const app = await startApp(t);
+  for (const [at, { call }] of [app.one, app.two].entries()) {
+    await call('POST', '/contacts-type/add', { form: { name: 'Customers' } });
+    const rules = { select_field: ['city'], select_operator: ['is'], value: ['Nowhere'] };
+    const form = { segment_name: 'Chosen', contact_type_id: at + 1, ...rules };
+    await call('POST', '/segment/store', { form });
+    await call('POST', '/unsubscribes-groups/save', {
+      form: { group_name: 'News', description: 'News', is_display: 1 },
+    });
+  }
+  const person = {
+    contact_type_id: 1,
+    email: 'zoe@example.com',
+    first_name: 'Zoe',
+    last_name: 'M',
+    city: 'Graz',
+    country: 1,
+  };
+  await app.one.call('POST', '/contacts/add', { form: person });
+  await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: 'zoe@example.com' } });
+  return app;
+}
+
+async function look(app: TestApp): Promise<string> {
+  const multipart: [string, { filename: string; content: string }][] = [
+    ['file', { filename: 'list.csv', content: FILE }],
+  ];
+  return (await app.one.call('POST', '/contacts/imports/look', { multipart })).body.message.upload.id;
+}
+
+const ask = (app: TestApp, what: 'preview' | 'start', upload_id: string, options = {}) =>
+  app.one.call('POST', `/contacts/imports/${what}`, { json: { upload_id, ...PLAN, ...options } });
+
+/** Waits for a preview or an import to end, and gives the upload. */
+async function ended(app: TestApp, upload_id: string) {
+  for (let looks = 0; looks < 500; looks++) {
+    const { upload } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body.message;
+    if (upload.state !== 'running' && upload.state !== 'previewing') return upload;
+    await new Promise(setImmediate);
+  }
+  throw new Error('it does not end');
+}
+
+const previewed = async (app: TestApp, upload_id: string, query = {}) =>
+  (await app.one.call('GET', '/contacts/imports/previewed', { query: { upload_id, ...query } })).body.message;
+
+t.test('a preview says what an import would do, and to whom, and changes nothing', async (t) => {
+  const app = await withPeople(t);
+  const id = await look(app);
+  t.strictSame(await previewed(app, id), { preview: null, people: [] });
+  const [answer, tooEarly] = await Promise.all([ask(app, 'preview', id), ask(app, 'start', id)]);
+  t.match(answer, { status: 200, body: { message: { upload: { state: 'previewing' } } } });
+  t.match(tooEarly, { status: 409, text: /being previewed/ });
+  t.equal((await ended(app, id)).state, 'looked');
+  const { preview, people } = await previewed(app, id);
+  t.match(preview, {
+    is_possible: 1,
+    rows: 4,
+    failed: 1,
+    repeated: 1,
+    counts: { new: 1, changed: 1, unchanged: 0, skipped: 0, left: 1 },
+    fields: [
+      { field: 'first_name', count: 1 },
+      { field: 'city', count: 1 },
+    ],
+    errors: [{ line: 4, field: 'email' }],
+  });
+  t.strictSame(people, [{ line: 5, email: 'ADA@example.com', changes: [] }]);
+  const changes = [
+    { field: 'first_name', before: 'Zoe', after: 'Zoë' },
+    { field: 'city', before: 'Graz', after: null },
+  ];
+  for (const kind of ['changed', 'left'])
+    t.strictSame((await previewed(app, id, { kind })).people, [{ line: 2, email: 'zoe@example.com', changes }], kind);
+  t.equal(app.db.prepare('SELECT count(*) FROM contacts').pluck().get(), 1);
+  t.equal((await ask(app, 'start', id)).status, 200);
+  t.equal((await ended(app, id)).state, 'done');
+  t.equal((await ask(app, 'preview', id)).status, 409, 'not after the import');
+});
+
+t.test(
+  'empty cells keep what they would clear, and people who are there stay as they are, where that is chosen',
+  async (t) => {
+    const app = await withPeople(t);
+    const zoe = () =>
+      app.db.prepare("SELECT first_name, city FROM contacts WHERE email = 'zoe@example.com'").raw().get();
+    const results: [object, number, unknown[]][] = [
+      [{ existing: 'keep' }, 1, ['Zoe', 'Graz']],
+      [{ empty_cells: 'keep' }, 0, ['Zoë', 'Graz']],
+      [{}, 0, ['Zoë', '']],
+    ];
+    for (const [options, skipped, after] of results) {
+      const id = await look(app);
+      await ask(app, 'preview', id, options);
+      await ended(app, id);
+      t.equal((await previewed(app, id)).preview.counts.skipped, skipped);
+      await ask(app, 'start', id, options);
+      await ended(app, id);
+      t.strictSame(zoe(), after, JSON.stringify(options));
+    }
+  },
+);
+
+t.test(
+  'everybody in the file is added to a segment and unsubscribed from a group; an undo takes both back',
+  async (t) => {
+    const app = await withPeople(t);
+    const id = await look(app);
+    await ask(app, 'start', id, { to_segment_id: 1, unsubscribe: 1, unsubscribe_groups_id: 1 });
+    const { import_id } = await ended(app, id);
+    const lists = () => [
+      app.db
+        .prepare('SELECT email FROM segment_recipients WHERE segment_id = 1 AND is_removed = 0 ORDER BY id')
+        .pluck()
+        .all(),
+      app.db
+        .prepare('SELECT email_address FROM unsubscribers WHERE unsubscribe_groups_id = 1 ORDER BY id')
+        .pluck()
+        .all(),
+      app.db.prepare('SELECT email_address FROM unsubscribers WHERE unsubscribe_groups_id IS NULL').pluck().all(),
+    ];
+    const both = ['ADA@example.com', 'zoe@example.com'];
+    t.strictSame(
+      lists().map((list) => list.sort()),
+      [both, both, ['zoe@example.com']],
+    );
+    app.clock.advance(1000);
+    await app.one.call('POST', '/contacts/imports/undo', { form: { id: import_id } });
+    await app.background();
+    t.strictSame(lists(), [[], [], ['zoe@example.com']]);
+  },
+);
+
+t.test('without a group, everybody in the file is unsubscribed from all mail', async (t) => {
+  const app = await withPeople(t);
+  const id = await look(app);
+  await ask(app, 'start', id, { unsubscribe: 1 });
+  await ended(app, id);
+  t.equal(app.db.prepare('SELECT count(*) FROM unsubscribers WHERE unsubscribe_groups_id IS NULL').pluck().get(), 2);
+});
+
+t.test('another account’s upload, type, segment or group is refused, as one that does not exist', async (t) => {
+  const app = await withPeople(t);
+  const id = await look(app);
+  for (const what of ['preview', 'start'] as const) {
+    for (const field of ['contact_type_id', 'to_segment_id', 'unsubscribe_groups_id']) {
+      const refusals = [2, 999].map((record) => ask(app, what, id, { unsubscribe: 1, [field]: record }));
+      const [theirs, nobodys] = await Promise.all(refusals);
+      t.match(theirs, { status: 422, body: { errors: { [field]: [/invalid/] } } }, `${what} with ${field}`);
+      t.strictSame(theirs?.body, nobodys?.body);
+    }
+    const { status } = await app.two.call('POST', `/contacts/imports/${what}`, {
+      json: { ...PLAN, upload_id: id, contact_type_id: 2 },
+    });
+    t.equal(status, 404, what);
+  }
+  t.equal((await app.two.call('GET', '/contacts/imports/previewed', { query: { upload_id: id } })).status, 404);
+  t.equal((await ended(app, id)).state, 'looked');
+});
