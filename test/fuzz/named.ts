@@ -49,7 +49,6 @@ export const NAMED: Record<string, string> = {
   segment_id: 'segments',
   segment_recipient_id: 'segmentRecipients',
   sender_id: 'senders',
-  to_segment_id: 'segments',
   unsubscribe_group_id: 'groups',
   unsubscribe_groups_id: 'groups',
   upload_id: 'uploads',

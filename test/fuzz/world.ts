@@ -201,6 +201,8 @@ export function goodValue({ method, path }: Operation, name: string, example: un
     records[kind]?.at(method === 'DELETE' || /(relays|webhooks)\/delete$/.test(path) ? -1 : 0) ?? '';
   // Deleting takes the last contact and bulk deletion the first one.
   if (path.endsWith('/person/erase') && name === 'contact_id') return Number(records.contacts?.[1]);
+  // The action of the example on many contacts does not look at it.
+  if (name === 'to_segment_id' && path.includes('/imports/')) return pick('segments');
   if (name === 'domain') return records[path.endsWith('/rotate') ? 'signed' : 'unsigned']?.[0];
   if (name === 'recipient_id') return [`contacts_${pick('contactTypes')}`];
   if (name === 'automation_for') return `contacts_${pick('contactTypes')}`;
