@@ -208,7 +208,7 @@ export const SETTINGS = {
     'File with the certificates that NATS servers are checked against; none: those of the system.',
     asText,
   ),
-  NODE: setting('off', 'on: with NATS_URL, serve is a sender node too.', oneOf('on', 'off')),
+  SENDER_NODE: setting('off', 'on: with NATS_URL, serve is a sender node too.', oneOf('on', 'off')),
   NODE_NAME: setting(
     '',
     'Name of this sender node, one of its own for each; default: the name of the machine.',

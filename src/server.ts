@@ -176,7 +176,7 @@ async function serveFrom(
     });
   };
   start('background', 'background-thread');
-  if (config.NATS_URL.length > 0 && config.NODE === 'on') start('node', 'node-thread');
+  if (config.NATS_URL.length > 0 && config.SENDER_NODE === 'on') start('node', 'node-thread');
   webhooks.wake();
 
   return {

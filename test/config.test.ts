@@ -42,7 +42,7 @@ t.test('an invalid setting stops the start with one line that names it and never
       'nats://a.example/x',
       'nats://a.example,tls://b.example',
     ],
-    NODE: ['yes'],
+    SENDER_NODE: ['yes'],
     NODE_NAME: ['node one', 'a.b', 'n*'],
     SENDER_VERIFICATION: ['maybe'],
   };
