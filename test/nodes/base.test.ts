@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { nkeys } from '@nats-io/transport-node';
 import t from 'tap';
+import { startNats } from '../../fixtures/nats.ts';
 import { readConfig } from '../../src/config.ts';
 import { connectNats } from '../../src/nodes/connection.ts';
 import { makeStreams, STREAM, SUBJECT } from '../../src/nodes/streams.ts';
-import { startNats } from '../support/nats.ts';
 import { skipWithout } from '../support/tools.ts';
 
 const skip = skipWithout('nats');

@@ -9,9 +9,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { fetch } from 'undici';
 import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
+import { type NatsCluster, startNats } from '../../fixtures/nats.ts';
 import { connect } from '../../src/database/open.ts';
 import { commandMailing, waitForAcknowledgement } from '../../src/delivery/queue/mailing-state.ts';
-import { type NatsCluster, startNats } from '../support/nats.ts';
 import { Service } from '../support/service.ts';
 
 export const CONNECTIONS = 10;

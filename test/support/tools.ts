@@ -1,9 +1,10 @@
 /** Programs that some tests need and a machine may lack: such a test is skipped and says why. */
 import { accessSync, constants } from 'node:fs';
+import { NATS_SERVER } from '../../fixtures/nats.ts';
 
 const PATHS = {
   chromium: '/usr/bin/chromium',
-  nats: '/usr/sbin/nats-server',
+  nats: NATS_SERVER,
   postfix: '/usr/sbin/postfix',
   script: '/usr/bin/script',
 } as const;
