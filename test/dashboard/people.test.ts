@@ -171,6 +171,40 @@ t.test('a column of an import becomes a new field where one is asked for', async
   t.match((await app.page('GET', '/people/1', { headers })).text, 'Lindenstr. 4');
 });
 
+t.test('an import is undone on its page, which says whom that is about and who stays', async (t) => {
+  const app = await startApp(t);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const upload = async (content: string) =>
+    app.one.call('POST', '/contacts/upload-csv', {
+      multipart: [
+        ['contact_type_id', '1'],
+        ['file', { filename: 'readers.csv', content }],
+      ],
+    });
+  await upload('email,city\nada@example.org,Graz\n');
+  app.clock.advance(1000);
+  await upload('email,city\nada@example.org,Wien\nzoe@example.org,Linz\nivo@example.org,Linz\n');
+  app.clock.advance(1000);
+  await app.one.call('DELETE', '/contacts/delete', { query: { contact_id: 3 } });
+  t.match((await app.page('GET', '/people/recent', { headers })).text, '<a href="/people/import/2">readers.csv</a>');
+  const before = await app.page('GET', '/people/import/2', { headers });
+  t.match(before.text, 'New people who are removed: 2.');
+  t.match(before.text, 'Updated people who get back what they had before: 1.');
+  const path = '/people/import/2/undo';
+  const viewer = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer')) };
+  t.equal((await app.page('POST', path, { headers: viewer })).status, 403);
+  t.equal((await app.page('POST', path, { headers })).status, 303);
+  await app.background();
+  const { text } = await app.page('GET', '/people/import/2', { headers });
+  t.match(text, 'Undone.');
+  t.match(text, 'Deleted since the import');
+  t.notMatch(text, 'Undo this import');
+  t.equal(app.db.prepare("SELECT city FROM contacts WHERE email = 'ada@example.org'").pluck().get(), 'Graz');
+  t.equal((await app.page('POST', path, { headers })).status, 409, 'only once');
+  t.equal((await app.page('GET', '/people/import/99', { headers })).status, 404);
+});
+
 t.test(
   'an action on all that match is refused for nobody, and its exact number is confirmed, however many there are',
   async (t) => {

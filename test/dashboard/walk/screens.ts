@@ -49,6 +49,8 @@ export const SCREENS: readonly Screen[] = [
   { name: 'person', path: '/people/13', picture: 'light' },
   { name: 'people-import', path: '/people/import', picture: 'light' },
   { name: 'people-map', path: '/people/import/:upload', picture: 'light' },
+  { name: 'people-past-import', path: '/people/import/:pastImport' },
+  { name: 'people-undone-import', path: '/people/import/:undoneImport' },
   { name: 'people-action', path: '/people/actions/:job', picture: 'light' },
   { name: 'people-recent', path: '/people/recent' },
   { name: 'person-erase', path: '/people/13/erase', picture: 'light' },

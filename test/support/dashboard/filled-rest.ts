@@ -1,5 +1,7 @@
 /** What an account has beside people and mailings: an automation with people in it, a segment, groups, senders, an upload, users. */
 import type { Test } from 'tap';
+import { isoTimestamp } from '../../../src/clock.ts';
+import { contactImports, importKept } from '../../../src/database/schema/index.ts';
 import { releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed } from '../campaign.ts';
@@ -14,7 +16,7 @@ export async function fillRest(
   t: Test,
   app: TestApp,
   naming: Naming,
-): Promise<Record<'automation' | 'automationMail' | 'job' | 'upload', string>> {
+): Promise<Record<'automation' | 'automationMail' | 'job' | 'upload' | 'pastImport' | 'undoneImport', string>> {
   const must = mustSucceed(t, app.one);
   // A month without the background is taken for a clock that went wrong, until somebody says that it is right.
   releaseSending(app.db, app.clock.now().getTime());
@@ -51,6 +53,7 @@ export async function fillRest(
     automationMail: series.mails[1].utr,
     job: await action(t, app),
     upload: await upload(app, naming),
+    ...pastImports(app, naming),
   };
 }
 
@@ -115,6 +118,28 @@ async function action(t: Test, app: TestApp): Promise<string> {
   })) as { job: { id: number } };
   await app.background();
   return String(job.id);
+}
+
+/** An import that can be undone, and one that was, with two people whom that left as they were. */
+function pastImports(app: TestApp, naming: Naming): { pastImport: string; undoneImport: string } {
+  const created_at = isoTimestamp(app.clock.now());
+  const add = (more: Partial<typeof contactImports.$inferInsert>) => {
+    const made = { user_id: 1, contact_type_id: 1, file_name: `${naming('readers')}.csv`, notes: [], errors: [] };
+    const counts = { rows: 1240, created: 1200, updated: 38, failed: 2 };
+    return app.drizzle
+      .insert(contactImports)
+      .values({ ...made, ...counts, created_at, ...more })
+      .returning()
+      .get().id;
+  };
+  const pastImport = add({ undo_until: '9999-01-01T00:00:00.000000Z' });
+  const undoneImport = add({ state: 'undone', removed: 1199, restored: 37, kept: 2 });
+  for (const [contact_id, reason] of [
+    [13, 'changed'],
+    [999_999, 'deleted'],
+  ] as const)
+    app.drizzle.insert(importKept).values({ import_id: undoneImport, contact_id, reason }).run();
+  return { pastImport: String(pastImport), undoneImport: String(undoneImport) };
 }
 
 /** A file of which the columns are to be named. */

@@ -105,7 +105,10 @@ function Imports({ imports, canChange }: { imports: readonly PastImport[]; canCh
           rows={imports}
           keyOf={({ id }) => id}
           columns={[
-            { heading: language.say('people.recent.file'), cell: ({ file_name }) => file_name },
+            {
+              heading: language.say('people.recent.file'),
+              cell: ({ id, file_name }) => (canChange ? <a href={`/people/import/${id}`}>{file_name}</a> : file_name),
+            },
             { heading: language.say('people.recent.started'), cell: (one) => <Time at={new Date(one.created_at)} /> },
             {
               heading: language.say('import.created'),

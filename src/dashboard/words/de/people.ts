@@ -202,4 +202,17 @@ export const people: Translation<typeof english> = {
   'import.state.previewing': 'Eine Vorschau wird erstellt …',
   'import.state.done': 'Fertig.',
   'import.state.failed': 'Es wurde nichts importiert.',
+  'import.state.writing': 'Der Import läuft oder wurde unterbrochen.',
+  'import.undo': 'Diesen Import rückgängig machen',
+  'import.undo.created': 'Neue Personen, die entfernt werden: {count}.',
+  'import.undo.updated': 'Aktualisierte Personen, die ihre früheren Werte zurückbekommen: {count}.',
+  'import.undo.stays':
+    'Wer seither geändert wurde, bleibt unverändert, und wer sich abgemeldet hat, bleibt abgemeldet.',
+  'import.undo.removed': 'Entfernt',
+  'import.undo.restored': 'Wie vor dem Import',
+  'import.kept.person': 'Person',
+  'import.kept.changed': 'Seit dem Import geändert',
+  'import.kept.moved': 'In einen anderen Kontakttyp verschoben',
+  'import.kept.deleted': 'Seit dem Import gelöscht',
+  'import.kept.segment': 'Von Hand zu einem Segment hinzugefügt',
 };

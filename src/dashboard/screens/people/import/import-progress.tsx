@@ -7,14 +7,12 @@ import { Card, Notice } from '../../../components/surface.tsx';
 import { useLanguage } from '../../../words/index.ts';
 import type { Upload } from '../records.ts';
 import { type FailedRow, FailedRows } from './failed-rows.tsx';
+import { type PastImport, UndoImport } from './past-import.tsx';
 
 const LOOK_MS = 1000;
 
-export interface ImportReport {
+export interface ImportReport extends PastImport {
   rows: number;
-  created: number;
-  updated: number;
-  failed: number;
   notes: string[];
   errors: FailedRow[];
 }
@@ -58,6 +56,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
           {!isRunning && notes.map((note) => <Notice key={note}>{language.sentence(note)}</Notice>)}
           {!isRunning && (
             <div class="buttons">
+              {report && <UndoImport past={report} />}
               {failed > 0 && (
                 <LinkButton look="plain" href={`/people/import/${upload.id}/errors`}>
                   {language.say('import.errors')}

@@ -1,7 +1,7 @@
 /** Importing people in three steps: choose a file, say what its columns are, watch it. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
-import { type ApiAnswer, ApiClient } from '../../../api-client.ts';
+import { type ApiAnswer, ApiClient, ApiFailure } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
 import { Island } from '../../../components/island.tsx';
@@ -15,9 +15,12 @@ import { readChoices } from '../people.tsx';
 import type { Choices, ContactType, Upload } from '../records.ts';
 import { ImportProgress, type ImportReport } from './import-progress.tsx';
 import { fieldNameFor, makeNewFields, NEW_FIELD } from './new-fields.ts';
+import { readPastImport } from './past-import.tsx';
 
 const SEE_OTHER = 303;
 const UNPROCESSABLE = 422;
+/** A past import has a number; an upload has a UUID until the service starts again. */
+const PAST = /^\d+$/;
 
 interface WithId {
   Params: { id: string };
@@ -51,9 +54,9 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
     url: '/people/import/:id',
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
-      const { upload } = await api.get<{ upload: Upload }>('/contacts/imports/progress', {
-        upload_id: request.params.id,
-      });
+      const { id } = request.params;
+      if (PAST.test(id)) return send(request, reply, await readPastImport(api, id));
+      const { upload } = await api.get<{ upload: Upload }>('/contacts/imports/progress', { upload_id: id });
       if (upload.state === 'looked' || upload.state === 'previewing')
         return send(request, reply, <Mapping upload={upload} choices={await readChoices(api)} />);
       const report =
@@ -104,10 +107,16 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
     );
   });
 
+  app.post<WithId>('/people/import/:id/undo', async (request, reply) => {
+    const { id } = request.params;
+    const answer = await new ApiClient(app, request).send('POST', '/contacts/imports/undo', { id });
+    if (answer.message === undefined) throw new ApiFailure(answer);
+    return reply.redirect(`/people/import/${encodeURIComponent(id)}`, SEE_OTHER);
+  });
+
   app.get<WithId>('/people/import/:id/errors', async (request, reply) => {
     const { id } = request.params;
-    // A past import has a number; an upload has a UUID until the service starts again.
-    const which = /^\d+$/.test(id) ? { id } : { upload_id: id };
+    const which = PAST.test(id) ? { id } : { upload_id: id };
     const csv = await new ApiClient(app, request).text('/contacts/imports/errors', which);
     reply.header('content-disposition', 'attachment; filename="import-errors.csv"').type('text/csv; charset=utf-8');
     return reply.send(csv);
