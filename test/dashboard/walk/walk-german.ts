@@ -129,12 +129,13 @@ interface Focused {
   what: string;
 }
 
-/** Presses Tab and gives what has the focus then; null where the page has not. A frame takes and leaves it a moment later than an element. */
+/** Presses Tab and gives what has the focus then; null where the page has not. A frame takes it, is scrolled to and leaves it a moment later. */
 async function pressTab(page: Page, before: Focused | null): Promise<Focused | null> {
   await page.keyboard.press('Tab');
   const focused: Focused | null = await page.evaluate(FOCUSED);
   const isAtFrame =
-    before?.what.startsWith('<iframe') || (focused === null && (await page.locator('iframe').count()) > 0);
+    [before, focused].some((one) => one?.what.startsWith('<iframe')) ||
+    (focused === null && (await page.locator('iframe').count()) > 0);
   if (!isAtFrame) return focused;
   await page.waitForTimeout(250);
   return page.evaluate(FOCUSED);
