@@ -17,7 +17,8 @@ export interface Fetched {
 
 /** Objects of one store, turned into `T` when they are fetched. */
 export class Objects<T> {
-  readonly #store: Promise<ObjectStore>;
+  readonly #open: () => Promise<ObjectStore>;
+  #store: Promise<ObjectStore> | null = null;
   readonly #read: (object: Fetched) => T;
   readonly #ask: (name: string) => Promise<boolean>;
   /** In the order of their last use. */
@@ -34,7 +35,7 @@ export class Objects<T> {
     ask: (name: string) => Promise<boolean>,
   ) {
     // Nodes have no right to make one, and to look whether it exists would fail while NATS is away.
-    this.#store = new Objm(connection).open(store, false);
+    this.#open = () => new Objm(connection).open(store, false);
     this.#read = read;
     this.#ask = ask;
   }
@@ -78,8 +79,18 @@ export class Objects<T> {
     return value;
   }
 
+  /** The store, opened when it is first needed. Where NATS does not answer, the next call tries again. */
+  #opened(): Promise<ObjectStore> {
+    const opening = this.#store ?? this.#open();
+    this.#store = opening;
+    opening.catch(() => {
+      if (this.#store === opening) this.#store = null;
+    });
+    return opening;
+  }
+
   async #load(name: string): Promise<Fetched | null> {
-    const store = await this.#store;
+    const store = await this.#opened();
     const info = await store.info(name);
     if (info === null || info.deleted) return null;
     const bytes = await store.getBlob(name);
