@@ -77,6 +77,7 @@ t.test('bodies that are no events are refused, and a batch that is partly malfor
     `[${event(0)},{"event":"spam"]`,
     `[${event(0)} ${event(1)}]`,
     `[{"event":"${'x'.repeat(600_000)}"}]`,
+    `[${' '.repeat(2000)}${event(0)}]`,
     `${'['.repeat(100_000)}`,
   ];
   for (const body of malformed) {
@@ -91,12 +92,18 @@ t.test('bodies that are no events are refused, and a batch that is partly malfor
   t.match((await intakesOf(app.one)).brevo, { refused: malformed.length, last_refusal: 'malformed' });
 });
 
-t.test('after thirty failures in a minute a network has to wait, and no longer', async (t) => {
+t.test('after thirty failures in a minute whoever asks at this intake has to wait, and at no other', async (t) => {
   const app = await startApp(t);
   const path = await makeIntake(t, app.one, 'brevo', 'a-password');
   for (let time = 0; time < 30; time++) t.equal((await post(app, path, { body: '{}' })).status, 401);
   const genuine = { body: '{"event":"delivered"}', headers: { authorization: 'Bearer a-password' } };
   t.match(await post(app, path, genuine), { status: 429, headers: { 'retry-after': '60' } });
+  const other = await makeIntake(t, app.two, 'brevo', 'a-password');
+  t.equal((await post(app, other, genuine)).status, 200, 'the provider reports for others from the same network');
+  for (let time = 0; time < 30; time++)
+    t.equal((await post(app, '/hooks/in/brevo/nobodys', { body: '{}' })).status, 404);
+  t.match(await post(app, '/hooks/in/brevo/nobodys', { body: '{}' }), { status: 429 });
+  t.equal((await post(app, other, genuine)).status, 200, 'also when strangers there have no token');
   app.clock.advance(60_000);
   t.equal((await post(app, path, genuine)).status, 200);
   t.match((await intakesOf(app.one)).brevo, { refused: 30, last_refusal: 'login' });

@@ -2,7 +2,9 @@
 import { type Fields, parseFields, Refusal } from './provider-event.ts';
 
 const MAX_ELEMENTS = 10_000;
-const MAX_ELEMENT_BYTES = 512 * 1024;
+const MAX_ELEMENT_BYTES = 256 * 1024;
+/** So many blanks in a row are no list that somebody means. */
+const MAX_BLANKS = 1024;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -52,6 +54,6 @@ function endOfElement(body: Buffer, from: number): number {
 
 function skipBlanks(body: Buffer, from: number): number {
   let at = from;
-  while (BLANK.has(body[at] ?? 0)) at++;
+  while (BLANK.has(body[at] ?? 0)) if (++at - from > MAX_BLANKS) throw new Refusal('malformed');
   return at;
 }

@@ -6,17 +6,22 @@ import { countRefusals } from './intakes.ts';
 import type { RefusalCode } from './provider-event.ts';
 
 const WINDOW_MS = 60_000;
-/** How many requests of one network may fail in a minute. */
+/** How many requests of a network, and to an intake, may fail in a minute. */
 const MOST_FAILURES = 30;
-/** The most networks remembered; beyond that, those seen first are forgotten. */
-const MOST_NETWORKS = 10_000;
+/** The most of them remembered; beyond that, those seen first are forgotten. */
+const MOST_CALLERS = 10_000;
 /** The count of an intake is written at most this often. */
 const WRITE_MS = 1000;
+
+/** Who asks at an intake, whatever their network. */
+export function intakeCaller(intakeId: number): string {
+  return `intake ${intakeId}`;
+}
 
 export class RefusedRequests {
   readonly #client: Database;
   readonly #clock: Clock;
-  readonly #networks = new Map<string, { failures: number; since: number }>();
+  readonly #callers = new Map<string, { failures: number; since: number }>();
   readonly #unwritten = new Map<number, { times: number; code: RefusalCode; writtenAt: number }>();
 
   constructor(client: Database, clock: Clock) {
@@ -24,28 +29,29 @@ export class RefusedRequests {
     this.#clock = clock;
   }
 
-  /** How many milliseconds a network has to wait before its next request is looked at; 0: none. */
-  waitMs(network: string): number {
-    const seen = this.#networks.get(network);
+  /** How many milliseconds a network, or who asks at an intake, has to wait before the next request is looked at; 0: none. */
+  waitMs(caller: string): number {
+    const seen = this.#callers.get(caller);
     if (seen === undefined || seen.failures < MOST_FAILURES) return 0;
     return Math.max(0, seen.since + WINDOW_MS - this.#clock.monotonic());
   }
 
-  /** Counts a failure of a network. */
-  failed(network: string): void {
+  /** Counts a failure of a network without a token. */
+  failed(caller: string): void {
     const now = this.#clock.monotonic();
-    const seen = this.#networks.get(network);
+    const seen = this.#callers.get(caller);
     if (seen !== undefined && now - seen.since < WINDOW_MS) seen.failures++;
     else {
-      this.#networks.delete(network);
-      this.#networks.set(network, { failures: 1, since: now });
+      this.#callers.delete(caller);
+      this.#callers.set(caller, { failures: 1, since: now });
     }
-    const [first] = this.#networks.keys();
-    if (this.#networks.size > MOST_NETWORKS && first !== undefined) this.#networks.delete(first);
+    const [first] = this.#callers.keys();
+    if (this.#callers.size > MOST_CALLERS && first !== undefined) this.#callers.delete(first);
   }
 
   /** Counts a refused request at an intake, for its owner. */
   refused(intakeId: number, code: RefusalCode): void {
+    this.failed(intakeCaller(intakeId));
     const count = this.#unwritten.get(intakeId) ?? { times: 0, code, writtenAt: Number.NEGATIVE_INFINITY };
     this.#unwritten.set(intakeId, count);
     count.times++;

@@ -32,7 +32,8 @@ const HASHES = new Map([
   ['1', 'sha1'],
   ['2', 'sha256'],
 ]);
-const HOST = /^sns\.[a-z0-9-]{1,30}\.amazonaws\.com$/;
+/** The host of a region, such as eu-west-1; `sns.s3.amazonaws.com` would be a storage bucket of anybody. */
+const HOST = /^sns\.[a-z]{2}(?:-[a-z]{1,15}){1,3}-\d{1,2}\.amazonaws\.com$/;
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[\w-]{1,80}\.pem$/;
 const TOPIC = /^arn:aws[\w-]*:sns:([a-z0-9-]{1,30}):\d{1,20}:[\w.-]{1,256}$/;
 
