@@ -14,6 +14,8 @@ export interface ListChange {
   mailingId?: number | null;
   /** ISO timestamp. */
   now: string;
+  /** Whether entries that are there already are not touched: an import leaves them as they are, so that its undo does, too. */
+  keepsPresent?: boolean;
 }
 
 /** One entry of a person: the group they unsubscribed from; null: all mail. */
@@ -24,18 +26,18 @@ export interface Unsubscription {
 }
 
 /**
- * Adds addresses to a list in one transaction. An address that is already on it stays as it is; when it is its person who asks again,
- * `updated_at` tells, so that undoing an import that had put them there leaves them there.
+ * Adds addresses to a list in one transaction. An address that is already on it stays on it, and its `updated_at` tells that it was
+ * asked for again, so that undoing an import that had put it there leaves it there.
  */
 export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly Address[]): void {
-  const { accountId, groupId, source, mailingId = null, now } = change;
+  const { accountId, groupId, source, mailingId = null, now, keepsPresent = false } = change;
   const given = JSON.stringify(addresses);
   // Two forms, because SQLite uses the partial indexes only when it sees which case it is.
   const onList = groupId === null ? sql`unsubscribe_groups_id IS NULL` : sql`unsubscribe_groups_id = ${groupId}`;
   db.transaction(
     (tx) => {
       addAddresses(db, accountId, addresses);
-      if (source !== 'api')
+      if (!keepsPresent)
         tx.run(sql`
           UPDATE unsubscribers SET updated_at = ${now} WHERE ${onList} AND address_id IN (SELECT a.id FROM json_each(${given})
             CROSS JOIN addresses a ON a.user_id = ${accountId} AND a.normalized_email = value ->> 'normalized')`);

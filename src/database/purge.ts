@@ -29,7 +29,8 @@ const DELETED: readonly [table: string, ids: string][] = [
   ['contact_moves', `SELECT id FROM contact_moves WHERE contact_id IN (${DELETED_CONTACTS})`],
   [
     'import_changes',
-    `SELECT rowid AS id FROM import_changes WHERE ${OF_DELETED_TYPE} OR (kind = 'contact' AND row_id IN (${DELETED_CONTACTS}))`,
+    `SELECT rowid AS id FROM import_changes WHERE ${OF_DELETED_TYPE} OR (kind = 'contact' AND row_id IN (${DELETED_CONTACTS}))
+       OR (kind = 'member' AND before ->> 'contact_id' IN (${DELETED_CONTACTS}))`,
   ],
   ['import_added', `SELECT rowid AS id FROM import_added WHERE ${OF_DELETED_TYPE}`],
   [

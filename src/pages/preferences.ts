@@ -82,6 +82,9 @@ export class PreferenceStore {
         const { left, joined } = changesOf(before, choice);
         const entries = joined.flatMap((list) => before.unsubscribed.get(list) ?? []);
         this.#unsubscribe(ids, left, choice.form === null ? 'one-click' : 'page', now);
+        // Groups that stay unchecked are chosen again, which is no unsubscribe of this mailing.
+        const isNew = choice.form !== 'groups' || left.some((list) => !before.unsubscribed.has(list));
+        if (left.length > 0 && isNew) countUnsubscribe(this.#db.$client, ids, now.getTime());
         if (entries.length > 0) removeUnsubscribers(this.#db, entries, 'page', isoTimestamp(now));
       },
       { behavior: 'immediate' },
@@ -101,7 +104,6 @@ export class PreferenceStore {
       };
       addUnsubscribers(this.#db, change, [address]);
     }
-    if (lists.length > 0) countUnsubscribe(this.#db.$client, ids, now.getTime());
   }
 }
 
@@ -109,7 +111,7 @@ export class PreferenceStore {
 export function chosen(before: Preferences, choice: Choice): Preferences {
   const unsubscribed = new Map(before.unsubscribed);
   const { left, joined } = changesOf(before, choice);
-  for (const list of left) unsubscribed.set(list, 0);
+  for (const list of left) unsubscribed.set(list, unsubscribed.get(list) ?? 0);
   for (const list of joined) unsubscribed.delete(list);
   return { ...before, unsubscribed };
 }
@@ -128,7 +130,7 @@ function changesOf(
   switch (form) {
     case 'groups':
       return {
-        left: lists.filter((id) => !wanted.has(id) && !unsubscribed.has(id)),
+        left: lists.filter((id) => !wanted.has(id)),
         joined: lists.filter((id) => wanted.has(id) && unsubscribed.has(id)),
       };
     case 'leave':

@@ -113,7 +113,7 @@ export class Background {
       ),
     );
     await part('undoing imports', () =>
-      continueUndos(db, clock, (id, error) =>
+      continueUndos(db, clock, isHeld, (id, error) =>
         this.#deps.log({ import: id, err: String(error) }, 'an import could not be undone'),
       ),
     );

@@ -149,6 +149,42 @@ t.test('without a group, everybody in the file is unsubscribed from all mail', a
   t.equal(app.db.prepare('SELECT count(*) FROM unsubscribers WHERE unsubscribe_groups_id IS NULL').pluck().get(), 2);
 });
 
+t.test('whoever is unsubscribed again after an import stays so when it is undone', async (t) => {
+  const again: [string, (app: TestApp) => Promise<unknown>][] = [
+    [
+      'by the owner',
+      ({ one }) =>
+        one.call('POST', '/unsubscribes-groups/manually-add', {
+          form: { unsubscribe_groups_id: 1, email_address: 'ada@example.com, zoe@example.com' },
+        }),
+    ],
+    [
+      'by another import',
+      async (app) => {
+        const id = await look(app);
+        await ask(app, 'start', id, { unsubscribe: 1, unsubscribe_groups_id: 1 });
+        await ended(app, id);
+      },
+    ],
+  ];
+  for (const [how, unsubscribe] of again) {
+    const app = await withPeople(t);
+    const id = await look(app);
+    await ask(app, 'start', id, { unsubscribe: 1, unsubscribe_groups_id: 1 });
+    const { import_id } = await ended(app, id);
+    app.clock.advance(1000);
+    await unsubscribe(app);
+    app.clock.advance(1000);
+    await app.one.call('POST', '/contacts/imports/undo', { form: { id: import_id } });
+    await app.background();
+    t.match((await app.one.call('GET', '/contacts/imports/details', { query: { id: import_id } })).body.message, {
+      import: { state: 'undone' },
+    });
+    const left = app.db.prepare('SELECT count(*) FROM unsubscribers WHERE unsubscribe_groups_id = 1').pluck();
+    t.equal(left.get(), 2, how);
+  }
+});
+
 t.test('another account’s upload, type, segment or group is refused, as one that does not exist', async (t) => {
   const app = await withPeople(t);
   const id = await look(app);

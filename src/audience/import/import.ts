@@ -3,7 +3,7 @@
  * transactions, sorted by address. Sorting keeps the cost per row from growing with the table, and short transactions keep other
  * threads from waiting. After a kill half-way, the same file can be imported again, and what was written can be undone.
  */
-import { eq } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import type { Clock } from '../../clock.ts';
 import { isoTimestamp, systemClock } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
@@ -82,5 +82,7 @@ function begin(db: Db, job: ImportJob, { rows, failed, notes, errors }: Staged, 
 }
 
 function end(db: Db, id: number, now: string): void {
-  db.update(contactImports).set({ state: 'done', created_at: now }).where(eq(contactImports.id, id)).run();
+  // Not where its undo was asked for meanwhile.
+  const isWriting = and(eq(contactImports.id, id), eq(contactImports.state, 'writing'));
+  db.update(contactImports).set({ state: 'done', created_at: now }).where(isWriting).run();
 }

@@ -25,13 +25,21 @@ function markUnsubscribed(
   recorder: UndoRecorder,
   now: string,
 ): void {
+  const group = list === 'all' ? null : list;
   const people = db.$client
     .prepare<[Chunk], Address>(
       `SELECT ifnull(email, normalized) AS address, normalized, '' AS domain FROM sorted ${CHUNK}`,
     )
     .all(chunk);
+  // Who was put there by another import stays there when that one is undone.
+  db.$client
+    .prepare(`
+      UPDATE unsubscribers SET updated_at = @now WHERE unsubscribe_groups_id IS @group AND id IN (
+        SELECT n.row_id ${PEOPLE} CROSS JOIN contact_imports i ON i.user_id = @user AND i.undo_until IS NOT NULL
+          CROSS JOIN import_changes n ON n.import_id = i.id AND n.address_id = a.id AND n.kind = 'unsubscribed' ${CHUNK})`)
+    .run({ ...chunk, now, group });
   const before = lastId(db, 'unsubscribers');
-  addUnsubscribers(db, { accountId, groupId: list === 'all' ? null : list, source: 'api', now }, people);
+  addUnsubscribers(db, { accountId, groupId: group, source: 'api', now, keepsPresent: true }, people);
   recorder.rowsAdded('unsubscribers', before);
 }
 

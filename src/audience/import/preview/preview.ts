@@ -14,7 +14,7 @@ export type PreviewKind = (typeof PREVIEW_KINDS)[number];
 export interface PreviewPerson {
   line: number;
   email: string;
-  /** The fields whose value would change; empty for a new contact. */
+  /** The fields whose value would change, at most 20, and the beginnings of their values; empty for a new contact. */
   changes: { field: string; before: string | null; after: string | null }[];
 }
 
@@ -37,6 +37,9 @@ export interface ImportPreview {
 
 /** So many people of each kind are kept to be looked at. */
 export const MAX_PREVIEWED = 100;
+/** So many changes of one person, and so many characters of a value, are kept to be looked at. */
+const MAX_CHANGES = 20;
+const MAX_CHARACTERS = 200;
 /** So many rows are compared before the thread does other work. */
 const CHUNK = 1000;
 
@@ -103,10 +106,15 @@ async function compare(
   const perField = new Map<string, number>();
   const add = (kind: PreviewKind, person: PreviewPerson) => {
     preview.counts[kind]++;
-    if (preview.people[kind].length < MAX_PREVIEWED) preview.people[kind].push(person);
+    if (preview.people[kind].length < MAX_PREVIEWED) preview.people[kind].push(shortened(person));
   };
   for (let from = 0; from < whole; from += CHUNK) {
-    for (const [line, email, contact, isLeft, ...cells] of people.all(job.accountId, job.typeId, from, from + CHUNK)) {
+    for (const [line, email, contact, isLeft, ...cells] of people.iterate(
+      job.accountId,
+      job.typeId,
+      from,
+      from + CHUNK,
+    )) {
       const isThere = contact !== null && contact !== undefined;
       const changes = isThere && options.existing === 'update' ? changesOf(cells) : [];
       for (const { field } of changes) perField.set(field, (perField.get(field) ?? 0) + 1);
@@ -120,6 +128,16 @@ async function compare(
   }
   preview.repeated = preview.rows - preview.failed - whole;
   preview.fields = [...perField].map(([field, count]) => ({ field, count }));
+}
+
+/** What is kept of a person: a contact may have a megabyte of values. */
+function shortened({ changes, ...person }: PreviewPerson): PreviewPerson {
+  const cut = (text: string | null) =>
+    text !== null && text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+  const kept = changes
+    .slice(0, MAX_CHANGES)
+    .map(({ field, before, after }) => ({ field, before: cut(before), after: cut(after) }));
+  return { ...person, changes: kept };
 }
 
 /** Gives a function that compares the values of a contact, each followed by the one it would get. */
