@@ -200,13 +200,17 @@ t.test(
     });
     const erased = app.db.prepare("SELECT id FROM contacts WHERE email = 'P4@example.com'").pluck().get();
     await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: erased } });
-    t.equal(
+    const corrected = app.db.prepare("SELECT id FROM contacts WHERE email = 'P6@example.com'").pluck().get();
+    const correction = { contact_id: corrected, contact_type_id: 1, email: 'corrected@example.com', country: 1 };
+    t.equal((await app.one.call('POST', '/contacts/update', { form: correction })).status, 200);
+    await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: corrected } });
+    const left = (number: number) =>
       app.db
-        .prepare("SELECT count(*) FROM import_changes WHERE before LIKE '%Name 4\"%' OR before LIKE '%p4@%'")
+        .prepare('SELECT count(*) FROM import_changes WHERE before LIKE ? OR before LIKE ?')
         .pluck()
-        .get(),
-      0,
-    );
+        .get(`%Name ${number}"%`, `%p${number}@%`);
+    t.equal(left(4), 0);
+    t.equal(left(6), 0, 'also when their address was corrected since');
     await undo(app, id);
     await app.background();
     t.equal(app.db.prepare('SELECT count(*) FROM unsubscribers').pluck().get(), 2);

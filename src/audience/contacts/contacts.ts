@@ -5,6 +5,7 @@ import { ownedBy, ownedRecord, recordId } from '../../database/ownership.ts';
 import { contacts, contactTypes, countries } from '../../database/schema/index.ts';
 import { invalid, notFound } from '../../failure.ts';
 import { messages } from '../../field-errors.ts';
+import { readdressRecords } from '../import/undo/readdress.ts';
 import { readdressRecipients, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { addressId } from './address-rows.ts';
 import { type Address, parseAddress } from './addresses.ts';
@@ -185,6 +186,7 @@ function syncMemberships(db: Db, accountId: number, from: Place | null, to: Plac
   const everybody = from === null || from.addressId === to.addressId ? [to.addressId] : [from.addressId, to.addressId];
   if (from !== null && from.addressId !== to.addressId) {
     readdressRecipients(db, { id: to.id, type: from.type, email, from: from.addressId, to: to.addressId }, now);
+    readdressRecords(db.$client, { account: accountId, contact: to.id, from: from.addressId, to: to.addressId });
   }
   if (from !== null && from.type !== to.type) {
     recordMoves(db, [{ contact: to.id, from: from.type, to: to.type }], now);
