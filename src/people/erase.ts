@@ -42,6 +42,7 @@ const REMOVED_IN_STEPS = [
     ids: 50,
     remover: outboxEraser,
   },
+  { table: 'webhook_events', ids: 1000, remover: webhookEraser },
   { table: 'mailings', ids: 250, remover: deliveryEraser },
 ] as const;
 
@@ -54,11 +55,33 @@ function outboxEraser(client: Database): (erasure: Erasure & { after: number; to
   };
 }
 
+/**
+ * The change of an address belongs to the old address, but its event has the new one, too. It stays as ids alone, because later events of
+ * the old address may wait behind it.
+ */
+function webhookEraser(client: Database): (erasure: Erasure & { after: number; to: number }) => void {
+  const erase = client.prepare<[Record<string, number | string>], { id: number }>(`
+    UPDATE webhook_events INDEXED BY webhook_events_user
+    SET data = json_object('contact_id', data ->> 'contact_id', 'contact_type_id', data ->> 'contact_type_id', 'email', NULL, 'erased', json('true'))
+    WHERE user_id = @account AND id > @after AND id <= @to AND type = 'contact.updated'
+      AND (data ->> 'contact_id' IN (SELECT value FROM json_each(@ids)) OR fold(data ->> 'email') = @email)
+    RETURNING id`);
+  const eraseReplies = client.prepare(
+    "DELETE FROM webhook_log WHERE reply <> '' AND event_id IN (SELECT value FROM json_each(?))",
+  );
+  return ({ account, email, contacts = [], after, to }) => {
+    const erased = erase.all({ account, email, ids: JSON.stringify(contacts), after, to });
+    if (erased.length > 0) eraseReplies.run(JSON.stringify(erased.map(({ id }) => id)));
+  };
+}
+
 /** An erasure that has begun. */
 interface Erasure {
   account: number;
   address: number;
   email: string;
+  /** The ids of their contacts, deleted ones too; notes of earlier versions do not have them. */
+  contacts?: readonly number[];
 }
 
 /**
@@ -119,11 +142,17 @@ function begin(
       const sending = client.prepare('SELECT 1 FROM deliveries WHERE state = 1 AND address_id = ?').get(addressId);
       if (sending !== undefined) throw conflict(SENTENCES.being_mailed);
       const contacts = client
-        .prepare<[number], number>('SELECT id FROM contacts WHERE address_id = ? AND deleted_at IS NULL')
-        .pluck()
+        .prepare<[number], { id: number; isDeleted: 0 | 1 }>(
+          'SELECT id, deleted_at IS NOT NULL AS isDeleted FROM contacts WHERE address_id = ?',
+        )
         .all(addressId);
       // The contacts are first deleted in the usual way, so that queued mails to them are not sent and counts stay right.
-      deleteContacts(db, contacts, isoTimestamp(clock.now()));
+      const present = contacts.filter(({ isDeleted }) => isDeleted === 0);
+      deleteContacts(
+        db,
+        present.map(({ id }) => id),
+        isoTimestamp(clock.now()),
+      );
       eraseUnsubscriptions(client, addressId);
       eraseSuppression(client, addressId);
       noteChoicesToErase(client, accountId, addressId);
@@ -131,7 +160,7 @@ function begin(
       for (const statement of REMOVED_FIRST)
         client.prepare(statement).run({ account: accountId, address: addressId, erased });
       audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
-      const erasure = { account: accountId, address: addressId, email };
+      const erasure = { account: accountId, address: addressId, email, contacts: contacts.map(({ id }) => id) };
       return { id: noteWrite(client, 'erase', erasure), erasure };
     },
     { behavior: 'immediate' },

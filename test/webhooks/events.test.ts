@@ -208,3 +208,35 @@ t.test('an erased person is in no event any more, and their contact is told as d
   );
   t.match(about.find(({ type }) => type === 'contact.deleted')?.data, /"contact_id":1,.*"email":null,"erased":true/);
 });
+
+t.test('a person who is erased is not in the event of the change to their address either', async (t) => {
+  const app = await startApp(t, ON_THIS_MACHINE);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Readers' });
+  await must('/contacts-type/add', { name: 'Friends' });
+  const { id } = await addWebhook(app.one, NOWHERE, WEBHOOK_EVENTS);
+  const anna = { email: 'anna@example.org', country: 1 };
+  await must('/contacts/add', { ...anna, contact_type_id: 1 });
+  await must('/contacts/add', { ...anna, contact_type_id: 2 });
+  const zoe = { contact_id: 1, contact_type_id: 1, email: 'Zoe@exämple.org', first_name: 'Zoe', country: 1 };
+  await must('/contacts/update', zoe);
+  await must('/contacts/update', { ...anna, contact_id: 2, contact_type_id: 2, first_name: 'Anna' });
+  app.db
+    .prepare(
+      `INSERT INTO webhook_log (endpoint_id, event_id, type, attempt, is_success, status, reply, took_ms, at)
+      SELECT ?, id, type, 1, 0, 500, 'Zoe?', 1, 1 FROM webhook_events WHERE data LIKE '%zoe%' AND lane = 1`,
+    )
+    .run(id);
+  t.equal(app.db.prepare('SELECT count(*) FROM webhook_log').pluck().get(), 1);
+  await must('/contacts/person/erase', { contact_id: 1 });
+  const events = reader(app)();
+  t.strictSame(
+    events.filter((event) => /zoe/i.test(JSON.stringify(event))),
+    [],
+  );
+  t.equal(app.db.prepare('SELECT count(*) FROM webhook_log').pluck().get(), 0, 'nor in what was answered to it');
+  const changes = events.filter(({ type }) => type === 'contact.updated').map(({ data }) => data);
+  // The event stays, because the others of its lane may wait behind it.
+  t.strictSame(changes[0], { contact_id: 1, contact_type_id: 1, email: null, erased: true });
+  t.match(changes.slice(1), [{ contact_id: 2, email: 'anna@example.org', first_name: 'Anna' }]);
+});
