@@ -50,7 +50,9 @@ const Webhook = Type.Object({
   state: { ...choice('enabled', 'disabled'), description: 'disabled: it is sent nothing.' },
   disabled_code: { ...nullable(choice(...WEBHOOK_DISABLED_CODES)), description: 'Why it is sent nothing.' },
   disabled_reason: nullable(Type.String({ description: 'The same as a sentence.' })),
-  waiting: integer({ description: 'How many events wait for it; 10000: as many or more.' }),
+  waiting: integer({
+    description: 'How many events wait for it, counted among the next 1000 of the account; 1000: as many or more.',
+  }),
   failures: integer({ description: 'How many attempts have failed since the last that succeeded.' }),
   succeeded_at: { ...nullable(isoTimestampSchema()), description: 'When it last took an event, UTC.' },
   failed_at: { ...nullable(isoTimestampSchema()), description: 'When it last did not take one, UTC.' },

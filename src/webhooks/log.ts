@@ -19,11 +19,11 @@ export interface LoggedAttempt {
   is_kept: 0 | 1;
 }
 
-const MOST_COUNTED = 10_000;
+const MOST_COUNTED = 1000;
 /** The most tests and replays that may wait for one endpoint. */
 export const MAX_MANUAL = 100;
 
-/** How many events wait for an endpoint; 10 000 stands for as many or more. */
+/** How many events wait for an endpoint, counted among the next 1 000 of the account; 1 000 stands for as many or more. */
 export function countWaiting(client: Database, { id, user_id, position, events }: Endpoint): number {
   const waiting = client
     .prepare<[Record<string, unknown>], number>(`

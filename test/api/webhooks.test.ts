@@ -23,6 +23,19 @@ t.test('it works', async (t) => {
   t.strictSame((await one.call('GET', '/webhooks')).body.message.webhooks, []);
 });
 
+t.test('of the events that wait a thousand are counted', async (t) => {
+  const { one, db } = await startApp(t);
+  await one.call('POST', '/webhooks/save', { form: GIVEN });
+  const wait = db.prepare(`
+    INSERT INTO webhook_waiting (endpoint_id, event_id, lane)
+    WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 1, i, i FROM n`);
+  const waiting = async () => (await one.call('GET', '/webhooks')).body.message.webhooks[0].waiting;
+  wait.run(1, 999);
+  t.equal(await waiting(), 999);
+  wait.run(1000, 1500);
+  t.equal(await waiting(), 1000);
+});
+
 t.test('what is wrong with a webhook is a field error', async (t) => {
   const { one } = await startApp(t);
   const errors = async (form: Record<string, unknown>) =>
