@@ -22,5 +22,5 @@ export const WEBHOOK_SENTENCES = {
   webhook_off_by_owner: 'It was switched off.',
   webhook_off_failing: 'It took no event for three days, so it was switched off.',
   webhook_off_gone: 'It answered 410, which means that it wants no more events, so it was switched off.',
-  webhook_off_too_many: 'More than a million events waited for it, so it was switched off.',
+  webhook_off_too_many: 'Too many events waited for it, so it was switched off.',
 } as const;

@@ -11,7 +11,15 @@ import { EventWindow, type Item } from './event-window.ts';
 import { type Answer, MAX_CONNECTIONS, Requests } from './requests.ts';
 import { retryDelay } from './retries.ts';
 import { secretKey, signature } from './signature.ts';
-import { type Attempt, blockedLanes, dueEvents, type Progress, readEvents, type StoredEvent } from './store.ts';
+import {
+  type Attempt,
+  blockedLanes,
+  dueEvents,
+  dueManualEvents,
+  type Progress,
+  readEvents,
+  type StoredEvent,
+} from './store.ts';
 
 export interface QueueDeps {
   client: Database;
@@ -170,9 +178,10 @@ export class EndpointQueue {
   #retry(): void {
     if (!this.#mayBegin()) return;
     const now = this.#deps.clock.now().getTime();
-    const due = dueEvents(this.#deps.client, this.#endpoint.id, now, MAX_CONNECTIONS + this.#trying.size);
+    const readDue = this.#isOff() ? dueManualEvents : dueEvents;
+    const due = readDue(this.#deps.client, this.#endpoint.id, now, MAX_CONNECTIONS + this.#trying.size);
     for (const event of due) {
-      if ((this.#isOff() && event.is_manual === 0) || this.#trying.has(keyOf(event.id, event.is_manual))) continue;
+      if (this.#trying.has(keyOf(event.id, event.is_manual))) continue;
       if (!this.#mayBegin()) return;
       this.#trying.add(keyOf(event.id, event.is_manual));
       this.#begin(event, event.attempts + 1, (answer, at) => this.#retried(event, event, answer, at));

@@ -8,6 +8,11 @@ const KEPT_EVENTS = 10_000;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 /** An endpoint for which more events wait is disabled, because the file must not grow without bound. */
 const MAX_BEHIND = 1_000_000;
+/**
+ * An endpoint is disabled too when more events wait for another try, or behind one that does: deleting it or switching it changes them
+ * all at once. It is more than the events that are kept, so that an endpoint that is switched on again is not disabled at once.
+ */
+const MAX_WAITING = 20_000;
 const AT_ONCE = 1000;
 const LOOK_MS = 10_000;
 
@@ -70,9 +75,10 @@ export class OldEvents {
     const behind = prepared<[number], { id: number }>(
       this.#client,
       `SELECT id FROM webhook_endpoints p WHERE user_id = ? AND state = 'enabled'
-        AND (SELECT max(id) FROM webhook_events) > position + ${MAX_BEHIND}
-        AND EXISTS (SELECT 1 FROM webhook_events e INDEXED BY webhook_events_user
-          WHERE e.user_id = p.user_id AND e.id > p.position LIMIT 1 OFFSET ${MAX_BEHIND})`,
+        AND (EXISTS (SELECT 1 FROM webhook_waiting WHERE endpoint_id = p.id LIMIT 1 OFFSET ${MAX_WAITING})
+          OR (SELECT max(id) FROM webhook_events) > position + ${MAX_BEHIND}
+            AND EXISTS (SELECT 1 FROM webhook_events e INDEXED BY webhook_events_user
+              WHERE e.user_id = p.user_id AND e.id > p.position LIMIT 1 OFFSET ${MAX_BEHIND}))`,
     ).all(account);
     if (behind.length === 0) return;
     this.#client

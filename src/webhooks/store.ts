@@ -64,6 +64,11 @@ export const DUE_EVENTS = `
   SELECT e.id, e.type, e.lane, e.data, e.created_at, w.attempts, w.failed_since, w.is_manual
   FROM webhook_waiting w INDEXED BY webhook_waiting_due CROSS JOIN webhook_events e ON e.id = w.event_id
   WHERE w.endpoint_id = ? AND w.due_at <= ? ORDER BY w.due_at, w.event_id LIMIT ?`;
+// The primary key says which are manual, so that the rows of the others are not read; the index of what is due does not.
+const DUE_MANUAL_EVENTS = `
+  SELECT e.id, e.type, e.lane, e.data, e.created_at, w.attempts, w.failed_since, w.is_manual
+  FROM webhook_waiting w INDEXED BY sqlite_autoindex_webhook_waiting_1 CROSS JOIN webhook_events e ON e.id = w.event_id
+  WHERE w.endpoint_id = ? AND w.is_manual = 1 AND w.due_at <= ? ORDER BY w.due_at, w.event_id LIMIT ?`;
 
 /** All endpoints of the installation. */
 export function allEndpoints(client: Database): Endpoint[] {
@@ -82,6 +87,11 @@ export function readEvents(client: Database, accountId: number, after: number, l
 /** The waiting events of an endpoint that are due, those of tests and replays too. */
 export function dueEvents(client: Database, endpointId: number, now: number, limit: number): WaitingEvent[] {
   return prepared<[number, number, number], WaitingEvent>(client, DUE_EVENTS).all(endpointId, now, limit);
+}
+
+/** The tests and replays of an endpoint that are due, however many other events are. */
+export function dueManualEvents(client: Database, endpointId: number, now: number, limit: number): WaitingEvent[] {
+  return prepared<[number, number, number], WaitingEvent>(client, DUE_MANUAL_EVENTS).all(endpointId, now, limit);
 }
 
 /** The lanes in which an event of the endpoint waits, so that later ones wait behind it. */

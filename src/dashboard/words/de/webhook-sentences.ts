@@ -21,5 +21,5 @@ export const webhookSentences: Readonly<Record<keyof typeof WEBHOOK_SENTENCES, s
   webhook_off_by_owner: 'Er wurde abgeschaltet.',
   webhook_off_failing: 'Er hat drei Tage lang kein Ereignis angenommen und wurde deshalb abgeschaltet.',
   webhook_off_gone: 'Er hat mit 410 geantwortet, will also keine Ereignisse mehr, und wurde deshalb abgeschaltet.',
-  webhook_off_too_many: 'Mehr als eine Million Ereignisse warteten auf ihn; deshalb wurde er abgeschaltet.',
+  webhook_off_too_many: 'Zu viele Ereignisse warteten auf ihn; deshalb wurde er abgeschaltet.',
 };
