@@ -1,4 +1,7 @@
-/** The interface under fire from its own document: a short run here, a long one with `npm run test:fuzz -- CASES SEED`. */
+/**
+ * Requests made from the OpenAPI document. The short run has a fixed seed, so that a failure comes from a change of the code;
+ * `npm run test:fuzz -- CASES SEED` takes a new seed each time.
+ */
 import t from 'tap';
 import { startApp } from '../support/app.ts';
 import { operationsOf, readDocument } from '../support/openapi-operations.ts';
@@ -8,7 +11,7 @@ import { answered, fuzz } from './run.ts';
 import { newAccount, SETTINGS } from './world.ts';
 
 const cases = Number(process.env.FUZZ_CASES ?? 500);
-const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+const seed = Number(process.env.FUZZ_SEED ?? 77600166);
 
 t.test('whatever is sent is answered in the envelope, and every operation also succeeds', async (t) => {
   const app = await startApp(t, SETTINGS);
