@@ -17,7 +17,6 @@ import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { type Latencies, load, type Request } from './load.ts';
 import {
   inFolder,
-  machine,
   madeDatabase,
   ranApart,
   row,
@@ -28,6 +27,7 @@ import {
   takenBy,
   usedBy,
 } from './measure.ts';
+import { report, type Table } from './report.ts';
 
 const SECONDS = 3;
 const CONNECTIONS = 32;
@@ -65,7 +65,7 @@ async function measured(
   });
   if (latencies === undefined || latencies.failed > 0) throw new Error(`${latencies?.failed} of ${what} failed`);
   // The client's own start does not count.
-  const waits = { 'p99 ms': latencies.p99, [STRETCH]: await service.longestStretch?.() };
+  const waits = { 'p99 ms': latencies.p99, [STRETCH]: (await service.longestStretch?.()) ?? 0 };
   return { result: { ...result, seconds: SECONDS }, waits };
 }
 
@@ -104,7 +104,7 @@ function openToken(file: string): string {
 }
 
 /** The requests while a campaign leaves; CPU a request cannot be told from the campaign's. */
-async function whileSending(folder: string): Promise<Record<string, object>> {
+async function whileSending(folder: string): Promise<Table> {
   const file = join(folder, 'sending.db');
   const db = connect(file);
   await launchMailing(db, Number(people), sampleHtml(MAIL_BYTES, 3));
@@ -113,7 +113,7 @@ async function whileSending(folder: string): Promise<Record<string, object>> {
   const sink = await startedSink();
   const service = await served(file, { SMTP_URL: sink.url, PUBLIC_URL: 'https://mail.example.com' });
   while ((await sink.totals()).messages === 0) await setTimeout(100);
-  const rows: Record<string, object> = {};
+  const rows: Table = {};
   for (const what of KINDS) {
     const started = performance.now();
     const before = (await sink.totals()).messages;
@@ -139,7 +139,7 @@ async function compare(): Promise<void> {
     const file = join(folder, 'bench.db');
     madeDatabase(file, contacts).$client.close();
     const least: Taken = await ranApart('api.ts', [given, people, 'bare']);
-    const table: Record<string, object> = {
+    const table: Table = {
       'node:http alone': row(least, 'requests', least),
       'Fastify alone': row(await ranApart('api.ts', [given, people, 'framework']), 'requests', least),
     };
@@ -151,8 +151,7 @@ async function compare(): Promise<void> {
     }
     await service.close();
     Object.assign(table, await whileSending(folder));
-    console.table(table);
-    console.log(machine());
+    report(table);
   });
 }
 

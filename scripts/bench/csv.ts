@@ -1,7 +1,7 @@
-/** Bench: rows a second our CSV reader parses, beside fast-csv, Papa Parse and uDSV on the same file. `node scripts/bench/csv.ts [rows]` */
+/** Bench: rows a second our CSV reader parses, beside fast-csv, Papa Parse and uDSV on the same file. `npm run bench:csv -- [rows]` */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
@@ -10,6 +10,7 @@ import Papa from 'papaparse';
 import { inferSchema, initParser, type Parser } from 'udsv';
 import { readCsv } from '../../src/audience/import/csv.ts';
 import { CsvParser } from '../../src/audience/import/csv-parse.ts';
+import { report, type Table } from './report.ts';
 
 const ROUNDS = 3;
 
@@ -20,8 +21,6 @@ async function main(): Promise<void> {
     const path = join(folder, 'contacts.csv');
     await pipeline(Readable.from(contacts(rows)), createWriteStream(path));
     const bytes = (await stat(path)).size;
-    console.log(`${rows} rows x 8 columns, ${(bytes / 1e6).toFixed(0)} MB; best of ${ROUNDS} rounds each`);
-    console.log(`Node ${process.versions.node}, ${cpus().length} x ${cpus()[0]?.model}\n`);
     const readers = {
       'fast-csv': readWithFastCsv,
       'Papa Parse': readWithPapaParse,
@@ -29,14 +28,14 @@ async function main(): Promise<void> {
       'ours, parser alone': readWithOurParser,
       'ours, with encoding and delimiter found out': readWithOurs,
     };
-    const table: Record<string, object> = {};
+    const table: Table = {};
     let slowest = 0;
     for (const [name, read] of Object.entries(readers)) {
       const found = await best(rows, () => read(path));
       slowest ||= found['CPU µs/row'];
       table[name] = { ...found, 'CPU ratio': Number((slowest / found['CPU µs/row']).toFixed(1)) };
     }
-    console.table(table);
+    report(table, [`${rows} rows of 8 columns, ${(bytes / 1e6).toFixed(0)} MB; best of ${ROUNDS} rounds each`]);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -15,7 +15,8 @@ import { connect, type Db } from '../../src/database/open.ts';
 import { MailData } from '../../src/delivery/mime/mail-data.ts';
 import type * as poolModule from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
-import { inFolder, machine, ranApart, row, served, startedSink, type Taken, taken, takenBy } from './measure.ts';
+import { inFolder, ranApart, row, served, startedSink, type Taken, taken, takenBy } from './measure.ts';
+import { report } from './report.ts';
 
 const CONNECTIONS = 20;
 /** The mail's size before its links are tracked. */
@@ -118,7 +119,11 @@ function fail(why: string): never {
   throw new Error(why);
 }
 
-const PARTS: Record<string, () => Promise<Taken>> = { floor, library };
+const PARTS: Record<string, () => Promise<Taken>> = {
+  campaign: async () => (await inFolder((folder) => campaign(join(folder, 'bench.db'), url, true))).result,
+  floor,
+  library,
+};
 
 async function compare(): Promise<void> {
   const sink = await startedSink(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts');
@@ -144,15 +149,17 @@ async function compare(): Promise<void> {
   const { result: least } = await apart('floor');
   const { result: other } = await apart('library');
   sink.close();
-  console.table({
+  const table = {
     [`sendlark, ledger included, ${LINKS} tracked links`]: row(tracked, 'messages', least),
     'sendlark, the same mail without tracking': row(untracked, 'messages', least),
     'floor: its SMTP client alone, prebuilt bytes': row(least, 'messages', least),
     'nodemailer pooled, prebuilt bytes': row(other, 'messages', least),
-  });
-  console.log(`bytes a message: ${sizes.join(', ')}; the sink took ${sinkMicroseconds.join(', ')} µs of CPU for each`);
-  console.log(`enqueued ${recipients}: ${enqueueSeconds.toFixed(2)} s`);
-  console.log(machine());
+  };
+  report(table, [
+    `bytes a message: ${sizes.join(', ')}; the sink took ${sinkMicroseconds.join(', ')} µs of CPU for each`,
+    `laying out ${recipients} recipients took ${enqueueSeconds.toFixed(2)} s`,
+    'the floor writes no ledger and renders nothing',
+  ]);
 }
 
 const run = part === undefined ? undefined : PARTS[part];

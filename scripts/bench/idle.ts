@@ -5,16 +5,16 @@
  */
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { inFolder, machine, madeDatabase, served } from './measure.ts';
+import { inFolder, madeDatabase, served } from './measure.ts';
+import { report, type Table } from './report.ts';
 
 const SETTLED_MS = 20_000;
 const CONTACTS = 1000;
 const RUNS = 3;
 
-const rows = [];
-for (let run = 0; run < RUNS; run++) rows.push(await idle());
-console.table(rows);
-console.log(machine());
+const table: Table = {};
+for (let run = 1; run <= RUNS; run++) table[`run ${run}`] = await idle();
+report(table);
 
 /** Resident memory, in MB, some seconds after the start, and the peak until then. */
 async function idle(): Promise<{ 'RSS MB': number; 'peak RSS MB': number }> {

@@ -15,7 +15,8 @@ import { importContacts } from '../../src/audience/import/import.ts';
 import { connect } from '../../src/database/open.ts';
 import { contacts } from '../../src/database/schema/index.ts';
 import { load } from './load.ts';
-import { inFolder, KEYS, machine, madeDatabase, ranApart, row, served, type Taken, taken } from './measure.ts';
+import { inFolder, KEYS, madeDatabase, ranApart, row, served, type Taken, taken } from './measure.ts';
+import { report } from './report.ts';
 
 const [given = '100000', part, path = '', csvPath = ''] = process.argv.slice(2);
 const rows = Number(given);
@@ -121,8 +122,8 @@ async function upload(): Promise<Taken> {
   });
 }
 
-/** The upload of the API, with 200 reads and 20 writes a second beside it. */
-async function beside(folder: string, csvFile: string): Promise<Taken> {
+/** The upload of the API, with 200 reads and 20 writes a second beside it, and how long those took. */
+async function beside(folder: string, csvFile: string): Promise<{ upload: Taken; note: string }> {
   const file = join(folder, 'served.db');
   madeDatabase(file, 1000).$client.close();
   const service = await served(file, { MAX_UPLOAD_BYTES: String(1e9) });
@@ -152,10 +153,8 @@ async function beside(folder: string, csvFile: string): Promise<Taken> {
   });
   while (result === undefined) await second();
   await service.close();
-  console.log(
-    `API beside the import, p99 of each second in ms, reads/writes, the first one before it: ${latencies.join(' ')}`,
-  );
-  return uploading;
+  const note = `API beside the import, p99 of each second in ms, reads/writes, the first one before it: ${latencies.join(' ')}`;
+  return { upload: await uploading, note };
 }
 
 const PARTS: Record<string, () => Promise<Taken>> = { ours, floor, orm, upload };
@@ -170,13 +169,14 @@ async function compare(): Promise<void> {
       return ranApart('import.ts', [given, name, file, csvFile]);
     };
     const least = await run('floor');
-    console.table({
+    const { upload: uploaded, note } = await beside(folder, csvFile);
+    const table = {
       'floor: no checks, no rests': row(least, 'rows', least),
       'sendlark import': row(await run('ours'), 'rows', least),
-      'sendlark, upload under API load': row(await beside(folder, csvFile), 'rows', least),
+      'sendlark, upload under API load': row(uploaded, 'rows', least),
       'fast-csv and an ORM': row(await run('orm'), 'rows', least),
-    });
-    console.log(machine());
+    };
+    report(table, [note]);
   });
 }
 

@@ -8,7 +8,8 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { largeAccount } from './large-account.ts';
-import { inFolder, machine, served } from './measure.ts';
+import { inFolder, served } from './measure.ts';
+import { report, type Table } from './report.ts';
 import { signIn } from './sign-in.ts';
 
 const contacts = Number(process.argv[2] ?? 100_000);
@@ -80,7 +81,7 @@ await inFolder(async (folder) => {
   const service = await served(file, { SENDER_VERIFICATION: 'optional' });
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
   const [name = '', value = ''] = cookie.split('=');
-  const rows: Record<string, object> = {};
+  const rows: Table = {};
   for (const [what, { path, isPhone = false, act }] of Object.entries(INTERACTIONS)) {
     const context = await browser.newContext({ viewport: { width: isPhone ? 375 : 1280, height: 800 } });
     await context.addCookies([{ name, value, url: service.origin }]);
@@ -100,9 +101,9 @@ await inFolder(async (folder) => {
     };
     await context.close();
   }
-  console.table(rows);
-  console.log(`${TIMES} times each, ${contacts} contacts; goal: ${GOAL_MS} ms from each interaction to the next paint`);
-  console.log(machine());
+  report(rows, [
+    `${TIMES} times each, ${contacts} contacts; goal: ${GOAL_MS} ms from each interaction to the next paint`,
+  ]);
   await browser.close();
   await service.close();
 });

@@ -11,7 +11,8 @@ import Type from 'typebox';
 import { connect } from '../../src/database/open.ts';
 import { pageReader, recordObject } from '../../src/database/record-json.ts';
 import { contacts } from '../../src/database/schema/index.ts';
-import { inFolder, KEYS, machine, madeDatabase, ranApart, row, served, type Taken, taken, takenBy } from './measure.ts';
+import { inFolder, KEYS, madeDatabase, ranApart, row, served, type Taken, taken, takenBy } from './measure.ts';
+import { report, type Table } from './report.ts';
 
 const [given = '100000', part, path = ''] = process.argv.slice(2);
 const count = Number(given);
@@ -79,7 +80,7 @@ async function compare(): Promise<void> {
     const file = join(folder, 'bench.db');
     madeDatabase(file, count).$client.close();
     const least = await ranApart('lists.ts', [given, 'pages', file]);
-    const table = {
+    const table: Table = {
       'pages out of SQLite': row(least, 'rows', least),
       'objects and JSON.stringify': row(await ranApart('lists.ts', [given, 'objects', file]), 'rows', least),
     };
@@ -101,8 +102,7 @@ async function compare(): Promise<void> {
       const label = `${name}: ${Math.round(bytes / 1e6)} MB, ${Math.round((result.maxRssKb - before) / 1024)} MB more memory`;
       Object.assign(table, { [label]: row(result, 'rows', least) });
     }
-    console.table(table);
-    console.log(machine());
+    report(table);
   });
 }
 

@@ -144,9 +144,9 @@ export async function served(path: string, settings: Record<string, string> = {}
 }
 
 /** A relay in a process of its own that takes and forgets everything. */
-export async function startedSink(file: 'sink.ts' | 'smtp-sink.ts' = 'sink.ts') {
+export async function startedSink(file: 'sink.ts' | 'smtp-sink.ts' = 'sink.ts', options: readonly string[] = []) {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [path, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
   endsWithUs(child);
   const [line]: string[] = await once(createInterface({ input: child.stdout }), 'line');
   const ports: { smtp: number; control: number } = JSON.parse(line ?? '');

@@ -1,5 +1,4 @@
 /** What a personalised message costs: `render` and our quoted-printable beside nodemailer's for the same content, and DKIM signatures. */
-import { cpus } from 'node:os';
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
 import { encode, wrap } from 'nodemailer/lib/qp/index.js';
 import { CLICK_URL, mergeHtml, mergeLine, mergeText, OPEN_URL, PREFERENCES } from '../../src/delivery/content/merge.ts';
@@ -7,6 +6,7 @@ import { buildContent } from '../../src/delivery/mime/build.ts';
 import { createDkimKey, createSigner, type KeyType } from '../../src/delivery/mime/dkim.ts';
 import { prepare, type Recipient, render } from '../../src/delivery/mime/message.ts';
 import { quotedPrintable } from '../../src/delivery/mime/quoted-printable.ts';
+import { report, type Table } from './report.ts';
 
 const count = Number(process.argv[2] ?? 20_000);
 
@@ -113,46 +113,33 @@ async function measured(times: number, work: (recipient: Recipient) => unknown):
 }
 
 const sample = render(prepared, recipientNumber(0)).bytes;
-console.log(`${cpus()[0]?.model} · Node ${process.version}`);
-console.log(
-  `message ${sample.length} bytes, HTML ${mergeHtml(content.html, {}).length}, ${prepared.form.order.length} places for ${prepared.encoders.length} values`,
-);
-const memory = Buffer.alloc(200_000);
-const ours = await measured(count, (recipient) => render(prepared, recipient, memory));
-const fresh = await measured(count, (recipient) => render(prepared, recipient));
-const theirs = await measured(Math.ceil(count / 20), composed);
-const rows: [string, number][] = [
-  ['render into reused memory', ours],
-  ['render into new memory', fresh],
-  ['merge + nodemailer MailComposer', theirs],
-];
-for (const [name, micros] of rows) print(name, micros);
-console.log(`ratio ${(theirs / ours).toFixed(1)}`);
-
 const page = mergeHtml(content.html, {});
-const ownCoding = await measured(count / 10, () => quotedPrintable(page));
-const libraryCoding = await measured(count / 10, () => wrap(encode(page), 76));
-print('quoted-printable of the HTML', ownCoding);
-print('the same with nodemailer/lib/qp', libraryCoding);
-console.log(`ratio ${(libraryCoding / ownCoding).toFixed(1)}`);
-
+const memory = Buffer.alloc(200_000);
+const table: Table = {
+  'render into reused memory': line(await measured(count, (recipient) => render(prepared, recipient, memory))),
+  'render into new memory': line(await measured(count, (recipient) => render(prepared, recipient))),
+  'merge + nodemailer MailComposer': line(await measured(Math.ceil(count / 20), composed)),
+  'quoted-printable of the HTML': line(await measured(count / 10, () => quotedPrintable(page))),
+  'the same with nodemailer/lib/qp': line(await measured(count / 10, () => wrap(encode(page), 76))),
+};
 const types: KeyType[] = ['rsa', 'ed25519'];
 for (const type of types) {
   const { sign, signInThreadPool } = createSigner('example.com', 'bench', createDkimKey(type));
   const date = new Date();
   const times = type === 'rsa' ? Math.ceil(count / 10) : count;
-  print(`sign with ${type}, one thread`, await measured(times, () => sign(sample, date)));
-  const start = performance.now();
+  table[`sign with ${type}, one thread`] = line(await measured(times, () => sign(sample, date)));
+  const began = performance.now();
   let left = times;
-  const line = async () => {
+  const lane = async () => {
     while (left-- > 0) await signInThreadPool(sample, date);
   };
-  await Promise.all(Array.from({ length: 16 }, line));
-  const rate = Math.round((times / (performance.now() - start)) * 1000);
-  console.log(`${`sign with ${type}, thread pool`.padEnd(36)} ${' '.repeat(16)} ${rate.toString().padStart(9)}/s`);
+  await Promise.all(Array.from({ length: 16 }, lane));
+  table[`sign with ${type}, thread pool`] = { 'a second': Math.round((times / (performance.now() - began)) * 1000) };
 }
+report(table, [
+  `message of ${sample.length} bytes, HTML of ${page.length}, ${prepared.form.order.length} places for ${prepared.encoders.length} values`,
+]);
 
-function print(name: string, micros: number): void {
-  const rate = Math.round(1e6 / micros).toString();
-  console.log(`${name.padEnd(36)} ${micros.toFixed(1).padStart(9)} µs CPU ${rate.padStart(9)}/s`);
+function line(micros: number): Table[string] {
+  return { 'CPU µs': Math.round(micros * 10) / 10, 'a second': Math.round(1e6 / micros) };
 }

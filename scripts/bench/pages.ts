@@ -12,7 +12,8 @@ import { FormData, fetch } from 'undici';
 import { call, post } from '../api-client.ts';
 import { addressOf, apiOf, largeAccount, sendlark, sendTo } from './large-account.ts';
 import { percentiles } from './load.ts';
-import { inFolder, machine, served, startedSink } from './measure.ts';
+import { inFolder, served, startedSink } from './measure.ts';
+import { report } from './report.ts';
 import { signIn } from './sign-in.ts';
 
 const contacts = Number(process.argv[2] ?? 1_000_000);
@@ -137,19 +138,18 @@ await inFolder(async (folder) => {
   const stretch = await service.longestStretch();
   const sent = (await sink.totals()).messages - before;
   const seconds = (performance.now() - began) / 1000;
-  console.table(
+  report(
     Object.fromEntries(
       [...times].map(([name, taken]) => {
         const { p50, p95, most } = percentiles(taken);
         return [name, { 'p50 ms': p50, 'p95 ms': p95, 'most ms': most, goal: p95 <= GOAL_MS ? 'met' : 'missed' }];
       }),
     ),
+    [
+      `${Math.round(sent / seconds)} mails/s beside it, ${rounds} rounds, ${contacts} contacts; goal: p95 of ${GOAL_MS} ms`,
+      `longest stretch on the HTTP thread: ${stretch} ms`,
+    ],
   );
-  console.log(
-    `${Math.round(sent / seconds)} mails/s beside it, ${rounds} rounds, ${contacts} contacts; goal: p95 of ${GOAL_MS} ms`,
-  );
-  console.log(`longest stretch on the HTTP thread: ${stretch} ms`);
-  console.log(machine());
   await service.close();
   sink.close();
   agent.destroy();

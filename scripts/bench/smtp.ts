@@ -1,17 +1,17 @@
 /**
  * What handing over a prebuilt message costs: our pool beside nodemailer's, into the same raw sink in the same run.
  *
- *   node scripts/bench/smtp.ts [messages] [connections] [bytes]
+ *   npm run bench:smtp -- [messages] [connections] [bytes]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpus } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import nodemailer from 'nodemailer';
 import { MailData } from '../../src/delivery/mime/mail-data.ts';
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
+import { report } from './report.ts';
 
 const [messages = 100_000, connections = 20, bytes = 37_000] = process.argv.slice(2).map(Number);
 
@@ -32,7 +32,6 @@ async function flood(count: number, width: number, send: (number: number) => Pro
 }
 
 type Row = {
-  client: string;
   messages: number;
   'messages/s': number;
   'CPU µs/message': number;
@@ -40,7 +39,6 @@ type Row = {
 };
 
 async function measure(
-  client: string,
   count: number,
   sinkCpu: () => Promise<number>,
   run: (count: number) => Promise<void>,
@@ -54,7 +52,6 @@ async function measure(
   const cpu = process.cpuUsage(cpuBefore);
   const sink = (await sinkCpu()) - sinkBefore;
   return {
-    client,
     messages: count,
     'messages/s': Math.round(count / seconds),
     'CPU µs/message': Math.round(((cpu.user + cpu.system) / count) * 10) / 10,
@@ -76,7 +73,7 @@ const sinkCpu = async () => {
 const message = sample(bytes);
 const pool = new SmtpPool(parseRelays(`smtp://127.0.0.1:${ports.smtp}`), { connections });
 const mailData = MailData.of(message.toString('latin1'));
-const ours = await measure('SmtpPool', messages, sinkCpu, (count) =>
+const ours = await measure(messages, sinkCpu, (count) =>
   flood(count, connections, async (number) => {
     const outcome = await pool.send({ from: 'a@example.com', to: `b${number}@example.com`, start: () => mailData });
     if (outcome === 'withdrawn' || outcome.kind !== 'accepted') throw new Error(JSON.stringify(outcome));
@@ -91,7 +88,7 @@ const transport = nodemailer.createTransport({
   maxConnections: connections,
   maxMessages: Number.POSITIVE_INFINITY,
 });
-const theirs = await measure('nodemailer, pooled', Math.ceil(messages / 10), sinkCpu, (count) =>
+const theirs = await measure(Math.ceil(messages / 10), sinkCpu, (count) =>
   flood(count, connections, (number) =>
     transport.sendMail({ envelope: { from: 'a@example.com', to: `b${number}@example.com` }, raw: message }),
   ),
@@ -99,7 +96,6 @@ const theirs = await measure('nodemailer, pooled', Math.ceil(messages / 10), sin
 transport.close();
 sink.kill();
 
-console.table([ours, theirs]);
-console.log(
-  `${(theirs['CPU µs/message'] / ours['CPU µs/message']).toFixed(1)} times less CPU a message; ${message.length} bytes, ${connections} connections; Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}`,
-);
+report({ 'our SmtpPool': ours, 'nodemailer, pooled': theirs }, [
+  `${(theirs['CPU µs/message'] / ours['CPU µs/message']).toFixed(1)} times less CPU a message; ${message.length} bytes, ${connections} connections`,
+]);
