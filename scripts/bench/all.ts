@@ -25,6 +25,7 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   api: ['100000'],
   pages: ['1000000', '12'],
   interactions: ['20000'],
+  growth: ['1000000'],
   idle: [],
 };
 

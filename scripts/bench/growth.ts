@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { OldEvents } from '../../src/delivery/feedback/old-events.ts';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
-import { inFolder, machine, madeDatabase, type Taken, taken } from './measure.ts';
+import { inFolder, madeDatabase, type Taken, taken } from './measure.ts';
+import { report, type Table } from './report.ts';
 
 /** Recipients of each mailing, which are enqueued, and of whom as many are measured. */
 const AUDIENCE = 10_000;
@@ -71,7 +72,7 @@ async function main(): Promise<void> {
     client.pragma('wal_checkpoint(TRUNCATE)');
     const empty = statSync(path).size;
     const perUnit = ({ cpuSeconds }: Taken) => (cpuSeconds / AUDIENCE) * 1e6;
-    const table = [];
+    const table: Table = {};
     let rows = 0;
     for (let size = FIRST_SIZE; size <= most; size *= 10) {
       for (; rows < size - AUDIENCE; rows += AUDIENCE) openAll(client, addMailing(client), past);
@@ -87,15 +88,13 @@ async function main(): Promise<void> {
       floors.push(await taken(AUDIENCE, () => writeFloor(client, BATCH)));
       rows += AUDIENCE;
       const [ledgerFloor = 1, eventFloor = 1] = floors.map(perUnit);
-      table.push({
-        rows,
+      table[`${rows} deliveries`] = {
         'bytes for a recipient who opened': Math.round((statSync(path).size - empty) / rows),
         'recipient, times the floor': (perUnit(ledger) / ledgerFloor).toFixed(2),
         'open, times the floor': (perUnit(events) / eventFloor).toFixed(2),
         'a page of recipients, ms': (page.seconds * 1000).toFixed(1),
-      });
+      };
     }
-    console.table(table);
     const old = Number(client.prepare('SELECT count(*) FROM events').pluck().get());
     const before = statSync(path).size;
     const removal = await taken(old, async () => {
@@ -106,12 +105,11 @@ async function main(): Promise<void> {
     const left = Number(client.prepare('SELECT count(*) FROM events').pluck().get());
     const each = (removal.cpuSeconds / Math.max(1, old - left)) * 1e6;
     const sizes = [before, statSync(path).size].map((bytes) => `${(bytes / 1e6).toFixed(0)} MB`);
-    console.log(
+    report(table, [
       `${old - left} of ${old} opens removed, ${each.toFixed(1)} µs of CPU each; the file had ${sizes.join(', then ')}`,
-    );
+    ]);
     client.close();
   });
-  console.log(machine());
 }
 
 await main();
