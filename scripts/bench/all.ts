@@ -26,6 +26,8 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   pages: ['1000000', '12'],
   interactions: ['20000'],
   growth: ['1000000'],
+  nodes: ['20000'],
+  webhooks: ['4'],
   idle: [],
 };
 

@@ -1,25 +1,27 @@
 /**
  * What an event of a webhook costs: writing it with the change that it is about, and handing it to two endpoints, 5 000 events a
  * second. The number is for how many seconds. The endpoints are a thread that answers 204 and is not counted.
+ *
+ *   npm run bench:webhooks -- [seconds]
  */
-
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { addEndpoint } from '../../src/webhooks/endpoints.ts';
+import { report } from './report.ts';
 
 const PER_SECOND = 5000;
 const TICK_MS = 50;
 const ENDPOINTS = 2;
 
-if (process.send !== undefined) answerAll();
+if (process.argv[2] === 'endpoint') answerAll();
 else await measure(Number(process.argv[2] ?? 10));
 
 /** Answers every request on a free port, whose number it tells. */
@@ -42,7 +44,7 @@ function answerAll(): void {
 }
 
 async function measure(seconds: number): Promise<void> {
-  const endpoint = fork(import.meta.filename);
+  const endpoint = fork(import.meta.filename, ['endpoint']);
   const [{ port }] = await once(endpoint, 'message');
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-bench-'));
   const db = connect(join(folder, 'bench.db'));
@@ -95,11 +97,15 @@ async function measure(seconds: number): Promise<void> {
     const sent = spent(before);
     const rate = Math.round(count / ((performance.now() - started) / 1000));
     await dispatcher.close();
-    const each = (microseconds: number) => (microseconds / count).toFixed(1);
-    console.log(`${cpus()[0]?.model}, Node ${process.version}, ${count} contacts added, ${ENDPOINTS} endpoints`);
-    console.log(`no endpoint: ${each(without)} µs of CPU for each contact`);
-    console.log(`with its event: ${each(withEvents)} µs, so ${each(withEvents - without)} µs for the event`);
-    console.log(`handed over at ${rate}/s: ${each((sent - withEvents) / ENDPOINTS)} µs for each event and endpoint`);
+    const each = (microseconds: number) => Number((microseconds / count).toFixed(1));
+    report(
+      {
+        'a contact added without webhooks': { 'CPU µs': each(without) },
+        'its event, written once for all endpoints': { 'CPU µs': each(withEvents - without) },
+        'signing, sending and logging it, for each endpoint': { 'CPU µs': each((sent - withEvents) / ENDPOINTS) },
+      },
+      [`${rate} events a second went to each of ${ENDPOINTS} endpoints`],
+    );
   } finally {
     db.$client.close();
     endpoint.kill();
