@@ -1,7 +1,7 @@
 /**
  * What requests cost: an authenticated read, a pixel hit and a write that is on disk when answered, beside servers that answer with
- * bytes they have, node:http alone and Fastify alone; then the three again while a campaign of large mails leaves as fast as it
- * can. All driven by the same client for three seconds each.
+ * bytes they have, node:http alone, also with some work for each request, and Fastify alone; then the three again while a campaign of
+ * large mails leaves as fast as it can. All driven by the same client for three seconds each.
  *
  *   npm run bench:api -- [contacts] [recipients of the campaign]
  */
@@ -71,9 +71,10 @@ async function measured(
 
 const BODY = 'x'.repeat(600);
 
-/** Answers everything with 600 bytes. */
-async function bare(): Promise<void> {
+/** Answers everything with 600 bytes, after so many microseconds of work. */
+async function bare(workUs: number): Promise<void> {
   const server = createServer((_request, response) => {
+    for (const end = performance.now() + workUs / 1000; performance.now() < end; );
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': BODY.length }).end(BODY);
   });
   server.listen(0, '127.0.0.1');
@@ -138,9 +139,12 @@ async function compare(): Promise<void> {
   await inFolder(async (folder) => {
     const file = join(folder, 'bench.db');
     madeDatabase(file, contacts).$client.close();
-    const least: Taken = await ranApart('api.ts', [given, people, 'bare']);
+    const bareServer = (workUs: number): Promise<Taken> => ranApart('api.ts', [given, people, 'bare', String(workUs)]);
+    const least = await bareServer(0);
     const table: Table = {
       'node:http alone': row(least, 'requests', least),
+      'node:http, 20 µs of work each': row(await bareServer(20), 'requests', least),
+      'node:http, 60 µs of work each': row(await bareServer(60), 'requests', least),
       'Fastify alone': row(await ranApart('api.ts', [given, people, 'framework']), 'requests', least),
     };
     const token = openToken(file);
@@ -156,6 +160,6 @@ async function compare(): Promise<void> {
 }
 
 if (part === 'drive') console.log(JSON.stringify(await drive()));
-else if (part === 'bare') await bare();
+else if (part === 'bare') await bare(Number(rest[0]));
 else if (part === 'framework') await framework();
 else await compare();
