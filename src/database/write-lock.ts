@@ -1,5 +1,5 @@
 /** Waits for SQLite's single write lock without blocking the thread, as SQLite's own busy handler would. */
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Database, SqliteError } from 'better-sqlite3';
 
 /** Milliseconds before the first, second, … check of a lock that is taken; the last one repeats. Most locks are released within a few. */
@@ -68,12 +68,13 @@ export class WriteLock {
 
   async #look(): Promise<void> {
     this.#isLooking = true;
-    for (let taken = 0; this.#waiting.length > 0; taken++) {
-      await setTimeout(POLL_DELAYS_MS[Math.min(taken, POLL_DELAYS_MS.length - 1)]);
-      if (this.isFree()) {
-        this.#waiting.shift()?.resolve(true);
-        taken = -1;
-      }
+    for (let taken = 0, wasFree = false; this.#waiting.length > 0; ) {
+      // The one before has written by now, and the lock is most likely free for the next.
+      if (wasFree) await setImmediate();
+      else await setTimeout(POLL_DELAYS_MS[Math.min(taken, POLL_DELAYS_MS.length - 1)]);
+      wasFree = this.isFree();
+      if (wasFree) this.#waiting.shift()?.resolve(true);
+      taken = wasFree ? 0 : taken + 1;
       const now = performance.now();
       for (const late of this.#waiting.filter(({ until }) => until <= now)) {
         this.#waiting.splice(this.#waiting.indexOf(late), 1);
