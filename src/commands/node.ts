@@ -1,6 +1,7 @@
 /** `sendlark node`: runs a sender node until it is told to stop. */
 import { type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 
 export const node: Command = {
   forms: ['node'],
@@ -18,16 +19,6 @@ It answers the pages of recipients at HOST and PORT. It keeps nothing on disk an
     const log = (fields: object, text: string) =>
       console.log(JSON.stringify({ time: Date.now(), ...fields, msg: text }));
     const running = startNode(config, log, { servesPages: true });
-    const stop = () => {
-      running.close().then(
-        () => process.exit(0),
-        (error) => {
-          console.error(error);
-          process.exit(1);
-        },
-      );
-    };
-    process.once('SIGTERM', stop);
-    process.once('SIGINT', stop);
+    stopOnSignal(() => running.close());
   },
 };

@@ -2,6 +2,7 @@
 import { isSea } from 'node:sea';
 import { type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 
 export const serve: Command = {
   forms: ['serve'],
@@ -30,17 +31,7 @@ Settings come from the environment and from a file .env in the working directory
     if (server.linksFault !== null) lines.push(`Sending is held. ${server.linksFault}`);
     if (!server.hasRelay) lines.push('No relay: mail stays in the built-in outbox, nothing leaves this machine');
     console.log(lines.join('\n'));
-    const stop = () => {
-      server.close().then(
-        () => process.exit(0),
-        (error) => {
-          console.error(error);
-          process.exit(1);
-        },
-      );
-    };
-    process.once('SIGTERM', stop);
-    process.once('SIGINT', stop);
+    stopOnSignal(() => server.close());
     void server.restart.then(async () => {
       await server.close().catch((error) => console.error(error));
       becomeAnew(new URL(server.apiUrl).port);

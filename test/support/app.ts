@@ -118,6 +118,7 @@ function seededCopy(path: string): void {
   const migrations = readdirSync(new URL('../../drizzle/', import.meta.url)).length;
   const template = join(tmpdir(), `sendlark-test-${process.ppid}-${migrations}.db`);
   if (!existsSync(template)) {
+    removeOldTemplates();
     const building = `${template}-${process.pid}`;
     const db = connect(building);
     migrateAndSeed(db);
@@ -126,6 +127,22 @@ function seededCopy(path: string): void {
     renameSync(building, template);
   }
   copyFileSync(template, path);
+}
+
+/** Removes the databases that runs which have ended left for their tests to copy. */
+function removeOldTemplates(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const [, run] = /^sendlark-test-(\d+)-\d+\.db$/.exec(name) ?? [];
+    if (run !== undefined && !isRunning(Number(run))) rmSync(join(tmpdir(), name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
 }
 
 /** Starts an application for this test; settings are as in the environment. Everything is cleaned up with the test. */
