@@ -4,7 +4,6 @@
  */
 
 import { CHECK_SENTENCES } from './sentences/checks.ts';
-import { FORM_SENTENCES } from './sentences/forms.ts';
 import { REFUSAL_SENTENCES } from './sentences/refusals.ts';
 import { RELAY_SENTENCES } from './sentences/relays.ts';
 import { WEBHOOK_SENTENCES } from './sentences/webhooks.ts';
@@ -181,7 +180,6 @@ export const SENTENCES = {
   alignment_none_cure: 'or make BOUNCE_DOMAIN a domain below {domain}.',
 
   ...CHECK_SENTENCES,
-  ...FORM_SENTENCES,
   ...REFUSAL_SENTENCES,
   ...RELAY_SENTENCES,
   ...WEBHOOK_SENTENCES,

@@ -6,7 +6,8 @@
  * Prints one line of JSON with both ports once it listens. `--rate` answers at most so many messages a second, all
  * connections together; `--latency` delays every answer; `--record` keeps the Message-IDs of each recipient.
  * GET / on the control port gives totals, GET /recipients how often each recipient got mail (with `--record`: under
- * which Message-IDs), POST /reset starts from zero.
+ * which Message-IDs), GET /taken with `--record` every mail with the name its client gave and when it began, in epoch
+ * milliseconds, POST /reset starts from zero.
  */
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -38,6 +39,7 @@ const MOST_BEHIND = 1024;
 let totals = { messages: 0, bytes: 0, connections: 0 };
 let recipients = new Map<string, number>();
 let messageIds = new Map<string, string[]>();
+let taken: { to: string; messageId: string; from: string; begunAt: number }[] = [];
 /** When the next message may be answered, in monotonic milliseconds. */
 let nextSlot = 0;
 
@@ -45,6 +47,8 @@ class Client {
   readonly #socket: Socket;
   #commands = '';
   #recipient = '';
+  #name = '';
+  #begunAt = 0;
   #inMessage = false;
   #head = '';
   #tail = Buffer.alloc(0);
@@ -74,9 +78,11 @@ class Client {
   #command(line: string): Buffer {
     switch (line.slice(0, 4).toUpperCase()) {
       case 'EHLO':
+        this.#name = line.slice(5);
         return HELLO;
       case 'RCPT':
         this.#recipient = line.slice(line.indexOf('<') + 1, line.indexOf('>'));
+        this.#begunAt = Date.now();
         return OK;
       case 'DATA':
         this.#inMessage = true;
@@ -118,6 +124,7 @@ class Client {
     const known = messageIds.get(this.#recipient);
     if (known === undefined) messageIds.set(this.#recipient, [id]);
     else known.push(id);
+    taken.push({ to: this.#recipient, messageId: id, from: this.#name, begunAt: this.#begunAt });
     this.#head = '';
   }
 
@@ -142,13 +149,16 @@ const control = createHttpServer((request, response) => {
     totals = { messages: 0, bytes: 0, connections: 0 };
     recipients = new Map();
     messageIds = new Map();
+    taken = [];
   }
   const unique = recipients.size;
   const cpu = process.cpuUsage();
   const body =
-    request.url === '/recipients'
-      ? Object.fromEntries(options.record ? messageIds : recipients)
-      : { ...totals, recipients: unique, cpuSeconds: (cpu.user + cpu.system) / 1e6 };
+    request.url === '/taken'
+      ? taken
+      : request.url === '/recipients'
+        ? Object.fromEntries(options.record ? messageIds : recipients)
+        : { ...totals, recipients: unique, cpuSeconds: (cpu.user + cpu.system) / 1e6 };
   response.setHeader('Content-Type', 'application/json');
   response.end(JSON.stringify(body));
 });

@@ -4,8 +4,13 @@ import type { MailingSource } from '../delivery/queue/ready-mailing.ts';
 import type { Outcome } from '../delivery/transport/courier.ts';
 import type { Relay } from '../delivery/transport/smtp/relay-urls.ts';
 
-/** Raised by a change that the release before cannot read. */
+/** Raised by a change that the release before does not speak. The newer side then speaks as that release does. */
 export const PROTOCOL = 1;
+
+/** Whether the other side is at most one release apart. */
+export function isUnderstood(protocol: number): boolean {
+  return Math.abs(protocol - PROTOCOL) <= 1;
+}
 
 /** Without a renewal that was asked for within this time, a node begins no mail. Measured by the node, from before it asked. */
 export const NODE_LEASE_MS = 7000;
@@ -35,6 +40,13 @@ export interface Withdrawal {
   deliveries?: number[];
 }
 
+/** What a node takes for a relay of the service's file. */
+export interface RelayShare {
+  id: number;
+  capacity: number;
+  refusal: string;
+}
+
 /** A node's sign of life. */
 export interface Beat {
   protocol: number;
@@ -44,12 +56,14 @@ export interface Beat {
   name: string;
   /** The run of the brain whose pages the node takes; empty at first. */
   brain: string;
-  /** How many recipients it takes at a time; 0: none now. */
+  /** How many recipients it takes at a time for mail that may go over any relay; 0: none now. */
   capacity: number;
   /** Mails a second that its relays took lately. */
   rate: number;
   /** Why its relays take no mail from it; empty when they do. */
   refusal: string;
+  /** The same for mail that must go over one relay of the service's file; absent when the node has its own relays. */
+  relays?: RelayShare[] | undefined;
   /** The withdrawals it has carried out since the beat before. */
   withdrawn: number[];
 }
@@ -88,6 +102,8 @@ export interface Page {
 export interface Command {
   brain: string;
   page?: Page;
+  /** A page that is too large for a message: the name under which the node asks for it, as for content. */
+  pageIn?: string;
   withdraw?: Withdrawal[];
 }
 

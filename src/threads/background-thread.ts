@@ -18,8 +18,6 @@ import { parseRelays, type Relay } from '../delivery/transport/smtp/relay-urls.t
 import { Background } from './background.ts';
 
 const IDLE_MS = 500;
-/** Results are written to disk within this time, even while a step enqueues recipients or compiles. */
-const RECORD_MS = 50;
 /** The wait before trying again to listen for returned mail. */
 const LISTEN_RETRY_MS = 10_000;
 const LOCK_TIMEOUT_MS = 1000;
@@ -106,7 +104,8 @@ async function listenForBounces(at: { host: string; port: number }): Promise<voi
   }
 }
 
-setInterval(() => guarded(() => background.record()), RECORD_MS).unref();
+// Even while a step enqueues recipients or compiles.
+setInterval(() => guarded(() => background.record()), background.recordMs).unref();
 
 let wake: () => void = () => undefined;
 parentPort?.on('message', (message) => {

@@ -11,12 +11,13 @@ import { ACCEPTED, launch, Relay } from '../support/launched-mailing.ts';
 t.test('reports of another installation on the same NATS change nothing, those of an earlier run do', async (t) => {
   const { db, rows } = await launch(t, 2, new Relay(() => ACCEPTED));
   while (await enqueueRecipients(db.$client, 1));
+  const contents = new Contents('ours.2', () => '');
   const handoffs = new NodeHandoffs({
     client: db.$client,
-    brain: 'ours.2',
+    newName: () => 'ours.2',
     monotonic: () => 0,
-    contents: new Contents('ours.2', () => ''),
-    sender: new PageSender(),
+    contents,
+    sender: new PageSender(contents),
     settings: () => '',
     mayLeave: () => true,
     onOutcome: () => t.fail('nobody is on a page'),
@@ -29,8 +30,8 @@ t.test('reports of another installation on the same NATS change nothing, those o
     brain,
     ended: [[7, [[id, 'accepted', 'body', 250, null, '250 taken']]]],
   });
-  handoffs.take(accepted('other.1', first), 'stream|1');
-  handoffs.take(accepted('ours.1', second), 'stream|2');
+  handoffs.take(accepted('other.1', first), { stream: 'made', sequence: 1 });
+  handoffs.take(accepted('ours.1', second), { stream: 'made', sequence: 2 });
   handoffs.record(1);
   handoffs.recorded();
   t.strictSame(

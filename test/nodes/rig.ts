@@ -1,4 +1,4 @@
-/** The parts of a fleet as processes: NATS, the built service, sender nodes and a counting relay; and the reckoning of a send. */
+/** The parts of a fleet as processes: NATS, the built service, sender nodes and a counting relay. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,9 +13,11 @@ import { type NatsCluster, startNats } from '../../fixtures/nats.ts';
 import { connect } from '../../src/database/open.ts';
 import { commandMailing, waitForAcknowledgement } from '../../src/delivery/queue/mailing-state.ts';
 import { Service } from '../support/service.ts';
+import { Link } from './link.ts';
+import { type Loss, type Reckoning, reckon, type Taken } from './reckoning.ts';
 
-export const CONNECTIONS = 10;
-const PATIENCE_MS = 180_000;
+const CONNECTIONS = 10;
+const PATIENCE_MS = 300_000;
 
 interface Ends {
   teardown(end: () => Promise<void>): void;
@@ -23,24 +25,32 @@ interface Ends {
 
 /** A sender node as a process of the built program. */
 export class NodeProcess {
-  readonly name: string;
+  readonly #name: string;
   readonly #settings: Record<string, string>;
   readonly #folder = mkdtempSync(join(tmpdir(), 'sendlark-node-'));
   /** What it logged. */
   readonly lines: string[] = [];
   #process: ChildProcess | null = null;
+  #starts = 0;
 
   constructor(t: Ends, name: string, settings: Record<string, string>) {
-    this.name = name;
-    this.#settings = { NODE_NAME: name, PORT: '0', ...settings };
+    this.#name = name;
+    this.#settings = settings;
     t.teardown(async () => {
       await this.end('SIGKILL');
       rmSync(this.#folder, { recursive: true, force: true });
     });
   }
 
+  /** The name under which NATS and the relay know the process that runs: another one after each start. */
+  get name(): string {
+    return `${this.#name}-${this.#starts}`;
+  }
+
   start(): void {
-    const env = { PATH: process.env.PATH, ...this.#settings };
+    this.#starts++;
+    const own = { NODE_NAME: this.name, SMTP_HELO: `${this.name}.test`, PORT: '0' };
+    const env = { PATH: process.env.PATH, ...own, ...this.#settings };
     const cli = join(process.cwd(), 'dist/cli.js');
     const child = spawn(process.execPath, [cli, 'node'], {
       env,
@@ -66,47 +76,86 @@ export class NodeProcess {
   }
 }
 
+/** A relay that counts what it takes, in a process of its own. */
+export interface CountingRelay {
+  /** The port for mail. */
+  port: number;
+  ask<T>(what: string): Promise<T>;
+}
+
+/** Starts one that takes so many mails a second; 0: any. */
+export async function startRelay(t: Ends, rate: number): Promise<CountingRelay> {
+  const args = ['scripts/bench/sink.ts', '--record', '--rate', String(rate)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(async () => void child.kill());
+  const [line]: string[] = await once(createInterface(child.stdout), 'line');
+  const { smtp, control }: { smtp: number; control: number } = JSON.parse(line ?? '');
+  return {
+    port: smtp,
+    async ask<T>(what: string): Promise<T> {
+      const answer = await fetch(`http://127.0.0.1:${control}/${what}`);
+      return JSON.parse(await answer.text());
+    },
+  };
+}
+
+interface SendOptions {
+  people: number;
+  /** Mails a second that the relay takes; 0: any. */
+  rate: number;
+  nodes: number;
+  servers?: 1 | 3;
+  /** Settings of the service besides its own. */
+  service?: Record<string, string>;
+  /** The HTML of the mail. */
+  html?: string;
+  /** Changes the database before anything runs. */
+  change?(client: Database.Database): void;
+}
+
 /** A mailing to so many people, the service, and nodes that send it to a relay of so many mails a second. */
 export class FleetSend {
   readonly nats: NatsCluster;
   readonly service: Service;
   readonly nodes: NodeProcess[];
+  /** The network of the service, and that of each node. */
+  readonly links: { service: Link; nodes: Link[] };
+  /** The nodes that were lost, for the reckoning. */
+  readonly losses: Loss[] = [];
+  readonly relay: CountingRelay;
   readonly #people: number;
-  readonly #rate: number;
-  readonly #control: number;
 
   private constructor(
     t: Ends,
     nats: NatsCluster,
-    people: number,
-    nodes: number,
-    sink: { smtp: number; control: number; rate: number },
+    links: FleetSend['links'],
+    relay: FleetSend['relay'],
+    { people, service }: SendOptions,
   ) {
     this.nats = nats;
+    this.links = links;
+    this.relay = relay;
     this.#people = people;
-    this.#rate = sink.rate;
-    this.#control = sink.control;
     this.service = new Service(t, {
-      NATS_URL: nats.urls,
-      SMTP_URL: `smtp://127.0.0.1:${sink.smtp}`,
+      NATS_URL: links.service.urls,
+      SMTP_URL: `smtp://127.0.0.1:${relay.port}`,
       SMTP_CONNECTIONS: String(CONNECTIONS),
+      ...service,
     });
-    this.nodes = Array.from({ length: nodes }, (_, at) => new NodeProcess(t, `node-${at}`, { NATS_URL: nats.urls }));
+    this.nodes = links.nodes.map(({ urls }, at) => new NodeProcess(t, `node-${at}`, { NATS_URL: urls }));
   }
 
   /** Prepares everything and starts NATS and the relay, nothing else. */
-  static async prepare(
-    t: Ends,
-    { people, rate, nodes, servers = 1 }: { people: number; rate: number; nodes: number; servers?: 1 | 3 },
-  ): Promise<FleetSend> {
+  static async prepare(t: Ends, options: SendOptions): Promise<FleetSend> {
+    const { people, rate, nodes, servers = 1 } = options;
     const nats = await startNats(t, servers);
-    const args = ['scripts/bench/sink.ts', '--record', '--rate', String(rate)];
-    const sink = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    t.teardown(async () => void sink.kill());
-    const [line]: string[] = await once(createInterface(sink.stdout), 'line');
-    const send = new FleetSend(t, nats, people, nodes, { ...JSON.parse(line ?? ''), rate });
-    const db = connect(send.#file);
-    await launchMailing(db, people, sampleHtml(4000, 3));
+    const relay = await startRelay(t, rate);
+    const [service, ...others] = await Promise.all(Array.from({ length: nodes + 1 }, () => Link.to(t, nats.urls)));
+    if (service === undefined) throw new Error('there is no network');
+    const send = new FleetSend(t, nats, { service, nodes: others }, relay, options);
+    const db = connect(send.file);
+    await launchMailing(db, people, options.html ?? sampleHtml(4000, 3));
+    options.change?.(db.$client);
     db.$client.close();
     return send;
   }
@@ -118,14 +167,13 @@ export class FleetSend {
 
   /** How many messages the relay has answered or is answering. */
   async taken(): Promise<number> {
-    const totals = await (await fetch(`http://127.0.0.1:${this.#control}/`)).text();
-    const { messages }: { messages: number } = JSON.parse(totals);
+    const { messages } = await this.relay.ask<{ messages: number }>('');
     return messages;
   }
 
   /** Gives the mailing a command as the API does; resolves once the API would answer. */
   async command(given: 'pause' | 'resume'): Promise<void> {
-    const client = new Database(this.#file);
+    const client = new Database(this.file);
     try {
       commandMailing(client, 1, given);
       await waitForAcknowledgement(client, 1);
@@ -150,36 +198,14 @@ export class FleetSend {
     );
   }
 
-  /** So many duplicates are allowed for each loss: what was in flight on so many nodes, and what was known and not published. */
-  boundFor(nodes: number): number {
-    return Math.ceil(nodes * CONNECTIONS * 2 + this.#rate * 0.1);
-  }
-
-  /** In words, what breaks the promise; and how many mails were sent twice. */
-  async reckon(bound: number): Promise<{ problems: string[]; duplicates: number }> {
-    const text = await (await fetch(`http://127.0.0.1:${this.#control}/recipients`)).text();
-    const taken = new Map<string, string[]>(Object.entries(JSON.parse(text)));
-    const ids = [...taken.values()];
-    const duplicates = ids.reduce((sum, own) => sum + own.length - 1, 0);
-    const renamed = ids.filter((own) => new Set(own).size > 1 || own.includes('')).length;
-    const missing = this.#people - taken.size;
-    const counters = this.read('SELECT triggered, delivered, bounces, failed, suppressed, cancelled FROM mailings');
-    const rows = this.read(`
-      SELECT sum(attempt > 0) AS triggered, sum(state = 2) AS delivered, sum(state = 3) AS bounces, sum(state = 4) AS failed,
-        sum(state = 5) AS suppressed, sum(state = 6) AS cancelled FROM deliveries`);
-    const problems = [
-      missing > 0 && `${missing} recipients got nothing`,
-      renamed > 0 && `${renamed} recipients got the mail under two Message-IDs`,
-      duplicates > bound && `${duplicates} duplicates, the bound is ${bound}`,
-      counters.delivered !== this.#people && `${counters.delivered} of ${this.#people} are counted as delivered`,
-      JSON.stringify(counters) !== JSON.stringify(rows) &&
-        `the counters ${JSON.stringify(counters)} are not the ledger's ${JSON.stringify(rows)}`,
-    ].filter((problem) => problem !== false);
-    return { problems, duplicates };
+  /** Compares the relay's count of every address with the ledger and with the reports. */
+  async reckon(): Promise<Reckoning> {
+    const taken = await this.relay.ask<Taken[]>('taken');
+    return reckon({ people: this.#people, taken, losses: this.losses, nats: this.nats, read: (sql) => this.read(sql) });
   }
 
   read(sql: string): Record<string, unknown> {
-    const client = new Database(this.#file, { readonly: true });
+    const client = new Database(this.file, { readonly: true });
     try {
       return client.prepare<[], Record<string, unknown>>(sql).get() ?? {};
     } finally {
@@ -187,7 +213,8 @@ export class FleetSend {
     }
   }
 
-  get #file(): string {
+  /** The database of the service. */
+  get file(): string {
     return join(this.service.folder, 'test.db');
   }
 }

@@ -131,6 +131,10 @@ export class Service {
     throw new Error('the service did not start');
   }
 
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#process?.kill(name);
+  }
+
   /** Ends the process; resolves when it is gone. Gives its exit code, null after a kill. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
     const child = this.#process;

@@ -124,7 +124,7 @@ export interface OpenMailing {
   id: number;
   user_id: number;
   unsubscribe_group_id: number | null;
-  owner_kind: 'single' | 'schedule' | 'test' | 'system' | 'form';
+  owner_kind: 'single' | 'schedule' | 'test' | 'system';
   /** The only relay that its sender's mail goes over; null: any. */
   relay_id: number | null;
   /** Whether any of its recipients is due. */
@@ -152,8 +152,9 @@ export class MailingStates {
       .pluck();
     this.#unacknowledged = client.prepare('SELECT id, state FROM mailings WHERE acknowledged_state <> state');
     this.#acknowledge = client.prepare('UPDATE mailings SET acknowledged_state = ? WHERE id = ?');
+    // Neither the hold nor a release right after it counts as acknowledged.
     this.#hold = client.prepare(`
-      UPDATE mailings SET state = 'held', acknowledged_state = 'held', held_code = ?, held_reason = ?
+      UPDATE mailings SET state = 'held', acknowledged_state = '', held_code = ?, held_reason = ?
       WHERE id = ? AND state = 'sending'`);
     this.#complete = client.prepare(`
       UPDATE mailings SET state = iif(state = 'cancelled', state, 'done'), finished_at = @now

@@ -16,7 +16,11 @@ export interface CourierHandoffsDeps extends Omit<HandoffsDeps, 'mayLeave'> {
   mayLeave(claim: Claim): boolean;
 }
 
+/** It bounds how many mails a crash can send twice. */
+const RECORD_MS = 50;
+
 export class CourierHandoffs implements Handoffs {
+  readonly recordMs = RECORD_MS;
   readonly #deps: CourierHandoffsDeps;
   #inFlight = 0;
   /** How many wait for their DKIM signature, by the relay they may go over. */

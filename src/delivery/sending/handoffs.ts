@@ -14,6 +14,8 @@ export interface HandoffsDeps {
 }
 
 export interface Handoffs {
+  /** Outcomes are written within this time, in milliseconds. */
+  readonly recordMs: number;
   /** How many are not ended. */
   readonly inFlight: number;
   /** How many more are taken now, of those for one relay or for any. */

@@ -14,8 +14,6 @@ import { domainOf } from './refusals.ts';
 import { ResultBuffer } from './result-buffer.ts';
 import { StoppedMailings } from './stopped-mailings.ts';
 
-/** Results are written within this time. It bounds how many mails a crash can send twice. */
-const RECORD_MS = 50;
 const CANCEL_ROWS = 250;
 
 export interface WorkerDeps {
@@ -80,7 +78,7 @@ export class DeliveryWorker {
     const { noted } = this.#outcomes;
     const batches = this.#recordAndClaim(!isHeld && !this.#isStopping);
     for (const batch of batches) this.#handoffs.start(batch);
-    if (this.#handoffs.inFlight > 0) await this.#handoffs.waitForMany(RECORD_MS);
+    if (this.#handoffs.inFlight > 0) await this.#handoffs.waitForMany(this.#handoffs.recordMs);
     const cancelled = this.#cancelQueued();
     // A new refusal calls for another round. One still waiting to be compared with others does not.
     const isJudging = this.#outcomes.noted !== noted;
@@ -105,6 +103,11 @@ export class DeliveryWorker {
     }
   }
 
+  /** Results are to be written within this time, in milliseconds. */
+  get recordMs(): number {
+    return this.#handoffs.recordMs;
+  }
+
   /** From now on no hand-off starts. */
   stop(): void {
     this.#isStopping = true;
@@ -118,7 +121,7 @@ export class DeliveryWorker {
 
   async #finish(): Promise<void> {
     while (this.#handoffs.inFlight > 0) {
-      await this.#handoffs.waitForMany(RECORD_MS);
+      await this.#handoffs.waitForMany(this.#handoffs.recordMs);
       this.#recordSafely();
     }
     this.#recordAndClaim(false);

@@ -1,7 +1,7 @@
 /** The brain's side of NATS: answers nodes, takes their reports from the stream, and notices which nodes have gone. */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { type ConsumerMessages, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
@@ -17,6 +17,8 @@ import { NodeHandoffs } from './node-handoffs.ts';
 import { PageSender } from './page-sender.ts';
 
 const RETRY_MS = 500;
+/** When a request for reports ends and is repeated. The server of a consumer that is lost is noticed after this time. */
+const EXPIRES_MS = 5000;
 /** How often it is looked for people who have left. */
 const LEAVERS_MS = 100;
 /** A look at the nodes that is this late means that this process was stopped, so that it could not hear them. */
@@ -30,37 +32,40 @@ export interface BrainDeps {
 
 export class Brain {
   readonly #deps: BrainDeps;
-  /** Of the installation, which a restored backup shares, and of this run. */
-  readonly #name: string;
-  readonly #sender = new PageSender();
+  /** The part of names that is of the installation, which a restored backup shares. */
+  readonly #installation: string;
   readonly #contents: Contents;
+  readonly #sender: PageSender;
   readonly #ending = new AbortController();
   readonly #revision: () => string;
   #connection: NatsConnection | null = null;
   #isCutOff = false;
+  #reports: ConsumerMessages | null = null;
   #timer: NodeJS.Timeout | null = null;
   #leavers: NodeJS.Timeout | null = null;
 
   constructor(deps: BrainDeps) {
     this.#deps = deps;
     const secret = tokenSecrets(deps.client).at(-1) ?? '';
-    const installation = createHash('sha256').update(`nodes:${secret}`).digest('base64url').slice(0, 16);
-    this.#name = `${installation}.${randomBytes(9).toString('base64url')}`;
+    this.#installation = createHash('sha256').update(`nodes:${secret}`).digest('base64url').slice(0, 16);
     this.#revision = relaysRevision(deps.client);
-    this.#contents = new Contents(this.#name, () => tokenSecrets(deps.client)[0] ?? '');
+    this.#contents = new Contents(this.#newName(), () => tokenSecrets(deps.client)[0] ?? '');
+    this.#sender = new PageSender(this.#contents);
   }
 
   /** Makes what the worker gives claims to, and begins to listen to nodes. To be called once. */
   open(deps: HandoffsDeps): NodeHandoffs {
     const { client } = this.#deps;
+    // The environment may have changed since an earlier run.
+    const settings = this.#newName();
     const handoffs = new NodeHandoffs({
       ...deps,
       client,
-      brain: this.#name,
+      newName: () => this.#newName(),
       monotonic: () => performance.now(),
       contents: this.#contents,
       sender: this.#sender,
-      settings: () => `${this.#name} ${this.#revision()}`,
+      settings: (nodes) => `${settings} ${this.#revision()} ${nodes}`,
     });
     this.#run(handoffs).catch((error: unknown) => {
       if (!this.#ending.signal.aborted) this.#deps.log({ err: String(error) }, 'sender nodes cannot be reached');
@@ -80,17 +85,6 @@ export class Brain {
     const { signal } = this.#ending;
     const connection = await connectNats(config, { name: 'brain', signal, log });
     this.#connection = connection;
-    for (let said = ''; ; ) {
-      try {
-        await makeStreams(connection);
-        break;
-      } catch (error) {
-        if (signal.aborted) return;
-        if (said !== String(error)) log({ err: String(error) }, 'the streams in NATS could not be made yet');
-        said = String(error);
-        await setTimeout(RETRY_MS, undefined, { signal });
-      }
-    }
     this.#sender.use(connection);
     this.#answer(connection, handoffs);
     handoffs.forgiveSilence();
@@ -116,12 +110,14 @@ export class Brain {
       const { name, from } = message.json<{ name: string; from: number }>();
       return this.#contents.part(name, from);
     });
-    serve(BRAIN.settings, () => encoded(this.#settings()));
+    serve(BRAIN.settings, () => encoded(this.#settings(handoffs.nodes.length)));
   }
 
-  #settings(): NodeSettings {
+  /** What each of so many nodes takes over: the rate of a relay is for all of them together. */
+  #settings(nodes: number): NodeSettings {
     const { client, config } = this.#deps;
-    return { relays: relaysInUse(client, config), connections: config.SMTP_CONNECTIONS };
+    const relays = relaysInUse(client, config).map((relay) => ({ ...relay, rate: (relay.rate ?? 0) / nodes }));
+    return { relays, connections: config.SMTP_CONNECTIONS };
   }
 
   /** While there was no connection, no node could be heard. */
@@ -131,6 +127,8 @@ export class Brain {
       if (type !== 'reconnect') continue;
       this.#isCutOff = false;
       handoffs.forgiveSilence();
+      // The stream may be a new one, or have lost reports: it is looked at anew.
+      this.#reports?.stop();
     }
   }
 
@@ -140,7 +138,8 @@ export class Brain {
       const now = performance.now();
       if (now - lookedAt > LATE_MS || this.#isCutOff) handoffs.forgiveSilence();
       lookedAt = now;
-      for (const { run } of handoffs.lost()) void this.#giveUp(connection, handoffs, run);
+      const silent = handoffs.silentRuns;
+      if (silent.length > 0) void this.#giveUp(connection, handoffs, silent);
     }, BEAT_MS);
     this.#timer.unref();
     const leavers = new Leavers(this.#deps.client);
@@ -156,14 +155,15 @@ export class Brain {
     }
   }
 
-  /** Gives a node up once everything is taken that it had reported by now. If that cannot be found out yet, the next look tries again. */
-  async #giveUp(connection: NatsConnection, handoffs: NodeHandoffs, run: string): Promise<void> {
+  /**
+   * Gives silent nodes up. The answer of NATS comes after everything it had for us, so that nodes are not taken for silent because this
+   * connection stood still. Where there is none, the next look tries again.
+   */
+  async #giveUp(connection: NatsConnection, handoffs: NodeHandoffs, silent: readonly string[]): Promise<void> {
     try {
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const { created, state } = await manager.streams.info(STREAM.results);
-      const [of, taken = '0'] = handoffs.position.split('|');
-      const isAllTaken = state.messages === 0 || (of === created && Number(taken) >= state.last_seq);
-      if (isAllTaken) handoffs.giveUp(run);
+      handoffs.giveUpSilent(silent, { stream: created, sequence: state.messages === 0 ? 0 : state.last_seq });
     } catch (error) {
       this.#deps.log({ err: String(error) }, 'the reports of a node that has gone cannot be read yet');
     }
@@ -172,27 +172,49 @@ export class Brain {
   /** Takes reports in their order, from the one after the last that is on disk, for as long as the connection lasts. */
   async #takeReports(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
     const { signal } = this.#ending;
-    while (!signal.aborted) {
+    for (let said = ''; !signal.aborted; ) {
       try {
-        const manager = await jetstreamManager(connection, { checkAPI: false });
-        const { created } = await manager.streams.info(STREAM.results);
-        const [of, taken = '0'] = handoffs.position.split('|');
-        const consumer = await jetstream(connection).consumers.get(STREAM.results, {
-          deliver_policy: DeliverPolicy.StartSequence,
-          opt_start_seq: (of === created ? Number(taken) : 0) + 1,
-        });
-        const messages = await consumer.consume({ max_messages: 500 });
-        for await (const message of messages) {
-          const report = findReport(() => message.json<Report>());
-          if (report === null) this.#deps.log({ sequence: message.seq }, 'a report of a node cannot be read');
-          else handoffs.take(report, `${created}|${message.seq}`);
-        }
+        await makeStreams(connection);
+        await this.#takeFrom(connection, handoffs);
+        said = '';
       } catch (error) {
         if (signal.aborted) return;
-        this.#deps.log({ err: String(error) }, 'the reports of nodes cannot be read now');
+        if (said !== String(error)) this.#deps.log({ err: String(error) }, 'the reports of nodes cannot be read now');
+        said = String(error);
       }
       await setTimeout(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  async #takeFrom(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    const { created, state } = await manager.streams.info(STREAM.results);
+    const { stream, sequence } = handoffs.position;
+    const isSame = stream === created;
+    if (stream !== '' && (!isSame || sequence > state.last_seq)) {
+      this.#deps.log(
+        {},
+        'NATS has lost reports of nodes; what became of those recipients is not known, and they get it again',
+      );
+      handoffs.startOver({ stream: created, sequence: isSame ? state.last_seq : 0 });
+    }
+    const from = handoffs.position;
+    const consumer = await jetstream(connection).consumers.get(STREAM.results, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: (from.stream === created ? from.sequence : 0) + 1,
+    });
+    const messages = await consumer.consume({ max_messages: 500, expires: EXPIRES_MS });
+    this.#reports = messages;
+    for await (const message of messages) {
+      const report = findReport(() => message.json<Report>());
+      if (report === null) this.#deps.log({ sequence: message.seq }, 'a report of a node cannot be read');
+      else handoffs.take(report, { stream: created, sequence: message.seq });
+    }
+  }
+
+  /** A name for a run of the brain. */
+  #newName(): string {
+    return `${this.#installation}.${randomBytes(9).toString('base64url')}`;
   }
 }
 

@@ -1,4 +1,7 @@
-/** The content of mailings that nodes ask for, under names that change with it. It is given over the connection and kept nowhere else. */
+/**
+ * The content of mailings that nodes ask for, under names that change with it, and pages too large for a message. It is given over the
+ * connection and kept nowhere else.
+ */
 
 import type { DkimKey } from '../../delivery/mime/dkim-keys.ts';
 import type { ReadyMailing } from '../../delivery/queue/ready-mailing.ts';
@@ -12,6 +15,7 @@ export class Contents {
   readonly #tokenSecret: () => string;
   readonly #names = new WeakMap<ReadyMailing, { key: DkimKey | null; name: string }>();
   readonly #kept = new Map<string, Buffer>();
+  readonly #lent = new Map<string, Uint8Array>();
   #number = 0;
 
   constructor(brain: string, tokenSecret: () => string) {
@@ -24,7 +28,7 @@ export class Contents {
     const { key, source } = ready;
     const known = this.#names.get(ready);
     if (known !== undefined && known.key === key && this.#kept.has(known.name)) return known.name;
-    const name = `${this.#brain}.${++this.#number}`;
+    const name = this.#newName();
     const content: NodeContent = {
       source,
       key: key && { domain: key.domain, selector: key.selector, privateKey: key.privateKey },
@@ -39,11 +43,26 @@ export class Contents {
     return name;
   }
 
-  /** The part of a content that begins at a byte, after a byte of `PART`. */
+  /** Keeps bytes under a new name until `takeBack`. */
+  lend(bytes: Uint8Array): string {
+    const name = this.#newName();
+    this.#lent.set(name, bytes);
+    return name;
+  }
+
+  takeBack(name: string): void {
+    this.#lent.delete(name);
+  }
+
+  /** The part of what has this name that begins at a byte, after a byte of `PART`. */
   part(name: string, from: number): Uint8Array {
-    const whole = this.#kept.get(name);
+    const whole = this.#kept.get(name) ?? this.#lent.get(name);
     if (whole === undefined || !Number.isSafeInteger(from) || from < 0) return Uint8Array.of(PART.unknown);
     const part = whole.subarray(from, from + CONTENT_PART);
     return Buffer.concat([Uint8Array.of(from + part.length < whole.length ? PART.more : PART.last), part]);
+  }
+
+  #newName(): string {
+    return `${this.#brain}.${++this.#number}`;
   }
 }

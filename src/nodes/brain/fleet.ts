@@ -1,30 +1,34 @@
 /** The sender nodes that are known now: how much each takes and has, and until when it may begin mails. */
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import { isAboutNode } from '../about-node.ts';
-import { type Beat, LOST_AFTER_MS, NODE_LEASE_MS, type Withdrawal } from '../protocol.ts';
+import { type Beat, LOST_AFTER_MS, NODE_LEASE_MS, type RelayShare, type Withdrawal } from '../protocol.ts';
 
 export interface FleetNode {
   run: string;
   name: string;
   version: string;
+  protocol: number;
   capacity: number;
   rate: number;
   refusal: string;
+  /** The same for relays of the file that mail goes over alone; undefined when the node has its own relays. */
+  relays: RelayShare[] | undefined;
   /** Recipients it was given and has not reported. */
   load: number;
+  /** How many of them go over one relay alone, by its id. */
+  loads: Map<number, number>;
   /** When it was last heard, and last told that its lease is renewed; monotonic milliseconds. */
   heardAt: number;
   renewedAt: number;
   /** Whether what it has and what we know of it were compared since this process started. */
   isKnown: boolean;
-  /** Whether it was silent for too long. Its lease is never renewed again. */
-  isLost: boolean;
   /** What it must not begin any more and has not confirmed. */
   withdrawals: Withdrawal[];
 }
 
 /** What a node may claim to take, so that one that is wrong does not get everything. */
 const MAX_CAPACITY = 20_000;
+const MAX_RELAYS = 1000;
 
 export class Fleet {
   readonly #nodes = new Map<string, FleetNode>();
@@ -40,7 +44,12 @@ export class Fleet {
 
   /** Those that may be given pages. */
   get ready(): FleetNode[] {
-    return this.all.filter((node) => node.isKnown && !node.isLost && node.capacity > 0 && this.mayBegin(node));
+    return this.all.filter((node) => node.isKnown && this.mayBegin(node));
+  }
+
+  /** How many more recipients all nodes take, of those for one relay of the file or for any. */
+  room(relayId: number | null): number {
+    return this.ready.reduce((sum, node) => sum + Math.max(0, roomOf(node, relayId)), 0);
   }
 
   find(run: string): FleetNode | undefined {
@@ -52,18 +61,15 @@ export class Fleet {
     if (!this.#nodes.has(run)) this.#add(run, this.#monotonic());
   }
 
-  /** Adds a node that does not know this run of the brain yet; false if it was silent for too long. */
-  greet(beat: Beat): boolean {
-    const node = this.#nodes.get(beat.run) ?? this.#add(beat.run, Number.NEGATIVE_INFINITY);
-    if (!node.isLost) this.#update(node, beat);
-    return !node.isLost;
+  /** Adds a node that does not know this run of the brain yet. */
+  greet(beat: Beat): void {
+    this.#update(this.#nodes.get(beat.run) ?? this.#add(beat.run, Number.NEGATIVE_INFINITY), beat);
   }
 
   /** Notes the sign of life of a node; undefined for one that was given up. */
   hear(beat: Beat): FleetNode | undefined {
     const node = this.#nodes.get(beat.run);
-    if (node === undefined || node.isLost) return undefined;
-    this.#update(node, beat);
+    if (node !== undefined) this.#update(node, beat);
     return node;
   }
 
@@ -78,47 +84,59 @@ export class Fleet {
     return this.#monotonic() - renewedAt < NODE_LEASE_MS;
   }
 
-  lost(): FleetNode[] {
-    const now = this.#monotonic();
-    for (const node of this.all) if (now - node.heardAt >= LOST_AFTER_MS) node.isLost = true;
-    return this.all.filter(({ isLost }) => isLost);
+  /** Whether a node was not heard for so long that it begins nothing any more. */
+  isSilent({ heardAt }: FleetNode): boolean {
+    return this.#monotonic() - heardAt >= LOST_AFTER_MS;
   }
 
   forgiveSilence(): void {
     for (const node of this.all) node.heardAt = this.#monotonic();
   }
 
+  /** Has every node say anew what it has, before it is renewed. */
+  forgetKnown(): void {
+    for (const node of this.all) node.isKnown = false;
+  }
+
   remove(run: string): void {
     this.#nodes.delete(run);
   }
 
-  /** Changes how many recipients a node has. */
-  load(run: string, by: number): void {
+  /** Changes how many recipients a node has, for one relay of the file or for any. */
+  load(run: string, relayId: number | null, by: number): void {
     const node = this.#nodes.get(run);
-    if (node !== undefined) node.load += by;
+    if (node === undefined) return;
+    node.load += by;
+    if (relayId !== null) node.loads.set(relayId, (node.loads.get(relayId) ?? 0) + by);
   }
 
-  /** The node with the largest share of its capacity free; `more` are recipients it is being given. */
-  leastLoaded(more: (run: string) => number): FleetNode | undefined {
-    const free = ({ run, capacity, load }: FleetNode) => (capacity - load - more(run)) / capacity;
-    return this.ready.reduce<FleetNode | undefined>(
-      (best, node) => (best === undefined || free(node) > free(best) ? node : best),
-      undefined,
-    );
+  /** The node with the largest share of its capacity free, of that for one relay or for any; `more` are recipients it is being given. */
+  leastLoaded(relayId: number | null, more: (run: string) => number): FleetNode | undefined {
+    const free = (node: FleetNode) => {
+      const { capacity } = shareOf(node, relayId);
+      return capacity === 0 ? Number.NEGATIVE_INFINITY : (roomOf(node, relayId) - more(node.run)) / capacity;
+    };
+    const [first, ...others] = this.ready;
+    return others.reduce((best, node) => (best === undefined || free(node) > free(best) ? node : best), first);
   }
 
   /**
    * What an outcome means for the recipient: one that is about the node alone, because its relays do not take its mail, is no outcome
    * while there is another node that can try.
    */
-  judge(run: string, outcome: Outcome | 'withdrawn'): Outcome | 'withdrawn' {
+  judge(run: string, relayId: number | null, outcome: Outcome | 'withdrawn'): Outcome | 'withdrawn' {
     if (outcome === 'withdrawn' || !isAboutNode(outcome)) return outcome;
     const node = this.#nodes.get(run);
-    if (node !== undefined && node.refusal === '') {
-      node.refusal = outcome.reply;
-      node.capacity = 0;
+    const share = node && shareOf(node, relayId);
+    if (share !== undefined && share.refusal === '') {
+      share.refusal = outcome.reply;
+      share.capacity = 0;
     }
-    return this.ready.some((other) => other.run !== run && other.refusal === '') ? 'withdrawn' : outcome;
+    const canTry = (other: FleetNode) => {
+      const theirs = shareOf(other, relayId);
+      return other.run !== run && theirs.capacity > 0 && theirs.refusal === '';
+    };
+    return this.ready.some(canTry) ? 'withdrawn' : outcome;
   }
 
   #add(run: string, renewedAt: number): FleetNode {
@@ -126,22 +144,43 @@ export class Fleet {
       run,
       name: '',
       version: '',
+      protocol: 0,
       capacity: 0,
       rate: 0,
       refusal: '',
+      relays: undefined,
       load: 0,
+      loads: new Map(),
       heardAt: this.#monotonic(),
       renewedAt,
       isKnown: false,
-      isLost: false,
       withdrawals: [],
     };
     this.#nodes.set(run, node);
     return node;
   }
 
-  #update(node: FleetNode, { name, version, capacity, rate, refusal }: Beat): void {
-    const taken = Math.max(0, Math.min(MAX_CAPACITY, Math.floor(capacity) || 0));
-    Object.assign(node, { name, version, rate, refusal, capacity: taken, heardAt: this.#monotonic() });
+  #update(node: FleetNode, { name, version, protocol, capacity, rate, refusal, relays }: Beat): void {
+    const shares = relays?.slice(0, MAX_RELAYS).map((share) => ({ ...share, capacity: bounded(share.capacity) }));
+    const said = { name, version, protocol, rate, refusal, relays: shares, capacity: bounded(capacity) };
+    Object.assign(node, said, { heardAt: this.#monotonic() });
   }
+}
+
+/** What a node takes for a relay of the file, or for any. */
+function shareOf(node: FleetNode, relayId: number | null): Pick<RelayShare, 'capacity' | 'refusal'> {
+  if (relayId === null || node.relays === undefined) return node;
+  return node.relays.find(({ id }) => id === relayId) ?? { capacity: 0, refusal: '' };
+}
+
+/** How many more recipients a node takes for a relay or for any. What waits for a relay alone takes no room from others. */
+function roomOf(node: FleetNode, relayId: number | null): number {
+  const { capacity } = shareOf(node, relayId);
+  if (relayId !== null && node.relays !== undefined) return capacity - (node.loads.get(relayId) ?? 0);
+  const named = node.relays === undefined ? 0 : [...node.loads.values()].reduce((sum, load) => sum + load, 0);
+  return capacity - (node.load - named);
+}
+
+function bounded(capacity: number): number {
+  return Math.max(0, Math.min(MAX_CAPACITY, Math.floor(capacity) || 0));
 }

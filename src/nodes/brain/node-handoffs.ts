@@ -8,32 +8,43 @@ import { type LateAcceptance, NodePages } from '../../delivery/queue/ledger/node
 import type { Batch } from '../../delivery/sending/claims.ts';
 import type { Handoffs, HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
-import { type Beat, type BeatReply, isSameInstallation, outcomeOf, PROTOCOL, type Report } from '../protocol.ts';
+import {
+  type Beat,
+  type BeatReply,
+  isSameInstallation,
+  isUnderstood,
+  outcomeOf,
+  PROTOCOL,
+  type Report,
+} from '../protocol.ts';
 import type { Contents } from './contents.ts';
 import { Fleet, type FleetNode } from './fleet.ts';
 import { NodePacing } from './pacing.ts';
-import type { PageSender } from './page-sender.ts';
+import { type PageSender, pageOf } from './page-sender.ts';
+import { type Place, SilentNodes } from './silent-nodes.ts';
 import { type HeldPage, Withdrawals } from './withdrawals.ts';
 
-/** Recipients on a page, at most. */
-const PAGE_ROWS = 100;
+/** Reports stay in NATS until they are recorded, so nothing is lost meanwhile. Each commit costs as much as some dozen recipients. */
+const RECORD_MS = 250;
 
 export interface NodeHandoffsDeps extends HandoffsDeps {
   client: Database;
-  /** The name of this run of the brain. */
-  brain: string;
+  /** A new name for a run of the brain. */
+  newName(): string;
   monotonic(): number;
   contents: Contents;
   sender: PageSender;
-  /** Changes with the settings that nodes take from the brain. */
-  settings(): string;
+  /** Changes with the settings that each of so many nodes takes from the brain. */
+  settings(nodes: number): string;
 }
 
 export class NodeHandoffs implements Handoffs {
+  readonly recordMs = RECORD_MS;
   readonly #deps: NodeHandoffsDeps;
   readonly #stored: NodePages;
   readonly #fleet: Fleet;
   readonly #pacing: NodePacing;
+  readonly #silent: SilentNodes;
   readonly #pages = new Map<number, HeldPage>();
   /** Pages that were assigned in the transaction that is not committed yet. */
   #assigned: { page: HeldPage; batch: Batch; claims: Claim[] }[] = [];
@@ -41,7 +52,8 @@ export class NodeHandoffs implements Handoffs {
   #ended: number[] = [];
   #late: LateAcceptance[] = [];
   readonly #withdrawals: Withdrawals;
-  #position: string;
+  #brain: string;
+  #position: Place;
   #isPositionNew = false;
   #inFlight = 0;
   #isClosed = false;
@@ -50,14 +62,19 @@ export class NodeHandoffs implements Handoffs {
     this.#deps = deps;
     this.#stored = new NodePages(deps.client);
     this.#fleet = new Fleet(deps.monotonic);
+    this.#silent = new SilentNodes(this.#fleet);
     this.#pacing = new NodePacing(() => this.room(null));
-    this.#withdrawals = new Withdrawals(this.#pages, this.#fleet, (run, withdrawals, onDone) =>
-      deps.sender.withdraw(run, deps.brain, withdrawals, onDone),
-    );
-    this.#position = this.#stored.position();
+    this.#brain = deps.newName();
+    this.#withdrawals = new Withdrawals(this.#pages, this.#fleet, {
+      send: (run, withdrawals, onDone) => deps.sender.withdraw(run, this.#brain, withdrawals, onDone),
+      // Whoever waits for a stop is answered in the next round.
+      onConfirmed: () => this.#pacing.wake(),
+    });
+    const [stream = '', sequence = '0'] = this.#stored.position().split('|');
+    this.#position = { stream, sequence: Number(sequence) };
     for (const { claims, ...page } of this.#stored.load()) {
-      this.#hold({ ...page, claims: new Map(claims.map((claim) => [claim.id, claim])), isWithdrawn: false });
       this.#fleet.remember(page.run);
+      this.#hold({ ...page, claims: new Map(claims.map((claim) => [claim.id, claim])), isWithdrawn: false });
     }
   }
 
@@ -66,8 +83,8 @@ export class NodeHandoffs implements Handoffs {
     return this.#fleet.all;
   }
 
-  /** How far reports are taken, as `take` was told. */
-  get position(): string {
+  /** How far reports are taken. */
+  get position(): Place {
     return this.#position;
   }
 
@@ -80,11 +97,8 @@ export class NodeHandoffs implements Handoffs {
     return this.#ended.length + this.#late.length + (this.#isPositionNew ? 1 : 0);
   }
 
-  /** Every node gets mail for every relay, because each knows only itself how busy its relays are. */
-  room(_relayId: number | null): number {
-    return this.#isClosed
-      ? 0
-      : this.#fleet.ready.reduce((sum, node) => sum + Math.max(0, node.capacity - node.load), 0);
+  room(relayId: number | null): number {
+    return this.#isClosed ? 0 : this.#fleet.room(relayId);
   }
 
   assign(batches: readonly Batch[]): void {
@@ -92,10 +106,10 @@ export class NodeHandoffs implements Handoffs {
     const given = new Map<string, number>();
     for (const batch of batches) {
       for (let from = 0; from < batch.claims.length; ) {
-        const node = this.#fleet.leastLoaded((run) => given.get(run) ?? 0);
+        const node = this.#fleet.leastLoaded(batch.mailing.relay_id, (run) => given.get(run) ?? 0);
         // There was room a moment ago in the same turn of the event loop, so there is a node; at worst it gets some more than it asked for.
         const run = node?.run ?? '';
-        const claims = batch.claims.slice(from, from + PAGE_ROWS);
+        const claims = pageOf(batch, from);
         from += claims.length;
         given.set(run, (given.get(run) ?? 0) + claims.length);
         const ids = claims.map(({ id }) => id);
@@ -123,7 +137,8 @@ export class NodeHandoffs implements Handoffs {
 
   record(now: number): void {
     for (const id of this.#ended) this.#stored.remove(id);
-    if (this.#isPositionNew) this.#stored.savePosition(this.#position);
+    const { stream, sequence } = this.#position;
+    if (this.#isPositionNew) this.#stored.savePosition(`${stream}|${sequence}`);
     const duplicates = this.#stored.acceptLate(this.#late, now);
     if (duplicates.length > 0) this.#deps.log({ deliveries: duplicates }, 'accepted after their node was given up');
   }
@@ -143,7 +158,7 @@ export class NodeHandoffs implements Handoffs {
       const content = this.#deps.contents.nameOf(batch.ready);
       this.#deps.sender.send(
         page.run,
-        this.#deps.brain,
+        this.#brain,
         { id: page.id, mailing: page.mailing, content },
         batch,
         claims,
@@ -156,11 +171,12 @@ export class NodeHandoffs implements Handoffs {
     this.#isClosed = true;
   }
 
-  /** Takes a report of a node. `position` names its place in the stream. */
-  take(report: Report, position: string): void {
-    this.#position = position;
+  /** Takes the report of a node that is at this place of the stream. */
+  take(report: Report, place: Place): void {
+    this.#position = place;
     this.#isPositionNew = true;
-    if (!isSameInstallation(report.brain, this.#deps.brain)) return;
+    if (!isSameInstallation(report.brain, this.#brain)) return;
+    const late = new Set<number>();
     for (const [pageId, ended] of report.ended) {
       const page = this.#pages.get(pageId);
       for (const one of ended) {
@@ -169,45 +185,58 @@ export class NodeHandoffs implements Handoffs {
         if (page !== undefined && claim !== undefined) this.#end(page, claim, outcome);
         else if (outcome !== 'withdrawn' && outcome.kind === 'accepted') {
           this.#late.push({ id: one[0], reply: outcome.reply });
+          late.add(one[0]);
         }
       }
     }
+    if (late.size > 0) this.#withdrawals.withdrawDeliveries(({ id }) => late.has(id));
     const node = this.#fleet.find(report.run);
-    if (node !== undefined && report.brain === this.#deps.brain) {
-      if (report.has !== undefined) this.#compare(node, new Map(report.has));
+    if (node !== undefined && report.brain === this.#brain) {
+      // Only once: a report that NATS has twice, because its node did not learn that it was taken, says what the node had before.
+      if (report.has !== undefined && !node.isKnown) this.#compare(node, new Map(report.has));
       if (report.isLast) this.#giveUp(node);
     }
     this.#pacing.reported();
   }
 
+  /**
+   * Goes on at this place, because the stream has lost reports or is a new one. What was lost with them is found out by asking every node
+   * what it has, as after a start.
+   */
+  startOver(place: Place): void {
+    this.#position = place;
+    this.#isPositionNew = true;
+    this.#brain = this.#deps.newName();
+    this.#fleet.forgetKnown();
+  }
+
   /** Answers a sign of life. */
   beat(beat: Beat): BeatReply {
-    const { brain } = this.#deps;
+    const isOurs = beat.brain === this.#brain && isUnderstood(beat.protocol);
+    if (!isOurs) this.#fleet.greet(beat);
+    const node = isOurs ? this.#fleet.hear(beat) : undefined;
     const reply = {
+      // A node that is not understood sees by this why it has to wait.
       protocol: PROTOCOL,
-      brain,
+      brain: this.#brain,
       isRenewed: false,
-      isLost: false,
+      isLost: isOurs && node === undefined,
       withdraw: [],
-      settings: this.#deps.settings(),
+      settings: this.#deps.settings(this.#fleet.all.length),
     };
-    if (beat.brain !== brain) {
-      return { ...reply, isLost: !this.#fleet.greet(beat) };
-    }
-    const node = this.#fleet.hear(beat);
-    if (node === undefined) return { ...reply, isLost: true };
+    if (node === undefined) return reply;
     this.#withdrawals.confirm(node.run, beat.withdrawn);
     return { ...reply, isRenewed: this.#fleet.renew(node), withdraw: node.withdrawals };
   }
 
   /** Has nodes begin no mail to these addresses, as far as they have not; whether they may get it is decided at the next claim. */
   withdrawAddresses(addresses: ReadonlySet<number>): void {
-    this.#withdrawals.withdrawAddresses(addresses);
+    if (addresses.size > 0) this.#withdrawals.withdrawDeliveries(({ address_id }) => addresses.has(address_id));
   }
 
-  /** The nodes that have been silent for too long, and are not listened to any more. Take what they reported before you give them up. */
-  lost(): FleetNode[] {
-    return this.#fleet.lost();
+  /** The runs of nodes that were not heard for so long that they begin nothing any more. */
+  get silentRuns(): string[] {
+    return this.#silent.runs;
   }
 
   /** Counts the silence of every node anew: this process or its connection was away. */
@@ -215,10 +244,9 @@ export class NodeHandoffs implements Handoffs {
     this.#fleet.forgiveSilence();
   }
 
-  /** Puts what a lost node has not reported back into the queue. */
-  giveUp(run: string): void {
-    const node = this.#fleet.find(run);
-    if (node !== undefined) this.#giveUp(node);
+  /** Puts what silent nodes have not reported back into the queue, as far as their reports are taken. `last` is the newest in the stream now. */
+  giveUpSilent(runs: readonly string[], last: Place): void {
+    for (const node of this.#silent.due(runs, last, this.#position)) this.#giveUp(node);
   }
 
   #giveUp(node: FleetNode): void {
@@ -243,17 +271,17 @@ export class NodeHandoffs implements Handoffs {
   #hold(page: HeldPage): void {
     this.#pages.set(page.id, page);
     this.#inFlight += page.claims.size;
-    this.#fleet.load(page.run, page.claims.size);
+    this.#fleet.load(page.run, page.mailing.relay_id, page.claims.size);
   }
 
   #end(page: HeldPage, claim: Claim, outcome: Outcome | 'withdrawn'): void {
     page.claims.delete(claim.id);
     this.#inFlight--;
-    this.#fleet.load(page.run, -1);
+    this.#fleet.load(page.run, page.mailing.relay_id, -1);
     if (page.claims.size === 0) {
       this.#pages.delete(page.id);
       this.#ended.push(page.id);
     }
-    this.#deps.onOutcome(page.mailing, claim, this.#fleet.judge(page.run, outcome));
+    this.#deps.onOutcome(page.mailing, claim, this.#fleet.judge(page.run, page.mailing.relay_id, outcome));
   }
 }

@@ -4,7 +4,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 /** So many recipients in a round mean that there are probably more. */
 const FULL_ROUND = 400;
 /** With less room a round is not worth its transaction. */
-const MIN_ROOM = 200;
+const MIN_ROOM = 400;
 
 export class NodePacing {
   readonly #room: () => number;
@@ -21,6 +21,11 @@ export class NodePacing {
 
   reported(): void {
     if (this.#room() >= MIN_ROOM) this.#wake();
+  }
+
+  /** Begins the next round now. */
+  wake(): void {
+    this.#wake();
   }
 
   async wait(ms: number): Promise<void> {

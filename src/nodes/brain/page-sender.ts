@@ -11,13 +11,24 @@ import {
   type PageRow,
   type Withdrawal,
 } from '../protocol.ts';
+import type { Contents } from './contents.ts';
 
+/** Recipients on a page, at most, and what their values may take together. */
+const PAGE_ROWS = 100;
+const PAGE_CHARACTERS = 100_000;
+/** NATS takes 1 MiB in a message. The values of one recipient can be more: such a page is fetched in parts. */
+const MAX_MESSAGE = 900 * 1024;
 /** How long a node may take to confirm. */
 const CONFIRM_MS = 2000;
 const RETRY_MS = 200;
 
 export class PageSender {
+  readonly #contents: Contents;
   #connection: NatsConnection | null = null;
+
+  constructor(contents: Contents) {
+    this.#contents = contents;
+  }
 
   /** To be called once there is a connection. */
   use(connection: NatsConnection): void {
@@ -35,12 +46,13 @@ export class PageSender {
   ): void {
     const fields = [...ready.fields];
     const rows = claims.map((claim): PageRow => {
-      const values = ready.fields.map((field) => claim[field] ?? null);
-      return [claim.id, claim.address_id, claim.normalized_email, ...values];
+      const row: PageRow = [claim.id, claim.address_id, claim.normalized_email];
+      for (const field of fields) row.push(claim[field] ?? null);
+      return row;
     });
     const { id, user_id, unsubscribe_group_id, owner_kind, relay_id } = head.mailing;
-    const mailing = { id, user_id, unsubscribe_group_id, owner_kind, relay_id };
-    void this.#repeat(run, { brain, page: { ...head, mailing, fields, rows } }, isOpen);
+    const page = { ...head, mailing: { id, user_id, unsubscribe_group_id, owner_kind, relay_id }, fields, rows };
+    void this.#deliver(run, { brain, page }, isOpen);
   }
 
   /** Tells a node what it must not begin any more; `onDone` gets the numbers once it has confirmed. If it does not, its next sign of life gets them. */
@@ -51,8 +63,18 @@ export class PageSender {
     });
   }
 
-  async #repeat(run: string, command: Command, isOpen: () => boolean): Promise<void> {
+  async #deliver(run: string, command: Command, isOpen: () => boolean): Promise<void> {
     const bytes = encoded(command);
+    if (bytes.length <= MAX_MESSAGE) return this.#repeat(run, bytes, isOpen);
+    const pageIn = this.#contents.lend(Buffer.from(JSON.stringify(command.page)));
+    try {
+      await this.#repeat(run, encoded({ brain: command.brain, pageIn }), isOpen);
+    } finally {
+      this.#contents.takeBack(pageIn);
+    }
+  }
+
+  async #repeat(run: string, bytes: Uint8Array, isOpen: () => boolean): Promise<void> {
     while (isOpen()) {
       if (await this.#ask(run, bytes)) return;
       await setTimeout(RETRY_MS, undefined, { ref: false });
@@ -71,4 +93,15 @@ export class PageSender {
 
 function encoded(command: Command): Uint8Array {
   return Buffer.from(JSON.stringify(command));
+}
+
+/** The claims of a batch from a number on that go on one page. */
+export function pageOf({ claims, ready: { fields } }: Batch, from: number): Claim[] {
+  let to = from;
+  for (let characters = 0; to < claims.length && to - from < PAGE_ROWS; to++) {
+    const claim = claims[to];
+    for (const field of fields) characters += claim?.[field]?.length ?? 0;
+    if (to > from && characters > PAGE_CHARACTERS) break;
+  }
+  return claims.slice(from, to);
 }

@@ -14,25 +14,29 @@ export interface HeldPage {
   isWithdrawn: boolean;
 }
 
-/** Tells a node at once, and `onDone` the numbers when it has confirmed them. */
-type Send = (run: string, withdrawals: Withdrawal[], onDone: (numbers: number[]) => void) => void;
+interface WithdrawalsDeps {
+  /** Tells a node at once, and `onDone` the numbers when it has confirmed them. */
+  send(run: string, withdrawals: Withdrawal[], onDone: (numbers: number[]) => void): void;
+  /** Called when a node has confirmed something. */
+  onConfirmed(): void;
+}
 
 export class Withdrawals {
   readonly #pages: ReadonlyMap<number, HeldPage>;
   readonly #fleet: Fleet;
-  readonly #send: Send;
+  readonly #deps: WithdrawalsDeps;
   #number = 0;
 
-  constructor(pages: ReadonlyMap<number, HeldPage>, fleet: Fleet, send: Send) {
+  constructor(pages: ReadonlyMap<number, HeldPage>, fleet: Fleet, deps: WithdrawalsDeps) {
     this.#pages = pages;
     this.#fleet = fleet;
-    this.#send = send;
+    this.#deps = deps;
   }
 
   /** Notes that a node has carried out withdrawals. */
   confirm(run: string, numbers: readonly number[]): void {
     const node = this.#fleet.find(run);
-    if (node === undefined) return;
+    if (node === undefined || numbers.length === 0) return;
     for (const withdrawal of node.withdrawals) {
       const { number, mailing, upTo } = withdrawal;
       if (!numbers.includes(number) || !isWhole(withdrawal)) continue;
@@ -42,15 +46,15 @@ export class Withdrawals {
       }
     }
     node.withdrawals = node.withdrawals.filter(({ number }) => !numbers.includes(number));
+    this.#deps.onConfirmed();
   }
 
-  /** Has nodes begin no mail to these addresses, as far as they have not; whether they may get it is decided at the next claim. */
-  withdrawAddresses(addresses: ReadonlySet<number>): void {
-    if (addresses.size === 0) return;
+  /** Has nodes begin no mail to some recipients, as far as they have not; whether they may get it is decided at the next claim. */
+  withdrawDeliveries(isMeant: (claim: Claim) => boolean): void {
     const theirs = new Map<string, { deliveries: number[]; upTo: number }>();
     for (const { id, run, claims } of this.#pages.values()) {
       for (const claim of claims.values()) {
-        if (!addresses.has(claim.address_id)) continue;
+        if (!isMeant(claim)) continue;
         const one = theirs.get(run) ?? { deliveries: [], upTo: 0 };
         one.deliveries.push(claim.id);
         one.upTo = Math.max(one.upTo, id);
@@ -88,7 +92,7 @@ export class Withdrawals {
 
   #tell(node: FleetNode, what: Omit<Withdrawal, 'number'>): void {
     this.add(node, what);
-    this.#send(node.run, node.withdrawals, (numbers) => this.confirm(node.run, numbers));
+    this.#deps.send(node.run, node.withdrawals, (numbers) => this.confirm(node.run, numbers));
   }
 }
 

@@ -34,7 +34,8 @@ export class NodeContents {
     return asked;
   }
 
-  async #ask(name: string): Promise<ReadyMailing | null> {
+  /** What has this name, in JSON; null if the brain does not have it any more. Throws when it does not answer. */
+  async read<T>(name: string): Promise<T | null> {
     const parts: Uint8Array[] = [];
     for (let from = 0; ; ) {
       const answer = await this.#part(name, from);
@@ -45,7 +46,13 @@ export class NodeContents {
       from += part.length;
       if (what === PART.last) break;
     }
-    const { source, key, tokenSecret }: NodeContent = JSON.parse(Buffer.concat(parts).toString());
+    return JSON.parse(Buffer.concat(parts).toString());
+  }
+
+  async #ask(name: string): Promise<ReadyMailing | null> {
+    const content = await this.read<NodeContent>(name);
+    if (content === null) return null;
+    const { source, key, tokenSecret } = content;
     const tokens = createTokens([tokenSecret], {
       findEmail: () => undefined,
       unsigned: { deliveries: 0, mailings: 0, addresses: 0 },

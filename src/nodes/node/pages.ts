@@ -27,8 +27,8 @@ export interface NodePagesDeps {
   findContent(name: string): Promise<ReadyMailing | null>;
   /** Whether mails may begin now. */
   mayBegin(): boolean;
-  /** Takes what became of a recipient. */
-  onEnded(page: number, ended: Ended, outcome: Outcome | 'withdrawn'): void;
+  /** Takes what became of a recipient of a page whose mail goes over this relay. */
+  onEnded(page: number, relayId: number | null, ended: Ended, outcome: Outcome | 'withdrawn'): void;
   log(fields: object, text: string): void;
 }
 
@@ -78,9 +78,7 @@ export class HeldPages {
       isWithdrawn: this.#isWithdrawn(page),
     };
     for (const [delivery, address_id, normalized_email, ...values] of rows) {
-      const person = Object.fromEntries(fields.map((field, at) => [field, values[at] ?? null]));
-      const claim: Claim = {
-        ...person,
+      const claim: Claim & Record<string, string | number | null> = {
         id: delivery,
         mailing_id: mailing.id,
         address_id,
@@ -89,6 +87,8 @@ export class HeldPages {
         normalized_email,
         contact_id: null,
       };
+      // Set one by one in the same order for everybody, which makes objects that are read several times as fast as those of a list of pairs.
+      for (let at = 0; at < fields.length; at++) claim[fields[at] ?? ''] = values[at] ?? null;
       held.waiting.push(claim);
       held.open.add(delivery);
       this.#pageOf.set(claim, held);
@@ -116,9 +116,9 @@ export class HeldPages {
     }
   }
 
-  /** Begins nothing more of any page it has. */
-  withdrawAll(): void {
-    for (const page of [...this.#pages.values()]) this.#withdrawPage(page);
+  /** Begins nothing more of any page it has, or of those whose mail goes over such a relay. */
+  withdrawAll(isMeant: (relayId: number | null) => boolean = () => true): void {
+    for (const page of [...this.#pages.values()]) if (isMeant(page.mailing.relay_id)) this.#withdrawPage(page);
   }
 
   /** Starts as many hand-offs as the courier takes now, once in a turn of the event loop. */
@@ -171,7 +171,7 @@ export class HeldPages {
     if (page === undefined) return;
     page.open.delete(claim.id);
     if (page.open.size === 0) this.#pages.delete(page.id);
-    this.#deps.onEnded(page.id, endedAs(claim.id, outcome), outcome);
+    this.#deps.onEnded(page.id, page.mailing.relay_id, endedAs(claim.id, outcome), outcome);
     this.pump();
   }
 }

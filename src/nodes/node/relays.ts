@@ -11,6 +11,8 @@ export class NodeRelays implements Courier {
   readonly #log: (fields: object, text: string) => void;
   readonly #ending = new Set<Promise<void>>();
   #pool: SmtpPool | null = null;
+  /** The settings of the pool that the brain gave, as JSON. */
+  #given = '';
   #helo = '';
 
   constructor(config: Config, log: (fields: object, text: string) => void) {
@@ -32,13 +34,19 @@ export class NodeRelays implements Courier {
     return this.#pool !== null;
   }
 
-  /** Takes over the relays that the brain names. Mails in progress end where they are. */
-  replace({ relays, connections }: NodeSettings): void {
+  /** Takes over the relays that the brain names; false if it has them already. Mails in progress end where they are. */
+  replace(settings: NodeSettings): boolean {
+    const given = JSON.stringify(settings);
+    if (given === this.#given) return false;
+    this.#given = given;
+    const { relays, connections } = settings;
     const before = this.#pool;
     this.#pool = relays.length === 0 ? null : this.#open(relays, connections);
-    if (before === null) return;
-    const ending = before.close(this.#config.SHUTDOWN_SECONDS * 1000).finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
+    if (before !== null) {
+      const ending = before.close(this.#config.SHUTDOWN_SECONDS * 1000).finally(() => this.#ending.delete(ending));
+      this.#ending.add(ending);
+    }
+    return true;
   }
 
   room(relayId: number | null): number {

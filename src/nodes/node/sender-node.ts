@@ -6,7 +6,6 @@ import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Config } from '../../config.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import { VERSION } from '../../version.ts';
-import { isAboutNode } from '../about-node.ts';
 import {
   BEAT_MS,
   type Beat,
@@ -14,23 +13,23 @@ import {
   BRAIN,
   type Command,
   commandSubject,
+  isUnderstood,
   NODE_LEASE_MS,
   type NodeSettings,
+  type Page,
   PROTOCOL,
 } from '../protocol.ts';
 import { NodeContents } from './contents.ts';
 import { HeldPages } from './pages.ts';
+import { RelayShares } from './relay-shares.ts';
 import { NodeRelays } from './relays.ts';
 import { Reporter } from './reporter.ts';
 
 const BEAT_TIMEOUT_MS = 2000;
 /** The wait for the next sign of life while the brain does not know yet what this node has. */
 const GREETING_MS = 100;
-/** A node whose relays refused it tries one mail after this time. */
-const TRIAL_AFTER_MS = 15_000;
-const MIN_CAPACITY = 200;
-/** A node takes what it sends in so many seconds, so that it never waits for the brain. */
-const CAPACITY_SECONDS = 0.6;
+const NO_RELAY = 'There is no relay.';
+const NEVER = { steady: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
 
 export class SenderNode {
   readonly #config: Config;
@@ -38,20 +37,19 @@ export class SenderNode {
   readonly #log: (fields: object, text: string) => void;
   readonly #name: string;
   readonly #relays: NodeRelays;
+  readonly #shares = new RelayShares();
   readonly #reporter: Reporter;
+  readonly #contents: NodeContents;
   readonly #pages: HeldPages;
   readonly #ending = new AbortController();
   #run = '';
   #brain = '';
   #commands: Subscription | null = null;
-  /** The moment from which the lease counts; monotonic milliseconds. */
-  #renewedAt = Number.NEGATIVE_INFINITY;
+  /** The moment from which the lease counts, by both clocks; milliseconds. */
+  #renewed = NEVER;
   #withdrawn: number[] = [];
   #settings = '';
-  #refusal = '';
-  #refusedAt = 0;
-  #sent = 0;
-  #rate = 0;
+  #isLeaving = false;
   #said = '';
 
   constructor(config: Config, connection: NatsConnection, log: (fields: object, text: string) => void) {
@@ -60,15 +58,15 @@ export class SenderNode {
     this.#log = log;
     this.#name = nodeName(config);
     this.#relays = new NodeRelays(config, log);
-    this.#reporter = new Reporter(connection, this.#name);
-    const contents = new NodeContents(connection);
+    this.#reporter = new Reporter(connection, this.#name, () => this.#pages.pump());
+    this.#contents = new NodeContents(connection);
     this.#pages = new HeldPages({
       courier: this.#relays,
-      findContent: (name) => contents.get(name),
-      mayBegin: () => performance.now() - this.#renewedAt < NODE_LEASE_MS,
-      onEnded: (page, ended, outcome) => {
+      findContent: (name) => this.#contents.get(name),
+      mayBegin: () => this.#hasLease() && !this.#reporter.isBehind,
+      onEnded: (page, relayId, ended, outcome) => {
         this.#reporter.add(page, ended);
-        this.#note(outcome);
+        this.#note(relayId, outcome);
       },
       log,
     });
@@ -87,13 +85,17 @@ export class SenderNode {
     }
   }
 
-  /** Takes no more pages, finishes what is in flight, gives back the rest, and says good-bye once NATS has all reports. */
+  /**
+   * Takes no more pages, finishes what is in flight, gives back the rest, and says good-bye once NATS has all reports. Until nothing is in
+   * flight it gives signs of life, so that nobody else is given what it still finishes.
+   */
   async close(): Promise<void> {
     const graceMs = this.#config.SHUTDOWN_SECONDS * 1000;
-    this.#ending.abort();
-    this.#commands?.unsubscribe();
+    this.#isLeaving = true;
     this.#pages.withdrawAll();
     await this.#pages.close(graceMs);
+    this.#ending.abort();
+    this.#commands?.unsubscribe();
     this.#reporter.notify(this.#run, this.#brain, () => ({ isLast: true }));
     await Promise.race([this.#reporter.finished(), setTimeout(graceMs, undefined, { ref: false })]);
   }
@@ -104,25 +106,30 @@ export class SenderNode {
     this.#pages.withdrawAll();
     this.#run = randomBytes(12).toString('base64url');
     this.#brain = '';
-    this.#renewedAt = Number.NEGATIVE_INFINITY;
+    this.#renewed = NEVER;
     this.#withdrawn = [];
     const run = this.#run;
     this.#commands = this.#connection.subscribe(commandSubject(run), {
       callback: (error, message) => {
         if (error !== null) return;
-        const isTaken = run === this.#run && this.#take(() => message.json<Command>());
-        message.respond(Buffer.from(JSON.stringify({ isTaken })));
+        void this.#take(run, () => message.json<Command>()).then((isTaken) =>
+          message.respond(Buffer.from(JSON.stringify({ isTaken }))),
+        );
       },
     });
   }
 
-  /** Does what the brain says; false if it is not the one this node works for, or cannot be understood. */
-  #take(read: () => Command): boolean {
+  /** Does what the brain says to a run; false if it is not the one this node works for, or cannot be understood. */
+  async #take(run: string, read: () => Command): Promise<boolean> {
     try {
-      const { brain, page, withdraw } = read();
-      if (brain !== this.#brain || this.#ending.signal.aborted) return false;
+      const { brain, page, pageIn, withdraw } = read();
+      const isForUs = () => run === this.#run && brain === this.#brain && !this.#ending.signal.aborted;
+      if (!isForUs()) return false;
       if (withdraw !== undefined) this.#pages.withdraw(withdraw);
-      if (page !== undefined) this.#pages.take(page);
+      if (page === undefined && pageIn === undefined) return true;
+      const whole = page ?? (await this.#contents.read<Page>(pageIn ?? ''));
+      if (whole === null || this.#isLeaving || !isForUs()) return false;
+      this.#pages.take(whole);
       return true;
     } catch (error) {
       this.#log({ err: String(error) }, 'a message of the service could not be read');
@@ -133,10 +140,13 @@ export class SenderNode {
   /** Gives one sign of life; whether the service knows what this node has, or does not answer. */
   async #beat(askedAt: number): Promise<boolean> {
     const brain = this.#brain;
+    const wall = Date.now();
     const reply = await this.#ask();
     if (reply === null || this.#ending.signal.aborted) return true;
-    if (reply.protocol !== PROTOCOL) {
-      this.#say(`this release does not understand that of the service (protocol ${reply.protocol}, not ${PROTOCOL})`);
+    if (!isUnderstood(reply.protocol)) {
+      this.#say(
+        `waits: the releases of this node and the service are too far apart (protocol ${PROTOCOL} here, ${reply.protocol} there); update the older one`,
+      );
       return true;
     }
     if (reply.isLost) {
@@ -152,22 +162,26 @@ export class SenderNode {
     // Before the lease is renewed: until then nothing of it can have begun since the service stopped it.
     this.#pages.withdraw(reply.withdraw);
     this.#withdrawn = reply.withdraw.map(({ number }) => number);
-    if (reply.isRenewed) this.#renewedAt = askedAt;
+    if (reply.isRenewed) this.#renewed = { steady: askedAt, wall };
     if (reply.isRenewed) this.#say('this node sends');
     await this.#followSettings(reply.settings);
     return reply.isRenewed;
   }
 
   async #ask(): Promise<BeatReply | null> {
+    this.#shares.measure();
+    const { capacity, refusal } = this.#shares.general;
+    const takesNone = this.#isLeaving || !this.#relays.isOpen;
     const beat: Beat = {
       protocol: PROTOCOL,
       version: VERSION,
       run: this.#run,
       name: this.#name,
       brain: this.#brain,
-      capacity: this.#capacity(),
-      rate: this.#rate,
-      refusal: this.#relays.isOpen ? this.#refusal : 'There is no relay.',
+      capacity: takesNone ? 0 : capacity,
+      rate: this.#shares.rate,
+      refusal: this.#relays.isOpen ? refusal : NO_RELAY,
+      ...(!takesNone && { relays: this.#shares.named }),
       withdrawn: this.#withdrawn,
     };
     try {
@@ -180,38 +194,37 @@ export class SenderNode {
     }
   }
 
+  /**
+   * Whether it was renewed not long ago, by both clocks: the steady one stands still while a machine is suspended, and the other can be
+   * set back.
+   */
+  #hasLease(): boolean {
+    const { steady, wall } = this.#renewed;
+    return performance.now() - steady < NODE_LEASE_MS && Date.now() - wall < NODE_LEASE_MS;
+  }
+
+  /** Takes over relays that were changed, and gives back what waits for those there were. */
   async #followSettings(version: string): Promise<void> {
     if (!this.#relays.areGiven || version === this.#settings) return;
     try {
       const message = await this.#connection.request(BRAIN.settings, '', { timeout: BEAT_TIMEOUT_MS });
-      this.#relays.replace(message.json<NodeSettings>());
+      const settings = message.json<NodeSettings>();
       this.#settings = version;
+      if (!this.#relays.replace(settings)) return;
+      this.#shares.replace(settings.relays.flatMap(({ id }) => id ?? []));
+      this.#pages.withdrawAll();
     } catch {
       // The next sign of life asks again.
     }
   }
 
-  /** How many recipients this node takes at a time. */
-  #capacity(): number {
-    this.#rate = this.#sent / (BEAT_MS / 1000);
-    this.#sent = 0;
-    if (!this.#relays.isOpen) return 0;
-    if (this.#refusal !== '') return performance.now() - this.#refusedAt < TRIAL_AFTER_MS ? 0 : 1;
-    return Math.max(MIN_CAPACITY, Math.ceil(this.#rate * CAPACITY_SECONDS));
-  }
-
-  /** Stops this node when its relays take no mail from it, and gives its share back. */
-  #note(outcome: Outcome | 'withdrawn'): void {
-    if (outcome === 'withdrawn') return;
-    if (outcome.kind === 'accepted') {
-      this.#sent++;
-      this.#refusal = '';
-    } else if (isAboutNode(outcome)) {
-      this.#refusedAt = performance.now();
-      if (this.#refusal === '') this.#log({ reply: outcome.reply }, 'the relays take no mail from this node');
-      this.#refusal = outcome.reply;
-      this.#pages.withdrawAll();
-    }
+  /** Gives the share of relays back that take no mail from this node. */
+  #note(relayId: number | null, outcome: Outcome | 'withdrawn'): void {
+    const noted = this.#shares.note(relayId, outcome);
+    if (noted === null || outcome === 'withdrawn') return;
+    if (noted === 'refused') this.#log({ reply: outcome.reply }, 'the relays take no mail from this node');
+    const refused = this.#shares.keyOf(relayId);
+    this.#pages.withdrawAll((id) => this.#shares.keyOf(id) === refused);
   }
 
   #say(text: string): void {

@@ -64,7 +64,6 @@ export interface Moment {
     | 'complained'
     | 'unsubscribed'
     | 'resubscribed'
-    | 'subscribed'
     | 'suppressed';
   happened_at: string;
   name: string | null;

@@ -1,8 +1,8 @@
-/** The links between the list of people, their segments, and the forms by which they come. */
+/** The links between the list of people and their segments. */
 import { Tabs } from '../../components/surface.tsx';
 import { useLanguage } from '../../words/index.ts';
 
-export function PeopleTabs({ current }: { current: 'people' | 'segments' | 'forms' }) {
+export function PeopleTabs({ current }: { current: 'people' | 'segments' }) {
   const language = useLanguage();
   return (
     <Tabs
@@ -10,7 +10,6 @@ export function PeopleTabs({ current }: { current: 'people' | 'segments' | 'form
       tabs={[
         { href: '/people', label: language.say('segments.everybody'), isCurrent: current === 'people' },
         { href: '/people/segments', label: language.say('segments.title'), isCurrent: current === 'segments' },
-        { href: '/people/forms', label: language.say('forms.title'), isCurrent: current === 'forms' },
       ]}
     />
   );

@@ -4,7 +4,6 @@ import { backup } from './backup.ts';
 import { brand } from './brand.ts';
 import { compose } from './compose.ts';
 import { designer } from './designer.ts';
-import { forms } from './forms.ts';
 import { frame } from './frame.ts';
 import { home } from './home.ts';
 import { installation } from './installation.ts';
@@ -29,7 +28,6 @@ export const en = {
   ...brand,
   ...compose,
   ...designer,
-  ...forms,
   ...frame,
   ...home,
   ...installation,

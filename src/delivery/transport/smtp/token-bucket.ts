@@ -1,4 +1,4 @@
-/** Limits how often something is done per second, with up to a second of unused allowance kept. */
+/** Limits how often something is done per second, with up to a second of unused allowance kept, or one where that is less. */
 
 const SECOND_MS = 1000;
 
@@ -20,7 +20,8 @@ export class TokenBucket {
   get allowed(): number {
     if (this.#perSecond === 0) return Number.POSITIVE_INFINITY;
     const now = this.#monotonic();
-    this.#tokens = Math.min(this.#perSecond, this.#tokens + ((now - this.#filledAt) * this.#perSecond) / SECOND_MS);
+    const filled = this.#tokens + ((now - this.#filledAt) * this.#perSecond) / SECOND_MS;
+    this.#tokens = Math.min(Math.max(1, this.#perSecond), filled);
     this.#filledAt = now;
     return Math.floor(this.#tokens);
   }
