@@ -3,6 +3,7 @@ import type { Resolver } from 'node:dns/promises';
 import type { ImportReport } from './audience/import/import.ts';
 import type { ImportJob } from './audience/import/import-options.ts';
 import type { ImportPreview } from './audience/import/preview/preview.ts';
+import type { ExportJob, ReadExport } from './audience/migrate/read-export.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Db } from './database/open.ts';
@@ -37,6 +38,8 @@ export interface Deps {
   keepChoice?: (token: string, ids: RecipientIds, choice: Choice) => Promise<void>;
   /** Computes outside this thread what an import would do. */
   previewImport(job: ImportJob): Promise<ImportPreview>;
+  /** Reads the export of another service outside this thread; gives why where it is none. */
+  readExport(job: ExportJob): Promise<ReadExport | { refusal: string }>;
   /** Stops the service when open requests are answered, and starts it anew. */
   restart(): void;
 }

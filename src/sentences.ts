@@ -4,6 +4,7 @@
  */
 
 import { CHECK_SENTENCES } from './sentences/checks.ts';
+import { MIGRATION_SENTENCES } from './sentences/migrations.ts';
 import { REFUSAL_SENTENCES } from './sentences/refusals.ts';
 import { RELAY_SENTENCES } from './sentences/relays.ts';
 import { WEBHOOK_SENTENCES } from './sentences/webhooks.ts';
@@ -180,6 +181,7 @@ export const SENTENCES = {
   alignment_none_cure: 'or make BOUNCE_DOMAIN a domain below {domain}.',
 
   ...CHECK_SENTENCES,
+  ...MIGRATION_SENTENCES,
   ...REFUSAL_SENTENCES,
   ...RELAY_SENTENCES,
   ...WEBHOOK_SENTENCES,

@@ -6,12 +6,13 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import type { ImportReport } from './audience/import/import.ts';
-import type { ImportJob, ImportMessage } from './audience/import/import-options.ts';
+import type { ImportJob } from './audience/import/import-options.ts';
 import { countImport } from './audience/import/imports-under-way.ts';
 import type { ImportPreview } from './audience/import/preview/preview.ts';
 import { Turns } from './audience/import/turns.ts';
 import { removeAbandonedUploads } from './audience/import/uploads.ts';
 import { finishLongLists } from './audience/long-lists.ts';
+import type { ExportJob, ReadExport } from './audience/migrate/read-export.ts';
 import { removeUnfinished } from './backups/files.ts';
 import { putWaitingInPlace } from './backups/put-in-place.ts';
 import { systemClock } from './clock.ts';
@@ -33,6 +34,7 @@ import type { Feedback } from './nodes/feedback/index.ts';
 import { finishErasures } from './people/erase.ts';
 import { removeUnfinishedPictures } from './pictures/pictures.ts';
 import { type ThreadName, threadFile } from './thread-files.ts';
+import type { ImportMessage } from './threads/import-message.ts';
 import { WebhookThread } from './threads/webhooks.ts';
 import { COMMAND_LINE } from './users/audit.ts';
 import { createLoginLink, loginLinkPath } from './users/login-links.ts';
@@ -130,6 +132,7 @@ async function serveFrom(
       fetchFromAmazon: amazonDownload(),
       importContacts: importer.run,
       previewImport: importer.preview,
+      readExport: importer.read,
       restart: askForRestart,
       ...(nodes && {
         keepChoice: async (...choice) => {
@@ -270,6 +273,8 @@ function importThread() {
     run: (job: ImportJob) =>
       turns.run(job.accountId, () => countImport(() => ask<ImportReport>({ task: 'import', job }))),
     preview: (job: ImportJob) => turns.run(job.accountId, () => ask<ImportPreview>({ task: 'preview', job })),
+    read: (job: ExportJob) =>
+      turns.run(job.accountId, () => ask<ReadExport | { refusal: string }>({ task: 'read', job })),
     async close(): Promise<void> {
       await thread?.terminate();
     },

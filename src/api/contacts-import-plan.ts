@@ -1,14 +1,24 @@
 /** How a file is to be imported: the parameters that the preview and the import share, and their check. */
 import Type from 'typebox';
-import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import { hasContactType } from '../audience/contacts/contacts.ts';
 import { MAX_MAPPED_COLUMNS } from '../audience/import/guess-columns.ts';
-import type { PlannedImport } from '../audience/import/import-jobs.ts';
+import type { ImportJobs, PlannedImport } from '../audience/import/import-jobs.ts';
 import { parseHeader } from '../audience/import/import-rows.ts';
+import { plannedFields } from '../audience/import/lists/make-lists.ts';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
 import { messages } from '../field-errors.ts';
-import { choice, flag, identifier, optionalReference, reference, stringList } from '../http/requests/schemas.ts';
+import {
+  choice,
+  flag,
+  identifier,
+  integer,
+  nullable,
+  optionalReference,
+  reference,
+  stringList,
+  zeroOrOne,
+} from '../http/requests/schemas.ts';
 import { check } from '../http/requests/validation.ts';
 import { SENTENCES } from '../sentences.ts';
 
@@ -30,14 +40,25 @@ export const PlanBody = Type.Object({
   unsubscribe_groups_id: optionalReference(),
 });
 
+/** A plan as it is answered: what `preview` was last given. */
+export const PlanRecord = Type.Object({
+  contact_type_id: integer(),
+  mapping: Type.Array(Type.String()),
+  existing: choice('update', 'keep'),
+  empty_cells: choice('clear', 'keep'),
+  to_segment_id: nullable(integer()),
+  unsubscribe: zeroOrOne(),
+  unsubscribe_groups_id: nullable(integer()),
+});
+
 /** Checks what the schema cannot: that records are the account's, and that the mapping names known fields and an address. */
-export function checkPlan(db: Db) {
+export function checkPlan(db: Db, jobs: ImportJobs) {
   const owns = (table: 'segments' | 'unsubscribe_groups') =>
     db.$client.prepare(`SELECT 1 FROM ${table} WHERE id = ? AND user_id = ? AND deleted_at IS NULL`);
   const ownsSegment = owns('segments');
   const ownsGroup = owns('unsubscribe_groups');
   return check(PlanBody, (body, errors, { accountId }) => {
-    const { contact_type_id, mapping, to_segment_id, unsubscribe_groups_id } = body;
+    const { upload_id, contact_type_id, mapping, to_segment_id, unsubscribe_groups_id } = body;
     if (contact_type_id !== undefined)
       errors.reference('contact_type_id', () => hasContactType(db, accountId, contact_type_id));
     if (to_segment_id)
@@ -48,7 +69,9 @@ export function checkPlan(db: Db) {
         () => ownsGroup.get(recordId(unsubscribe_groups_id), accountId) !== undefined,
       );
     if (mapping === undefined) return;
-    const { columns, unknown } = parseHeader(mapping, listCustomFields(db, accountId));
+    const migration = jobs.find(accountId, upload_id)?.exported?.migration;
+    const fields = plannedFields(db, { accountId, ...(migration && { migration }) });
+    const { columns, unknown } = parseHeader(mapping, fields);
     if (unknown.some((name) => name !== '')) errors.add('mapping', messages.selected('mapping'));
     else if (!columns.some((column) => column?.field === 'email' && column.custom === null))
       errors.add('mapping', SENTENCES.column_email);
@@ -66,5 +89,19 @@ export function plannedImport(body: Type.Static<typeof PlanBody>): PlannedImport
       segmentId: body.to_segment_id || null,
       unsubscribe: body.unsubscribe === 1 ? body.unsubscribe_groups_id || 'all' : 'nothing',
     },
+  };
+}
+
+/** The record of a plan. */
+export function planRecord({ typeId, mapping, options }: PlannedImport): Type.Static<typeof PlanRecord> {
+  const { existing, emptyCells, segmentId, unsubscribe } = options;
+  return {
+    contact_type_id: typeId,
+    mapping,
+    existing,
+    empty_cells: emptyCells,
+    to_segment_id: segmentId,
+    unsubscribe: unsubscribe === 'nothing' ? 0 : 1,
+    unsubscribe_groups_id: typeof unsubscribe === 'number' ? unsubscribe : null,
   };
 }

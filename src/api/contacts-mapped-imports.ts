@@ -10,16 +10,21 @@ import { csvWriter } from '../audience/import/csv-write.ts';
 import { guessColumns } from '../audience/import/guess-columns.ts';
 import type { ImportReport } from '../audience/import/import.ts';
 import { ImportJobs, type UploadedFile } from '../audience/import/import-jobs.ts';
+import { LEAVING_KINDS } from '../audience/import/lists/migration-job.ts';
 import { MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind } from '../audience/import/preview/preview.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
+import type { ExportJob } from '../audience/migrate/read-export.ts';
+import { VENDOR_NAMES } from '../audience/migrate/vendors/index.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { contactImports } from '../database/schema/index.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound } from '../failure.ts';
 import { choice, csvFile, identifier, integer, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
 import { SENTENCES } from '../sentences.ts';
+import { addMissingTemplates } from '../templates/own-templates.ts';
 import { checkPlan, PlanBody, plannedImport } from './contacts-import-plan.ts';
-import { readCsvUpload } from './csv-upload.ts';
+import { RowProblem, UploadState, uploadState } from './contacts-upload-state.ts';
+import { readImportUpload } from './import-upload.ts';
 
 const tags = ['Contacts'];
 
@@ -27,27 +32,11 @@ const KIND =
   'Whom to list: new (default), changed, unchanged, skipped, or left: people of any of these who had unsubscribed or are suppressed.';
 
 const LookBody = Type.Object({
-  file: Type.String({ format: 'binary', description: 'A file whose name ends in .csv.' }),
-});
-const Column = Type.Object({
-  name: Type.String(),
-  field: nullable(Type.String()),
-  samples: Type.Array(Type.String()),
-});
-const RowProblem = Type.Object({ line: integer(), field: Type.String(), text: Type.String() });
-const UploadState = Type.Object({
-  id: Type.String(),
-  state: choice('looked', 'previewing', 'running', 'done', 'failed'),
-  file_name: Type.String(),
-  columns: Type.Array(Column),
-  notes: Type.Array(Type.String()),
-  bytes_read: integer(),
-  bytes: integer(),
-  written: integer(),
-  whole: integer(),
-  import_id: nullable(integer()),
-  failed: integer(),
-  errors: Type.Array(RowProblem),
+  file: Type.String({
+    format: 'binary',
+    description: 'A file whose name ends in .csv; of an export of another service also in .zip or .json.',
+  }),
+  source: Type.Optional(choice(...VENDOR_NAMES)),
 });
 const kindCounts = Type.Object(Object.fromEntries(PREVIEW_KINDS.map((kind) => [kind, integer()])));
 const Preview = Type.Object({
@@ -57,6 +46,9 @@ const Preview = Type.Object({
   repeated: integer(),
   counts: kindCounts,
   fields: Type.Array(Type.Object({ field: Type.String(), count: integer() })),
+  leaving: Type.Array(
+    Type.Object({ kind: choice(...LEAVING_KINDS), name: Type.String(), people: integer(), added: integer() }),
+  ),
   notes: Type.Array(Type.String()),
   errors: Type.Array(RowProblem),
 });
@@ -70,7 +62,7 @@ const PreviewedPerson = Type.Object({
 
 export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async (
   app,
-  { db, clock, config, importContacts, previewImport },
+  { db, clock, config, importContacts, previewImport, readExport },
 ) => {
   const jobs = new ImportJobs(importContacts, previewImport);
   /** The stored report of an import. Throws 404. */
@@ -85,6 +77,15 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
     return found;
   }
 
+  /** Reads an export in the import thread. Throws 422 where it is none. */
+  async function readSource(job: ExportJob) {
+    const read = await readExport(job);
+    if ('refusal' in read) throw invalid('file', read.refusal);
+    const { path, columns, notes, ...exported } = read;
+    await rm(job.path);
+    return { path, columns, notes, exported };
+  }
+
   const answer = (upload: UploadedFile) => ({ status: 'success' as const, message: { upload: uploadState(upload) } });
 
   app.post(
@@ -92,7 +93,9 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
     {
       schema: {
         tags,
-        summary: 'Upload a CSV file and look at its columns and first rows (addition)',
+        summary: 'Upload a CSV file, or an export of another service, and look at its columns (addition)',
+        description:
+          'With `source` the file is read whole: then the upload has what else is taken over, and its columns are the fields that people get.',
         body: LookBody,
         consumes: ['multipart/form-data'],
         response: successWith({ upload: UploadState }),
@@ -104,12 +107,22 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
     async (request) => {
       const folder = await makeUploadFolder(config.DATABASE_PATH);
       try {
-        const path = join(folder, 'contacts.csv');
-        const { fileName, errors } = await readCsvUpload(request, path, config.MAX_UPLOAD_BYTES);
+        const { accountId } = request;
+        const path = join(folder, 'upload');
+        const { fileName, source, errors } = await readImportUpload(request, path, config.MAX_UPLOAD_BYTES);
         errors.throwIfAny();
-        const look = await guessColumns(path, listCustomFields(db, request.accountId));
-        const file = { accountId: request.accountId, folder, path, fileName, ...look };
-        return answer(await jobs.add(file, clock.now().getTime()));
+        const look =
+          source === null
+            ? { path, exported: null, ...(await guessColumns(path, listCustomFields(db, accountId))) }
+            : await readSource({
+                databasePath: config.DATABASE_PATH,
+                accountId,
+                vendor: source,
+                path,
+                fileName,
+                folder,
+              });
+        return answer(await jobs.add({ accountId, folder, fileName, ...look }, clock.now().getTime()));
       } catch (error) {
         await rm(folder, { recursive: true, force: true });
         throw error instanceof CsvError ? invalid('file', error.message) : error;
@@ -137,7 +150,7 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
         body: PlanBody,
         response: successWith({ upload: UploadState }),
       },
-      config: { check: checkPlan(db) },
+      config: { check: checkPlan(db, jobs) },
     },
     async (request) => {
       const upload = requireLooked(request.accountId, request.body.upload_id);
@@ -185,10 +198,11 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
         body: PlanBody,
         response: successWith({ upload: UploadState }),
       },
-      config: { check: checkPlan(db) },
+      config: { check: checkPlan(db, jobs) },
     },
     async (request) => {
       const upload = requireLooked(request.accountId, request.body.upload_id);
+      await addMissingTemplates({ db, clock }, request.accountId, upload.exported?.templates ?? []);
       jobs.start(upload, config.DATABASE_PATH, plannedImport(request.body), (error) =>
         request.log.error({ err: error }, 'an import failed'),
       );
@@ -245,30 +259,3 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
     },
   );
 };
-
-function uploadState({
-  id,
-  state,
-  fileName,
-  columns,
-  notes,
-  progress,
-  report,
-}: UploadedFile): Type.Static<typeof UploadState> {
-  const [bytes_read = 0, bytes = 0, written = 0, whole = 0] = progress;
-  const failure = report?.id === 0 ? report : null;
-  return {
-    id,
-    state,
-    file_name: fileName,
-    columns,
-    notes: report?.notes ?? notes,
-    bytes_read,
-    bytes,
-    written,
-    whole,
-    import_id: report?.id || null,
-    failed: failure?.failed ?? 0,
-    errors: failure?.errors ?? [],
-  };
-}

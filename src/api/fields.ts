@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
-import { isReservedName, listCustomFields, RESERVED_FIELDS } from '../audience/contacts/contact-fields.ts';
+import { isReservedName, listCustomFields, MAX_FIELDS, RESERVED_FIELDS } from '../audience/contacts/contact-fields.ts';
 import { reviveSegments, segmentsWithField } from '../audience/segments/broken-rules.ts';
 import { markForRecompute, recomputeSoon } from '../audience/segments/recompute.ts';
 import { isoTimestamp } from '../clock.ts';
@@ -48,9 +48,6 @@ const CustomFieldBody = Type.Object({
 });
 
 const RenamedBody = Type.Object({ id: identifier('The custom field.'), field_name: fieldName });
-
-/** The most custom fields of an account. Every list, export and mail has to handle all of them for each contact. */
-const MAX_FIELDS = 1000;
 
 export const fieldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
   const reservedFields = RESERVED_FIELDS.map((field_name, at) => ({

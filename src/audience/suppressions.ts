@@ -1,5 +1,8 @@
 /** The suppression list of an account: addresses that get no more mail because an earlier one bounced or its recipient complained. */
 import type { Database } from 'better-sqlite3';
+import type { Db } from '../database/open.ts';
+import { addAddresses } from './contacts/address-rows.ts';
+import type { Address } from './contacts/addresses.ts';
 
 export interface Suppression {
   user_id: number;
@@ -18,6 +21,22 @@ export function suppressAddress(client: Database, suppression: Suppression): voi
       INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at)
       VALUES (@user_id, @address_id, @kind, @diagnostic, @created_at) ON CONFLICT DO NOTHING`)
     .run(suppression);
+}
+
+/** Puts many addresses of an account on the list, inside a transaction. Those that are already there stay as they are. */
+export function suppressAddresses(
+  db: Db,
+  suppression: Omit<Suppression, 'address_id'>,
+  addresses: readonly Address[],
+): void {
+  addAddresses(db, suppression.user_id, addresses);
+  db.$client
+    .prepare(`
+      INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at)
+      SELECT @user_id, a.id, @kind, @diagnostic, @created_at FROM json_each(@given)
+        CROSS JOIN addresses a ON a.user_id = @user_id AND a.normalized_email = value ->> 'normalized' WHERE true
+      ON CONFLICT DO NOTHING`)
+    .run({ ...suppression, given: JSON.stringify(addresses) });
 }
 
 /** Takes an entry off the list. The caller has checked that it belongs to the account. */

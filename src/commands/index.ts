@@ -12,6 +12,7 @@ import { manual, overview } from './help.ts';
 import { importFile } from './import.ts';
 import { keys } from './keys.ts';
 import { loginLink } from './login-link.ts';
+import { migrate } from './migrate.ts';
 import { node } from './node.ts';
 import { purge } from './purge.ts';
 import { release } from './release.ts';
@@ -26,6 +27,7 @@ const COMMANDS = new Map<string, Command>([
   ['login-link', loginLink],
   ['design-links', designLinks],
   ['import', importFile],
+  ['migrate', migrate],
   ['export', exportFile],
   ['backup', backup],
   ['restore', restore],

@@ -15,6 +15,7 @@ import { outboxScreens } from './screens/outbox/outbox.tsx';
 import { peopleActions } from './screens/people/actions.tsx';
 import { peopleExport } from './screens/people/export.tsx';
 import { importScreen } from './screens/people/import/import.tsx';
+import { migrateScreen } from './screens/people/import/migrate.tsx';
 import { peopleScreen } from './screens/people/people.tsx';
 import { personScreen } from './screens/people/person.tsx';
 import { recentScreen } from './screens/people/recent.tsx';
@@ -46,6 +47,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(leftScreens, deps);
     await screens.register(outboxScreens, deps);
     await screens.register(importScreen);
+    await screens.register(migrateScreen);
     await screens.register(peopleActions);
     await screens.register(peopleScreen);
     await screens.register(peopleExport);

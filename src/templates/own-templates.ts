@@ -1,16 +1,18 @@
 /** The templates that accounts make for themselves: adding, changing and deleting them. */
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { eq, sql } from 'drizzle-orm';
 import { type Clock, isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { ownTemplates } from '../database/schema/index.ts';
 import { renderTemplate } from '../delivery/content/compile.ts';
-import { conflict, notFound } from '../failure.ts';
+import { conflict, Failure, notFound } from '../failure.ts';
 import { sentence } from '../sentences.ts';
 import type { TemplateCodes } from './mail-content.ts';
 
 const MEBIBYTE = 1024 * 1024;
+const CONFLICT = 409;
 export const MAX_TEMPLATES = 200;
 /** What the code of all templates of an account may take. */
 export const MAX_TEMPLATE_BYTES = 50 * MEBIBYTE;
@@ -61,6 +63,33 @@ export function addTemplate(
     })
     .returning({ id: ownTemplates.id })
     .get().id;
+}
+
+/**
+ * Adds templates of HTML in files that the account does not have yet, by name and code. Stops where it has no room for more. Other
+ * requests are answered between two of them.
+ */
+export async function addMissingTemplates(
+  deps: TemplateDeps,
+  accountId: number,
+  templates: readonly { name: string; path: string }[],
+): Promise<void> {
+  const find = deps.db.$client.prepare(
+    'SELECT 1 FROM own_templates WHERE user_id = ? AND template_name = ? AND html_code = ?',
+  );
+  for (const { name, path } of templates) {
+    const html_code = await readFile(path, 'utf8');
+    const add = () => {
+      if (find.get(accountId, name, html_code) === undefined)
+        addTemplate(deps, accountId, name, { json_code: '', html_code });
+    };
+    try {
+      deps.db.$client.transaction(add).immediate();
+    } catch (error) {
+      if (error instanceof Failure && error.status === CONFLICT) return;
+      throw error;
+    }
+  }
 }
 
 /**

@@ -1,25 +1,24 @@
 /** Entry point of the import thread. Each import has its own connection, so that it does not delay the other threads. */
 import { parentPort } from 'node:worker_threads';
 import { importContacts } from '../audience/import/import.ts';
-import type { ImportMessage } from '../audience/import/import-options.ts';
 import { previewImport } from '../audience/import/preview/preview.ts';
-import { connect } from '../database/open.ts';
+import { readExport } from '../audience/migrate/read-export.ts';
+import { connect, type Db } from '../database/open.ts';
+import type { ImportMessage } from './import-message.ts';
 
 /** SQLite's page cache in KiB. An import reads its tables in order, so a larger cache would only use memory. */
 const CACHE_KIB = 4000;
 /** How long an import waits for a lock that another process holds. It is long because giving up would waste the whole upload. */
 const LOCK_TIMEOUT_MS = 60_000;
 
-parentPort?.on('message', async ({ task, job }: ImportMessage) => {
+parentPort?.on('message', async (message: ImportMessage) => {
   try {
-    const db = connect(job.databasePath);
+    const db = connect(message.job.databasePath);
     db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
     db.$client.pragma(`cache_size = -${CACHE_KIB}`);
     db.$client.pragma(`temp.cache_size = -${CACHE_KIB}`);
     try {
-      parentPort?.postMessage({
-        result: task === 'import' ? await importContacts(db, job) : await previewImport(db, job),
-      });
+      parentPort?.postMessage({ result: await carryOut(db, message) });
     } finally {
       db.$client.close();
     }
@@ -27,3 +26,8 @@ parentPort?.on('message', async ({ task, job }: ImportMessage) => {
     parentPort?.postMessage({ error: error instanceof Error ? error.message : String(error) });
   }
 });
+
+function carryOut(db: Db, { task, job }: ImportMessage): Promise<object> {
+  if (task === 'read') return readExport(db, job);
+  return task === 'import' ? importContacts(db, job) : previewImport(db, job);
+}

@@ -2,6 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import t, { type Test } from 'tap';
+import { limitUndo } from '../../src/audience/import/undo/undo.ts';
+import { isoTimestamp } from '../../src/clock.ts';
+import { contactImports } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
 const DAY_MS = 86_400_000;
@@ -215,5 +218,37 @@ t.test(
     await app.background();
     t.equal(app.db.prepare('SELECT count(*) FROM unsubscribers').pluck().get(), 2);
     t.match(await details(app, id), { state: 'undone', kept: 0 });
+  },
+);
+
+t.test(
+  'the newest imports of an account can be undone, up to so many changes of contacts; the last one always',
+  async (t) => {
+    const app = await startApp(t);
+    const now = isoTimestamp(app.clock.now());
+    const add = (user_id: number, updated: number) =>
+      app.drizzle
+        .insert(contactImports)
+        .values({
+          user_id,
+          contact_type_id: 1,
+          file_name: 'a.csv',
+          notes: [],
+          errors: [],
+          updated,
+          undo_until: '9999-01-01T00:00:00.000000Z',
+          created_at: now,
+        })
+        .returning()
+        .get().id;
+    const stranger = add(2, 900);
+    const [oldest, middle, newer] = [add(1, 50), add(1, 60), add(1, 40)];
+    const undoable = () =>
+      app.db.prepare('SELECT id FROM contact_imports WHERE undo_until > ? ORDER BY id').pluck().all(now);
+    limitUndo(app.drizzle, 1, now, 100);
+    t.strictSame(undoable(), [stranger, middle, newer]);
+    const newest = add(1, 500);
+    limitUndo(app.drizzle, 1, now, 100);
+    t.strictSame(undoable(), [stranger, newest], `${oldest} and those after it are too old`);
   },
 );

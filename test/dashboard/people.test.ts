@@ -1,5 +1,4 @@
-/** People in the dashboard: the list, one person, actions on many, and the import, as a user goes through them. */
-import { setTimeout } from 'node:timers/promises';
+/** People in the dashboard: the list, one person and actions on many, as a user goes through them. */
 import t from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -106,103 +105,6 @@ t.test('a viewer sees people and is offered no changes', async (t) => {
   t.notMatch(text, 'type="checkbox" name="ids"');
   t.notMatch(text, 'href="/people/import"');
   for (const path of ['/people/import', '/people/1/erase']) t.equal((await open('GET', path)).status, 403, path);
-});
-
-t.test('whoever has no contact type yet makes one with the first import', async (t) => {
-  const app = await startApp(t);
-  const cookie = cookieOf(app, addPerson(app));
-  const post = (path: string, payload: string, type: string) =>
-    app.fastify.inject({ method: 'POST', url: path, headers: { ...FROM_PAGE, cookie, 'content-type': type }, payload });
-  const file = [
-    '--x',
-    'Content-Disposition: form-data; name="file"; filename="readers.csv"',
-    'Content-Type: text/csv',
-    '',
-    'email,first_name,country\nzoe@example.org,Zoë,Germany\n',
-    '--x--',
-    '',
-  ].join('\r\n');
-  const { headers } = await post('/people/import', file, 'multipart/form-data; boundary=x');
-  const path = String(headers.location);
-  const { payload } = await app.fastify.inject({ url: path, headers: { cookie } });
-  t.match(payload, /<input[^>]*value="readers"/, 'the name of the file is proposed');
-  const mapping = 'column0=email&column1=first_name&column2=country';
-  const form = 'application/x-www-form-urlencoded';
-  t.match((await post(path, `name=&${mapping}`, form)).payload, 'The name field is required.');
-  const types = async () => (await app.one.call('GET', '/contacts-type')).body.message.contactTypes;
-  t.match((await post(path, `name=Readers&${mapping.replace('email', '')}`, form)).payload, 'One column must be');
-  t.strictSame(await types(), [], 'no type is made for columns that are refused');
-  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Customers' } });
-  const both = await post(path, `contact_type_id=1&name=Readers&${mapping}`, form);
-  t.equal(both.statusCode, 422, 'a name for a new type beside one that exists');
-  t.match(both.payload, 'id="name-problem"');
-  const { statusCode } = await post(path, `contact_type_id=new&name=Readers&${mapping}`, form);
-  t.equal(statusCode, 303);
-  t.match(await types(), [{ name: 'Customers' }, { name: 'Readers' }]);
-});
-
-t.test('a column of an import becomes a new field where one is asked for', async (t) => {
-  const app = await startApp(t);
-  const cookie = cookieOf(app, addPerson(app));
-  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
-  const headers = { ...FROM_PAGE, cookie };
-  const file = { filename: 'readers.csv', content: 'email,Straße (privat),e mail\nzoe@example.org,Lindenstr. 4,x\n' };
-  const looked = await app.page('POST', '/people/import', { headers, multipart: [['file', file]] });
-  const path = String(looked.headers.location);
-  t.match((await app.page('GET', path, { headers })).text, 'New field: strasse_privat');
-  const send = (columns: Record<string, string>) =>
-    app.page('POST', path, { headers, form: { contact_type_id: '1', column0: 'email', ...columns } });
-  const fields = async () =>
-    (await app.one.call('GET', '/custom-fields')).body.message.customFields.map(
-      (one: { field_name: string }) => one.field_name,
-    );
-  await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'e_mail', field_type: 'text' } });
-  const refused = await send({ column2: 'new:' });
-  t.equal(refused.status, 422, 'a field that there is already is not made again');
-  t.match(refused.text, 'has already been taken');
-  t.equal((await send({ column1: 'new:' })).status, 303);
-  t.strictSame(await fields(), ['e_mail', 'strasse_privat']);
-  const upload_id = path.split('/').at(-1) ?? '';
-  for (;;) {
-    const { message } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body;
-    if (message.upload.state === 'done') break;
-    await setTimeout(20);
-  }
-  t.match((await app.page('GET', '/people/1', { headers })).text, 'Lindenstr. 4');
-});
-
-t.test('an import is undone on its page, which says whom that is about and who stays', async (t) => {
-  const app = await startApp(t);
-  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
-  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
-  const upload = async (content: string) =>
-    app.one.call('POST', '/contacts/upload-csv', {
-      multipart: [
-        ['contact_type_id', '1'],
-        ['file', { filename: 'readers.csv', content }],
-      ],
-    });
-  await upload('email,city\nada@example.org,Graz\n');
-  app.clock.advance(1000);
-  await upload('email,city\nada@example.org,Wien\nzoe@example.org,Linz\nivo@example.org,Linz\n');
-  app.clock.advance(1000);
-  await app.one.call('DELETE', '/contacts/delete', { query: { contact_id: 3 } });
-  t.match((await app.page('GET', '/people/recent', { headers })).text, '<a href="/people/import/2">readers.csv</a>');
-  const before = await app.page('GET', '/people/import/2', { headers });
-  t.match(before.text, 'New people who are removed: 2.');
-  t.match(before.text, 'Updated people who get back what they had before: 1.');
-  const path = '/people/import/2/undo';
-  const viewer = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer')) };
-  t.equal((await app.page('POST', path, { headers: viewer })).status, 403);
-  t.equal((await app.page('POST', path, { headers })).status, 303);
-  await app.background();
-  const { text } = await app.page('GET', '/people/import/2', { headers });
-  t.match(text, 'Undone.');
-  t.match(text, 'Deleted since the import');
-  t.notMatch(text, 'Undo this import');
-  t.equal(app.db.prepare("SELECT city FROM contacts WHERE email = 'ada@example.org'").pluck().get(), 'Graz');
-  t.equal((await app.page('POST', path, { headers })).status, 409, 'only once');
-  t.equal((await app.page('GET', '/people/import/99', { headers })).status, 404);
 });
 
 t.test(

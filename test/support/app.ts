@@ -12,6 +12,7 @@ import type { Test } from 'tap';
 import { buildApp } from '../../src/app.ts';
 import { importContacts } from '../../src/audience/import/import.ts';
 import { previewImport } from '../../src/audience/import/preview/preview.ts';
+import { readExport } from '../../src/audience/migrate/read-export.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createAccount, createKeys } from '../../src/database/accounts.ts';
@@ -190,6 +191,10 @@ export async function startApp(
     previewImport: async (job) => {
       const own = connect(job.databasePath);
       return previewImport(own, job).finally(() => own.$client.close());
+    },
+    readExport: async (job) => {
+      const own = connect(job.databasePath);
+      return readExport(own, job).finally(() => own.$client.close());
     },
   };
   const fastify = await buildApp(deps, logTo && { ...logOptions(config), stream: logTo });

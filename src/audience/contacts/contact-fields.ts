@@ -42,7 +42,11 @@ const RESERVED_NAMES = new Set<string>([
   'prototype',
 ]);
 
-export type FieldType = 'text' | 'number' | 'datetime-local';
+/** The most custom fields of an account. Every list, export and mail has to handle all of them for each contact. */
+export const MAX_FIELDS = 1000;
+
+export const FIELD_TYPES = ['text', 'number', 'datetime-local'] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
 export type CustomField = typeof customFields.$inferSelect;
 
 /** Whether this name, in any case, is not allowed for a custom field. */

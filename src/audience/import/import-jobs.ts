@@ -6,6 +6,7 @@ import { SENTENCES } from '../../sentences.ts';
 import type { GuessedColumns } from './guess-columns.ts';
 import type { ImportReport } from './import.ts';
 import type { ImportJob } from './import-options.ts';
+import type { MigrationJob } from './lists/migration-job.ts';
 import type { ImportPreview } from './preview/preview.ts';
 
 /** A file that is kept longer than this without being imported is removed. */
@@ -22,6 +23,8 @@ export interface UploadedFile extends GuessedColumns {
   folder: string;
   path: string;
   fileName: string;
+  /** Of the export of another service: what it has beside people. */
+  exported: UploadedExport | null;
   /** Epoch milliseconds. */
   uploadedAt: number;
   /** looked → previewing → looked → running → done or failed. */
@@ -29,8 +32,18 @@ export interface UploadedFile extends GuessedColumns {
   /** Bytes read, of how many, people written, of how many. */
   progress: Float64Array;
   report: ImportReport | null;
-  /** What an import would have done when that was last computed. */
+  /** The plan that was last previewed, and what an import by it would have done then. */
+  planned: PlannedImport | null;
   preview: ImportPreview | null;
+}
+
+/** The export of another service. */
+export interface UploadedExport {
+  migration: MigrationJob;
+  /** Columns and files that are not taken over. */
+  leftOut: { columns: string[]; files: string[] };
+  /** Its templates, and where the HTML of each is. */
+  templates: { name: string; path: string }[];
 }
 
 /** How a file is to be imported. */
@@ -54,7 +67,7 @@ export class ImportJobs {
 
   /** Keeps a file that was looked at. Files of the account that were kept too long or are too many are removed. */
   async add(
-    file: Pick<UploadedFile, 'accountId' | 'folder' | 'path' | 'fileName' | keyof GuessedColumns>,
+    file: Pick<UploadedFile, 'accountId' | 'folder' | 'path' | 'fileName' | 'exported' | keyof GuessedColumns>,
     now: number,
   ) {
     const kept: UploadedFile = {
@@ -64,6 +77,7 @@ export class ImportJobs {
       state: 'looked',
       progress: new Float64Array(new SharedArrayBuffer(32)),
       report: null,
+      planned: null,
       preview: null,
     };
     this.#files.set(kept.id, kept);
@@ -90,16 +104,16 @@ export class ImportJobs {
   startPreview(file: UploadedFile, databasePath: string, planned: PlannedImport, onFailure: (error: unknown) => void) {
     this.#requireRoom(file.accountId);
     file.state = 'previewing';
+    file.planned = planned;
     file.preview = null;
-    const { accountId, path, fileName, progress } = file;
-    void this.#previewImport({ ...planned, databasePath, accountId, path, fileName, progress })
+    void this.#previewImport(jobOf(file, databasePath, planned))
       .then((preview) => {
         file.preview = preview;
       })
       .catch(onFailure)
       .finally(() => {
         file.state = 'looked';
-        progress.fill(0);
+        file.progress.fill(0);
       });
   }
 
@@ -108,10 +122,9 @@ export class ImportJobs {
    * account have not ended.
    */
   start(file: UploadedFile, databasePath: string, planned: PlannedImport, onFailure: (error: unknown) => void) {
-    const { accountId, path, fileName, progress } = file;
-    this.#requireRoom(accountId);
+    this.#requireRoom(file.accountId);
     file.state = 'running';
-    void this.#importContacts({ ...planned, databasePath, accountId, path, fileName, progress })
+    void this.#importContacts(jobOf(file, databasePath, planned))
       .then((report) => {
         file.report = report;
         file.state = report.id === 0 ? 'failed' : 'done';
@@ -127,4 +140,10 @@ export class ImportJobs {
     const busy = [...this.#files.values()].filter((other) => other.accountId === accountId && isBusy(other));
     if (busy.length >= MAX_RUNNING) throw new Failure(TOO_MANY_REQUESTS, SENTENCES.too_many_imports);
   }
+}
+
+function jobOf(file: UploadedFile, databasePath: string, planned: PlannedImport): ImportJob {
+  const { accountId, path, fileName, progress, exported } = file;
+  const migration = exported && { migration: exported.migration };
+  return { ...planned, databasePath, accountId, path, fileName, progress, ...migration };
 }

@@ -1,5 +1,7 @@
 /** What an import is asked to do, and what that makes of a contact that is there already. */
 
+import type { MigrationJob } from './lists/migration-job.ts';
+
 export interface ImportOptions {
   /** What happens to contacts that are there already: the file changes them, or they stay as they are. */
   existing: 'update' | 'keep';
@@ -22,14 +24,10 @@ export interface ImportJob {
   mapping?: string[];
   /** Absent: `DEFAULT_OPTIONS`. */
   options?: ImportOptions;
+  /** What it takes over from another service beside the people of the file. */
+  migration?: MigrationJob;
   /** Where the progress is written: bytes read, of how many, people written, of how many. Shared with the thread that shows it. */
   progress?: Float64Array;
-}
-
-/** What the import thread is asked to do with a job. */
-export interface ImportMessage {
-  task: 'import' | 'preview';
-  job: ImportJob;
 }
 
 /** Receives the progress of an import: first the bytes that are read and checked, then the people that are written. */

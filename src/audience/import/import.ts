@@ -11,8 +11,11 @@ import { contactImports } from '../../database/schema/index.ts';
 import { CsvError } from './csv-parse.ts';
 import { type ImportJob, type ImportProgress, sharedProgress } from './import-options.ts';
 import type { RowError } from './import-rows.ts';
+import { leavingNotes, markLeavers, stageLeavers } from './lists/leavers.ts';
+import { makeFields, makeSegments } from './lists/make-lists.ts';
 import { dropStaged, type Staged, stage } from './staging.ts';
-import { UNDO_MS } from './undo/undo.ts';
+import { UndoRecorder } from './undo/recorder.ts';
+import { limitUndo, UNDO_MS } from './undo/undo.ts';
 import { writeContacts } from './write-contacts.ts';
 
 export interface ImportReport {
@@ -26,7 +29,10 @@ export interface ImportReport {
   errors: RowError[];
 }
 
-/** Imports the file and stores a report. A file without a valid row changes nothing, and its report has the id 0. */
+/**
+ * Imports the file and stores a report. A file without a valid row changes nothing, and its report has the id 0. Of a migration, those who
+ * left are marked before the first contact is written, so that a kill at any moment leaves nobody who left with a contact that gets mail.
+ */
 export async function importContacts(
   db: Db,
   job: ImportJob,
@@ -37,18 +43,33 @@ export async function importContacts(
   const client = db.$client;
   const report: ImportReport = { id: 0, created: 0, updated: 0, rows: 0, failed: 0, notes: [], errors: [] };
   try {
+    await makeFields(db, job, clock);
     const staged = await stage(db, job, told);
+    const leaving = await stageLeavers(db, job);
+    staged.notes.push(...leavingNotes(leaving));
     const { columns, ...found } = staged;
     Object.assign(report, found);
-    if (report.rows === report.failed) return report;
+    const hasPeople = report.rows > report.failed;
+    if (!hasPeople && leaving.length === 0) return report;
     const now = isoTimestamp(clock.now());
     const id = begin(db, job, staged, now);
     // Do not wait for the disk after every chunk. The end is stored with synchronous = FULL, and that makes all chunks durable
     // before the import is answered.
     client.pragma('synchronous = NORMAL');
-    const counts = await writeContacts(db, job, { id, columns, now }, told);
+    const counts = { created: 0, updated: 0 };
+    const recorder = new UndoRecorder(client, id, columns);
+    try {
+      const begun = { id, columns, now, recorder };
+      await markLeavers(db, job, begun);
+      if (hasPeople) Object.assign(counts, await writeContacts(db, job, begun, told));
+    } finally {
+      recorder.close();
+    }
     client.pragma('synchronous = FULL');
-    end(db, id, isoTimestamp(clock.now()));
+    await makeSegments(db, job, clock);
+    const ended = isoTimestamp(clock.now());
+    end(db, id, ended);
+    limitUndo(db, job.accountId, ended);
     return { ...report, ...counts, id };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;

@@ -6,11 +6,11 @@ import { createReadStream, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import { sentence } from '../../sentences.ts';
-import { listCustomFields } from '../contacts/contact-fields.ts';
 import { erasedTest } from '../contacts/erased.ts';
 import { readCsv } from './csv.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-options.ts';
 import { parseHeader, type RowError, RowReader, type StagedRow } from './import-rows.ts';
+import { plannedFields } from './lists/make-lists.ts';
 
 /** What reading a file found. */
 export interface Staged {
@@ -41,7 +41,7 @@ export async function stage(db: Db, job: ImportJob, progress: ImportProgress | u
 
 /** Removes what `stage` has made. */
 export function dropStaged(client: Database): void {
-  client.exec('DROP TABLE IF EXISTS temp.staged; DROP TABLE IF EXISTS temp.sorted');
+  client.exec('DROP TABLE IF EXISTS temp.staged; DROP TABLE IF EXISTS temp.sorted; DROP TABLE IF EXISTS temp.leavers');
 }
 
 /** Reads and checks every row. */
@@ -54,7 +54,7 @@ async function read(db: Db, job: ImportJob, progress: ImportProgress | undefined
     bytesRead = () => file.bytesRead;
     return file;
   });
-  const fields = listCustomFields(db, job.accountId);
+  const fields = plannedFields(db, job);
   const header = parseHeader(job.mapping ?? csv.header, fields);
   const notes = [...csv.notes];
   if (job.mapping === undefined) notes.push(...header.unknown.map((name) => sentence('column_unknown', { name })));

@@ -6,24 +6,25 @@ import { SENTENCES } from '../../sentences.ts';
 import { recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { CsvError } from './csv-parse.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, valueAfter } from './import-options.ts';
-import { listPeople } from './list-people.ts';
-import { UndoRecorder } from './undo/recorder.ts';
+import { listPeople } from './lists/list-people.ts';
+import type { UndoRecorder } from './undo/recorder.ts';
 
 /** An import that has begun. */
-interface Begun {
+export interface Begun {
   /** Of its row in contact_imports. */
   id: number;
   /** The contact columns that the file has. */
   columns: readonly string[];
   /** The ISO timestamp that its contacts get. */
   now: string;
+  recorder: UndoRecorder;
 }
 
 /** Writes everybody in temp.sorted; gives how many contacts were made and changed. Throws a `CsvError` when it is undone meanwhile. */
 export async function writeContacts(
   db: Db,
   job: ImportJob,
-  { id, columns, now }: Begun,
+  { id, columns, now, recorder }: Begun,
   progress: ImportProgress | undefined,
 ): Promise<{ created: number; updated: number }> {
   const client = db.$client;
@@ -62,7 +63,6 @@ export async function writeContacts(
   const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
   const counts = { created: 0, updated: 0 };
   let after = 0;
-  const recorder = new UndoRecorder(client, id, columns);
   const write = (rows: number) => {
     const chunk = { user, after, until: Math.min(after + rows, whole) };
     addresses.run(chunk);
@@ -82,10 +82,6 @@ export async function writeContacts(
     progress?.wrote(after, whole);
     return after < whole;
   };
-  try {
-    await inChunks(client, write);
-  } finally {
-    recorder.close();
-  }
+  await inChunks(client, write);
   return counts;
 }

@@ -15,7 +15,15 @@ t.test('an account has five imports under way; one more begins when one has ende
   );
   const looked = async (accountId: number) => {
     const folder = await mkdtemp(join(tmpdir(), 'sendlark-test-'));
-    const file = { accountId, folder, path: join(folder, 'a.csv'), fileName: 'a.csv', columns: [], notes: [] };
+    const file = {
+      accountId,
+      folder,
+      path: join(folder, 'a.csv'),
+      fileName: 'a.csv',
+      exported: null,
+      columns: [],
+      notes: [],
+    };
     return jobs.add(file, 0);
   };
   const start = async (accountId: number) =>

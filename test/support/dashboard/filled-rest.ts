@@ -1,4 +1,5 @@
 /** What an account has beside people and mailings: an automation with people in it, a segment, groups, senders, an upload, users. */
+import { setImmediate } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { isoTimestamp } from '../../../src/clock.ts';
 import { contactImports, importKept } from '../../../src/database/schema/index.ts';
@@ -16,7 +17,20 @@ export async function fillRest(
   t: Test,
   app: TestApp,
   naming: Naming,
-): Promise<Record<'automation' | 'automationMail' | 'job' | 'upload' | 'pastImport' | 'undoneImport', string>> {
+): Promise<
+  Record<
+    | 'automation'
+    | 'automationMail'
+    | 'job'
+    | 'upload'
+    | 'previewed'
+    | 'migration'
+    | 'migrationPreview'
+    | 'pastImport'
+    | 'undoneImport',
+    string
+  >
+> {
   const must = mustSucceed(t, app.one);
   // A month without the background is taken for a clock that went wrong, until somebody says that it is right.
   releaseSending(app.db, app.clock.now().getTime());
@@ -53,6 +67,9 @@ export async function fillRest(
     automationMail: series.mails[1].utr,
     job: await action(t, app),
     upload: await upload(app, naming),
+    previewed: await previewed(app, await upload(app, naming), ['email', 'first_name', 'city']),
+    migration: (await migration(app, naming)).id,
+    migrationPreview: await migrationPreview(app, naming),
     ...pastImports(app, naming),
   };
 }
@@ -151,4 +168,46 @@ async function upload(app: TestApp, naming: Naming): Promise<string> {
   const { status, text, body } = await app.one.call('POST', '/contacts/imports/look', { multipart: [['file', file]] });
   if (status !== 200) throw new Error(text);
   return body.message.upload.id;
+}
+
+/** What importing an upload would do, once it is known; gives its id. */
+async function previewed(app: TestApp, upload_id: string, mapping: readonly string[]): Promise<string> {
+  const plan = { upload_id, contact_type_id: 1, mapping };
+  const { status, text } = await app.one.call('POST', '/contacts/imports/preview', { json: plan });
+  if (status !== 200) throw new Error(text);
+  for (;;) {
+    const { message } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body;
+    if (message.upload.state === 'looked') return upload_id;
+    await setImmediate();
+  }
+}
+
+/** An export of another service. */
+async function migration(app: TestApp, naming: Naming): Promise<{ id: string; columns: { field: string }[] }> {
+  const list = (subscription_status: string) => ({ name: naming('Readers'), subscription_status });
+  const results = ['confirmed', 'unsubscribed'].map((state) => ({
+    email: `${state}@example.net`,
+    name: naming('Zoë'),
+    status: 'enabled',
+    attribs: { city: naming('Köln'), favourite: naming('Novels') },
+    lists: [list(state)],
+  }));
+  const file = { filename: 'listmonk.json', content: JSON.stringify({ data: { results } }) };
+  const { status, text, body } = await app.one.call('POST', '/contacts/imports/look', {
+    multipart: [
+      ['source', 'listmonk'],
+      ['file', file],
+    ],
+  });
+  if (status !== 200) throw new Error(text);
+  return body.message.upload;
+}
+
+async function migrationPreview(app: TestApp, naming: Naming): Promise<string> {
+  const { id, columns } = await migration(app, naming);
+  return previewed(
+    app,
+    id,
+    columns.map(({ field }) => field),
+  );
 }

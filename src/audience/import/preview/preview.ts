@@ -1,10 +1,12 @@
 /** What an import would do, without doing it: computed from the rows as they are staged for writing, and from the same rules. */
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../../database/open.ts';
-import { listCustomFields } from '../../contacts/contact-fields.ts';
 import { CsvError } from '../csv-parse.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress, sharedProgress, valueAfter } from '../import-options.ts';
 import type { RowError } from '../import-rows.ts';
+import { stageLeavers } from '../lists/leavers.ts';
+import { plannedFields } from '../lists/make-lists.ts';
+import type { LeavingCount } from '../lists/migration-job.ts';
 import { dropStaged, stage } from '../staging.ts';
 
 export const PREVIEW_KINDS = ['new', 'changed', 'unchanged', 'skipped', 'left'] as const;
@@ -31,6 +33,8 @@ export interface ImportPreview {
   counts: Record<PreviewKind, number>;
   /** How many contacts would get another value in each field. */
   fields: { field: string; count: number }[];
+  /** Of a migration: those who left there, by what becomes of them. */
+  leaving: LeavingCount[];
   /** The first people of each kind. */
   people: Record<PreviewKind, PreviewPerson[]>;
 }
@@ -64,11 +68,13 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
     errors: [],
     counts: perKind(() => 0),
     fields: [],
+    leaving: [],
     people: perKind(() => []),
   };
   try {
     const { columns, rows, failed, notes, errors } = await stage(db, job, told);
-    Object.assign(preview, { rows, failed, notes, errors, is_possible: rows > failed });
+    const leaving = await stageLeavers(db, job);
+    Object.assign(preview, { rows, failed, notes, errors, leaving, is_possible: rows > failed || leaving.length > 0 });
     if (rows > failed) await compare(db, job, columns, preview, told);
     return preview;
   } catch (error) {
@@ -95,14 +101,14 @@ async function compare(
       SELECT s.last_line, ifnull(s.email, s.normalized), c.id,
         EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id IS NULL)
           OR EXISTS (SELECT 1 FROM unsubscribers u WHERE u.address_id = a.id AND u.unsubscribe_groups_id IS NOT NULL)
-          OR EXISTS (SELECT 1 FROM suppressions x WHERE x.address_id = a.id),
+          OR EXISTS (SELECT 1 FROM suppressions x WHERE x.address_id = a.id)${job.migration ? ' OR EXISTS (SELECT 1 FROM leavers l WHERE l.normalized = s.normalized)' : ''},
         ${columns.map((column) => `c.${column}, ${after(column)}`).join(', ')}
       FROM sorted s LEFT JOIN addresses a ON a.user_id = ? AND a.normalized_email = s.normalized
         LEFT JOIN contacts c ON c.contact_type_id = ? AND c.address_id = a.id AND c.deleted_at IS NULL
       WHERE s.rowid > ? AND s.rowid <= ? ORDER BY s.rowid`)
     .raw();
   const whole = Number(client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
-  const changesOf = changeReader(db, job.accountId, columns);
+  const changesOf = changeReader(db, job, columns);
   const perField = new Map<string, number>();
   const add = (kind: PreviewKind, person: PreviewPerson) => {
     preview.counts[kind]++;
@@ -141,8 +147,8 @@ function shortened({ changes, ...person }: PreviewPerson): PreviewPerson {
 }
 
 /** Gives a function that compares the values of a contact, each followed by the one it would get. */
-function changeReader(db: Db, accountId: number, columns: readonly string[]) {
-  const custom = new Map(listCustomFields(db, accountId).map(({ id, field_name }) => [String(id), field_name]));
+function changeReader(db: Db, job: ImportJob, columns: readonly string[]) {
+  const custom = new Map(plannedFields(db, job).map(({ id, field_name }) => [String(id), field_name]));
   const countryName = db.$client.prepare<[Cell], string>('SELECT name FROM countries WHERE id = ?').pluck();
   const shown = (column: string, value: Cell) =>
     value === null || value === '' ? null : column === 'country_id' ? (countryName.get(value) ?? null) : String(value);

@@ -8,6 +8,23 @@ import { SENTENCES } from '../../../sentences.ts';
 /** How long an import can be undone after it began: 30 days. */
 export const UNDO_MS = 30 * 86_400_000;
 
+/**
+ * So many changes of contacts are kept for undoing the imports of an account, so that importing the same people every night does not fill
+ * the disk with what they were. The newest import can be undone in any case.
+ */
+const MAX_KEPT_CHANGES = 1_000_000;
+
+/** Ends the time for undoing older imports of an account where newer ones have changed too many contacts since. */
+export function limitUndo(db: Db, accountId: number, now: string, most = MAX_KEPT_CHANGES): void {
+  prepared(
+    db.$client,
+    `UPDATE contact_imports SET undo_until = @now WHERE id IN (
+       SELECT id FROM (SELECT id, state, sum(updated) OVER (ORDER BY id DESC) AS changed, row_number() OVER (ORDER BY id DESC) AS place
+         FROM contact_imports WHERE user_id = @account AND undo_until > @now)
+       WHERE changed > @most AND place > 1 AND state <> 'undoing')`,
+  ).run({ account: accountId, now, most });
+}
+
 /** An import that is being undone. */
 export interface Undone {
   id: number;

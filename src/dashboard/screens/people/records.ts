@@ -1,4 +1,5 @@
 /** The records of the API that the screens about people show. */
+import type { FieldType } from '../../../audience/contacts/contact-fields.ts';
 
 export interface FoundContact {
   id: number;
@@ -27,7 +28,7 @@ export interface ContactType {
 /** What the filters and actions can be about. */
 export interface Choices {
   types: ContactType[];
-  segments: { id: number; segment_name: string }[];
+  segments: { id: number; segment_name: string; contact_type_id: number }[];
   groups: { id: number; group_name: string }[];
   /** Every field of a contact by its name: the built-in ones, then the account's own. */
   fields: { field_name: string }[];
@@ -99,6 +100,27 @@ export interface Person {
   suppression: string | null;
 }
 
+/** How an upload is to be imported: what was last previewed. */
+export interface ImportPlan {
+  contact_type_id: number;
+  mapping: string[];
+  existing: 'update' | 'keep';
+  empty_cells: 'clear' | 'keep';
+  to_segment_id: number | null;
+  unsubscribe: 0 | 1;
+  unsubscribe_groups_id: number | null;
+}
+
+/** What the export of another service has beside people. */
+export interface Migration {
+  source: string;
+  new_fields: { field_name: string; field_type: FieldType }[];
+  lists: string[];
+  templates: string[];
+  left_out_columns: string[];
+  left_out_files: string[];
+}
+
 export interface Upload {
   id: string;
   state: 'looked' | 'previewing' | 'running' | 'done' | 'failed';
@@ -109,6 +131,9 @@ export interface Upload {
   bytes: number;
   written: number;
   whole: number;
+  plan: ImportPlan | null;
+  /** Null for a CSV file. */
+  migration: Migration | null;
   import_id: number | null;
   /** Of an import that imported nobody: how many rows failed, and why the first of them did. */
   failed: number;

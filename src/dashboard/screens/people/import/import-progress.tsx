@@ -7,7 +7,7 @@ import { Card, Notice } from '../../../components/surface.tsx';
 import { useLanguage } from '../../../words/index.ts';
 import type { Upload } from '../records.ts';
 import { type FailedRow, FailedRows } from './failed-rows.tsx';
-import { type PastImport, UndoImport } from './past-import.tsx';
+import { type PastImport, UndoImport, UndoUntil } from './past-import.tsx';
 
 const LOOK_MS = 1000;
 
@@ -54,6 +54,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
           )}
           {figures && <Stats figures={figures} />}
           {!isRunning && notes.map((note) => <Notice key={note}>{language.sentence(note)}</Notice>)}
+          {!isRunning && report && <UndoUntil past={report} />}
           {!isRunning && (
             <div class="buttons">
               {report && <UndoImport past={report} />}

@@ -1,21 +1,20 @@
-/** Importing people in three steps: choose a file, say what its columns are, watch it. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+/** Importing people: choose a file, say what its columns are, look at what will happen, watch it. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient, ApiFailure } from '../../../api-client.ts';
-import { Button, LinkButton } from '../../../components/button.tsx';
-import { type Problems, SelectField, TextField } from '../../../components/field.tsx';
-import { Island } from '../../../components/island.tsx';
-import { Card, Notice } from '../../../components/surface.tsx';
 import { languageOf, sendPage } from '../../../page.tsx';
 import { requireEditor, viewerOf } from '../../../signed-in.ts';
-import { useLanguage } from '../../../words/index.ts';
-import { fieldLabel } from '../field-label.ts';
 import { texts } from '../filter.ts';
 import { readChoices } from '../people.tsx';
-import type { Choices, ContactType, Upload } from '../records.ts';
+import type { Upload } from '../records.ts';
 import { ImportProgress, type ImportReport } from './import-progress.tsx';
-import { fieldNameFor, makeNewFields, NEW_FIELD } from './new-fields.ts';
+import { ChooseFile, Mapping } from './mapping.tsx';
+import { MigrationPlan } from './migrate.tsx';
+import { makeNewFields } from './new-fields.ts';
+import { makeType, NEW_TYPE } from './new-type.ts';
+import { optionFields } from './options.tsx';
 import { readPastImport } from './past-import.tsx';
+import { PreviewPage, readPreview } from './preview-page.tsx';
 
 const SEE_OTHER = 303;
 const UNPROCESSABLE = 422;
@@ -25,8 +24,8 @@ const PAST = /^\d+$/;
 interface WithId {
   Params: { id: string };
 }
-/** The choice of a contact type that is made with the import. */
-const NEW_TYPE = 'new';
+
+const addressOf = (id: string) => `/people/import/${encodeURIComponent(id)}`;
 
 export async function importScreen(app: FastifyInstance): Promise<void> {
   // The API reads the file; the page passes it on as it comes.
@@ -49,16 +48,34 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
     return send(request, reply, <ChooseFile problem={problemText(answer.errors)} />);
   });
 
-  app.route<WithId>({
+  app.route<WithId & { Querystring: { columns?: string } }>({
     method: READ,
     url: '/people/import/:id',
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
       const { id } = request.params;
       if (PAST.test(id)) return send(request, reply, await readPastImport(api, id));
-      const { upload } = await api.get<{ upload: Upload }>('/contacts/imports/progress', { upload_id: id });
-      if (upload.state === 'looked' || upload.state === 'previewing')
-        return send(request, reply, <Mapping upload={upload} choices={await readChoices(api)} />);
+      const upload = await readUpload(api, id);
+      if (upload.state === 'looked' || upload.state === 'previewing') {
+        const choices = await readChoices(api);
+        if (upload.plan === null || request.query.columns !== undefined) {
+          if (upload.migration !== null)
+            return send(
+              request,
+              reply,
+              <MigrationPlan upload={upload} migration={upload.migration} choices={choices} />,
+            );
+          const mapped = upload.plan === null ? upload : withMapping(upload, upload.plan.mapping);
+          const type = String(upload.plan?.contact_type_id ?? '');
+          return send(request, reply, <Mapping upload={mapped} choices={choices} type={type} />);
+        }
+        const previewed = await readPreview(api, id);
+        return send(
+          request,
+          reply,
+          <PreviewPage upload={upload} plan={upload.plan} choices={choices} {...previewed} />,
+        );
+      }
       const report =
         upload.import_id === null
           ? null
@@ -72,8 +89,10 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
     const api = new ApiClient(app, request);
     const upload_id = request.params.id;
     const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
-    const { upload } = await api.get<{ upload: Upload }>('/contacts/imports/progress', { upload_id });
-    const asked = upload.columns.map((_, at) => texts(values[`column${at}`])[0] ?? '');
+    const upload = await readUpload(api, upload_id);
+    const asked = upload.columns.map(
+      ({ field }, at) => (upload.migration === null ? texts(values[`column${at}`])[0] : field) ?? '',
+    );
     const { mapping, refusal } = await makeNewFields(api, upload.columns, asked);
     const [chosen = NEW_TYPE] = texts(values.contact_type_id);
     const [newType = ''] = texts(values.name);
@@ -84,34 +103,51 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
         ? await makeType(api, newType, { upload_id, mapping })
         : { id: chosen, ...(newType !== '' && { refusal: refused('name', language.say('import.type.both')) }) };
     const contact_type_id = made.id ?? chosen;
-    const answer: ApiAnswer<string> =
-      made.refusal ?? (await api.send('POST', '/contacts/imports/start', { upload_id, contact_type_id, mapping }));
-    if (answer.message) return reply.redirect(`/people/import/${encodeURIComponent(upload_id)}`, SEE_OTHER);
+    const answer: ApiAnswer<unknown> =
+      made.refusal ??
+      (await api.send('POST', '/contacts/imports/preview', {
+        upload_id,
+        contact_type_id,
+        mapping,
+        // Of an export a missing value means that it has none, not that a value here is wrong.
+        ...(upload.migration !== null && { empty_cells: 'keep' }),
+      }));
+    if (answer.message) return reply.redirect(addressOf(upload_id), SEE_OTHER);
     reply.code(answer.status);
     const problems = typeof answer.errors === 'object' ? answer.errors : {};
-    const given = {
-      ...upload,
-      columns: upload.columns.map((column, at) => ({ ...column, field: mapping[at] || null })),
-    };
     const choices = await readChoices(api);
+    const form = { choices, type: contact_type_id, newType: contact_type_id === chosen ? newType : '', problems };
     return send(
       request,
       reply,
-      <Mapping
-        upload={given}
-        choices={choices}
-        type={contact_type_id}
-        newType={contact_type_id === chosen ? newType : ''}
-        problems={problems}
-      />,
+      upload.migration === null ? (
+        <Mapping upload={withMapping(upload, mapping)} {...form} />
+      ) : (
+        <MigrationPlan upload={upload} migration={upload.migration} {...form} />
+      ),
     );
   });
+
+  // The columns are those of the preview; the rest is what its page had, so that what happens is what it said.
+  for (const step of ['preview', 'start'] as const)
+    app.post<WithId>(`/people/import/:id/${step}`, async (request, reply) => {
+      const api = new ApiClient(app, request);
+      const { id } = request.params;
+      const { plan } = await readUpload(api, id);
+      if (plan === null) return reply.redirect(addressOf(id), SEE_OTHER);
+      const { contact_type_id, mapping } = plan;
+      const options = optionFields(Object.assign(Object.create(null), request.body));
+      const fields = { upload_id: id, contact_type_id, mapping, ...options };
+      const answer = await api.send<unknown>('POST', `/contacts/imports/${step}`, fields);
+      if (answer.message === undefined) throw new ApiFailure(answer);
+      return reply.redirect(addressOf(id), SEE_OTHER);
+    });
 
   app.post<WithId>('/people/import/:id/undo', async (request, reply) => {
     const { id } = request.params;
     const answer = await new ApiClient(app, request).send('POST', '/contacts/imports/undo', { id });
     if (answer.message === undefined) throw new ApiFailure(answer);
-    return reply.redirect(`/people/import/${encodeURIComponent(id)}`, SEE_OTHER);
+    return reply.redirect(addressOf(id), SEE_OTHER);
   });
 
   app.get<WithId>('/people/import/:id/errors', async (request, reply) => {
@@ -123,23 +159,13 @@ export async function importScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Makes a contact type for an import; gives its id, or why the API refused the import's columns or the name. */
-async function makeType(
-  api: ApiClient,
-  name: string,
-  start: { upload_id: string; mapping: string[] },
-): Promise<{ id?: string; refusal?: ApiAnswer<string> }> {
-  // Without a contact type nothing starts; the answer says whether the columns are right, before a type is made for them.
-  const { status, errors } = await api.send('POST', '/contacts/imports/start', start);
-  if (typeof errors === 'object' && errors.mapping !== undefined) {
-    return { refusal: { status, errors: { mapping: errors.mapping } } };
-  }
-  const ids = async () =>
-    (await api.get<{ contactTypes: ContactType[] }>('/contacts-type')).contactTypes.map(({ id }) => id);
-  const before = new Set(await ids());
-  const answer = await api.send('POST', '/contacts-type/add', { name });
-  if (answer.message === undefined) return { refusal: answer };
-  return { id: String((await ids()).find((id) => !before.has(id)) ?? NEW_TYPE) };
+async function readUpload(api: ApiClient, upload_id: string): Promise<Upload> {
+  return (await api.get<{ upload: Upload }>('/contacts/imports/progress', { upload_id })).upload;
+}
+
+/** The upload with the fields that its columns are to become. */
+function withMapping(upload: Upload, mapping: readonly string[]): Upload {
+  return { ...upload, columns: upload.columns.map((column, at) => ({ ...column, field: mapping[at] || null })) };
 }
 
 const refused = (field: string, text: string): ApiAnswer<string> => ({
@@ -147,7 +173,7 @@ const refused = (field: string, text: string): ApiAnswer<string> => ({
   errors: { [field]: [text] },
 });
 
-function send(request: FastifyRequest, reply: Parameters<typeof sendPage>[1], content: Parameters<typeof sendPage>[4]) {
+function send(request: FastifyRequest, reply: FastifyReply, content: Parameters<typeof sendPage>[4]) {
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('people.import');
   return sendPage(request, reply, viewer, { title, section: 'people' }, content);
@@ -159,138 +185,4 @@ function problemText(errors: ApiAnswer<unknown>['errors']): string {
     : Object.values(errors ?? {})
         .flat()
         .join(' ');
-}
-
-/** The form for a file. `problem` says in the API's words why the file before was refused. */
-function ChooseFile({ problem }: { problem?: string }) {
-  const language = useLanguage();
-  return (
-    <Island name="drop">
-      <Card>
-        <form method="post" action="/people/import" enctype="multipart/form-data">
-          <div class="drop">
-            <label for="file">
-              <b>{language.say('import.file')}</b>
-              <span class="quiet-text">{language.say('import.file.hint')}</span>
-            </label>
-            <input
-              type="file"
-              id="file"
-              name="file"
-              accept=".csv,text/csv"
-              required
-              {...(problem && { 'aria-invalid': true, 'aria-describedby': 'file-problem' })}
-            />
-          </div>
-          {problem && (
-            <p class="problem" id="file-problem">
-              {problem}
-            </p>
-          )}
-          <div class="buttons">
-            <Button>{language.say('import.look')}</Button>
-            <LinkButton look="quiet" href="/people">
-              {language.say('people.confirm.no')}
-            </LinkButton>
-          </div>
-        </form>
-      </Card>
-    </Island>
-  );
-}
-
-/** The form that says what each column becomes. Without `newType` the first contact type is proposed to have the name of the file. */
-function Mapping({
-  upload,
-  choices,
-  type = '',
-  newType,
-  problems,
-}: {
-  upload: Upload;
-  choices: Choices;
-  type?: string;
-  newType?: string;
-  problems?: Problems;
-}) {
-  const language = useLanguage();
-  const known = choices.fields.map(({ field_name: name }) => ({ value: name, label: fieldLabel(language, name) }));
-  const fieldsFor = (column: string, number: number) => {
-    const name = fieldNameFor(column, number);
-    return [
-      { value: '', label: language.say('import.skip') },
-      ...known,
-      ...(known.some(({ value }) => value.toLowerCase() === name)
-        ? []
-        : [{ value: NEW_FIELD, label: language.say('import.newField', { name }) }]),
-    ];
-  };
-  return (
-    <form method="post" action={`/people/import/${upload.id}`} class="import-mapping stack">
-      {upload.notes.map((note) => (
-        <Notice key={note}>{language.sentence(note)}</Notice>
-      ))}
-      {problems?.mapping && (
-        <Notice tone="bad" isNews>
-          {problems.mapping.join(' ')}
-        </Notice>
-      )}
-      {choices.types.length > 0 && (
-        <SelectField
-          name="contact_type_id"
-          label={language.say('import.type')}
-          hint={language.say('import.type.hint')}
-          value={type}
-          problems={problems}
-          options={[
-            ...choices.types.map(({ id, name }) => ({ value: String(id), label: name })),
-            { value: NEW_TYPE, label: language.say('import.type.new') },
-          ]}
-        />
-      )}
-      <TextField
-        name="name"
-        label={language.say('import.type.name')}
-        hint={language.say('import.type.name.hint')}
-        value={newType ?? (choices.types.length === 0 ? upload.file_name.replace(/\.csv$/i, '') : '')}
-        maxLength={255}
-        problems={problems}
-      />
-      <div class="table-wrap">
-        <table class="cards">
-          <caption>{language.say('import.columns', { name: upload.file_name })}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{language.say('import.column')}</th>
-              <th scope="col">{language.say('import.samples')}</th>
-              <th scope="col">{language.say('import.field')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {upload.columns.map((column, at) => (
-              <tr key={at}>
-                <th scope="row">{column.name || language.say('import.unnamed', { number: at + 1 })}</th>
-                <td data-label={language.say('import.samples')}>{column.samples.filter(Boolean).join(' · ')}</td>
-                <td data-label={language.say('import.field')}>
-                  <select name={`column${at}`} aria-label={language.say('import.fieldOf', { name: column.name })}>
-                    {fieldsFor(column.name, at + 1).map(({ value, label }) => (
-                      <option key={value} value={value} selected={value === (column.field ?? '')}>
-                        {label}
-                      </option>
-                    ))}
-                  </select>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <div class="buttons">
-        <Button>{language.say('import.start')}</Button>
-        <LinkButton look="quiet" href="/people/import">
-          {language.say('import.other')}
-        </LinkButton>
-      </div>
-    </form>
-  );
 }

@@ -1,24 +1,10 @@
 /** New fields for columns of an import that are none of the fields a contact has. */
+import { fieldNameFor } from '../../../../audience/contacts/field-names.ts';
 import type { ApiAnswer, ApiClient } from '../../../api-client.ts';
 import type { Upload } from '../records.ts';
 
 /** What a column becomes in the form when a field is to be made for it. */
 export const NEW_FIELD = 'new:';
-const MAX_LENGTH = 64;
-
-/** The name of a field for a column: letters, digits and underscores, as in a placeholder. `Straße (privat)` gives `strasse_privat`. */
-export function fieldNameFor(column: string, number: number): string {
-  const name = column
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .replaceAll(/^_+|_+$/g, '')
-    .slice(0, MAX_LENGTH);
-  return name === '' ? `column_${number}` : name;
-}
-
 /** Makes the fields that a mapping asks for; gives the mapping with their names, and why the API refused one. */
 export async function makeNewFields(
   api: ApiClient,

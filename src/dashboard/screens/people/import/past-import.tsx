@@ -84,6 +84,7 @@ function PastImportPage({ past, kept }: { past: PastImport; kept: readonly KeptP
             ]}
           />
           {isUndone && <Stats figures={undone} />}
+          <UndoUntil past={past} />
           <div class="buttons">
             <UndoImport past={past} />
             <LinkButton look="quiet" href="/people/recent">
@@ -95,6 +96,14 @@ function PastImportPage({ past, kept }: { past: PastImport; kept: readonly KeptP
       </div>
     </Island>
   );
+}
+
+/** Until when an import can be undone, where it can. */
+export function UndoUntil({ past }: { past: PastImport }) {
+  const language = useLanguage();
+  if (past.is_undoable === 0 || past.undo_until === null) return null;
+  const time = language.dateTime(new Date(past.undo_until));
+  return <p class="quiet-text">{language.say('import.undo.until', { time })}</p>;
 }
 
 /** The button that undoes an import after saying whom that is about, as long as it can be undone. */

@@ -1,0 +1,115 @@
+/** The custom fields, unsubscribe groups and segments that a migration makes where the account has none of that name. */
+import { randomInt } from 'node:crypto';
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import { type Clock, isoTimestamp } from '../../../clock.ts';
+import type { Db } from '../../../database/open.ts';
+import { customFields, segments, unsubscribeGroups } from '../../../database/schema/index.ts';
+import { type CustomField, listCustomFields } from '../../contacts/contact-fields.ts';
+import { reviveSegments } from '../../segments/broken-rules.ts';
+import { markForRecompute, recomputeSoon } from '../../segments/recompute.ts';
+import { createSegment } from '../../segments/segments.ts';
+import type { ImportJob } from '../import-options.ts';
+
+/** The account's custom fields with those that the import is going to make, which have negative ids. */
+export function plannedFields(
+  db: Db,
+  { accountId, migration }: Pick<ImportJob, 'accountId' | 'migration'>,
+): CustomField[] {
+  const fields = listCustomFields(db, accountId);
+  const planned = missing(fields, migration?.newFields ?? []).map((field, at) => ({
+    ...field,
+    id: -1 - at,
+    user_id: accountId,
+    created_at: '',
+    updated_at: '',
+  }));
+  return [...fields, ...planned];
+}
+
+function missing<Field extends { field_name: string }>(
+  there: readonly CustomField[],
+  wanted: readonly Field[],
+): Field[] {
+  const names = new Set(there.map(({ field_name }) => field_name.toLowerCase()));
+  return wanted.filter(({ field_name }) => !names.has(field_name));
+}
+
+/** Makes the custom fields of a migration, as the API makes one. */
+export async function makeFields(db: Db, { accountId, migration }: ImportJob, clock: Clock): Promise<void> {
+  if (migration === undefined) return;
+  const now = isoTimestamp(clock.now());
+  const revived = db.transaction(
+    (tx) =>
+      missing(listCustomFields(db, accountId), migration.newFields).flatMap((field) => {
+        tx.insert(customFields)
+          .values({ ...field, user_id: accountId, created_at: now, updated_at: now })
+          .run();
+        return reviveSegments(db, accountId, field);
+      }),
+    { behavior: 'immediate' },
+  );
+  if (revived.length === 0) return;
+  markForRecompute(db, sql`id IN (SELECT value FROM json_each(${JSON.stringify(revived)}))`);
+  await recomputeSoon(db, revived, clock);
+}
+
+/** The account's unsubscribe group of this name; undefined when there is none. */
+export function findGroup(db: Db, accountId: number, name: string): number | undefined {
+  return db
+    .select({ id: unsubscribeGroups.id })
+    .from(unsubscribeGroups)
+    .where(
+      and(
+        eq(unsubscribeGroups.user_id, accountId),
+        eq(unsubscribeGroups.group_name, name),
+        isNull(unsubscribeGroups.deleted_at),
+      ),
+    )
+    .orderBy(unsubscribeGroups.id)
+    .get()?.id;
+}
+
+/** The same; it is made where there is none, and not shown to recipients before its owner wants that. */
+export function requireGroup(db: Db, accountId: number, name: string, now: string): number {
+  return db.transaction(
+    (tx) =>
+      findGroup(db, accountId, name) ??
+      tx
+        .insert(unsubscribeGroups)
+        .values({
+          user_id: accountId,
+          rand_id: String(randomInt(1_000_000_000, 10_000_000_000)),
+          group_name: name,
+          description: name,
+          is_display: 0,
+          created_at: now,
+          updated_at: now,
+        })
+        .returning({ id: unsubscribeGroups.id })
+        .get().id,
+    { behavior: 'immediate' },
+  );
+}
+
+/** Makes a segment for each list of a migration: everybody who has its name in the field of lists. */
+export async function makeSegments(db: Db, job: ImportJob, clock: Clock): Promise<void> {
+  const { accountId, typeId: contact_type_id, migration } = job;
+  const field = migration?.listsField ?? null;
+  if (migration === undefined || field === null || (job.mapping && !job.mapping.includes(field))) return;
+  for (const segment_name of findMissingSegments(db, job))
+    await createSegment(db, clock, accountId, {
+      segment_name,
+      contact_type_id,
+      select_field: [field],
+      select_operator: ['contains'],
+      value: [`[${segment_name}]`],
+    });
+}
+
+/** The names of lists for which the contact type has no segment yet. */
+export function findMissingSegments(db: Db, { typeId, migration }: ImportJob): string[] {
+  const isLive = and(eq(segments.contact_type_id, typeId), isNull(segments.deleted_at));
+  const there = db.select({ name: segments.segment_name }).from(segments).where(isLive).all();
+  const names = new Set(there.map(({ name }) => name));
+  return (migration?.lists ?? []).filter((name) => !names.has(name));
+}

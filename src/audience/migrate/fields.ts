@@ -1,0 +1,136 @@
+/** What the columns of an export become: fields that every contact has, custom fields with the type that all values have, or nothing. */
+
+import { parseAddress } from '../contacts/addresses.ts';
+import {
+  type CustomField,
+  FIELD_TYPES,
+  type FieldType,
+  isReservedName,
+  isValidValue,
+  MAX_FIELDS,
+  RESERVED_FIELDS,
+} from '../contacts/contact-fields.ts';
+import { countryId } from '../contacts/countries.ts';
+import { fieldNameFor } from '../contacts/field-names.ts';
+
+export interface MigratedColumn {
+  /** As the export names it. */
+  column: string;
+  field: string;
+  type: FieldType;
+  isNew: boolean;
+  samples: string[];
+}
+
+/** Columns beyond these are left out. */
+const MAX_COLUMNS = 200;
+const SAMPLES = 3;
+const SAMPLE_CHARACTERS = 100;
+/** A longer cell cannot be imported. */
+const MAX_VALUE = 65_535;
+/** What may be a telephone number or a postal code, which lose something as numbers. */
+const NO_QUANTITY = /^\+|^-?0\d|^.{16}/;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.\d{1,9})?\s?(Z|UTC|[+-]\d{2}:?\d{2})?)?$/;
+const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
+
+interface Seen {
+  isNumber: boolean;
+  isMoment: boolean;
+  samples: string[];
+}
+
+/** Collects the columns of an export while its people are read once, then says what each becomes. */
+export class ColumnCollector {
+  readonly #seen = new Map<string, Seen>();
+  /** Columns that are too many. */
+  readonly leftOut = new Set<string>();
+
+  add(values: ReadonlyMap<string, string>): void {
+    for (const [column, value] of values) {
+      let seen = this.#seen.get(column);
+      if (seen === undefined) {
+        if (this.#seen.size >= MAX_COLUMNS) {
+          if (this.leftOut.size < MAX_COLUMNS) this.leftOut.add(column);
+          continue;
+        }
+        seen = { isNumber: true, isMoment: true, samples: [] };
+        this.#seen.set(column, seen);
+      }
+      seen.isNumber &&= isQuantity(value);
+      seen.isMoment &&= moment(value) !== null;
+      if (seen.samples.length < SAMPLES) seen.samples.push(value.slice(0, SAMPLE_CHARACTERS).toWellFormed());
+    }
+  }
+
+  /** The columns as fields of this account; those for which it has no room are added to `leftOut`. */
+  columns(existing: readonly CustomField[]): MigratedColumn[] {
+    const fields = new Map(existing.map(({ field_name, field_type }) => [field_name.toLowerCase(), field_type]));
+    const used = new Set<string>();
+    const columns: MigratedColumn[] = [];
+    for (const [column, { isNumber, isMoment, samples }] of this.#seen) {
+      const reserved = RESERVED_FIELDS.find((field) => field === fieldNameFor(column, columns.length + 1));
+      if (reserved !== undefined && reserved !== 'email' && !used.has(reserved)) {
+        used.add(reserved);
+        columns.push({ column, field: reserved, type: 'text', isNew: false, samples });
+        continue;
+      }
+      const type = isNumber ? 'number' : isMoment ? 'datetime-local' : 'text';
+      const field = freeName(fieldNameFor(column, columns.length + 1), type, fields, used);
+      const isNew = !fields.has(field);
+      if (isNew && fields.size >= MAX_FIELDS) {
+        this.leftOut.add(column);
+        continue;
+      }
+      used.add(field);
+      if (isNew) fields.set(field, type);
+      columns.push({
+        column,
+        field,
+        type: FIELD_TYPES.find((one) => one === fields.get(field)) ?? type,
+        isNew,
+        samples,
+      });
+    }
+    return columns;
+  }
+}
+
+/** The name itself, or with a number where the name is reserved, used by another column, or that of a field these values do not fit. */
+function freeName(
+  name: string,
+  type: FieldType,
+  fields: ReadonlyMap<string, string>,
+  used: ReadonlySet<string>,
+): string {
+  const fits = (candidate: string) => {
+    const there = fields.get(candidate);
+    return (
+      !isReservedName(candidate) && !used.has(candidate) && (there === undefined || there === type || there === 'text')
+    );
+  };
+  if (fits(name)) return name;
+  for (let number = 2; ; number++) if (fits(`${name}_${number}`)) return `${name}_${number}`;
+}
+
+function isQuantity(value: string): boolean {
+  return isValidValue('number', value) && !NO_QUANTITY.test(value);
+}
+
+/** A point in time as a custom field has it, in UTC where the value names a zone; null when it is none. */
+function moment(value: string): string | null {
+  const [, date = '', time, zone] = MOMENT.exec(value) ?? [];
+  const text = time === undefined ? date : `${date}T${time}`;
+  if (!isValidValue('datetime-local', text)) return null;
+  if (time === undefined || zone === undefined || zone === 'Z' || zone === 'UTC') return text;
+  const at = new Date(`${text}${zone.includes(':') ? zone : `${zone.slice(0, 3)}:${zone.slice(3)}`}`);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString().slice(0, text.length);
+}
+
+/** The value that a person gets in a field; '' where the export has none that the field can hold. */
+export function migratedValue({ field, type }: MigratedColumn, value: string): string {
+  if (value === '' || value.length > MAX_VALUE) return '';
+  if (field === 'country') return countryId(value) === null ? '' : value;
+  if (field === 'alt_email') return parseAddress(value) === null ? '' : value;
+  if (RESERVED_FIELDS.some((reserved) => reserved === field)) return value.replaceAll(CONTROL, ' ').trim();
+  return type === 'datetime-local' ? (moment(value) ?? '') : value;
+}

@@ -1,0 +1,212 @@
+/**
+ * Turns the export of another service into two CSV files for the import: the people with the fields of a contact as columns, and those
+ * who left, bounced or complained there. The export is read twice: first to learn its columns and lists, then to write.
+ */
+import { once } from 'node:events';
+import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
+import { open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import type { Db } from '../../database/open.ts';
+import { sentence } from '../../sentences.ts';
+import { parseAddress } from '../contacts/addresses.ts';
+import { listCustomFields } from '../contacts/contact-fields.ts';
+import { escapeFormula } from '../import/csv-cell.ts';
+import { CsvError } from '../import/csv-parse.ts';
+import type { GuessedColumns } from '../import/guess-columns.ts';
+import type { UploadedExport } from '../import/import-jobs.ts';
+import type { ExportedPerson, ExportedTemplate, LeftOut } from './exports.ts';
+import { ColumnCollector, type MigratedColumn, migratedValue } from './fields.ts';
+import { VENDORS, type VendorName } from './vendors/index.ts';
+import { type Archive, openZip } from './zip.ts';
+
+export interface ExportJob {
+  databasePath: string;
+  accountId: number;
+  vendor: VendorName;
+  /** The uploaded file, and its name, which says what it is. */
+  path: string;
+  fileName: string;
+  /** Where the files for the import are written. */
+  folder: string;
+}
+
+/** What an export has, ready to be previewed and imported. */
+export interface ReadExport extends GuessedColumns, UploadedExport {
+  /** The file of people; its columns are those of `columns`. */
+  path: string;
+}
+
+/** Lists beyond these get no segment; the field of a person still has them. */
+const MAX_SEGMENTS = 100;
+const MAX_LISTS = 10_000;
+/** The most unsubscribe groups that are made. */
+const MAX_GROUPS = 100;
+const MAX_NAME = 255;
+/** A longer address is none, and is refused with its row. */
+const MAX_EMAIL = 1000;
+/** All values of a person together: a longer row cannot be imported. */
+const MAX_ROW = 900_000;
+const MAX_TEMPLATES = 200;
+const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
+const NAMED_LEFT_OUT = 100;
+const CONTROL_OR_BRACKET = /[\p{Cc}\u2028\u2029[\]]+/gu;
+
+/** Reads an export; gives why where it is not what it should be. */
+export async function readExport(db: Db, job: ExportJob): Promise<ReadExport | { refusal: string }> {
+  try {
+    return await read(db, job);
+  } catch (error) {
+    if (error instanceof CsvError) return { refusal: error.message };
+    throw error;
+  }
+}
+
+async function read(db: Db, job: ExportJob): Promise<ReadExport> {
+  const archive = await openExport(job);
+  try {
+    const { title, listsField, read: peopleOf } = VENDORS[job.vendor];
+    const leftOut: LeftOut = { columns: new Set(), files: new Set() };
+    const collector = new ColumnCollector();
+    const lists = new Set<string>();
+    const templates: { name: string; path: string }[] = [];
+    let [people, leaving] = [0, 0];
+    for await (const one of peopleOf(archive.files, leftOut)) {
+      if ('html' in one) {
+        const isFitting =
+          templates.length < MAX_TEMPLATES && one.html.length <= MAX_TEMPLATE_CHARACTERS && one.name !== '';
+        if (!isFitting) leftOut.files.add(one.name);
+        else templates.push(await keepTemplate(one, job.folder, templates.length));
+        continue;
+      }
+      if (one.values !== null) people++;
+      if (one.left.length > 0) leaving++;
+      collector.add(valuesWithLists(one, listsField));
+      for (const name of one.lists) if (lists.size < MAX_LISTS) lists.add(listName(name));
+    }
+    const columns = collector.columns(listCustomFields(db, job.accountId));
+    for (const column of collector.leftOut) leftOut.columns.add(column);
+    const path = join(job.folder, 'people.csv');
+    const leavingPath = join(job.folder, 'leaving.csv');
+    await writeFiles(
+      peopleOf(archive.files, { columns: new Set(), files: new Set() }),
+      { path, leavingPath, listsField },
+      columns,
+    );
+    return {
+      path,
+      columns: [
+        { name: 'email', field: 'email', samples: [] },
+        ...columns.map(({ column, field, samples }) => ({ name: column, field, samples })),
+      ],
+      notes: [
+        ...(people > 0 && leaving === 0 ? [sentence('export_nobody_left', { name: title })] : []),
+        ...(people === 0 && leaving === 0 ? [sentence('export_empty', { name: title })] : []),
+        ...(lists.size > MAX_SEGMENTS ? [sentence('export_lists', { count: MAX_SEGMENTS })] : []),
+      ],
+      migration: {
+        source: title,
+        leavingPath,
+        newFields: columns
+          .filter(({ isNew }) => isNew)
+          .map(({ field, type }) => ({ field_name: field, field_type: type })),
+        listsField: columns.find(({ column }) => column === listsField)?.field ?? null,
+        lists: [...lists].filter((name) => name !== '').slice(0, MAX_SEGMENTS),
+      },
+      leftOut: {
+        columns: [...leftOut.columns].slice(0, NAMED_LEFT_OUT).map(named),
+        files: [...leftOut.files].slice(0, NAMED_LEFT_OUT).map(named),
+      },
+      templates,
+    };
+  } finally {
+    archive.close();
+  }
+}
+
+async function keepTemplate({ name, html }: ExportedTemplate, folder: string, number: number) {
+  const path = join(folder, `template-${number}.html`);
+  await writeFile(path, html, { mode: 0o600 });
+  return { name: listName(name), path };
+}
+
+const named = (name: string) => name.slice(-MAX_NAME).toWellFormed();
+
+/** The files of an archive, or the one file that was uploaded. */
+async function openExport({ path, fileName }: ExportJob): Promise<Archive> {
+  const file = await open(path);
+  const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0).finally(() => file.close());
+  if (buffer.toString('latin1') === 'PK\x03\x04') return openZip(path);
+  return { files: [{ name: fileName, open: () => createReadStream(path) }], close() {} };
+}
+
+/** A list's name where it is a segment's name and between brackets in a field. */
+function listName(name: string): string {
+  return name.replaceAll(CONTROL_OR_BRACKET, ' ').trim().slice(0, MAX_NAME).toWellFormed();
+}
+
+/** The values of a person with the field of their lists: `[VIP] [Graz]`, so that a segment can find a whole name. */
+function valuesWithLists({ values, lists }: ExportedPerson, listsField: string): ReadonlyMap<string, string> {
+  if (values === null) return new Map();
+  const names = [...new Set(lists.map(listName))].filter((name) => name !== '');
+  if (names.length === 0) return values;
+  return new Map([...values, [listsField, names.map((name) => `[${name}]`).join(' ')]]);
+}
+
+async function writeFiles(
+  all: AsyncIterable<ExportedPerson | ExportedTemplate>,
+  { path, leavingPath, listsField }: { path: string; leavingPath: string; listsField: string },
+  columns: readonly MigratedColumn[],
+): Promise<void> {
+  const people = new Rows(path, ['email', ...columns.map(({ field }) => field)]);
+  const leaving = new Rows(leavingPath, ['kind', 'name', 'email']);
+  const groups = new Set<string>();
+  try {
+    for await (const one of all) {
+      if ('html' in one) continue;
+      if (parseAddress(one.email) !== null)
+        for (const left of one.left) {
+          const group = left.kind === 'group' ? listName(left.name) : '';
+          const isKept = group !== '' && (groups.has(group) || groups.size < MAX_GROUPS);
+          if (isKept) groups.add(group);
+          // Where there can be no group: no mail at all, rather than mail to somebody who left.
+          const kind = left.kind === 'group' && !isKept ? 'all' : left.kind;
+          await leaving.write([kind, isKept ? group : '', one.email]);
+        }
+      if (one.values === null) continue;
+      const values = valuesWithLists(one, listsField);
+      let length = 0;
+      const cells = columns.map((column) => {
+        const value = migratedValue(column, values.get(column.column) ?? '');
+        length += value.length;
+        return length > MAX_ROW ? '' : value;
+      });
+      await people.write([one.email.slice(0, MAX_EMAIL), ...cells]);
+    }
+  } finally {
+    await Promise.all([people.end(), leaving.end()]);
+  }
+}
+
+/** A CSV file that `readCsv` reads as it was written. */
+class Rows {
+  readonly #stream: WriteStream;
+
+  constructor(path: string, header: readonly string[]) {
+    this.#stream = createWriteStream(path, { mode: 0o600 });
+    this.#stream.write(line(header));
+  }
+
+  async write(cells: readonly string[]): Promise<void> {
+    if (!this.#stream.write(line(cells))) await once(this.#stream, 'drain');
+  }
+
+  async end(): Promise<void> {
+    this.#stream.end();
+    await finished(this.#stream);
+  }
+}
+
+function line(cells: readonly string[]): string {
+  return `${cells.map((cell) => `"${escapeFormula(cell.toWellFormed()).replaceAll('"', '""')}"`).join(',')}\n`;
+}

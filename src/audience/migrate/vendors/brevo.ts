@@ -1,0 +1,101 @@
+/**
+ * Brevo: "Export contacts" gives a CSV file with the attributes that were chosen, ADDED_TIME and MODIFIED_TIME, and where it was chosen
+ * the subscription status and the ids of lists (API reference, "Export contacts": `exportSubscriptionStatus`, `exportMetadata`). The API's
+ * answers have more: `GET /v3/contacts` has `emailBlacklisted`, `listIds` and `listUnsubscribed`, `GET /v3/smtp/blockedContacts` the reason
+ * why somebody is blocked.
+ */
+import type { ExportedPerson, Leaving, Vendor } from '../exports.ts';
+import {
+  addAttributes,
+  isObject,
+  type KnownColumns,
+  type Row,
+  readJson,
+  recordsOf,
+  rowsOf,
+  textOf,
+  textsOf,
+  valuesOf,
+} from '../tables.ts';
+
+/** The names of attributes for names depend on the language of the account. */
+const COLUMNS: KnownColumns = {
+  email: null,
+  'contact id': null,
+  contact_id: null,
+  added_time: null,
+  modified_time: null,
+  'added on': null,
+  'last changed on': null,
+  firstname: 'first_name',
+  prenom: 'first_name',
+  vorname: 'first_name',
+  lastname: 'last_name',
+  nom: 'last_name',
+  nachname: 'last_name',
+};
+/** Whether mail is refused: yes or no. */
+const BLOCKED = ['blacklisted', 'blocklisted', 'email_blacklisted', 'email_blocklisted', 'emailblacklisted'];
+/** The state of the subscription in words. */
+const STATUS = [
+  'email_marketing',
+  'email marketing',
+  'email_marketing_status',
+  'email subscription status',
+  'subscription_status',
+];
+const LISTS = ['_listids', 'listids', 'list_ids', 'list ids'];
+const OF_STATE = new Set([...BLOCKED, ...STATUS, ...LISTS]);
+
+export const brevo: Vendor = {
+  title: 'Brevo',
+  listsField: 'brevo_lists',
+  async *read(files, leftOut) {
+    for (const file of files) {
+      if (/\.json$/i.test(file.name)) {
+        for (const record of recordsOf(await readJson(file), 'contacts')) yield fromRecord(record);
+      } else if (/\.csv$/i.test(file.name)) {
+        // A filter of the export may give those who are blocked alone, in a file that is named after it.
+        const isBlockedFile = /blocklist|blacklist|unsubscri/i.test(file.name);
+        for await (const row of rowsOf(file))
+          yield {
+            email: row.get('email') ?? '',
+            values: valuesOf(new Map([...row].filter(([name]) => !OF_STATE.has(name))), COLUMNS, leftOut),
+            lists: LISTS.flatMap((name) => (row.get(name) ?? '').match(/\d+/g) ?? []).map(listName),
+            left: isBlockedFile || isBlocked(row) ? [{ kind: 'all' }] : [],
+          };
+      } else leftOut.files.add(file.name);
+    }
+    leftOut.columns.delete('email');
+  },
+};
+
+/** Exports have only the number of a list. */
+const listName = (id: string) => `Brevo ${id}`;
+
+/** Whatever is not plainly subscribed is not mailed. */
+function isBlocked(row: Row): boolean {
+  const states = STATUS.map((name) => row.get(name)?.toLowerCase() ?? '').filter((state) => state !== '');
+  return (
+    BLOCKED.some((name) => /^(?:yes|true|1|oui|ja)$/i.test(row.get(name) ?? '')) ||
+    states.some((state) => !/^(?:subscribed|yes|true|1)$/.test(state))
+  );
+}
+
+function fromRecord(record: Record<string, unknown>): ExportedPerson {
+  const email = textOf(record.email);
+  const reason = isObject(record.reason) ? textOf(record.reason.code) : '';
+  if (reason !== '') return { email, values: null, lists: [], left: [reasonOf(reason)] };
+  const attributes = new Map<string, string>();
+  addAttributes(attributes, record.attributes);
+  const left: Leaving[] = textsOf(record.listUnsubscribed).map((id) => ({ kind: 'group', name: listName(id) }));
+  if (record.emailBlacklisted !== false) left.push({ kind: 'all' });
+  const values = valuesOf(attributes, COLUMNS, { columns: new Set(), files: new Set() });
+  return { email, values, lists: textsOf(record.listIds).map(listName), left };
+}
+
+/** The codes of a blocked contact: unsubscribedViaMA, unsubscribedViaEmail, unsubscribedViaApi, adminBlocked, hardBounce, contactFlaggedAsSpam. */
+function reasonOf(code: string): Leaving {
+  if (code === 'hardBounce') return { kind: 'bounce' };
+  return { kind: code === 'contactFlaggedAsSpam' ? 'complaint' : 'all' };
+}

@@ -1,0 +1,12 @@
+/** The services that people move from, by the name that the API and the command line take. */
+import type { Vendor } from '../exports.ts';
+import { brevo } from './brevo.ts';
+import { keila } from './keila.ts';
+import { listmonk } from './listmonk.ts';
+import { mailchimp } from './mailchimp.ts';
+import { sendgrid } from './sendgrid.ts';
+
+export const VENDOR_NAMES = ['mailchimp', 'listmonk', 'sendgrid', 'brevo', 'keila'] as const;
+export type VendorName = (typeof VENDOR_NAMES)[number];
+
+export const VENDORS: Readonly<Record<VendorName, Vendor>> = { mailchimp, listmonk, sendgrid, brevo, keila };

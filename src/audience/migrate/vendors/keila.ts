@@ -1,0 +1,61 @@
+/**
+ * Keila: a contact has email, first_name, last_name, data (JSON) and one of the states active, unsubscribed and unreachable. The CSV file of
+ * "Export" has them as columns, `GET /api/v1/contacts` as JSON (documentation, "Contacts", and the source of its schema of contacts).
+ */
+import type { Leaving, Vendor } from '../exports.ts';
+import {
+  addAttributes,
+  jsonCell,
+  type KnownColumns,
+  readJson,
+  recordsOf,
+  rowsOf,
+  textOf,
+  valuesOf,
+} from '../tables.ts';
+
+const COLUMNS: KnownColumns = {
+  id: null,
+  email: null,
+  'first name': 'first_name',
+  'last name': 'last_name',
+  data: null,
+  status: null,
+  inserted_at: null,
+  updated_at: null,
+  'inserted at': null,
+  'updated at': null,
+};
+const USED = ['email', 'data', 'status'];
+
+export const keila: Vendor = {
+  title: 'Keila',
+  listsField: 'keila_lists',
+  async *read(files, leftOut) {
+    for (const file of files) {
+      if (/\.json$/i.test(file.name)) {
+        for (const record of recordsOf(await readJson(file), 'data')) {
+          const { data, status, ...texts } = record;
+          const plain = new Map(Object.entries(texts).map(([name, value]) => [name, textOf(value)]));
+          const values = valuesOf(plain, COLUMNS, leftOut);
+          addAttributes(values, data);
+          yield { email: textOf(record.email), values, lists: [], left: leavingOf(textOf(status)) };
+        }
+      } else if (/\.csv$/i.test(file.name)) {
+        for await (const row of rowsOf(file)) {
+          const values = valuesOf(row, COLUMNS, leftOut);
+          addAttributes(values, jsonCell(row.get('data') ?? ''));
+          yield { email: row.get('email') ?? '', values, lists: [], left: leavingOf(row.get('status') ?? '') };
+        }
+      } else leftOut.files.add(file.name);
+    }
+    for (const column of USED) leftOut.columns.delete(column);
+  },
+};
+
+/** A file without the state may name people who left. Its owner is told when it names nobody who did. */
+function leavingOf(status: string): Leaving[] {
+  const state = status.toLowerCase();
+  if (state === 'active' || state === '') return [];
+  return [{ kind: state === 'unreachable' ? 'bounce' : 'all' }];
+}

@@ -1,0 +1,115 @@
+/**
+ * listmonk: the CSV file of "Export" has the columns uuid, email, name, attributes (JSON), status, created_at and updated_at, and no lists.
+ * The answers of its API have more: `GET /api/subscribers?per_page=all` the lists with the state of each subscription,
+ * `GET /api/bounces` the bounces, `GET /api/templates` the templates (documentation, "API / Subscribers", "Bounces", "Templates").
+ */
+import type { ExportedPerson, ExportedTemplate, Leaving, LeftOut, Vendor } from '../exports.ts';
+import {
+  addAttributes,
+  isObject,
+  jsonCell,
+  type KnownColumns,
+  readJson,
+  recordsOf,
+  rowsOf,
+  textOf,
+  valuesOf,
+} from '../tables.ts';
+
+const COLUMNS: KnownColumns = {
+  uuid: null,
+  email: null,
+  name: null,
+  attributes: null,
+  status: null,
+  created_at: null,
+  updated_at: null,
+};
+const USED = ['email', 'name', 'attributes', 'status'];
+
+export const listmonk: Vendor = {
+  title: 'listmonk',
+  listsField: 'listmonk_lists',
+  async *read(files, leftOut) {
+    for (const file of files) {
+      if (/\.json$/i.test(file.name)) {
+        for (const record of recordsOf(await readJson(file), 'data', 'results')) yield* fromRecord(record, leftOut);
+      } else if (/\.csv$/i.test(file.name)) {
+        for await (const row of rowsOf(file)) {
+          const values = valuesOf(row, COLUMNS, leftOut);
+          addName(values, row.get('name') ?? '');
+          addAttributes(values, jsonCell(row.get('attributes') ?? ''));
+          yield { email: row.get('email') ?? '', values, lists: [], left: leftByStatus(row.get('status') ?? '') };
+        }
+      } else leftOut.files.add(file.name);
+    }
+    for (const column of USED) leftOut.columns.delete(column);
+  },
+};
+
+/** Only enabled subscribers are mailed; `disabled` is a state of earlier releases. */
+function leftByStatus(status: string): Leaving[] {
+  return status.toLowerCase() === 'enabled' ? [] : [{ kind: 'all' }];
+}
+
+/** A name in one field: the first word, and the rest, as `.Subscriber.FirstName` and `.LastName` have it there. */
+function addName(values: Map<string, string>, name: string): void {
+  const [first = '', ...rest] = name.split(/\s+/);
+  if (first !== '') values.set('first_name', first);
+  if (rest.length > 0) values.set('last_name', rest.join(' '));
+}
+
+function* fromRecord(record: Record<string, unknown>, leftOut: LeftOut): Generator<ExportedPerson | ExportedTemplate> {
+  const email = textOf(record.email);
+  if (email !== '' && record.status !== undefined) yield subscriber(email, record);
+  else if (email !== '' && record.type !== undefined) yield* bounce(email, textOf(record.type));
+  else if (typeof record.body === 'string' && record.name !== undefined) {
+    // Templates of transactional mails have other placeholders.
+    if (record.type === 'tx') leftOut.files.add(textOf(record.name));
+    else yield { name: textOf(record.name), html: replaceTags(record.body) };
+  }
+}
+
+function subscriber(email: string, record: Record<string, unknown>): ExportedPerson {
+  const values = new Map<string, string>();
+  addName(values, textOf(record.name));
+  addAttributes(values, record.attribs);
+  const all = Array.isArray(record.lists) ? record.lists.filter(isObject) : [];
+  const gone = all.filter((list) => textOf(list.subscription_status) === 'unsubscribed');
+  // listmonk sends to an unconfirmed subscription only where the list asks for no confirmation.
+  const mailed = all.filter(
+    (list) =>
+      !gone.includes(list) && (textOf(list.subscription_status) !== 'unconfirmed' || textOf(list.optin) !== 'double'),
+  );
+  const isOnNone = all.length > 0 && mailed.length === 0;
+  const left: Leaving[] = gone.map((list) => ({ kind: 'group', name: textOf(list.name) }));
+  return {
+    email,
+    values,
+    lists: mailed.map((list) => textOf(list.name)),
+    left: [...left, ...(isOnNone ? [{ kind: 'all' } as const] : leftByStatus(textOf(record.status)))],
+  };
+}
+
+/** Only addresses that bounced for good and complaints: listmonk itself counts soft bounces. */
+function* bounce(email: string, type: string): Generator<ExportedPerson> {
+  if (type === 'hard' || type === 'complaint')
+    yield { email, values: null, lists: [], left: [{ kind: type === 'hard' ? 'bounce' : 'complaint' }] };
+}
+
+/** Expressions of its templates as placeholders of ours ("Templating"); others are removed, since they would be sent as they are. */
+function replaceTags(html: string): string {
+  const placeholders: Readonly<Record<string, string>> = {
+    '.Subscriber.Email': '((email))',
+    '.Subscriber.FirstName': '((first_name))',
+    '.Subscriber.LastName': '((last_name))',
+    '.Subscriber.Name': '((full_name))',
+    UnsubscribeURL: '((unsubscribe_preferences))',
+    ManageURL: '((unsubscribe_preferences))',
+    MessageURL: '((web_copy))',
+  };
+  return html.replaceAll(
+    /\{\{-?\s{0,20}([^{}]{0,300}?)\s{0,20}-?\}\}/g,
+    (_tag, name: string) => placeholders[name] ?? '',
+  );
+}

@@ -1,0 +1,99 @@
+/**
+ * Mailchimp: an audience export is a ZIP archive with a CSV file for each kind of contact, whose name begins with `subscribed`,
+ * `unsubscribed`, `nonsubscribed` or `cleaned` (help article "View or export contacts"; "About cleaned contacts" says that cleaned ones
+ * bounced). An account export has these and the templates as HTML ("Export and back up account data").
+ */
+import type { ExportedPerson, ExportedTemplate, ExportFile, Leaving, LeftOut, Vendor } from '../exports.ts';
+import { columnsOf, jsonCell, type KnownColumns, type Row, readText, rowsOf, textsOf, valuesOf } from '../tables.ts';
+
+/** The columns that every audience export has. When and from where somebody opted in is kept, since it is the proof of their consent. */
+const COLUMNS: KnownColumns = {
+  'email address': null,
+  'first name': 'first_name',
+  'last name': 'last_name',
+  email_type: null,
+  member_rating: null,
+  latitude: null,
+  longitude: null,
+  gmtoff: null,
+  dstoff: null,
+  timezone: null,
+  cc: null,
+  region: null,
+  last_changed: null,
+  leid: null,
+  euid: null,
+  tags: null,
+  unsub_time: null,
+  unsub_campaign_title: null,
+  unsub_campaign_id: null,
+  unsub_reason: null,
+  unsub_reason_other: null,
+  clean_time: null,
+  clean_campaign_title: null,
+  clean_campaign_id: null,
+};
+
+/** Taken over in another way than as a field, so that they are not named as left out. */
+const USED = ['email address', 'tags', 'unsub_time', 'clean_time'];
+
+/** Exports of text message subscribers have the same columns; who agreed to those did not agree to mail. */
+const KIND = /(?:^|\/)(subscribed|unsubscribed|nonsubscribed|cleaned|archived|pending)_(?!sms)[^/]*\.csv$/i;
+const TEMPLATE = /(?:^|\/)templates?\/(?:.*\/)?([^/]+)\.html?$/i;
+const MAX_TEMPLATE_BYTES = 2_000_000;
+
+export const mailchimp: Vendor = {
+  title: 'Mailchimp',
+  listsField: 'mailchimp_tags',
+  async *read(files, leftOut) {
+    for (const file of files) {
+      const kind = KIND.exec(file.name)?.[1]?.toLowerCase() ?? (files.length === 1 ? 'subscribed' : null);
+      const template = TEMPLATE.exec(file.name)?.[1];
+      if (template !== undefined) yield* templateOf(file, template, leftOut);
+      else if (kind !== null && /\.csv$/i.test(file.name) && (await columnsOf(file)).has('email address'))
+        for await (const row of rowsOf(file)) yield personOf(row, kind, leftOut);
+      else leftOut.files.add(file.name);
+    }
+    for (const column of USED) leftOut.columns.delete(column);
+  },
+};
+
+function personOf(row: Row, kind: string, leftOut: LeftOut): ExportedPerson {
+  return {
+    email: row.get('email address') ?? '',
+    values: valuesOf(row, COLUMNS, leftOut),
+    lists: tagsOf(row.get('tags') ?? ''),
+    left: leavingOf(row, kind),
+  };
+}
+
+/** Only subscribed people are mailed; the others either left, or never agreed. */
+function leavingOf(row: Row, kind: string): Leaving[] {
+  if (kind === 'cleaned' || row.get('clean_time')) return [{ kind: 'bounce' }];
+  return kind !== 'subscribed' || row.get('unsub_time') ? [{ kind: 'all' }] : [];
+}
+
+/** A cell such as `"VIP","Graz"`. */
+function tagsOf(cell: string): string[] {
+  const quoted = jsonCell(`[${cell}]`);
+  return quoted === undefined ? cell.split(',').map((tag) => tag.replaceAll('"', '').trim()) : textsOf(quoted);
+}
+
+async function* templateOf(file: ExportFile, name: string, leftOut: LeftOut): AsyncGenerator<ExportedTemplate> {
+  const html = await readText(file, MAX_TEMPLATE_BYTES);
+  if (html === null) leftOut.files.add(file.name);
+  else yield { name, html: replaceTags(html) };
+}
+
+/** Merge tags as placeholders of ours ("Merge tags cheat sheet"); others stay as they are. */
+function replaceTags(html: string): string {
+  const placeholders: Readonly<Record<string, string>> = {
+    FNAME: '((first_name))',
+    LNAME: '((last_name))',
+    EMAIL: '((email))',
+    UNSUB: '((unsubscribe_preferences))',
+    UPDATE_PROFILE: '((unsubscribe_preferences))',
+    ARCHIVE: '((web_copy))',
+  };
+  return html.replaceAll(/\*\|([A-Z_]{1,40})\|\*/g, (tag, name: string) => placeholders[name] ?? tag);
+}

@@ -1,0 +1,52 @@
+/**
+ * Twilio SendGrid: "Export Contacts" of Marketing Campaigns gives a CSV file of contacts with the reserved fields and the custom ones. Who
+ * left is in files of their own, downloaded from each page below Suppressions: global unsubscribes (email, created), group unsubscribes,
+ * bounces (status, reason, email, created), invalid emails (reason, email, created), spam reports (ip, email, created) and blocks
+ * (documentation, "Suppressions Overview" and its pages).
+ */
+import { basename } from 'node:path/posix';
+import type { Leaving, Vendor } from '../exports.ts';
+import { columnsOf, type KnownColumns, type Row, rowsOf, valuesOf } from '../tables.ts';
+
+const COLUMNS: KnownColumns = {
+  email: null,
+  alternate_emails: null,
+  contact_id: null,
+  created_at: null,
+  updated_at: null,
+};
+const USED = ['email', 'alternate_emails'];
+/** A file with one of these has contacts. */
+const CONTACT_COLUMNS = ['contact_id', 'first_name', 'last_name'];
+
+export const sendgrid: Vendor = {
+  title: 'SendGrid',
+  listsField: 'sendgrid_lists',
+  async *read(files, leftOut) {
+    for (const file of files) {
+      const columns = /\.csv$/i.test(file.name) ? await columnsOf(file) : new Set<string>();
+      const name = basename(file.name).toLowerCase();
+      // A block is a refusal for now, after which SendGrid itself tries again.
+      if (!columns.has('email') || name.includes('block')) leftOut.files.add(file.name);
+      else if (CONTACT_COLUMNS.some((column) => columns.has(column)))
+        for await (const row of rowsOf(file)) {
+          const values = valuesOf(row, COLUMNS, leftOut);
+          const [other = ''] = (row.get('alternate_emails') ?? '').split(/[,;|\s[\]"]+/).filter((part) => part !== '');
+          if (other !== '') values.set('alt_email', other);
+          yield { email: row.get('email') ?? '', values, lists: [], left: [] };
+        }
+      else
+        for await (const row of rowsOf(file))
+          yield { email: row.get('email') ?? '', values: null, lists: [], left: [leavingOf(row, columns, name)] };
+    }
+    for (const column of USED) leftOut.columns.delete(column);
+  },
+};
+
+/** Which suppression a file has. What cannot be told is a global unsubscribe, so that nobody is mailed by mistake. */
+function leavingOf(row: Row, columns: ReadonlySet<string>, fileName: string): Leaving {
+  if (columns.has('ip') || fileName.includes('spam')) return { kind: 'complaint' };
+  if (columns.has('reason') || fileName.includes('bounce') || fileName.includes('invalid')) return { kind: 'bounce' };
+  const group = row.get('group_name') || row.get('group name') || row.get('group_id') || '';
+  return group === '' ? { kind: 'all' } : { kind: 'group', name: group };
+}

@@ -1,0 +1,116 @@
+/** `sendlark migrate`: people from the export of another service, those who left first. */
+import { statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { importContacts } from '../audience/import/import.ts';
+import { DEFAULT_OPTIONS, type ImportJob } from '../audience/import/import-options.ts';
+import type { RowError } from '../audience/import/import-rows.ts';
+import { leavingNotes } from '../audience/import/lists/leavers.ts';
+import { findMissingSegments } from '../audience/import/lists/make-lists.ts';
+import { previewImport } from '../audience/import/preview/preview.ts';
+import { makeUploadFolder } from '../audience/import/uploads.ts';
+import { type ReadExport, readExport } from '../audience/migrate/read-export.ts';
+import { VENDOR_NAMES, type VendorName } from '../audience/migrate/vendors/index.ts';
+import { systemClock } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { addMissingTemplates } from '../templates/own-templates.ts';
+import { type Call, type Command, requireWords, UsageError } from './command.ts';
+import { requireContactType, typeOption } from './contact-type.ts';
+import { withDatabase } from './database.ts';
+
+const ERRORS_SHOWN = 20;
+
+export const migrate: Command = {
+  forms: VENDOR_NAMES.map((name) => `migrate ${name} FILE --type N [--confirm]`),
+  about: 'Take over people from the export of another service.',
+  help: `Without --confirm it changes nothing and says what it would do; with it, it does just that. FILE is the export as the service
+gives it: a CSV or JSON file, or a ZIP archive of them. People go to the contact type N (GET /api/contacts-type); whoever left,
+bounced or complained there is marked first and gets no mail. Killed half-way, run it again. The service may run meanwhile.
+How to export there, and what is taken over: docs/migrating.md.`,
+  options: { type: { type: 'string' }, confirm: { type: 'boolean' } },
+  async run(call) {
+    const [given = '', file = ''] = requireWords(call, 'SERVICE', 'FILE');
+    const vendor = VENDOR_NAMES.find((name) => name === given);
+    if (vendor === undefined) throw new UsageError(`The service is one of ${VENDOR_NAMES.join(', ')}`);
+    const typeId = typeOption(call);
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}`);
+    await withDatabase(async (db, { DATABASE_PATH }) => {
+      const { accountId } = requireContactType(db, typeId);
+      const folder = await makeUploadFolder(DATABASE_PATH);
+      try {
+        const source = { databasePath: DATABASE_PATH, accountId, vendor, path: file, fileName: basename(file), folder };
+        const read = await readExport(db, source);
+        if ('refusal' in read) throw new Error(read.refusal);
+        const { path, migration, columns } = read;
+        const mapping = columns.map(({ field }) => field ?? '');
+        const options = { ...DEFAULT_OPTIONS, emptyCells: 'keep' } as const;
+        const job = {
+          databasePath: DATABASE_PATH,
+          accountId,
+          typeId,
+          path,
+          fileName: basename(file),
+          mapping,
+          options,
+          migration,
+        };
+        await (call.flag('confirm') ? carryOut(call, db, job, read) : preview(call, db, job, read, vendor));
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    });
+  },
+};
+
+async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, vendor: VendorName): Promise<void> {
+  const found = await previewImport(db, job);
+  const { counts, failed, repeated, errors, notes, leaving } = found;
+  const segments = findMissingSegments(db, job);
+  const answer = {
+    ...{ new: counts.new, changed: counts.changed, unchanged: counts.unchanged, left: counts.left, failed, repeated },
+    leaving,
+    new_fields: job.migration?.newFields ?? [],
+    new_segments: segments,
+    templates: read.templates.map(({ name }) => name),
+    left_out_columns: read.leftOut.columns,
+    left_out_files: read.leftOut.files,
+    notes: [...read.notes, ...notes],
+    errors,
+  };
+  const named = (what: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`${what}: ${names.join(', ')}`];
+  call.answer(answer, [
+    ...leavingNotes(leaving),
+    `People: ${counts.new} new, ${counts.changed} changed, ${counts.unchanged} unchanged, ${failed} failed`,
+    ...(repeated > 0 ? [`${repeated} more rows have an address that a later row has too; the later one counts`] : []),
+    `Of them unsubscribed or suppressed, and staying so: ${counts.left}`,
+    ...named(
+      'New fields',
+      answer.new_fields.map(({ field_name, field_type }) => `${field_name} (${field_type})`),
+    ),
+    ...named('New segments', segments),
+    ...named('Templates', answer.templates),
+    ...named('Columns left out', read.leftOut.columns),
+    ...named('Files left out', read.leftOut.files),
+    ...answer.notes,
+    ...errorLines(errors),
+    ...(found.is_possible ? [`Nothing was changed. To do it: sendlark migrate ${vendor} FILE --type N --confirm`] : []),
+  ]);
+  if (!found.is_possible) throw new Error('Nothing would be taken over');
+}
+
+async function carryOut(call: Call, db: Db, job: ImportJob, read: ReadExport): Promise<void> {
+  const report = await importContacts(db, job);
+  const { rows, created, updated, failed, notes, errors } = report;
+  if (report.id > 0) await addMissingTemplates({ db, clock: systemClock }, job.accountId, read.templates);
+  call.answer(report, [
+    `${rows} people: ${created} created, ${updated} updated, ${failed} failed`,
+    ...read.notes,
+    ...notes,
+    ...errorLines(errors),
+  ]);
+  if (report.id === 0) throw new Error('Nothing was taken over');
+}
+
+const errorLines = (errors: readonly RowError[]) =>
+  errors.slice(0, ERRORS_SHOWN).map(({ line, field, text }) => `line ${line}${field && `, ${field}`}: ${text}`);

@@ -1,0 +1,258 @@
+/** What an import will do, in numbers and samples, before it does it. */
+import type { ApiClient } from '../../../api-client.ts';
+import { Button, LinkButton } from '../../../components/button.tsx';
+import { Meter, Stats } from '../../../components/figures.tsx';
+import { Island } from '../../../components/island.tsx';
+import { LiveNotes } from '../../../components/live-notes.tsx';
+import { Card, Notice } from '../../../components/surface.tsx';
+import { Table } from '../../../components/table.tsx';
+import { type Language, useLanguage } from '../../../words/index.ts';
+import { fieldLabel } from '../field-label.ts';
+import type { Choices, ImportPlan, Upload } from '../records.ts';
+import { type FailedRow, FailedRows } from './failed-rows.tsx';
+import { MigrationFacts } from './migrate.tsx';
+import { HiddenOptions, ImportOptions } from './options.tsx';
+
+const LOOK_MS = 500;
+/** So many people of a kind are shown. */
+const SHOWN = 20;
+const SHOWN_KINDS = ['new', 'changed', 'left'] as const;
+type ShownKind = (typeof SHOWN_KINDS)[number];
+
+interface Preview {
+  is_possible: 0 | 1;
+  failed: number;
+  repeated: number;
+  counts: Record<'new' | 'changed' | 'unchanged' | 'skipped' | 'left', number>;
+  fields: { field: string; count: number }[];
+  leaving: { kind: 'all' | 'group' | 'bounce' | 'complaint'; name: string; people: number; added: number }[];
+  notes: string[];
+  errors: FailedRow[];
+}
+
+interface Person {
+  line: number;
+  email: string;
+  changes: { field: string; before: string | null; after: string | null }[];
+}
+
+interface Previewed {
+  /** Null while it is being made, and where that failed. */
+  preview: Preview | null;
+  people: Record<ShownKind, Person[]>;
+}
+
+/** Reads the preview of an upload with the first people of each kind that is shown. */
+export async function readPreview(api: ApiClient, upload_id: string): Promise<Previewed> {
+  const read = (kind: ShownKind) =>
+    api.get<{ preview: Preview | null; people: Person[] }>('/contacts/imports/previewed', { upload_id, kind });
+  const [added, changed, left] = await Promise.all([read('new'), read('changed'), read('left')]);
+  return {
+    preview: added.preview,
+    people: { new: added.people, changed: changed.people, left: left.people },
+  };
+}
+
+export function PreviewPage({
+  upload,
+  plan,
+  choices,
+  preview,
+  people,
+}: { upload: Upload; plan: ImportPlan; choices: Choices } & Previewed) {
+  const language = useLanguage();
+  const isMaking = upload.state === 'previewing';
+  const state = language.say(isMaking ? 'import.state.previewing' : 'import.state.looked');
+  const figures = preview && figuresOf(language, preview);
+  const news = (figures ?? []).map(({ label, value }) => `${label}: ${value}`).join(', ');
+  return (
+    <Island name="live" data={{ every: isMaking ? LOOK_MS : 0, results: '#import-preview' }}>
+      <LiveNotes />
+      <div id="import-preview" class="stack" data-active={isMaking ? 'yes' : 'no'} data-news={`${state} ${news}`}>
+        <Card title={upload.file_name}>
+          <p>{state}</p>
+          {isMaking && (
+            <Meter label={language.say('people.job.progress')} value={upload.bytes_read} max={upload.bytes || 1} />
+          )}
+          {figures && <Stats figures={figures} />}
+          {[...(upload.migration === null ? [] : upload.notes), ...(preview?.notes ?? [])].map((note) => (
+            <Notice key={note}>{language.sentence(note)}</Notice>
+          ))}
+          {!isMaking && <Start upload={upload} plan={plan} preview={preview} />}
+        </Card>
+        {!isMaking && preview && <Leaving leaving={preview.leaving} />}
+        {!isMaking && upload.migration && <MigrationFacts migration={upload.migration} />}
+        {!isMaking && preview && <Samples preview={preview} people={people} />}
+        {!isMaking && <ImportOptions action={`/people/import/${upload.id}/preview`} plan={plan} choices={choices} />}
+      </div>
+    </Island>
+  );
+}
+
+function figuresOf(language: Language, { counts, failed, repeated }: Preview) {
+  const figure = (label: string, value: number) => ({ label, value: language.number(value) });
+  return [
+    figure(language.say('import.created'), counts.new),
+    figure(language.say('import.preview.changed'), counts.changed),
+    figure(language.say('import.preview.unchanged'), counts.unchanged + counts.skipped),
+    figure(language.say('import.failed'), failed),
+    ...(repeated > 0 ? [figure(language.say('import.preview.repeated'), repeated)] : []),
+    figure(language.say('import.preview.left'), counts.left),
+  ];
+}
+
+/** The button says what it does in numbers; there is none where nothing would happen. */
+function Start({ upload, plan, preview }: { upload: Upload; plan: ImportPlan; preview: Preview | null }) {
+  const language = useLanguage();
+  const what = preview === null || preview.is_possible === 0 ? '' : whatHappens(language, plan, preview);
+  return (
+    <>
+      {what === '' && (
+        <Notice tone="warn">
+          {language.say(
+            preview === null
+              ? 'import.preview.missing'
+              : preview.is_possible === 0
+                ? 'import.preview.none'
+                : 'import.preview.same',
+          )}
+        </Notice>
+      )}
+      <form method="post" action={`/people/import/${upload.id}/start`} class="buttons">
+        <HiddenOptions plan={plan} />
+        {what !== '' && <Button>{language.say('import.go', { what })}</Button>}
+        {upload.migration === null && (
+          <LinkButton look="plain" href={`/people/import/${upload.id}?columns=1`}>
+            {language.say('import.columns.again')}
+          </LinkButton>
+        )}
+        <LinkButton look="quiet" href={upload.migration === null ? '/people/import' : '/people/migrate'}>
+          {language.say('import.other')}
+        </LinkButton>
+      </form>
+    </>
+  );
+}
+
+function whatHappens(language: Language, plan: ImportPlan, { counts, leaving }: Preview): string {
+  const left = leaving.reduce((sum, { added }) => sum + added, 0);
+  const everybody = counts.new + counts.changed + counts.unchanged + counts.skipped;
+  return [
+    left > 0 && language.say('import.go.left', { count: left }),
+    counts.new > 0 && language.say('import.go.new', { count: counts.new }),
+    counts.changed > 0 && language.say('import.go.changed', { count: counts.changed }),
+    plan.to_segment_id !== null && language.say('import.go.segment', { count: everybody }),
+    plan.unsubscribe === 1 && language.say('import.go.unsubscribe', { count: everybody }),
+  ]
+    .filter((part) => part !== false)
+    .join(', ');
+}
+
+const LEAVING = {
+  all: 'migrate.leaving.all',
+  group: 'migrate.leaving.group',
+  bounce: 'migrate.leaving.bounce',
+  complaint: 'migrate.leaving.complaint',
+} as const;
+
+/** Those who left another service: they are marked before anybody is added. */
+function Leaving({ leaving }: { leaving: Preview['leaving'] }) {
+  const language = useLanguage();
+  if (leaving.length === 0) return null;
+  return (
+    <Card title={language.say('migrate.leaving')}>
+      <Table
+        caption={language.say('migrate.leaving')}
+        rows={leaving}
+        keyOf={({ kind, name }) => `${kind} ${name}`}
+        columns={[
+          {
+            heading: language.say('migrate.leaving.what'),
+            cell: ({ kind, name }) => <bdi>{language.fill(LEAVING[kind], { name })}</bdi>,
+          },
+          {
+            heading: language.say('migrate.leaving.people'),
+            isNumber: true,
+            cell: ({ people }) => language.number(people),
+          },
+          {
+            heading: language.say('migrate.leaving.added'),
+            isNumber: true,
+            cell: ({ added }) => language.number(added),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Samples({ preview, people }: { preview: Preview; people: Previewed['people'] }) {
+  const language = useLanguage();
+  return (
+    <>
+      {preview.fields.length > 0 && (
+        <Card title={language.say('import.preview.fields')}>
+          <Table
+            caption={language.say('import.preview.fields')}
+            rows={preview.fields}
+            keyOf={({ field }) => field}
+            columns={[
+              { heading: language.say('import.preview.field'), cell: ({ field }) => fieldLabel(language, field) },
+              {
+                heading: language.say('import.preview.changed'),
+                isNumber: true,
+                cell: ({ count }) => language.number(count),
+              },
+            ]}
+          />
+        </Card>
+      )}
+      {SHOWN_KINDS.map((kind) => (
+        <People key={kind} kind={kind} whole={preview.counts[kind]} people={people[kind].slice(0, SHOWN)} />
+      ))}
+      {preview.failed > 0 && <FailedRows errors={preview.errors} failed={preview.failed} />}
+    </>
+  );
+}
+
+const TITLES = { new: 'import.created', changed: 'import.preview.changed', left: 'import.preview.left' } as const;
+
+function People({ kind, whole, people }: { kind: ShownKind; whole: number; people: readonly Person[] }) {
+  const language = useLanguage();
+  if (people.length === 0) return null;
+  const title = language.say(TITLES[kind]);
+  const value = (text: string | null) => text ?? language.say('import.preview.empty');
+  return (
+    <Card title={title}>
+      {people.length < whole && <p>{language.say('import.preview.first', { shown: people.length, count: whole })}</p>}
+      <Table
+        caption={title}
+        rows={people}
+        keyOf={({ line }) => line}
+        columns={[
+          { heading: language.say('import.kept.person'), cell: ({ email }) => <bdi>{email}</bdi> },
+          ...(kind === 'new'
+            ? []
+            : [
+                {
+                  heading: language.say('import.preview.changes'),
+                  cell: ({ changes }: Person) =>
+                    changes.length === 0
+                      ? '–'
+                      : changes.map(({ field, before, after }) => (
+                          <div key={field}>
+                            {fieldLabel(language, field)}: <bdi>{value(before)}</bdi> → <bdi>{value(after)}</bdi>
+                          </div>
+                        )),
+                },
+              ]),
+          {
+            heading: language.say('import.rows.line'),
+            isNumber: true,
+            cell: ({ line }) => language.number(line),
+          },
+        ]}
+      />
+    </Card>
+  );
+}

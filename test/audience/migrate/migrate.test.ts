@@ -1,0 +1,213 @@
+/** Moving here from other services: what the dry run says is what happens, and nobody who had left is mailed, whatever happens later. */
+import { setImmediate } from 'node:timers/promises';
+import t from 'tap';
+import { VENDOR_NAMES, type VendorName } from '../../../src/audience/migrate/vendors/index.ts';
+import { startApp, type TestApp } from '../../support/app.ts';
+import { mustSucceed, readOutbox } from '../../support/campaign.ts';
+import { csv, EXPORTS, LEAVING, type MadeExport, STAYING } from '../../support/exports.ts';
+import { SHOP_SENDER } from '../../support/sender.ts';
+
+/** Uploads an export, or a plain CSV file, and gives the upload. */
+async function look(app: TestApp, file: MadeExport, source?: VendorName) {
+  const multipart: [string, string | MadeExport][] = [
+    ['file', file],
+    ...(source ? [['source', source] as [string, string]] : []),
+  ];
+  const { status, text, body } = await app.one.call('POST', '/contacts/imports/look', { multipart });
+  if (status !== 200) throw new Error(text);
+  return body.message.upload;
+}
+
+/** Previews or imports an upload with its own columns, and gives it when that has ended. */
+async function ask(
+  app: TestApp,
+  what: 'preview' | 'start',
+  { id: upload_id, columns }: { id: string; columns: { field: string }[] },
+) {
+  const mapping = columns.map(({ field }) => field);
+  const plan = { upload_id, contact_type_id: 1, mapping, empty_cells: 'keep' };
+  const { status, text } = await app.one.call('POST', `/contacts/imports/${what}`, { json: plan });
+  if (status !== 200) throw new Error(text);
+  for (;;) {
+    const { upload } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body.message;
+    if (upload.state !== 'running' && upload.state !== 'previewing') return upload;
+    await setImmediate();
+  }
+}
+
+async function previewOf(app: TestApp, upload: { id: string; columns: { field: string }[] }) {
+  await ask(app, 'preview', upload);
+  return (await app.one.call('GET', '/contacts/imports/previewed', { query: { upload_id: upload.id } })).body.message
+    .preview;
+}
+
+/** Sends to everybody and gives who got the mail. */
+async function sendToAll(app: TestApp): Promise<string[]> {
+  const before = (await readOutbox(app)).length;
+  await app.one.call('POST', '/single/send/create', {
+    form: {
+      template_id: 1,
+      template_html: '<p>News</p>',
+      sender_id: 1,
+      unsubscribe_group_id: 1,
+      single_send_name: 'News',
+      subject: 'News',
+      preheader: 'News',
+      recipient_id: ['contacts_1'],
+      schedule_type: 0,
+    },
+  });
+  app.clock.advance(11_000);
+  await app.background();
+  return (await readOutbox(app)).slice(before).map(({ to }) => to);
+}
+
+const count = (app: TestApp, table: string) => Number(app.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+/** What a migration makes, without the times at which it did. */
+const made = (app: TestApp) =>
+  [
+    'SELECT email, first_name, last_name, custom_values FROM contacts ORDER BY id',
+    'SELECT field_name, field_type FROM custom_fields ORDER BY id',
+    'SELECT segment_name, segment_emails_count FROM segments ORDER BY id',
+    'SELECT unsubscribe_groups_id, address_id FROM unsubscribers ORDER BY id',
+    'SELECT address_id, kind FROM suppressions ORDER BY id',
+    'SELECT group_name FROM unsubscribe_groups ORDER BY id',
+    'SELECT template_name, html_code FROM own_templates ORDER BY id',
+  ].map((query) => app.db.prepare(query).all());
+
+for (const vendor of VENDOR_NAMES)
+  t.test(`${vendor}: the dry run is what happens, twice is once, and nobody who had left is ever mailed`, async (t) => {
+    const app = await startApp(t);
+    const must = mustSucceed(t, app.one);
+    await must('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: 1 });
+    await must('/contacts-type/add', { name: 'Readers' });
+    await must('/sender/save', SHOP_SENDER);
+    // Some who left there are contacts here already, in another case.
+    for (const email of LEAVING.slice(0, 20))
+      await must('/contacts/add', { contact_type_id: 1, first_name: 'A', country: 1, email: email.toUpperCase() });
+    const file = EXPORTS[vendor]();
+    const upload = await look(app, file, vendor);
+    const before = made(app);
+    const preview = await previewOf(app, upload);
+    t.strictSame(made(app), before, 'a dry run changes nothing');
+
+    t.equal((await ask(app, 'start', upload)).state, 'done');
+    await app.background();
+    const report = (await app.one.call('GET', '/contacts/imports')).body.message.imports.at(-1);
+    t.strictSame([preview.rows, preview.failed], [report.rows, report.failed]);
+    t.strictSame(
+      [preview.counts.new, preview.counts.changed + preview.counts.unchanged],
+      [report.created, report.updated],
+    );
+    t.equal(count(app, 'contacts'), 20 + preview.counts.new);
+    const added = (kinds: string[]) =>
+      preview.leaving
+        .filter(({ kind }: { kind: string }) => kinds.includes(kind))
+        .reduce((sum: number, one: { added: number }) => sum + one.added, 0);
+    t.equal(count(app, 'unsubscribers'), added(['all', 'group']));
+    t.equal(count(app, 'suppressions'), added(['bounce', 'complaint']));
+    t.equal(count(app, 'custom_fields'), upload.migration.new_fields.length);
+    t.equal(count(app, 'segments'), upload.migration.lists.length);
+    t.equal(count(app, 'own_templates'), upload.migration.templates.length);
+
+    t.strictSame((await sendToAll(app)).sort(), [...STAYING].sort());
+    const after = made(app);
+    app.clock.advance(1000);
+    await ask(app, 'start', await look(app, file, vendor));
+    await app.background();
+    t.strictSame(made(app), after, 'once more changes nothing');
+    const everybody = csv(
+      ['email'],
+      [...LEAVING, ...STAYING].map((email) => [email.toUpperCase()]),
+    );
+    await ask(app, 'start', await look(app, { filename: 'all.csv', content: Buffer.from(everybody) }));
+    t.strictSame(
+      (await sendToAll(app)).map((to) => to.toLowerCase()).sort(),
+      [...STAYING].sort(),
+      'also after a later import',
+    );
+  });
+
+t.test('fields get the type that all values have, lists become segments, and what is left out is named', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const mailchimp = await look(app, EXPORTS.mailchimp(), 'mailchimp');
+  t.strictSame(mailchimp.migration, {
+    source: 'Mailchimp',
+    new_fields: [
+      { field_name: 'shoe_size', field_type: 'number' },
+      { field_name: 'optin_time', field_type: 'datetime-local' },
+      { field_name: 'mailchimp_tags', field_type: 'text' },
+    ],
+    lists: ['VIP', 'Graz, Austria'],
+    templates: ['Spring news'],
+    left_out_columns: ['member_rating', 'leid', 'unsub_reason'],
+    left_out_files: ['reports/opens.csv'],
+  });
+  await ask(app, 'start', mailchimp);
+  await app.background();
+  const [html] = app.db.prepare<[], string>('SELECT html_code FROM own_templates').pluck().all();
+  t.match(html, 'Hello ((first_name)), <a href="((unsubscribe_preferences))">');
+  t.equal(app.db.prepare("SELECT segment_emails_count FROM segments WHERE segment_name = 'VIP'").pluck().get(), 151);
+  const listmonk = await look(app, EXPORTS.listmonk(), 'listmonk');
+  t.strictSame(listmonk.migration.new_fields, [
+    { field_name: 'since', field_type: 'datetime-local' },
+    { field_name: 'tags', field_type: 'text' },
+    { field_name: 'listmonk_lists', field_type: 'text' },
+  ]);
+  await ask(app, 'start', listmonk);
+  const [zoe] = app.db
+    .prepare<[], { first_name: string; last_name: string; city: string; custom_values: string }>(
+      "SELECT first_name, last_name, city, custom_values FROM contacts WHERE email = 'stay0@example.org'",
+    )
+    .all();
+  t.match(zoe, { first_name: 'Zoë', last_name: 'von Müller', city: 'Graz' });
+  t.match(Object.values(JSON.parse(zoe?.custom_values ?? '')), [
+    '42',
+    '2024-03-14T09:12:31',
+    '[VIP] [Graz, Austria]',
+    '2024-03-14T09:12:31',
+    '["a","b"]',
+    '[List 1] [List 2]',
+  ]);
+  t.equal(
+    app.db
+      .prepare(
+        "SELECT count(*) FROM unsubscribers u JOIN unsubscribe_groups g ON g.id = u.unsubscribe_groups_id WHERE g.group_name = 'List 2'",
+      )
+      .pluck()
+      .get(),
+    STAYING.length / 2,
+    'who left one list is unsubscribed from the group of its name',
+  );
+});
+
+t.test('an undo of a migration takes its contacts and marks back; who bounced stays suppressed', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const { import_id } = await ask(app, 'start', await look(app, EXPORTS.keila(), 'keila'));
+  app.clock.advance(1000);
+  await app.one.call('POST', '/contacts/imports/undo', { form: { id: import_id } });
+  await app.background();
+  t.equal(count(app, 'contacts'), 0);
+  t.equal(count(app, 'unsubscribers'), 0);
+  t.equal(count(app, 'suppressions'), LEAVING.length / 2);
+});
+
+t.test('a file that names nobody who left says so, and one of suppressions alone is taken', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const contacts = {
+    filename: 'contacts.csv',
+    content: Buffer.from(csv(['EMAIL', 'FIRST_NAME'], [['a@example.org', 'A']])),
+  };
+  t.match((await look(app, contacts, 'sendgrid')).notes, [/^This file names nobody who unsubscribed or bounced/]);
+  const bounces = {
+    filename: 'bounces.csv',
+    content: Buffer.from(csv(['status', 'reason', 'email', 'created'], [['5.1.1', 'no', 'A@example.org', '1']])),
+  };
+  const upload = await look(app, bounces, 'sendgrid');
+  t.match(await previewOf(app, upload), { is_possible: 1, leaving: [{ kind: 'bounce', people: 1, added: 1 }] });
+  t.equal((await ask(app, 'start', upload)).state, 'done');
+  t.equal(count(app, 'suppressions'), 1);
+});

@@ -1,0 +1,166 @@
+/** Importing people in the dashboard: the columns, what will happen, the import itself, and taking it back. */
+import { setTimeout } from 'node:timers/promises';
+import t from 'tap';
+import { startApp, type TestApp } from '../support/app.ts';
+import { HOSTILE } from '../support/dashboard/filled-account.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+
+t.test('whoever has no contact type yet makes one with the first import', async (t) => {
+  const app = await startApp(t);
+  const cookie = cookieOf(app, addPerson(app));
+  const post = (path: string, payload: string, type: string) =>
+    app.fastify.inject({ method: 'POST', url: path, headers: { ...FROM_PAGE, cookie, 'content-type': type }, payload });
+  const file = [
+    '--x',
+    'Content-Disposition: form-data; name="file"; filename="readers.csv"',
+    'Content-Type: text/csv',
+    '',
+    'email,first_name,country\nzoe@example.org,Zoë,Germany\n',
+    '--x--',
+    '',
+  ].join('\r\n');
+  const { headers } = await post('/people/import', file, 'multipart/form-data; boundary=x');
+  const path = String(headers.location);
+  const { payload } = await app.fastify.inject({ url: path, headers: { cookie } });
+  t.match(payload, /<input[^>]*value="readers"/, 'the name of the file is proposed');
+  const mapping = 'column0=email&column1=first_name&column2=country';
+  const form = 'application/x-www-form-urlencoded';
+  t.match((await post(path, `name=&${mapping}`, form)).payload, 'The name field is required.');
+  const types = async () => (await app.one.call('GET', '/contacts-type')).body.message.contactTypes;
+  t.match((await post(path, `name=Readers&${mapping.replace('email', '')}`, form)).payload, 'One column must be');
+  t.strictSame(await types(), [], 'no type is made for columns that are refused');
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Customers' } });
+  const both = await post(path, `contact_type_id=1&name=Readers&${mapping}`, form);
+  t.equal(both.statusCode, 422, 'a name for a new type beside one that exists');
+  t.match(both.payload, 'id="name-problem"');
+  const { statusCode } = await post(path, `contact_type_id=new&name=Readers&${mapping}`, form);
+  t.equal(statusCode, 303);
+  t.match(await types(), [{ name: 'Customers' }, { name: 'Readers' }]);
+});
+
+t.test('a column of an import becomes a new field where one is asked for', async (t) => {
+  const app = await startApp(t);
+  const cookie = cookieOf(app, addPerson(app));
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const headers = { ...FROM_PAGE, cookie };
+  const file = { filename: 'readers.csv', content: 'email,Straße (privat),e mail\nzoe@example.org,Lindenstr. 4,x\n' };
+  const looked = await app.page('POST', '/people/import', { headers, multipart: [['file', file]] });
+  const path = String(looked.headers.location);
+  t.match((await app.page('GET', path, { headers })).text, 'New field: strasse_privat');
+  const send = (columns: Record<string, string>) =>
+    app.page('POST', path, { headers, form: { contact_type_id: '1', column0: 'email', ...columns } });
+  const fields = async () =>
+    (await app.one.call('GET', '/custom-fields')).body.message.customFields.map(
+      (one: { field_name: string }) => one.field_name,
+    );
+  await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'e_mail', field_type: 'text' } });
+  const refused = await send({ column2: 'new:' });
+  t.equal(refused.status, 422, 'a field that there is already is not made again');
+  t.match(refused.text, 'has already been taken');
+  t.equal((await send({ column1: 'new:' })).status, 303);
+  t.strictSame(await fields(), ['e_mail', 'strasse_privat']);
+  await reached(app, path, 'looked');
+  t.equal((await app.page('POST', `${path}/start`, { headers })).status, 303);
+  await reached(app, path, 'done');
+  t.match((await app.page('GET', '/people/1', { headers })).text, 'Lindenstr. 4');
+});
+
+/** Waits until the upload of this page is in a state. */
+async function reached(app: TestApp, path: string, state: string): Promise<void> {
+  const upload_id = path.split('/').at(-1) ?? '';
+  for (;;) {
+    const { message } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body;
+    if (message.upload.state === state) return;
+    await setTimeout(20);
+  }
+}
+
+t.test(
+  'the page before an import says what it will do, also with other options, and its button does just that',
+  async (t) => {
+    const app = await startApp(t);
+    const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+    const { call } = app.one;
+    await call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+    await call('POST', '/unsubscribes-groups/save', {
+      form: { group_name: 'News', description: 'News', is_display: 1 },
+    });
+    const person = { contact_type_id: 1, first_name: 'Zoe', last_name: 'M', country: 1, city: 'Graz' };
+    await call('POST', '/contacts/add', { form: { ...person, email: 'zoe@example.org' } });
+    await call('POST', '/global-unsubscribes/save', { form: { email_address: 'zoe@example.org' } });
+    const hostile = `"${HOSTILE.replaceAll('"', '""')}"`;
+    const content = `email,first_name,city\nzoe@example.org,${hostile},\nnone,X,\nada@example.org,Ada,Wien\n`;
+    const file = { filename: 'readers.csv', content };
+    const looked = await app.page('POST', '/people/import', { headers, multipart: [['file', file]] });
+    const path = String(looked.headers.location);
+    const columns = { column0: 'email', column1: 'first_name', column2: 'city' };
+    t.equal((await app.page('POST', path, { headers, form: { contact_type_id: '1', ...columns } })).status, 303);
+    await reached(app, path, 'looked');
+    const shown = (await app.page('GET', path, { headers })).text;
+    for (const part of [
+      'Import: add 1, change 1',
+      'City: <bdi>Graz</bdi> → <bdi>empty</bdi>',
+      'Unsubscribed or suppressed, and stay so',
+      'ada@example.org',
+      'The email must be a valid email address.',
+    ])
+      t.match(shown, part);
+    t.notMatch(shown, HOSTILE);
+    const options = { existing: 'keep', empty_cells: 'keep', to_segment_id: '', unsubscribe: '1' };
+    t.equal((await app.page('POST', `${path}/preview`, { headers, form: options })).status, 303);
+    await reached(app, path, 'looked');
+    const { text } = await app.page('GET', path, { headers });
+    t.match(text, 'Import: add 1, mark 2 as unsubscribed');
+    t.match((await app.page('GET', `${path}?columns=1`, { headers })).text, 'name="column2"');
+    const viewer = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer')) };
+    t.equal((await app.page('POST', `${path}/start`, { headers: viewer, form: options })).status, 403);
+    t.equal((await app.page('POST', `${path}/start`, { headers, form: options })).status, 303);
+    await reached(app, path, 'done');
+    t.match((await app.page('GET', path, { headers })).text, 'It can be undone until');
+    t.strictSame(app.db.prepare('SELECT first_name, city FROM contacts ORDER BY id').raw().all(), [
+      ['Zoe', 'Graz'],
+      ['Ada', 'Wien'],
+    ]);
+    t.strictSame(
+      app.db
+        .prepare('SELECT email_address FROM unsubscribers WHERE unsubscribe_groups_id = 1 ORDER BY 1')
+        .pluck()
+        .all(),
+      ['ada@example.org', 'zoe@example.org'],
+    );
+  },
+);
+
+t.test('an import is undone on its page, which says whom that is about and who stays', async (t) => {
+  const app = await startApp(t);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const upload = async (content: string) =>
+    app.one.call('POST', '/contacts/upload-csv', {
+      multipart: [
+        ['contact_type_id', '1'],
+        ['file', { filename: 'readers.csv', content }],
+      ],
+    });
+  await upload('email,city\nada@example.org,Graz\n');
+  app.clock.advance(1000);
+  await upload('email,city\nada@example.org,Wien\nzoe@example.org,Linz\nivo@example.org,Linz\n');
+  app.clock.advance(1000);
+  await app.one.call('DELETE', '/contacts/delete', { query: { contact_id: 3 } });
+  t.match((await app.page('GET', '/people/recent', { headers })).text, '<a href="/people/import/2">readers.csv</a>');
+  const before = await app.page('GET', '/people/import/2', { headers });
+  t.match(before.text, 'New people who are removed: 2.');
+  t.match(before.text, 'Updated people who get back what they had before: 1.');
+  const path = '/people/import/2/undo';
+  const viewer = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'viewer')) };
+  t.equal((await app.page('POST', path, { headers: viewer })).status, 403);
+  t.equal((await app.page('POST', path, { headers })).status, 303);
+  await app.background();
+  const { text } = await app.page('GET', '/people/import/2', { headers });
+  t.match(text, 'Undone.');
+  t.match(text, 'Deleted since the import');
+  t.notMatch(text, 'Undo this import');
+  t.equal(app.db.prepare("SELECT city FROM contacts WHERE email = 'ada@example.org'").pluck().get(), 'Graz');
+  t.equal((await app.page('POST', path, { headers })).status, 409, 'only once');
+  t.equal((await app.page('GET', '/people/import/99', { headers })).status, 404);
+});
