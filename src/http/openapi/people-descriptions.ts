@@ -83,6 +83,7 @@ export const PEOPLE_DESCRIPTIONS = {
   migration: 'Of an export: what it has beside people; null for a CSV file.',
   'UploadedFile.source': 'The service, as it writes itself.',
   'UploadedFile.new_fields': 'Custom fields that the import makes.',
+  'UploadedFile.unsubscribe': '1: everybody in the file is marked as unsubscribed.',
   'UploadedFile.lists': 'Lists and tags that become segments, unless the contact type has one of that name.',
   'UploadedFile.templates': 'Templates that are added, unless the account has them.',
   left_out_columns: 'Columns that are not taken over.',
