@@ -8,7 +8,13 @@ import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /** The folders whose scripts and style sheets are bundled, each of them into a file of its own. */
-const FOLDERS = ['src/dashboard/islands', 'src/dashboard/design/browser', 'src/http/openapi/browser'];
+const FOLDERS = [
+  'src/dashboard/islands',
+  'src/dashboard/screens/forms/browser',
+  'src/dashboard/design/browser',
+  'src/http/openapi/browser',
+  'src/pages/forms/browser',
+];
 const STYLES = 'src/dashboard/styles/dashboard.css';
 /** Files of packages, by the names that pages use. Looked for only in a build: a copy that is built may lack these packages. */
 const findPackageFiles = () => ({
@@ -22,7 +28,7 @@ const LARGE_QUALITY = 8;
 
 /** The folders whose files decide what the bundles contain. */
 export function browserSources(root) {
-  return ['src/dashboard', 'src/http/openapi/browser'].map((folder) => join(root, folder));
+  return ['src/dashboard', 'src/http/openapi/browser', 'src/pages/forms/browser'].map((folder) => join(root, folder));
 }
 
 /** Writes the files to `files/` in the output folder, and their manifest beside it. */

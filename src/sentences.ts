@@ -4,6 +4,7 @@
  */
 
 import { CHECK_SENTENCES } from './sentences/checks.ts';
+import { FORM_SENTENCES } from './sentences/forms.ts';
 import { MIGRATION_SENTENCES } from './sentences/migrations.ts';
 import { REFUSAL_SENTENCES } from './sentences/refusals.ts';
 import { RELAY_SENTENCES } from './sentences/relays.ts';
@@ -181,6 +182,7 @@ export const SENTENCES = {
   alignment_none_cure: 'or make BOUNCE_DOMAIN a domain below {domain}.',
 
   ...CHECK_SENTENCES,
+  ...FORM_SENTENCES,
   ...MIGRATION_SENTENCES,
   ...REFUSAL_SENTENCES,
   ...RELAY_SENTENCES,

@@ -22,6 +22,8 @@ const OWNERS = [
     column: 'unsubscribe_groups_id',
     owner: 'audience/unsubscribes.ts',
   },
+  { table: 'forms', variable: 'forms', column: 'is_active', owner: 'forms/' },
+  { table: 'form_requests', variable: 'formRequests', column: 'state', owner: 'forms/' },
   { table: 'webhook_endpoints', variable: 'webhookEndpoints', column: 'state', owner: 'webhooks/' },
   { table: 'enrolments', variable: 'enrolments', column: 'state', owner: 'delivery/queue/enrolment-state.ts' },
 ];

@@ -27,7 +27,7 @@ const LAYERS = [
   ['delivery'],
   ['templates'],
   ['automations', 'single-sends'],
-  ['senders', 'designs', 'pictures', 'users', 'people', 'health-checks', 'backups', 'webhooks'],
+  ['senders', 'designs', 'pictures', 'users', 'people', 'health-checks', 'backups', 'webhooks', 'forms'],
   ['deps.ts', 'http'],
   ['api', 'pages', 'dashboard'],
   ['app.ts', 'nodes', 'threads'],

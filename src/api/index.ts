@@ -24,6 +24,7 @@ import { contactSearchRoutes } from './contacts-search.ts';
 import { designLinkRoutes } from './design-links.ts';
 import { dkimRoutes } from './dkim.ts';
 import { fieldRoutes } from './fields.ts';
+import { formRoutes } from './forms.ts';
 import { globalUnsubscribeRoutes } from './global-unsubscribes.ts';
 import { healthRoutes } from './health.ts';
 import { keyRoutes } from './keys.ts';
@@ -93,6 +94,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(contactImportUndoRoutes, deps);
   await app.register(contactJobRoutes, deps);
   await app.register(fieldRoutes, deps);
+  await app.register(formRoutes, deps);
   await app.register(versionRoutes, deps);
   await app.register(templateRoutes, deps);
   await app.register(ownTemplateRoutes, deps);

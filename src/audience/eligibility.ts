@@ -15,6 +15,12 @@ export function isSuppressed(row: string): string {
   return `EXISTS (SELECT 1 FROM suppressions s WHERE s.address_id = ${row}.address_id)`;
 }
 
+/** Why the address of `row` (with `address_id`) is suppressed, as SQL; null when it is not. */
+export function suppressionReason(row: string): string {
+  return `(SELECT CASE kind WHEN 'complaint' THEN '${SENTENCES.suppressed_complaint}' ELSE '${SENTENCES.suppressed_bounce}' END
+    FROM suppressions s WHERE s.address_id = ${row}.address_id)`;
+}
+
 /**
  * Why the person of `row` (with `address_id`) may not get mail of the unsubscribe group `group` (SQL, null for none) now, as SQL; null
  * when they may.
@@ -26,9 +32,7 @@ export function ineligibilityReason(row: string, group: string): string {
     WHEN ${group} IS NOT NULL AND EXISTS
       (SELECT 1 FROM unsubscribers u WHERE u.address_id = ${row}.address_id AND u.unsubscribe_groups_id = ${group})
       THEN '${SENTENCES.unsubscribed_group}'
-    WHEN ${isSuppressed(row)}
-      THEN (SELECT CASE kind WHEN 'complaint' THEN '${SENTENCES.suppressed_complaint}' ELSE '${SENTENCES.suppressed_bounce}' END
-        FROM suppressions s WHERE s.address_id = ${row}.address_id)
+    WHEN ${isSuppressed(row)} THEN ${suppressionReason(row)}
   END`;
 }
 

@@ -9,7 +9,7 @@ export interface ListChange {
   accountId: number;
   /** Null: the global list. */
   groupId: number | null;
-  source: 'api' | 'one-click' | 'page' | 'complaint' | 'provider';
+  source: 'api' | 'one-click' | 'page' | 'complaint' | 'provider' | 'form';
   /** The mailing whose link was used, if one was. */
   mailingId?: number | null;
   /** ISO timestamp. */
@@ -59,7 +59,12 @@ export function addUnsubscribers(db: Db, change: ListChange, addresses: readonly
 }
 
 /** Removes entries from their lists by id, and logs it in the same transaction. The caller has checked that they belong to the account. */
-export function removeUnsubscribers(db: Db, ids: readonly number[], source: 'api' | 'page', now: string): void {
+export function removeUnsubscribers(
+  db: Db,
+  ids: readonly number[],
+  source: 'api' | 'page' | 'form',
+  now: string,
+): void {
   const given = JSON.stringify(ids);
   db.transaction(
     (tx) => {
@@ -85,6 +90,54 @@ export function listUnsubscriptions(client: Database, accountId: number, address
       LEFT JOIN unsubscribe_groups g ON g.id = u.unsubscribe_groups_id
       WHERE u.user_id = @account ORDER BY u.id`)
     .all({ account: accountId, address: addressId });
+}
+
+/**
+ * Takes an address off the list of those who left all mail, and off the lists of these groups, because it asked for their mail. Gives the
+ * lists that it was on: null is all mail. Call it inside the transaction of the subscription.
+ */
+export function resubscribe(
+  db: Db,
+  {
+    accountId,
+    addressId,
+    groupIds,
+    now,
+  }: { accountId: number; addressId: number; groupIds: readonly number[]; now: string },
+): (number | null)[] {
+  const entries = db.$client
+    .prepare<[Record<string, number>], { id: number; list: number | null }>(`
+      SELECT u.id, u.unsubscribe_groups_id AS list FROM (${ENTRIES}) e CROSS JOIN unsubscribers u ON u.id = e.id
+      WHERE u.user_id = @account`)
+    .all({ account: accountId, address: addressId })
+    .filter(({ list }) => list === null || groupIds.includes(list));
+  const ids = entries.map(({ id }) => id);
+  if (ids.length > 0) removeUnsubscribers(db, ids, 'form', now);
+  return entries.map(({ list }) => list);
+}
+
+/** What the consent log keeps of a subscription by a form. */
+interface Subscription {
+  accountId: number;
+  addressId: number;
+  formName: string;
+  /** The text that was agreed to. */
+  consentText: string;
+  /** ISO timestamp. */
+  askedAt: string;
+  /** The networks that the form and its confirmation came from. */
+  askedFrom: string;
+  confirmedFrom: string;
+  /** When it was confirmed, ISO timestamp. */
+  now: string;
+}
+
+/** Writes to the consent log that an address was subscribed by a form. Call it inside the transaction of the subscription. */
+export function logSubscription(db: Db, given: Subscription): void {
+  db.run(sql`
+    INSERT INTO consent_log (user_id, address_id, action, source, form_name, consent_text, asked_at, asked_from, confirmed_from, created_at)
+    VALUES (${given.accountId}, ${given.addressId}, 'subscribed', 'form', ${given.formName}, ${given.consentText}, ${given.askedAt},
+      ${given.askedFrom}, ${given.confirmedFrom}, ${given.now})`);
 }
 
 /** Removes an address from every list and from the consent log, for a person who is erased. */

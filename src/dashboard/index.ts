@@ -7,6 +7,7 @@ import { watchHold } from './hold.tsx';
 import { prefetchRules } from './prefetch.ts';
 import { automationScreens } from './screens/automations/automations.tsx';
 import { composeScreens } from './screens/compose/compose.ts';
+import { formScreens } from './screens/forms/forms.tsx';
 import { homeScreen } from './screens/home/home.tsx';
 import { leftScreens } from './screens/left/left.tsx';
 import { listScreens } from './screens/lists/lists.ts';
@@ -54,6 +55,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(personScreen);
     await screens.register(recentScreen);
     await screens.register(segmentScreens);
+    await screens.register(formScreens);
     await screens.register(listScreens);
     await screens.register(templateScreens);
     await screens.register(versionScreens);

@@ -29,6 +29,11 @@ export function builtUrls(name: string): { url: string; imports: string[] } {
   return { url: PREFIX + built.file, imports: built.imports.map((file) => PREFIX + file) };
 }
 
+/** The content of a script or style sheet. Throws as `builtUrls` does. */
+export function builtFile(name: string): Buffer {
+  return readFileSync(new URL(`files/${builtUrls(name).url.slice(PREFIX.length)}`, FOLDER));
+}
+
 function readManifest(): Record<string, Built> {
   return JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8'));
 }

@@ -6,6 +6,8 @@ import { metricsPage } from '../http/metrics.ts';
 import { referencePage } from '../http/openapi/reference-page.ts';
 import { countriesPage } from './countries.ts';
 import { databaseSource } from './database-source.ts';
+import { confirmRoutes } from './forms/confirm.ts';
+import { formRoutes } from './forms/form.ts';
 import { providerEventRoutes } from './provider-events.ts';
 import { installPageRules, recipientPages } from './recipient-pages.ts';
 import { verifyPage } from './verify.ts';
@@ -15,6 +17,8 @@ export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   installPageRules(app);
   await recipientPages(app, databaseSource(app, deps), deps.clock);
   await app.register(verifyPage, deps);
+  await app.register(formRoutes, deps);
+  await app.register(confirmRoutes, deps);
   await app.register(providerEventRoutes, deps);
   await app.register(referencePage, deps);
   await app.register(countriesPage, deps);

@@ -20,6 +20,7 @@ export const MOMENTS = [
   'complained',
   'unsubscribed',
   'resubscribed',
+  'subscribed',
   'suppressed',
 ] as const;
 
@@ -29,7 +30,7 @@ export interface Moment {
   kind: (typeof MOMENTS)[number];
   /** ISO timestamp. */
   at: string;
-  /** The contact type, the file, the segment, the automation, the group (null: all mail), or the campaign of the mail. */
+  /** The contact type, the file, the segment, the automation, the group (null: all mail), the form, or the campaign of the mail. */
   name: string | null;
   /** Of a move: the contact type before; null where it was purged. */
   from: string | null;
@@ -40,7 +41,7 @@ export interface Moment {
   subject: string | null;
   /** Of a mail: its state in the ledger. Of an automation: where the person is. */
   state: string | null;
-  /** Why a mail was not sent or what the relay said, why somebody left, or how they unsubscribed. */
+  /** Why a mail was not sent or what the relay said, why somebody left, how they unsubscribed, or what they agreed to. */
   reason: string | null;
   /** The link that was clicked. */
   url: string | null;

@@ -1,5 +1,15 @@
 /** The moments of a person that are not about mails, of which everybody has few: a query for each source, of an @address of an @account. */
 
+import { sentence } from '../sentences.ts';
+
+/** What somebody agreed to with a form `g`, as SQL. */
+const CONSENT = `'${sentence('form_consent', {
+  text: "' || g.consent_text || '",
+  time: "' || replace(substr(g.asked_at, 1, 16), 'T', ' ') || '",
+  asker: "' || g.asked_from || '",
+  confirmer: "' || g.confirmed_from || '",
+})}'`;
+
 /** The newest changes of their lists and segments that are looked at: an address has more only where somebody tests with it. */
 const MAX_CHANGES = 1000;
 
@@ -44,7 +54,8 @@ export const RECORDED: readonly string[] = [
   `SELECT 'automation_entered' AS kind, e.id, e.entered_at AS at, a.automation_name AS name, a.utr, e.state, e.reason
    FROM automations a CROSS JOIN enrolments e ON e.automation_id = a.id AND e.address_id = @address
    WHERE a.user_id = @account AND a.deleted_at IS NULL`,
-  `SELECT g.action AS kind, g.id, g.created_at AS at, u.group_name AS name, g.source AS reason
+  `SELECT g.action AS kind, g.id, g.created_at AS at, ifnull(g.form_name, u.group_name) AS name,
+     iif(g.action = 'subscribed', ${CONSENT}, g.source) AS reason
    FROM consent_log g LEFT JOIN unsubscribe_groups u ON u.id = g.unsubscribe_groups_id
    WHERE g.address_id = @address AND g.user_id = @account ORDER BY g.id DESC LIMIT ${MAX_CHANGES}`,
   `SELECT 'suppressed' AS kind, s.id, s.created_at AS at, s.kind AS state, s.diagnostic AS reason

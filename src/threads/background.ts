@@ -20,6 +20,7 @@ import { Rates } from '../delivery/sending/rates.ts';
 import { DeliveryWorker } from '../delivery/sending/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
 import { linksFault, verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { OldRequests } from '../forms/old-requests.ts';
 import { emptyLogAfterErasure } from '../people/erase.ts';
 import { HoldLog } from '../senders/list-holds.ts';
 import { Launcher } from '../single-sends/launch.ts';
@@ -50,6 +51,7 @@ export class Background {
   readonly #holds: HoldLog;
   readonly #launcher: Launcher;
   readonly #oldEvents: OldEvents;
+  readonly #oldRequests: OldRequests;
   readonly #worker: DeliveryWorker;
   #isStopping = false;
   #holdsLoggedAt = 0;
@@ -64,6 +66,7 @@ export class Background {
     this.#followSettings();
     this.#launcher = new Launcher(deps);
     this.#oldEvents = new OldEvents(deps.db.$client, deps.config.EVENTS_DAYS);
+    this.#oldRequests = new OldRequests(deps.db.$client);
     this.#worker = new DeliveryWorker({
       ...deps,
       mailings: new Mailings(deps.db, {
@@ -126,6 +129,9 @@ export class Background {
     if (!isHeld) {
       await part('old opens and clicks', () =>
         this.#oldEvents.continueRemoval(clock.now().getTime(), clock.monotonic()),
+      );
+      await part('old requests of forms', async () =>
+        this.#oldRequests.continueRemoval(clock.now().getTime(), clock.monotonic()),
       );
     }
     const isDelivering = await this.#worker.step(isHeld);

@@ -54,6 +54,9 @@ export const AUDIT_ACTIONS = [
   'webhook_removed',
   'webhook_switched',
   'webhook_secret_rotated',
+  'form_added',
+  'form_changed',
+  'form_removed',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -36,6 +36,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/\/relays/, 'relays'],
   [/\/provider-events/, 'intakes'],
   [/\/webhooks/, 'webhooks'],
+  [/\/forms/, 'forms'],
 ];
 
 /** Which records the other parameters mean, by name. */

@@ -12,6 +12,8 @@ import {
 } from '../../src/database/schema/index.ts';
 import { addIntake } from '../../src/delivery/feedback/providers/intakes.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
+import { addForm } from '../../src/forms/forms.ts';
+import { USUAL_TEXTS } from '../../src/forms/texts.ts';
 import type { User } from '../../src/users/users.ts';
 import { addEndpoint } from '../../src/webhooks/endpoints.ts';
 import { sendTest } from '../../src/webhooks/log.ts';
@@ -108,4 +110,28 @@ export function addWebhooks(app: TestApp, accountId: number): { webhooks: string
   if (endpoint === undefined) throw new Error('the webhook was not added');
   const event = sendTest(app.db, endpoint, app.clock.now().getTime());
   return { webhooks: made.map(String), webhookEvents: [String(event)] };
+}
+
+/** Two forms of an account that nobody fills in; gives their ids. */
+export function addForms(
+  app: TestApp,
+  accountId: number,
+  type: string | undefined,
+  sender: string | undefined,
+): string[] {
+  const input = {
+    ...USUAL_TEXTS.en,
+    name: 'Footer',
+    contact_type_id: Number(type),
+    sender_id: Number(sender),
+    segment_id: null,
+    language: 'en',
+    is_active: 1,
+    intro: '',
+    privacy_url: '',
+    redirect_url: '',
+  } as const;
+  return [1, 2].map(() =>
+    String(addForm(app.drizzle, accountId, { ...input, fields: [], group_ids: [] }, app.clock.now())),
+  );
 }

@@ -8,7 +8,17 @@ import type { Operation } from '../support/openapi-operations.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 import { GIF, png } from '../support/pictures.ts';
 import { NAMED, NAMED_BY_PATH } from './named.ts';
-import { addDomains, addImport, addIntakes, addPasskey, addWebhooks, BLOCK, failAll, lookAtTwo } from './prepared.ts';
+import {
+  addDomains,
+  addForms,
+  addImport,
+  addIntakes,
+  addPasskey,
+  addWebhooks,
+  BLOCK,
+  failAll,
+  lookAtTwo,
+} from './prepared.ts';
 
 /** Ids and utrs by what they identify. */
 export type Records = Record<string, readonly string[]>;
@@ -133,6 +143,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       passkeys: [addPasskey(app, owner), addPasskey(app, owner)],
       undoable: [addImport(app, world.user, world.contactTypes[0])],
       ...addWebhooks(app, world.user),
+      forms: addForms(app, world.user, world.contactTypes[0], world.senders[0]),
       ...pairs,
       ...signs,
       contacts: idsOf(contacts),

@@ -17,7 +17,8 @@ export interface ContactInput extends Partial<Record<(typeof TEXT_COLUMNS)[numbe
   contact_type_id: number;
   email: string;
   alt_email?: string;
-  country: number;
+  /** Null: not known. */
+  country: number | null;
   custom_field?: Record<string, string>;
 }
 
@@ -56,7 +57,7 @@ export function contactErrors(db: Db, accountId: number, input: Partial<ContactI
   if (contact_type_id !== undefined && !hasContactType(db, accountId, contact_type_id)) {
     errors.push(['contact_type_id', messages.selected('contact_type_id')]);
   }
-  if (country !== undefined && !countryExists(db, country)) errors.push(['country', messages.selected('country')]);
+  if (country != null && !countryExists(db, country)) errors.push(['country', messages.selected('country')]);
   if (isErased(db.$client, accountId, email)) errors.push(['email', messages.erased('email')]);
   if (custom_field !== undefined) {
     const types = new Map(

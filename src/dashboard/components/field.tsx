@@ -1,5 +1,5 @@
 /** Form fields with their label, their hint and what is wrong with them. */
-import type { ComponentChildren, InputHTMLAttributes } from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
 
 /** The field errors of the API by the name of the field. */
 export type Problems = Readonly<Record<string, readonly string[]>>;
@@ -56,6 +56,19 @@ export function TextField({ name, label, hint, problems, ...input }: FieldProps 
   return (
     <Around {...field} problem={problem}>
       <input type="text" {...input} {...attributes} />
+    </Around>
+  );
+}
+
+/** A field of several lines. */
+export function AreaField({ name, label, hint, problems, value, ...area }: FieldProps & TextareaHTMLAttributes) {
+  const field = { name, label, hint, problems };
+  const { problem, attributes } = describedBy(field);
+  return (
+    <Around {...field} problem={problem}>
+      <textarea {...area} {...attributes}>
+        {value}
+      </textarea>
     </Around>
   );
 }

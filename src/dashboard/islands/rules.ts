@@ -3,11 +3,10 @@
  * page again. It goes on counting where the service stopped after a moment. Without it the buttons of the form send the page.
  */
 import { announcer } from './parts/announcer.ts';
+import { exchange, postForm, showFailure } from './parts/post-form.ts';
 
 const TYPING_MS = 300;
 const NEWS_MS = 2000;
-const PATIENCE_MS = 20_000;
-const SIGN_IN = '/login';
 const ROWS = '#segment-rules';
 const COUNT = '#segment-count';
 const SAMPLE = '#segment-sample';
@@ -29,7 +28,7 @@ function keepCounted(island: HTMLElement, form: HTMLFormElement): void {
     latest.abort();
     latest = new AbortController();
     const { signal } = latest;
-    const page = await post(form, name, value, signal);
+    const page = await postForm(form, name, value, signal);
     if (signal.aborted) return;
     showFailure(island, page instanceof Document ? null : page, () => void ask(name, value, parts));
     if (!(page instanceof Document)) return;
@@ -61,46 +60,4 @@ function keepCounted(island: HTMLElement, form: HTMLFormElement): void {
   });
   const on = form.querySelector<HTMLButtonElement>(`${COUNT} button[name="after"]`);
   if (on !== null) void ask('after', on.value, [COUNT]);
-}
-
-async function post(
-  form: HTMLFormElement,
-  name: string,
-  value: string,
-  signal: AbortSignal,
-): Promise<Document | 'failed' | 'signed-out'> {
-  const body = new URLSearchParams([...new FormData(form)].map(([field, given]) => [field, String(given)]));
-  body.set(name, value);
-  try {
-    const response = await fetch(form.action, {
-      method: 'POST',
-      body,
-      headers: { accept: 'text/html' },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
-    });
-    if (response.redirected && new URL(response.url).pathname === SIGN_IN) return 'signed-out';
-    return response.ok ? new DOMParser().parseFromString(await response.text(), 'text/html') : 'failed';
-  } catch {
-    return 'failed';
-  }
-}
-
-/** Puts a part of the page in place of that on the page, and the focus back to where it was. */
-function exchange(part: string, page: Document): void {
-  const [present, fresh] = [document.querySelector(part), page.querySelector(part)];
-  if (present === null || fresh === null || present.isEqualNode(fresh)) return;
-  const focused = present.contains(document.activeElement) ? document.activeElement?.id : undefined;
-  present.replaceWith(document.adoptNode(fresh));
-  if (focused) document.getElementById(focused)?.focus();
-}
-
-function showFailure(island: HTMLElement, failure: 'failed' | 'signed-out' | null, again: () => void): void {
-  const template =
-    failure === null ? null : island.querySelector<HTMLTemplateElement>(`template[data-live="${failure}"]`);
-  const place = island.querySelector('[data-live="failure"]');
-  place?.replaceChildren(...(template === null ? [] : [template.content.cloneNode(true)]));
-  place?.querySelector('button')?.addEventListener('click', (event) => {
-    event.preventDefault();
-    again();
-  });
 }

@@ -151,7 +151,7 @@ export const unsubscribers = sqliteTable(
   ],
 );
 
-/** Who unsubscribed or resubscribed, when and how: the owner's proof. Rows are added and never changed. */
+/** Who unsubscribed, resubscribed or subscribed by a form, when and how: the owner's proof. Rows are added and never changed. */
 export const consentLog = sqliteTable(
   'consent_log',
   {
@@ -159,9 +159,15 @@ export const consentLog = sqliteTable(
     user_id: user(),
     address_id: address(),
     unsubscribe_groups_id: integer(),
-    action: text({ enum: ['unsubscribed', 'resubscribed'] }).notNull(),
-    source: text({ enum: ['api', 'one-click', 'page', 'complaint', 'provider'] }).notNull(),
+    action: text({ enum: ['unsubscribed', 'resubscribed', 'subscribed'] }).notNull(),
+    source: text({ enum: ['api', 'one-click', 'page', 'complaint', 'provider', 'form'] }).notNull(),
     mailing_id: integer(),
+    /** Of a subscription by a form: the form, the text that was agreed to, when and from which network it was asked for and confirmed. */
+    form_name: text(),
+    consent_text: text(),
+    asked_at: text(),
+    asked_from: text(),
+    confirmed_from: text(),
     created_at: text().notNull(),
   },
   (table) => [index('consent_log_address').on(table.address_id)],

@@ -12,7 +12,7 @@ export const mailings = sqliteTable(
   {
     id: id(),
     user_id: user(),
-    owner_kind: text({ enum: ['single', 'schedule', 'test', 'system'] }).notNull(),
+    owner_kind: text({ enum: ['single', 'schedule', 'test', 'system', 'form'] }).notNull(),
     owner_id: integer().notNull(),
     revision: integer().notNull().default(1),
     /** The automation a schedule's mailing belongs to: an automation's counters are the sums of its mailings, those of deleted schedules included. */

@@ -4,7 +4,7 @@
  * or given another address.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import { ineligibilityReason, isInTargets, isLiveContact } from '../../audience/eligibility.ts';
+import { ineligibilityReason, isInTargets, isLiveContact, suppressionReason } from '../../audience/eligibility.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { LEFT_AUTOMATION, READDRESSED } from './automation-members.ts';
 
@@ -26,14 +26,24 @@ export const NEEDS_LOOKUP = `
     WHEN r.is_removed = 1 THEN 1
     ELSE c.id IS NULL END`;
 
+/**
+ * Why somebody is not asked to confirm a subscription by a form: it was confirmed, expired or removed, or their address is suppressed.
+ * Who has left may subscribe again.
+ */
+const FORM_REASON = `
+  CASE WHEN NOT EXISTS (SELECT 1 FROM form_requests q CROSS JOIN forms f ON f.id = q.form_id
+      WHERE q.id = m.owner_id AND q.state = 'asked' AND q.email <> '') THEN '${SENTENCES.request_closed}'
+    ELSE ${suppressionReason('d')} END`;
+
 /** Why the person of `d` may not get the mail when it is claimed, as SQL; null when they may. */
 export const CLAIM_REASON = `
+  CASE WHEN m.owner_kind = 'form' THEN ${FORM_REASON} ELSE
   coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${ineligibilityReason('d', 'm.unsubscribe_group_id')},
     CASE WHEN NOT (${NEEDS_LOOKUP}) THEN NULL
       WHEN r.is_removed = 1 THEN '${SENTENCES.removed_from_segment}'
       WHEN EXISTS (SELECT 1 FROM contacts n
         WHERE n.id = d.contact_id AND n.address_id <> d.address_id AND ${isLiveContact('n')}) THEN '${READDRESSED}'
-      ELSE '${SENTENCES.contact_deleted}' END)`;
+      ELSE '${SENTENCES.contact_deleted}' END) END`;
 
 interface Targets {
   targets: string;

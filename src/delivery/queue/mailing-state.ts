@@ -124,7 +124,7 @@ export interface OpenMailing {
   id: number;
   user_id: number;
   unsubscribe_group_id: number | null;
-  owner_kind: 'single' | 'schedule' | 'test' | 'system';
+  owner_kind: 'single' | 'schedule' | 'test' | 'system' | 'form';
   /** The only relay that its sender's mail goes over; null: any. */
   relay_id: number | null;
   /** Whether any of its recipients is due. */

@@ -65,7 +65,8 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
   const { frozen, sender, names, origin, bounceDomain, secret } = source;
 
   const { from_email, reply_to, sender_name, sender_address } = sender ?? frozen;
-  const isCampaign = source.owner_kind !== 'system';
+  // Mails about an account, and those that ask whether somebody wants mail at all, are no mail of a list.
+  const isCampaign = source.owner_kind !== 'system' && source.owner_kind !== 'form';
   // The domain as it is displayed may be international; the mail and its envelope need it in ASCII.
   const from = asciiAddress(from_email);
   if (from === null) throw new Error('its sender has no valid address');

@@ -25,6 +25,8 @@ const RECORDS: Record<string, string> = {
   domains: 'SenderDomain',
   draft: 'SingleSendDraft',
   effects: 'ChangeEffects',
+  form: 'Form',
+  forms: 'Form',
   health: 'Health',
   hold: 'SendingHold',
   import: 'Import',

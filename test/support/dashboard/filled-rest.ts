@@ -56,6 +56,15 @@ export async function fillRest(
     select_operator: ['contains'],
     value: ['Reader'],
   });
+  await must('/forms/create', {
+    name: naming('Footer of the website'),
+    contact_type_id: 1,
+    sender_id: 1,
+    fields: ['first_name', 'favourite_genre'],
+    required: ['first_name'],
+    group_ids: ['1'],
+    intro: naming('Once a month, a letter about new books.'),
+  });
   const colleague = addPerson(app, 'editor', { name: naming('Bo Lindqvist'), email: 'bo@example.org' });
   cookieOf(app, colleague, naming('Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'));
   addPerson(app, 'viewer', { name: 'Chi', email: 'chi@example.org' });

@@ -65,6 +65,7 @@ export interface Moment {
     | 'complained'
     | 'unsubscribed'
     | 'resubscribed'
+    | 'subscribed'
     | 'suppressed';
   happened_at: string;
   name: string | null;

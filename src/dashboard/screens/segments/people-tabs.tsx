@@ -1,8 +1,8 @@
-/** The links between the list of people and their segments. */
+/** The links between the list of people, their segments, and the forms by which they come. */
 import { Tabs } from '../../components/surface.tsx';
 import { useLanguage } from '../../words/index.ts';
 
-export function PeopleTabs({ current }: { current: 'people' | 'segments' }) {
+export function PeopleTabs({ current }: { current: 'people' | 'segments' | 'forms' }) {
   const language = useLanguage();
   return (
     <Tabs
@@ -10,6 +10,7 @@ export function PeopleTabs({ current }: { current: 'people' | 'segments' }) {
       tabs={[
         { href: '/people', label: language.say('segments.everybody'), isCurrent: current === 'people' },
         { href: '/people/segments', label: language.say('segments.title'), isCurrent: current === 'segments' },
+        { href: '/people/forms', label: language.say('forms.title'), isCurrent: current === 'forms' },
       ]}
     />
   );

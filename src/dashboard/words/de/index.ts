@@ -4,6 +4,7 @@ import { backup } from './backup.ts';
 import { brand } from './brand.ts';
 import { compose } from './compose.ts';
 import { designer } from './designer.ts';
+import { forms } from './forms.ts';
 import { frame } from './frame.ts';
 import { home } from './home.ts';
 import { installation } from './installation.ts';
@@ -28,6 +29,7 @@ export const de = {
   ...brand,
   ...compose,
   ...designer,
+  ...forms,
   ...frame,
   ...home,
   ...installation,

@@ -1,6 +1,7 @@
 /** German: the sentences with which the service says why something was not done or what it found, by their code. */
 import type { SentenceCode } from '../../../sentences.ts';
 import { checkSentences } from './check-sentences.ts';
+import { formSentences } from './form-sentences.ts';
 import { migrationSentences } from './migration-sentences.ts';
 import { refusalSentences } from './refusal-sentences.ts';
 import { relaySentences } from './relay-sentences.ts';
@@ -153,6 +154,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Mails warten und werden von selbst noch einmal versucht. Die Ursache findet der Test unter Einstellungen, Versand.',
 
   ...checkSentences,
+  ...formSentences,
   ...migrationSentences,
   ...refusalSentences,
   ...relaySentences,

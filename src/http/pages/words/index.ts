@@ -16,3 +16,8 @@ export function chooseWords(reply: FastifyReply): PageWords {
   reply.header('vary', 'Accept-Language');
   return WORDS[preferredLanguage(acceptedLocales(reply.request.headers['accept-language']))];
 }
+
+/** The texts in one language, for pages whose owner has decided on it. */
+export function wordsIn(language: LanguageCode): PageWords {
+  return WORDS[language];
+}

@@ -1,0 +1,48 @@
+/** Sending a form behind the scenes, and showing parts of the page that answers. */
+
+const PATIENCE_MS = 20_000;
+const SIGN_IN = '/login';
+
+/** Sends a form as it is, as if the button `name` with this value had been clicked; gives the page that answers. */
+export async function postForm(
+  form: HTMLFormElement,
+  name: string,
+  value: string,
+  signal: AbortSignal,
+): Promise<Document | 'failed' | 'signed-out'> {
+  const body = new URLSearchParams([...new FormData(form)].map(([field, given]) => [field, String(given)]));
+  body.set(name, value);
+  try {
+    const response = await fetch(form.action, {
+      method: 'POST',
+      body,
+      headers: { accept: 'text/html' },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
+    });
+    if (response.redirected && new URL(response.url).pathname === SIGN_IN) return 'signed-out';
+    return response.ok ? new DOMParser().parseFromString(await response.text(), 'text/html') : 'failed';
+  } catch {
+    return 'failed';
+  }
+}
+
+/** Puts a part of the page in place of that on the page, and the focus back to where it was. */
+export function exchange(part: string, page: Document): void {
+  const [present, fresh] = [document.querySelector(part), page.querySelector(part)];
+  if (present === null || fresh === null || present.isEqualNode(fresh)) return;
+  const focused = present.contains(document.activeElement) ? document.activeElement?.id : undefined;
+  present.replaceWith(document.adoptNode(fresh));
+  if (focused) document.getElementById(focused)?.focus();
+}
+
+/** Shows that the page could not be brought up to date, with a button that tries again; nothing where it could. */
+export function showFailure(island: HTMLElement, failure: 'failed' | 'signed-out' | null, again: () => void): void {
+  const template =
+    failure === null ? null : island.querySelector<HTMLTemplateElement>(`template[data-live="${failure}"]`);
+  const place = island.querySelector('[data-live="failure"]');
+  place?.replaceChildren(...(template === null ? [] : [template.content.cloneNode(true)]));
+  place?.querySelector('button')?.addEventListener('click', (event) => {
+    event.preventDefault();
+    again();
+  });
+}

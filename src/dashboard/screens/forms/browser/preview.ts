@@ -1,0 +1,31 @@
+/** The builder of a form: what is typed or chosen brings a new preview, without loading the page again. Without it a button does. */
+import { exchange, postForm, showFailure } from '../../../islands/parts/post-form.ts';
+
+const TYPING_MS = 400;
+const PREVIEW = '#form-preview';
+
+for (const island of document.querySelectorAll<HTMLElement>('[data-island="preview"]')) {
+  const form = island.querySelector('form');
+  if (form !== null) follow(island, form);
+}
+
+function follow(island: HTMLElement, form: HTMLFormElement): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let latest = new AbortController();
+
+  const ask = async () => {
+    latest.abort();
+    latest = new AbortController();
+    const { signal } = latest;
+    const page = await postForm(form, 'do', 'show', signal);
+    if (signal.aborted) return;
+    showFailure(island, page instanceof Document ? null : page, () => void ask());
+    if (page instanceof Document) exchange(PREVIEW, page);
+  };
+  const button = form.querySelector<HTMLButtonElement>('button[value="show"]');
+  if (button !== null) button.hidden = true;
+  form.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void ask(), TYPING_MS);
+  });
+}

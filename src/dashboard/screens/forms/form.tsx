@@ -1,0 +1,148 @@
+/** One form: its figures, where it is shown, and the builder with a preview that follows what is typed. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { READ } from '../../../http/pages/layout.ts';
+import { type ApiAnswer, ApiClient, ApiFailure, refusalText } from '../../api-client.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import type { Problems } from '../../components/field.tsx';
+import { Stats } from '../../components/figures.tsx';
+import { Island } from '../../components/island.tsx';
+import { Card, Notice, Problem } from '../../components/surface.tsx';
+import { setFlash } from '../../flash.ts';
+import { sendPage } from '../../page.tsx';
+import { field } from '../../sign-in/fields.ts';
+import { requireEditor, viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { Builder } from './builder.tsx';
+import { FormState } from './form-state.tsx';
+import { bodyOf, type Draft, draftOf, type Form, readChoices, readForm, typedDraft } from './records.ts';
+
+const SEE_OTHER = 303;
+
+interface ById {
+  Params: { id: string };
+}
+
+export async function formScreen(app: FastifyInstance): Promise<void> {
+  app.route<ById>({
+    method: READ,
+    url: '/people/forms/:id',
+    handler: (request, reply) => show(request, reply, null),
+  });
+
+  app.post<ById>('/people/forms/:id', async (request, reply) => {
+    requireEditor(request);
+    const draft = typedDraft(request);
+    if (field(request, 'do') !== 'save') return show(request, reply, draft);
+    const { id } = request.params;
+    const answer: ApiAnswer<string> = await new ApiClient(app, request).send('POST', '/forms/save', {
+      id,
+      ...bodyOf(draft),
+    });
+    if (answer.message === undefined) {
+      const problems = typeof answer.errors === 'object' ? answer.errors : {};
+      const problem = typeof answer.errors === 'object' ? '' : refusalText(answer);
+      return show(request, reply.code(answer.status), draft, problems, problem);
+    }
+    setFlash(reply, 'good', 'forms.saved', { name: draft.name });
+    return reply.redirect(`/people/forms/${id}`, SEE_OTHER);
+  });
+
+  app.post<ById>('/people/forms/:id/delete', async (request, reply) => {
+    requireEditor(request);
+    const api = new ApiClient(app, request);
+    const { form } = await readForm(api, request.params.id);
+    const answer = await api.send('DELETE', `/forms/delete?id=${form.id}`);
+    if (answer.message === undefined) throw new ApiFailure(answer);
+    setFlash(reply, 'good', 'forms.deleted', { name: form.name });
+    return reply.redirect('/people/forms', SEE_OTHER);
+  });
+
+  async function show(
+    request: FastifyRequest<ById>,
+    reply: FastifyReply,
+    typed: Draft | null,
+    problems: Problems = {},
+    problem = '',
+  ) {
+    const viewer = viewerOf(request);
+    const api = new ApiClient(app, request);
+    const [{ form, snippet }, choices] = await Promise.all([readForm(api, request.params.id), readChoices(api)]);
+    const canChange = viewer.role !== 'viewer';
+    const frame = {
+      title: form.name,
+      section: 'people',
+      back: { href: '/people/forms', label: 'forms.title' },
+    } as const;
+    const content = (
+      <div class="stack">
+        <Problem>{problem}</Problem>
+        <Overview form={form} />
+        <Share form={form} snippet={snippet} />
+        <Builder id={form.id} draft={typed ?? draftOf(form)} {...{ choices, problems, canChange }} />
+        {canChange && <Deletion form={form} />}
+      </div>
+    );
+    return sendPage(request, reply, viewer, frame, content);
+  }
+}
+
+function Overview({ form }: { form: Form }) {
+  const language = useLanguage();
+  const { shown, sent, confirmed, off_code: code, off_reason: reason } = form;
+  return (
+    <section>
+      <p>
+        <FormState form={form} />
+      </p>
+      {code !== null && reason !== null && (
+        <Notice tone={code === 'off' ? 'plain' : 'warn'}>{language.sentence(reason)}</Notice>
+      )}
+      <Stats
+        figures={[
+          { label: language.say('forms.shown'), value: language.number(shown) },
+          { label: language.say('forms.sent'), value: language.number(sent) },
+          { label: language.say('forms.confirmed'), value: language.number(confirmed) },
+        ]}
+      />
+    </section>
+  );
+}
+
+/** The address of the page, and the HTML for a page elsewhere. */
+function Share({ form, snippet }: { form: Form; snippet: string }) {
+  const language = useLanguage();
+  const copy = (label: string) => ({ label, done: language.say('domains.copied') });
+  return (
+    <Card title={language.say('forms.share')}>
+      <p>
+        {language.say('forms.share.page')} <a href={form.url}>{language.say('forms.share.open')}</a>
+      </p>
+      <Island name="copy" data={copy(language.say('forms.share.copyAddress'))}>
+        <code class="once">{form.url}</code>
+      </Island>
+      <details class="form-snippet">
+        <summary>{language.say('forms.share.snippet')}</summary>
+        <p class="quiet-text">{language.say('forms.share.snippet.text')}</p>
+        <Island name="copy" data={copy(language.say('forms.share.copySnippet'))}>
+          <pre>
+            <code>{snippet}</code>
+          </pre>
+        </Island>
+      </details>
+    </Card>
+  );
+}
+
+function Deletion({ form }: { form: Form }) {
+  const language = useLanguage();
+  return (
+    <Confirm
+      id="delete-form"
+      action={`/people/forms/${form.id}/delete`}
+      label={language.say('forms.delete')}
+      title={language.say('forms.delete.title', { name: form.name })}
+    >
+      <p>{language.say('forms.delete.text', { count: form.confirmed })}</p>
+    </Confirm>
+  );
+}

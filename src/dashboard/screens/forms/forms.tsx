@@ -1,0 +1,175 @@
+/** Forms: the list of them with their figures, and the way to a new one. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { READ } from '../../../http/pages/layout.ts';
+import { type ApiAnswer, ApiClient, refusalText } from '../../api-client.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { type Problems, TextField } from '../../components/field.tsx';
+import { Card, Empty, Problem } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { setFlash } from '../../flash.ts';
+import { languageOf, sendPage } from '../../page.tsx';
+import { requireEditor, viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { PeopleTabs } from '../segments/people-tabs.tsx';
+import { Basics } from './basics.tsx';
+import { formScreen } from './form.tsx';
+import { FormState } from './form-state.tsx';
+import { type Choices, type Draft, type Form, readChoices, typedDraft } from './records.ts';
+
+const SEE_OTHER = 303;
+
+type Typed = Pick<Draft, 'name' | 'contact_type_id' | 'sender_id' | 'language'>;
+
+export async function formScreens(app: FastifyInstance): Promise<void> {
+  app.route({
+    method: READ,
+    url: '/people/forms',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const language = languageOf(request, viewer);
+      const { forms } = await new ApiClient(app, request).get<{ forms: Form[] }>('/forms');
+      const canChange = viewer.role !== 'viewer';
+      const frame = {
+        title: language.say('forms.title'),
+        section: 'people',
+        ...(canChange && forms.length > 0 && { action: <New /> }),
+      } as const;
+      return sendPage(request, reply, viewer, frame, <Forms forms={forms} canChange={canChange} />);
+    },
+  });
+
+  app.get('/people/forms/new', (request, reply) => {
+    requireEditor(request);
+    const { code } = languageOf(request, viewerOf(request));
+    return showNew(request, reply, { name: '', contact_type_id: '', sender_id: '', language: code });
+  });
+
+  app.post('/people/forms/new', async (request, reply) => {
+    requireEditor(request);
+    const { name, contact_type_id, sender_id, language } = typedDraft(request);
+    const typed = { name, contact_type_id, sender_id, language };
+    const answer: ApiAnswer<{ id: number }> = await new ApiClient(app, request).send('POST', '/forms/create', {
+      ...typed,
+      // So that nobody finds it before its texts are looked at.
+      is_active: 0,
+    });
+    if (answer.message !== undefined) {
+      setFlash(reply, 'good', 'forms.added', { name });
+      return reply.redirect(`/people/forms/${answer.message.id}`, SEE_OTHER);
+    }
+    const [problems, problem] = typeof answer.errors === 'object' ? [answer.errors, ''] : [{}, refusalText(answer)];
+    return showNew(request, reply.code(answer.status), typed, problems, problem);
+  });
+  await app.register(formScreen);
+
+  async function showNew(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    typed: Typed,
+    problems: Problems = {},
+    problem = '',
+  ) {
+    const viewer = viewerOf(request);
+    const choices = await readChoices(new ApiClient(app, request));
+    const frame = {
+      title: languageOf(request, viewer).say('forms.new'),
+      section: 'people',
+      back: { href: '/people/forms', label: 'forms.title' },
+    } as const;
+    const content = (
+      <>
+        <Problem>{problem}</Problem>
+        <NewForm {...{ typed, choices, problems }} />
+      </>
+    );
+    return sendPage(request, reply, viewer, frame, content);
+  }
+}
+
+function New() {
+  return (
+    <LinkButton href="/people/forms/new" icon="plus">
+      {useLanguage().say('forms.new')}
+    </LinkButton>
+  );
+}
+
+function Forms({ forms, canChange }: { forms: readonly Form[]; canChange: boolean }) {
+  const language = useLanguage();
+  return (
+    <>
+      <PeopleTabs current="forms" />
+      {forms.length === 0 ? (
+        <Empty icon="people" title={language.say('forms.none.title')} action={canChange && <New />}>
+          {language.say('forms.none.text')}
+        </Empty>
+      ) : (
+        <Table
+          caption={language.say('forms.title')}
+          rows={forms}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              heading: language.say('forms.name'),
+              cell: ({ id, name }) => (
+                <a href={`/people/forms/${id}`}>
+                  <bdi>{name}</bdi>
+                </a>
+              ),
+            },
+            { heading: language.say('forms.state'), cell: (form) => <FormState form={form} /> },
+            { heading: language.say('forms.shown'), isNumber: true, cell: ({ shown }) => language.number(shown) },
+            { heading: language.say('forms.sent'), isNumber: true, cell: ({ sent }) => language.number(sent) },
+            {
+              heading: language.say('forms.confirmed'),
+              isNumber: true,
+              cell: ({ confirmed }) => language.number(confirmed),
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function NewForm({ typed, choices, problems }: { typed: Typed; choices: Choices; problems: Problems }) {
+  const language = useLanguage();
+  if (choices.types.length === 0)
+    return (
+      <Empty
+        icon="people"
+        title={language.say('forms.noTypes.title')}
+        action={<LinkButton href="/settings/types">{language.say('forms.toTypes')}</LinkButton>}
+      >
+        {language.say('forms.noTypes.text')}
+      </Empty>
+    );
+  if (choices.senders.length === 0)
+    return (
+      <Empty
+        icon="mail"
+        title={language.say('forms.noSenders.title')}
+        action={<LinkButton href="/settings/senders">{language.say('forms.toSenders')}</LinkButton>}
+      >
+        {language.say('forms.noSenders.text')}
+      </Empty>
+    );
+  return (
+    <Card>
+      <form method="post" action="/people/forms/new" class="narrow">
+        <TextField
+          name="name"
+          label={language.say('forms.name')}
+          hint={language.say('forms.name.hint')}
+          value={typed.name}
+          maxLength={255}
+          autocomplete="off"
+          required
+          problems={problems}
+        />
+        <Basics {...{ typed, choices, problems }} />
+        <Button>{language.say('forms.create')}</Button>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,80 @@
+/**
+ * Proofs of work (ALTCHA, version 2): a page carries a signed challenge, whose solution takes a browser about a second. A solution counts
+ * once, for one form and for an hour.
+ */
+import { randomInt } from 'node:crypto';
+import { type Challenge, createChallenge, verifySolution } from 'altcha-lib';
+import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
+import type { Tokens } from '../delivery/links/tokens.ts';
+import type { Proof } from './used-challenges.ts';
+
+const ALGORITHM = 'PBKDF2/SHA-256';
+/** Iterations of one try, which the service makes once per challenge: about half a millisecond. */
+const COST = 1000;
+/** The solution is among so many tries, and never among the first ones. */
+const FEWEST_TRIES = 500;
+const MOST_TRIES = 3500;
+/** How long a page may stay open before it is sent. */
+const CHALLENGE_MS = 60 * 60 * 1000;
+/** Nobody fills in a form faster. */
+const FASTEST_MS = 2000;
+const MAX_PROOF_CHARACTERS = 4000;
+const HEX = /^(?:[0-9a-f]{2}){1,64}$/;
+
+export class Challenges {
+  readonly #secrets: { hmacSignatureSecret: string; hmacKeySignatureSecret: string };
+
+  constructor(tokens: Tokens) {
+    this.#secrets = {
+      hmacSignatureSecret: tokens.sign('form-challenge', 'signature'),
+      hmacKeySignatureSecret: tokens.sign('form-challenge', 'solution'),
+    };
+  }
+
+  /** A new challenge as the text of a form's hidden field. */
+  async create(formId: number, now: number): Promise<string> {
+    const challenge = await createChallenge({
+      algorithm: ALGORITHM,
+      cost: COST,
+      counter: randomInt(FEWEST_TRIES, MOST_TRIES),
+      deriveKey,
+      data: { form: formId, at: now },
+      ...this.#secrets,
+    });
+    return encode({ challenge });
+  }
+
+  /** Judges the hidden field of a form that was sent at `now`. Whether it was used before says `useChallenge`. */
+  async judge(text: string, formId: number, now: number): Promise<Proof> {
+    const given = decode(text);
+    if (given === null) return { kind: 'none' };
+    const { challenge, derivedKey } = given;
+    const { data, nonce } = challenge.parameters;
+    const solution = { counter: 0, derivedKey: derivedKey ?? '00' };
+    const result = await verifySolution({ challenge, solution, deriveKey, ...this.#secrets });
+    const at = Number(data?.at);
+    const isOurs = result.invalidSignature === false && data?.form === formId;
+    if (!isOurs || now < at + FASTEST_MS || now > at + CHALLENGE_MS) return { kind: 'none' };
+    if (derivedKey !== null && !result.verified) return { kind: 'none' };
+    return { kind: derivedKey === null ? 'unproven' : 'proven', nonce, expiresAt: at + CHALLENGE_MS };
+  }
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64');
+}
+
+/** Reads a hidden field; null when it is not of our form. The signature says whether its challenge is ours. */
+function decode(text: string): { challenge: Challenge; derivedKey: string | null } | null {
+  if (text === '' || text.length > MAX_PROOF_CHARACTERS) return null;
+  try {
+    const { challenge, solution } = JSON.parse(Buffer.from(text, 'base64').toString());
+    const { parameters, signature } = challenge;
+    const derivedKey = solution === undefined ? null : String(solution.derivedKey);
+    const isWhole =
+      typeof parameters === 'object' && typeof signature === 'string' && typeof parameters.keySignature === 'string';
+    return isWhole && (derivedKey === null || HEX.test(derivedKey)) ? { challenge, derivedKey } : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * What a confirmed link does: the contact is added as the API adds one, or what is empty in it is filled in; the person is taken off the
+ * lists of those who left; and the consent log says what they agreed to.
+ */
+import type { Database } from 'better-sqlite3';
+import { and, eq } from 'drizzle-orm';
+import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
+import { listCustomFields } from '../audience/contacts/contact-fields.ts';
+import {
+  addContact,
+  type ContactInput,
+  hasContactType,
+  ownedContacts,
+  updateContact,
+} from '../audience/contacts/contacts.ts';
+import { addContactsToSegment } from '../audience/segments/segments.ts';
+import { addUnsubscribers, logSubscription, resubscribe } from '../audience/unsubscribes.ts';
+import { isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { contacts } from '../database/schema/index.ts';
+import { askedFields, contactValues } from './fields.ts';
+import type { Form } from './forms.ts';
+import { closeRequest, type FormRequest, findRequest } from './requests.ts';
+
+type Contact = typeof contacts.$inferSelect;
+
+/** What a link in a mail belongs to; `gone` when it is not ours, or what it needs was deleted. */
+export type Link =
+  | { state: 'gone' }
+  | { state: 'already' | 'expired'; form: Form }
+  | { state: 'open'; form: Form; request: FormRequest };
+
+/** Reads a link by its secret, as it stands at `now`. */
+export function readLink(db: Db, secret: string, now: Date): Link {
+  const found = findRequest(db, secret);
+  if (found === null) return { state: 'gone' };
+  const { request, form } = found;
+  if (request.state === 'confirmed') return { state: 'already', form };
+  if (request.email === '' || now.getTime() > request.expires_at) return { state: 'expired', form };
+  return hasContactType(db, form.user_id, form.contact_type_id) ? { state: 'open', form, request } : { state: 'gone' };
+}
+
+/**
+ * Carries out a link whose button was pressed, from the network `from`, in one transaction. Gives `confirmed`, `already` when nothing
+ * changed for the person, or why the link cannot be confirmed.
+ */
+export function confirmLink(
+  db: Db,
+  secret: string,
+  from: string,
+  now: Date,
+): { state: 'gone' } | { state: 'confirmed' | 'already' | 'expired'; form: Form } {
+  return db.transaction(
+    () => {
+      const link = readLink(db, secret, now);
+      if (link.state !== 'open') return link;
+      const { request, form } = link;
+      const hasChanged = subscribe(db, form, request, from, isoTimestamp(now));
+      closeRequest(db, request);
+      return { state: hasChanged ? 'confirmed' : 'already', form };
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** Gives whether the person gets mail that they did not get before. */
+function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: string): boolean {
+  const { user_id: accountId, segment_id: segmentId } = form;
+  const { address_id: addressId } = request;
+  const address = parseAddress(request.email);
+  if (address === null || addressId === null) throw new Error('a request without an address');
+  const known = db
+    .select()
+    .from(contacts)
+    .where(and(eq(contacts.address_id, addressId), ownedContacts(accountId)))
+    .all();
+  const present = known.find((contact) => contact.contact_type_id === form.contact_type_id);
+  const contactId = present?.id ?? addNew(db, form, request, address, now);
+  if (present !== undefined) fillIn(db, form, request, present, now);
+
+  const offered = Object.entries(request.groups).map(([id, isChosen]) => ({
+    id: Number(id),
+    isChosen: isChosen === 1,
+  }));
+  const chosen = offered.filter((group) => group.isChosen).map((group) => group.id);
+  const left = resubscribe(db, { accountId, addressId, groupIds: chosen, now });
+  // Who is new, or had left everything, gets the groups that were chosen. Others keep what they get besides.
+  if (known.length === 0 || left.includes(null)) {
+    for (const { id } of offered.filter((group) => !group.isChosen))
+      addUnsubscribers(db, { accountId, groupId: id, source: 'form', now }, [address]);
+  }
+  const isJoining = segmentId !== null && !isMember(db.$client, segmentId, addressId);
+  if (segmentId !== null && isJoining) addContactsToSegment(db, accountId, segmentId, [contactId], now);
+  logSubscription(db, {
+    accountId,
+    addressId,
+    formName: form.name,
+    consentText: request.consent_text,
+    askedAt: isoTimestamp(new Date(request.asked_at)),
+    askedFrom: request.network,
+    confirmedFrom: from,
+    now,
+  });
+  return present === undefined || left.length > 0 || isJoining;
+}
+
+function addNew(db: Db, form: Form, request: FormRequest, { address }: Address, now: string): number {
+  const { columns, custom } = contactValues(askedFields(db, form.user_id, form.fields), request.given);
+  const input = {
+    contact_type_id: form.contact_type_id,
+    email: address,
+    country: null,
+    ...columns,
+    custom_field: custom,
+  };
+  return addContact(db, form.user_id, input, now);
+}
+
+/** Fills in what is empty in a contact. What it has stays, since whoever filled in the form may be a stranger. */
+function fillIn(db: Db, form: Form, request: FormRequest, contact: Contact, now: string): void {
+  const { columns, custom } = contactValues(askedFields(db, form.user_id, form.fields), request.given);
+  const { contact_type_id, email, country_id: country } = contact;
+  const input: ContactInput = { contact_type_id, email, country };
+  for (const [name, value] of Object.entries(columns) as [keyof typeof columns, string][])
+    if (contact[name] === '') input[name] = value;
+  const empty = listCustomFields(db, form.user_id).filter(({ id }) => (contact.custom_values?.[id] ?? '') === '');
+  const given = empty.flatMap(({ field_name: name }) => (custom[name] === undefined ? [] : [[name, custom[name]]]));
+  if (given.length > 0) input.custom_field = Object.fromEntries(given);
+  if (Object.keys(input).length > 3) updateContact(db, form.user_id, contact.id, input, now);
+}
+
+function isMember(client: Database, segmentId: number, addressId: number): boolean {
+  const find = 'SELECT 1 FROM segment_recipients WHERE segment_id = ? AND address_id = ? AND is_removed = 0';
+  return client.prepare(find).get(segmentId, addressId) !== undefined;
+}

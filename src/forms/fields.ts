@@ -1,0 +1,78 @@
+/** The fields that a form may ask for, and the values that strangers give for them. */
+import {
+  type CustomField,
+  type FieldType,
+  isValidValue,
+  listCustomFields,
+  TEXT_COLUMNS,
+} from '../audience/contacts/contact-fields.ts';
+import type { Db } from '../database/open.ts';
+import type { FormField } from '../database/schema/index.ts';
+
+/** The most fields of a form. */
+export const MAX_FIELDS = 20;
+/** The longest value, in characters. */
+export const MAX_VALUE_CHARACTERS = 255;
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+type Column = (typeof TEXT_COLUMNS)[number];
+
+/** A field as the page asks for it. */
+export interface AskedField {
+  /** Its name among the values of a request: of a reserved field its name, of a custom one `custom-` and its id. */
+  key: string;
+  /** The name of the field as the API has it. */
+  name: string;
+  /** What the owner calls it; empty: its usual name. */
+  label: string;
+  required: boolean;
+  type: FieldType;
+}
+
+/** The field with this name as a form keeps it; undefined if the account has none that a form may ask for. */
+export function findField(db: Db, accountId: number, name: string): FormField['field'] | undefined {
+  if (isColumn(name)) return name;
+  return listCustomFields(db, accountId).find((field) => field.field_name === name)?.id;
+}
+
+/** The fields of a form. Custom ones that were deleted since are left out. */
+export function askedFields(db: Db, accountId: number, fields: readonly FormField[]): AskedField[] {
+  const custom = new Map(listCustomFields(db, accountId).map((field) => [field.id, field]));
+  return fields.flatMap(({ field, label, required }): AskedField[] => {
+    const common = { label, required: required === 1 };
+    if (typeof field === 'string') return [{ ...common, key: field, name: field, type: 'text' }];
+    const own = custom.get(field);
+    return own === undefined ? [] : [{ ...common, key: `custom-${field}`, name: own.field_name, type: typeOf(own) }];
+  });
+}
+
+function typeOf({ field_type: type }: CustomField): FieldType {
+  return type === 'number' || type === 'datetime-local' ? type : 'text';
+}
+
+/** What is wrong with a value that was given for a field; null when nothing is. */
+export function valueFault({ required, type }: AskedField, value: string): 'required' | 'invalid' | 'long' | null {
+  if (value === '') return required ? 'required' : null;
+  if (value.length > MAX_VALUE_CHARACTERS) return 'long';
+  return CONTROL.test(value) || !isValidValue(type, value) ? 'invalid' : null;
+}
+
+/** The values that a contact gets: its columns and its custom fields by name, without those that were left empty. */
+export function contactValues(
+  fields: readonly AskedField[],
+  given: Readonly<Record<string, string>>,
+): { columns: Partial<Record<Column, string>>; custom: Record<string, string> } {
+  const columns: Partial<Record<Column, string>> = {};
+  const custom: Record<string, string> = Object.create(null);
+  for (const { key, name } of fields) {
+    const value = given[key];
+    if (value === undefined || value === '') continue;
+    if (isColumn(key)) columns[key] = value;
+    else custom[name] = value;
+  }
+  return { columns, custom };
+}
+
+function isColumn(name: string): name is Column {
+  return TEXT_COLUMNS.some((column) => column === name);
+}

@@ -1,0 +1,96 @@
+/** Forms of an account: reading, adding, changing and removing them, and whether one takes subscriptions now. */
+import type { Database } from 'better-sqlite3';
+import { and, asc, eq } from 'drizzle-orm';
+import { isoTimestamp } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { ownedBy, ownedRecord } from '../database/ownership.ts';
+import { prepared } from '../database/prepared.ts';
+import { forms } from '../database/schema/index.ts';
+import type { Tokens } from '../delivery/links/tokens.ts';
+import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
+
+export type Form = typeof forms.$inferSelect;
+/** What an owner decides about a form. */
+export type FormInput = Omit<Form, 'id' | 'user_id' | 'shown' | 'sent' | 'confirmed' | 'created_at' | 'updated_at'>;
+
+/** Why a form takes no subscriptions: it is switched off, or what it needs is missing. */
+export const FORM_OFF_CODES = ['off', 'type_deleted', 'sender_deleted', 'sender_unverified'] as const;
+export type FormOffCode = (typeof FORM_OFF_CODES)[number];
+
+const PURPOSE = 'form';
+
+/** The account's forms in the order in which they were added. */
+export function listForms(db: Db, accountId: number): Form[] {
+  return db.select().from(forms).where(ownedBy(forms, accountId)).orderBy(asc(forms.id)).all();
+}
+
+/** The account's form with this identifier; undefined when it has none. */
+export function findForm(db: Db, accountId: number, id: unknown): Form | undefined {
+  return db
+    .select()
+    .from(forms)
+    .where(ownedRecord(forms, id, accountId))
+    .get();
+}
+
+/** The form of a public address, whichever account it belongs to; undefined when the token is not ours or the form was deleted. */
+export function findFormByToken(db: Db, tokens: Tokens, token: string): Form | undefined {
+  const id = tokens.read(PURPOSE, token);
+  return id === null
+    ? undefined
+    : db
+        .select()
+        .from(forms)
+        .where(eq(forms.id, Number(id)))
+        .get();
+}
+
+/** The path of a form's page. */
+export function formPath(tokens: Tokens, id: number): string {
+  return `/f/${tokens.sign(PURPOSE, String(id))}`;
+}
+
+/** Adds a form and gives its id. */
+export function addForm(db: Db, accountId: number, input: FormInput, now: Date): number {
+  const stamp = isoTimestamp(now);
+  return db
+    .insert(forms)
+    .values({ ...input, user_id: accountId, created_at: stamp, updated_at: stamp })
+    .returning({ id: forms.id })
+    .get().id;
+}
+
+/** Changes a form. */
+export function changeForm(db: Db, { id, user_id }: Form, input: FormInput, now: Date): void {
+  db.update(forms)
+    .set({ ...input, updated_at: isoTimestamp(now) })
+    .where(and(eq(forms.id, id), eq(forms.user_id, user_id)))
+    .run();
+}
+
+/** Removes a form: its page and the links in its mails lead nowhere, and mails that still wait are not sent. `removeRequests` does the rest. */
+export function removeForm(db: Db, { id }: Form): void {
+  db.delete(forms).where(eq(forms.id, id)).run();
+}
+
+/** Why a form takes no subscriptions now; null when it does. */
+export function formOffCode(client: Database, config: Config, form: Form): FormOffCode | null {
+  if (form.is_active === 0) return 'off';
+  const row = prepared<[number, number], { has_type: 0 | 1; is_verified: 0 | 1 | null }>(
+    client,
+    `SELECT EXISTS (SELECT 1 FROM contact_types WHERE id = ? AND deleted_at IS NULL) AS has_type,
+       (SELECT is_verified FROM senders WHERE id = ? AND deleted_at IS NULL) AS is_verified`,
+  ).get(form.contact_type_id, form.sender_id);
+  if (row?.has_type !== 1) return 'type_deleted';
+  if (row.is_verified === null) return 'sender_deleted';
+  return row.is_verified === 0 && verificationRequired(client, config) ? 'sender_unverified' : null;
+}
+
+/** Adds to how often forms were shown. */
+export function countShown(client: Database, shown: ReadonlyMap<number, number>): void {
+  const add = prepared(client, 'UPDATE forms SET shown = shown + ? WHERE id = ?');
+  client.transaction(() => {
+    for (const [id, times] of shown) add.run(times, id);
+  })();
+}

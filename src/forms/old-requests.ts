@@ -1,0 +1,72 @@
+/**
+ * Removes what forms need no longer: what was filled in, once its link is too old; requests, after a month; with those that nobody
+ * confirmed, their mail and their address, because a stranger may have typed it in.
+ */
+import type { Database } from 'better-sqlite3';
+import { formMailRemover } from '../delivery/queue/ledger/remove.ts';
+import { DAY_MS, forgetMailboxes } from './mailboxes.ts';
+import { forgetChallenges } from './used-challenges.ts';
+
+/** How long requests are kept, so that a link which is too old still leads to a page that says so. */
+const KEPT_MS = 30 * DAY_MS;
+/** Rows of one transaction, which takes some milliseconds. */
+const ROWS = 100;
+/** Once nothing is left to remove, the next look is this much later. */
+const IDLE_MS = 60_000;
+
+/** An address that only a request knows, so that nothing else in the account refers to it. */
+const FORGET_ADDRESS = `
+  UPDATE addresses AS a SET normalized_email = 'forgotten:' || id WHERE id = @address
+    AND NOT EXISTS (SELECT 1 FROM contacts WHERE address_id = @address)
+    AND NOT EXISTS (SELECT 1 FROM suppressions WHERE address_id = @address)
+    AND NOT EXISTS (SELECT 1 FROM consent_log WHERE address_id = @address)
+    AND NOT EXISTS (SELECT 1 FROM form_requests WHERE address_id = @address)
+    AND NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address
+      WHERE s.user_id = a.user_id)`;
+
+export class OldRequests {
+  readonly #client: Database;
+  #restsUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(client: Database) {
+    this.#client = client;
+  }
+
+  /**
+   * Removes some of what is old, in one short transaction; gives whether there is more to do at once. `now` is epoch milliseconds,
+   * `monotonic` milliseconds of a clock that nobody sets.
+   */
+  continueRemoval(now: number, monotonic: number): boolean {
+    if (monotonic < this.#restsUntil) return false;
+    const removed = this.#client.transaction(() => removeSome(this.#client, now)).immediate();
+    if (removed >= ROWS) return true;
+    this.#restsUntil = monotonic + IDLE_MS;
+    return false;
+  }
+}
+
+/** Gives the largest number of rows that one of the removals found. */
+function removeSome(client: Database, now: number): number {
+  const emptied = client
+    .prepare(`UPDATE form_requests SET email = '', given = '{}' WHERE id IN (
+      SELECT id FROM form_requests WHERE email <> '' AND expires_at < ? LIMIT ${ROWS})`)
+    .run(now).changes;
+  const old = client
+    .prepare<[number], { id: number; state: string; address_id: number | null; is_new_address: 0 | 1 }>(
+      `DELETE FROM form_requests WHERE id IN (SELECT id FROM form_requests WHERE asked_at < ? LIMIT ${ROWS})
+       RETURNING id, state, address_id, is_new_address`,
+    )
+    .all(now - KEPT_MS);
+  const removeMail = formMailRemover(client);
+  const forget = client.prepare(FORGET_ADDRESS);
+  for (const { id, state, address_id: address, is_new_address: isNew } of old) {
+    if (state !== 'asked') continue;
+    removeMail(id);
+    if (isNew === 1) forget.run({ address });
+  }
+  const mailboxes = forgetMailboxes(client, now, ROWS);
+  const challenges = forgetChallenges(client, now, ROWS);
+  return Math.max(emptied, old.length, mailboxes, challenges);
+}

@@ -1,0 +1,181 @@
+/** What strangers ask for with a form: the limits that keep forms from being used against others, and the mail that asks for a confirmation. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { eq, sql } from 'drizzle-orm';
+import { addressId, findAddressId } from '../audience/contacts/address-rows.ts';
+import type { Address } from '../audience/contacts/addresses.ts';
+import { isErased } from '../audience/contacts/erased.ts';
+import { findSuppressionReason } from '../audience/suppressions.ts';
+import { isoTimestamp } from '../clock.ts';
+import { inChunks } from '../database/bulk.ts';
+import type { Db } from '../database/open.ts';
+import { prepared } from '../database/prepared.ts';
+import { formRequests, forms, senders } from '../database/schema/index.ts';
+import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
+import { createMailing } from '../delivery/queue/mailing-state.ts';
+import { confirmationContent } from './confirmation-mail.ts';
+import type { Form } from './forms.ts';
+import { DAY_MS, takeMailOfDay } from './mailboxes.ts';
+import { type Proof, useChallenge } from './used-challenges.ts';
+
+export type FormRequest = typeof formRequests.$inferSelect;
+
+/** How many days a link in a mail works. */
+const LINK_DAYS = 7;
+const HOUR_MS = 60 * 60 * 1000;
+/** What is taken within an hour, at most. */
+export const HOURLY = {
+  /** Requests of one network. */
+  network: 20,
+  /** Mails of one form. */
+  form: 300,
+  /** Of those, without a proof of work: by people whose browser runs no scripts. */
+  unprovenOfNetwork: 2,
+  unprovenOfForm: 20,
+} as const;
+
+/** A form that was filled in. */
+export interface FilledForm {
+  address: Address;
+  /** The values by the keys of the form's fields. */
+  given: Record<string, string>;
+  /** The groups that were offered, by id, each with whether it was chosen. */
+  groups: Record<string, 0 | 1>;
+  network: string;
+  proof: Exclude<Proof, { kind: 'none' }>;
+}
+
+/**
+ * What became of a request: `taken` says nothing about whether a mail was sent; `busy` and `unproven`: a limit was reached; `used`: its
+ * challenge was used before.
+ */
+export type Outcome = 'taken' | 'busy' | 'unproven' | 'used';
+
+/**
+ * Takes a request and queues the mail that asks for a confirmation, in one transaction. No mail goes to addresses that are suppressed or
+ * erased, nor to a mailbox that had one within a day; the outcome is the same, so that nobody learns anything about an address.
+ */
+export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, filled: FilledForm, now: Date): Outcome {
+  const { db } = deps;
+  const client = db.$client;
+  const { address, proof, network } = filled;
+  const at = now.getTime();
+  return db.transaction(
+    () => {
+      const reached = limitReached(client, form.id, filled, at);
+      if (reached !== null) return reached;
+      if (!useChallenge(client, proof)) return 'used';
+      const common = {
+        user_id: form.user_id,
+        form_id: form.id,
+        is_proven: proof.kind === 'proven' ? 1 : 0,
+        network,
+        asked_at: at,
+        expires_at: at + LINK_DAYS * DAY_MS,
+      } as const;
+      const secret = randomBytes(24).toString('base64url');
+      const known = findAddressId(db, form.user_id, address);
+      const isBlocked =
+        isErased(client, form.user_id, address.address) ||
+        (known !== undefined && findSuppressionReason(client, form.user_id, known) !== null);
+      if (isBlocked || !takeMailOfDay(client, address, at)) {
+        const nothing = { state: 'unsent', given: {}, groups: {}, token_hash: hashOf(secret) } as const;
+        db.insert(formRequests)
+          .values({ ...common, ...nothing })
+          .run();
+        return 'taken';
+      }
+      const address_id = known ?? addressId(db, form.user_id, address);
+      const { id } = db
+        .insert(formRequests)
+        .values({
+          ...common,
+          state: 'asked',
+          address_id,
+          is_new_address: known === undefined ? 1 : 0,
+          email: address.address,
+          given: filled.given,
+          groups: filled.groups,
+          consent_text: form.consent_text,
+          token_hash: hashOf(secret),
+        })
+        .returning({ id: formRequests.id })
+        .get();
+      queueMail(db, form, { id, address_id }, `${deps.publicUrl()}/f/confirm/${secret}`, now);
+      return 'taken';
+    },
+    { behavior: 'immediate' },
+  );
+}
+
+/** The request that a link in a mail belongs to, with its form; null when there is none, or its form was deleted. */
+export function findRequest(db: Db, secret: string): { request: FormRequest; form: Form } | null {
+  const found = db
+    .select({ request: formRequests, form: forms })
+    .from(formRequests)
+    .innerJoin(forms, eq(forms.id, formRequests.form_id))
+    .where(eq(formRequests.token_hash, hashOf(secret)))
+    .get();
+  return found === undefined || found.request.state === 'unsent' ? null : found;
+}
+
+/** Marks a request as confirmed and forgets what it holds, which is kept elsewhere now. Call it inside the transaction that keeps it. */
+export function closeRequest(db: Db, { id, form_id }: FormRequest): void {
+  db.update(formRequests).set({ state: 'confirmed', email: '', given: {} }).where(eq(formRequests.id, id)).run();
+  db.update(forms)
+    .set({ confirmed: sql`${forms.confirmed} + 1` })
+    .where(eq(forms.id, form_id))
+    .run();
+}
+
+/** Removes what was asked for with a form, some at a time. */
+export async function removeRequests(client: Database, formId: number): Promise<void> {
+  const remove = client.prepare(
+    'DELETE FROM form_requests WHERE id IN (SELECT id FROM form_requests WHERE form_id = ? LIMIT ?)',
+  );
+  await inChunks(client, (rows) => remove.run(formId, rows).changes > 0);
+}
+
+function limitReached(
+  client: Database,
+  formId: number,
+  { network, proof }: FilledForm,
+  now: number,
+): 'busy' | 'unproven' | null {
+  const since = now - HOUR_MS;
+  const ofNetwork = prepared<[string, number], { all_: number; unproven: number | null }>(
+    client,
+    'SELECT count(*) AS all_, sum(is_proven = 0) AS unproven FROM form_requests WHERE network = ? AND asked_at > ?',
+  ).get(network, since);
+  const ofForm = prepared<[number, number], { mails: number | null; unproven: number | null }>(
+    client,
+    "SELECT sum(state <> 'unsent') AS mails, sum(is_proven = 0) AS unproven FROM form_requests WHERE form_id = ? AND asked_at > ?",
+  ).get(formId, since);
+  if ((ofNetwork?.all_ ?? 0) >= HOURLY.network || (ofForm?.mails ?? 0) >= HOURLY.form) return 'busy';
+  const isTooMany =
+    (ofNetwork?.unproven ?? 0) >= HOURLY.unprovenOfNetwork || (ofForm?.unproven ?? 0) >= HOURLY.unprovenOfForm;
+  return proof.kind === 'unproven' && isTooMany ? 'unproven' : null;
+}
+
+function queueMail(db: Db, form: Form, request: { id: number; address_id: number }, url: string, now: Date): void {
+  const sender = db.select({ email: senders.from_email }).from(senders).where(eq(senders.id, form.sender_id)).get();
+  if (sender === undefined) throw new Error('a form without a sender');
+  const mailing_id = createMailing(db, {
+    user_id: form.user_id,
+    owner_kind: 'form',
+    owner_id: request.id,
+    sender_id: form.sender_id,
+    content: JSON.stringify(confirmationContent(form, sender.email, url, LINK_DAYS)),
+    created_at: isoTimestamp(now),
+  });
+  const nobody = { contact_id: null, segment_recipient_id: null };
+  deliveryQueue(db.$client)({ mailing_id, address_id: request.address_id, ...nobody });
+  db.update(forms)
+    .set({ sent: sql`${forms.sent} + 1` })
+    .where(eq(forms.id, form.id))
+    .run();
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}

@@ -1,0 +1,33 @@
+/** A form with what its page shows of other records. */
+import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
+import type { Db } from '../database/open.ts';
+import { unsubscribeGroups } from '../database/schema/index.ts';
+import { type AskedField, askedFields } from './fields.ts';
+import type { Form } from './forms.ts';
+
+/** The longest description of a group that is shown. */
+const MAX_DESCRIPTION_CHARACTERS = 1000;
+
+export interface ShownForm {
+  form: Form;
+  fields: readonly AskedField[];
+  /** The unsubscribe groups to choose from, without deleted ones. */
+  groups: readonly { id: number; group_name: string; description: string }[];
+}
+
+/** Reads the fields and groups of a form. */
+export function readShown(db: Db, form: Form): ShownForm {
+  const isTheirs = and(eq(unsubscribeGroups.user_id, form.user_id), inArray(unsubscribeGroups.id, form.group_ids));
+  const groups = db
+    .select({
+      id: unsubscribeGroups.id,
+      group_name: unsubscribeGroups.group_name,
+      description: unsubscribeGroups.description,
+    })
+    .from(unsubscribeGroups)
+    .where(and(isTheirs, isNull(unsubscribeGroups.deleted_at)))
+    .orderBy(asc(unsubscribeGroups.id))
+    .all()
+    .map((group) => ({ ...group, description: group.description.slice(0, MAX_DESCRIPTION_CHARACTERS) }));
+  return { form, fields: askedFields(db, form.user_id, form.fields), groups };
+}

@@ -1,0 +1,73 @@
+/** The document around the pages of public forms: as other pages, with inputs, a script of ours and where a confirmation may lead. */
+import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import type { Form } from '../../forms/forms.ts';
+import { Html, html } from './html.ts';
+import { STYLE } from './style.ts';
+
+const FORM_STYLE = `${STYLE}
+.field{display:block;margin:0 0 1rem}
+.field>span{display:block;margin-bottom:.3rem;font-weight:600}
+.field>span small{font-weight:400;color:var(--quiet)}
+.field input{width:100%;min-height:2.9rem;padding:.5rem .75rem;border:1px solid var(--edge);border-radius:9px;
+background:var(--ground);color:var(--text);font:inherit}
+[aria-invalid]{border-color:var(--bad)!important;outline:1px solid var(--bad)}
+.fault{display:block;margin-top:.3rem;color:var(--bad)!important}
+.wrong{background:var(--warn);color:var(--on-warn)}
+.consent{margin-top:1rem;border-bottom:0}
+.trap{position:absolute;left:-9999px}
+dl{margin:0 0 1rem}dt{color:var(--quiet);font-size:.95rem}dd{margin:0 0 .5rem;overflow-wrap:anywhere}
+:root{--bad:#a3161f;--warn:#fdf0d5;--on-warn:#5a3b00}
+@media(prefers-color-scheme:dark){:root{--bad:#ff9a9e;--warn:#3b2c0c;--on-warn:#f5dfae}}
+`;
+const HASH = createHash('sha256').update(FORM_STYLE).digest('base64');
+
+/**
+ * Sends a page of a form in the form's language. `script` is the address of its script, if it has one. Browsers check the address that
+ * a sent form is redirected to, too, so the policy names where a confirmation leads.
+ */
+export function formPage(
+  reply: FastifyReply,
+  form: Form,
+  title: string,
+  content: Html,
+  script: string | null = null,
+): FastifyReply {
+  const target = form.redirect_url === '' ? '' : ` ${new URL(form.redirect_url).origin}`;
+  reply.header(
+    'content-security-policy',
+    `default-src 'none'; style-src 'sha256-${HASH}'; ${script === null ? '' : "script-src 'self'; "}img-src data:; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`,
+  );
+  return reply.type('text/html; charset=utf-8').send(formDocument(form, title, content, script).text);
+}
+
+/** The document of such a page. */
+export function formDocument(form: Pick<Form, 'language'>, title: string, content: Html, script: string | null): Html {
+  return html`<!doctype html>
+<html lang="${form.language}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex"><meta name="color-scheme" content="light dark">
+<title>${title}</title><link rel="icon" href="data:,"><style>${new Html(FORM_STYLE)}</style>${
+    script === null ? '' : html`<script type="module" src="${script}"></script>`
+  }</head>
+<body><main>
+${content}
+</main></body></html>
+`;
+}
+
+/** A text of an owner as paragraphs, one for each line. */
+export function paragraphs(text: string): Html[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => html`<p>${line}</p>`);
+}
+
+/** Sends a page that says how things stand, with more content below it if there is any. */
+export function statePage(reply: FastifyReply, form: Form, text: string, more: Html | null = null): FastifyReply {
+  const content = html`<h1>${form.title}</h1>
+<div role="status">${paragraphs(text)}</div>
+${more}`;
+  return formPage(reply, form, form.title, content);
+}

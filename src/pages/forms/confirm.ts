@@ -1,0 +1,68 @@
+/** The page that a confirmation mail links to. Only its button confirms, since mail scanners open links. */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { confirmLink, readLink } from '../../forms/confirm.ts';
+import { askedFields } from '../../forms/fields.ts';
+import { type Form, formPath } from '../../forms/forms.ts';
+import { fieldLabel } from '../../http/pages/form-markup.ts';
+import { formPage, statePage } from '../../http/pages/form-page.ts';
+import { type Html, html } from '../../http/pages/html.ts';
+import { READ, unknownLink } from '../../http/pages/layout.ts';
+import { wordsIn } from '../../http/pages/words/index.ts';
+import { networkOf } from '../../users/throttle.ts';
+
+interface Link {
+  Params: { secret: string };
+}
+
+const GONE = 410;
+
+export async function confirmRoutes(app: FastifyInstance, { db, clock, tokens, wake }: Deps): Promise<void> {
+  app.route<Link>({
+    method: READ,
+    url: '/f/confirm/:secret',
+    handler: async (request, reply) => {
+      const link = readLink(db, request.params.secret, clock.now());
+      if (link.state === 'gone') return unknownLink(reply);
+      const { form } = link;
+      if (link.state !== 'open') return stateOf(reply, link.state, form);
+      const words = wordsIn(form.language).form;
+      const { email, given, consent_text } = link.request;
+      const filled = askedFields(db, form.user_id, form.fields).filter(({ key }) => given[key] !== undefined);
+      const values = filled.map(
+        (field) => html`<dt>${fieldLabel(words, field)}</dt><dd>${given[field.key] ?? ''}</dd>`,
+      );
+      return formPage(
+        reply,
+        form,
+        form.title,
+        html`<h1>${form.title}</h1>
+<p>${words.confirmFor(email)}</p>
+<p class="quiet">${consent_text}</p>
+${filled.length === 0 ? '' : html`<section><h2>${words.filledIn}</h2><dl>${values}</dl></section>`}
+<form method="post"><button>${words.confirm}</button></form>
+<p class="quiet">${words.notYou}</p>`,
+      );
+    },
+  });
+
+  app.post<Link>('/f/confirm/:secret', async (request, reply) => {
+    const { secret } = request.params;
+    const link = confirmLink(db, secret, networkOf(request.ip), clock.now());
+    if (link.state === 'gone') return unknownLink(reply);
+    const { state, form } = link;
+    if (state === 'expired') return stateOf(reply, state, form);
+    wake();
+    if (state === 'confirmed' && form.redirect_url !== '') return reply.redirect(form.redirect_url, 303);
+    return state === 'confirmed' ? statePage(reply, form, form.confirmed_text) : stateOf(reply, state, form);
+  });
+
+  function stateOf(reply: FastifyReply, state: 'already' | 'expired', form: Form): FastifyReply {
+    if (state === 'already') return statePage(reply, form, form.already_text);
+    return statePage(reply.code(GONE), form, form.expired_text, toForm(form));
+  }
+
+  function toForm({ id, language }: Form): Html {
+    return html`<p><a href="${formPath(tokens, id)}">${wordsIn(language).form.toForm}</a></p>`;
+  }
+}

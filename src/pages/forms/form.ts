@@ -1,0 +1,139 @@
+/**
+ * The page of a public form. Whoever sends it is answered in the same way whether the address is known or not. It works without scripts,
+ * for a few people an hour: a proof of work needs one.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { Challenges } from '../../forms/challenges.ts';
+import { type Form, findFormByToken, formOffCode } from '../../forms/forms.ts';
+import { type Outcome, takeRequest } from '../../forms/requests.ts';
+import { readShown } from '../../forms/shown.ts';
+import { type Faults, type Filled, formInputs, NOTHING_FILLED, TRAP } from '../../http/pages/form-markup.ts';
+import { formPage, paragraphs, statePage } from '../../http/pages/form-page.ts';
+import { html } from '../../http/pages/html.ts';
+import { READ, unknownPage } from '../../http/pages/layout.ts';
+import { wordsIn } from '../../http/pages/words/index.ts';
+import type { FormBody } from '../../http/requests/form-fields.ts';
+import { builtFile, builtUrls } from '../../http/static-files.ts';
+import { networkOf } from '../../users/throttle.ts';
+import { Flood } from './flood.ts';
+import { filledForm, readFilled } from './read-filled.ts';
+import { ShownCounts } from './shown-counts.ts';
+
+interface Addressed {
+  Params: { token: string };
+  Body: FormBody | undefined;
+}
+
+type Notice = 'again' | 'faulty' | 'busy' | 'unproven';
+const STATUSES = { again: 200, faulty: 422, busy: 429, unproven: 429 };
+const CONFLICT = 409;
+
+export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
+  const { db, config, clock, tokens, wake } = deps;
+  const challenges = new Challenges(tokens);
+  const shown = new ShownCounts(app, deps);
+  const flood = new Flood(clock);
+  const find = (token: string) => findFormByToken(db, tokens, token);
+
+  app.route<Addressed>({
+    method: READ,
+    url: '/f/:token',
+    handler: async (request, reply) => {
+      const form = find(request.params.token);
+      if (form === undefined) return unknownPage(reply);
+      if (isOff(form)) return statePage(reply, form, form.off_text);
+      if (request.method === 'GET') shown.add(form.id);
+      return ask(reply, form, NOTHING_FILLED, new Map(), null);
+    },
+  });
+
+  app.post<Addressed>('/f/:token', async (request, reply) => {
+    const { token } = request.params;
+    const form = find(token);
+    if (form === undefined) return unknownPage(reply);
+    if (isOff(form)) return statePage(reply.code(CONFLICT), form, form.off_text);
+    const body: FormBody = request.body ?? Object.create(null);
+    const filled = readFilled(readShown(db, form), body);
+    if (flood.isTooMuch(networkOf(request.ip))) return ask(reply, form, filled.values, new Map(), 'busy');
+    // A robot is to think that it is done.
+    if (body[TRAP] !== undefined && body[TRAP] !== '') return reply.redirect(`/f/${token}/sent`, 303);
+    if (filled.address === null || filled.faults.size > 0)
+      return ask(reply, form, filled.values, filled.faults, 'faulty');
+    const outcome = await take(request, form, filled, body.proof);
+    if (outcome !== 'taken') return ask(reply, form, filled.values, new Map(), outcome === 'used' ? 'again' : outcome);
+    wake();
+    return reply.redirect(`/f/${token}/sent`, 303);
+  });
+
+  app.route<Addressed>({
+    method: READ,
+    url: '/f/:token/sent',
+    handler: async (request, reply) => {
+      const form = find(request.params.token);
+      return form === undefined ? unknownPage(reply) : statePage(reply, form, form.sent_text);
+    },
+  });
+
+  // For the script of websites that embed the form: a challenge is no secret, and nothing else may be read from another origin.
+  app.get<Addressed>('/f/:token/challenge', async (request, reply) => {
+    const form = find(request.params.token);
+    if (form === undefined || isOff(form)) return unknownPage(reply);
+    reply.header('access-control-allow-origin', '*').type('application/json; charset=utf-8');
+    return reply.send(JSON.stringify({ proof: await challenges.create(form.id, clock.now().getTime()) }));
+  });
+
+  // Under a name that does not change, because websites have it in their pages.
+  let script: Buffer | null = null;
+  app.get('/f/form.js', (_request, reply) => {
+    script ??= builtFile('form');
+    reply.header('access-control-allow-origin', '*').header('cache-control', 'public, max-age=3600');
+    return reply
+      .header('cross-origin-resource-policy', 'cross-origin')
+      .type('text/javascript; charset=utf-8')
+      .send(script);
+  });
+
+  function isOff(form: Form): boolean {
+    return formOffCode(db.$client, config, form) !== null;
+  }
+
+  async function take(
+    request: FastifyRequest,
+    form: Form,
+    filled: ReturnType<typeof readFilled>,
+    given: unknown,
+  ): Promise<Outcome> {
+    const now = clock.now();
+    const proof = await challenges.judge(typeof given === 'string' ? given : '', form.id, now.getTime());
+    if (proof.kind === 'none' || filled.address === null) return 'used';
+    const asked = filledForm(filled.address, filled.values, readShown(db, form), networkOf(request.ip), proof);
+    return takeRequest(deps, form, asked, now);
+  }
+
+  /** The form with what was filled in, and a new challenge. */
+  async function ask(
+    reply: FastifyReply,
+    form: Form,
+    values: Filled,
+    faults: Faults,
+    notice: Notice | null,
+  ): Promise<FastifyReply> {
+    const words = wordsIn(form.language).form;
+    const proof = await challenges.create(form.id, clock.now().getTime());
+    if (notice !== null) reply.code(STATUSES[notice]);
+    return formPage(
+      reply,
+      form,
+      form.title,
+      html`<h1>${form.title}</h1>
+${paragraphs(form.intro)}
+${notice === null ? '' : html`<p class="notice${notice === 'again' ? '' : ' wrong'}" role="alert">${words[notice]}</p>`}
+<form method="post" data-sendlark>
+${formInputs(readShown(db, form), values, faults, proof)}
+<p class="quiet working" role="status" data-working="${words.working}"></p>
+</form>`,
+      builtUrls('form').url,
+    );
+  }
+}

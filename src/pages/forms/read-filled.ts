@@ -1,0 +1,55 @@
+/** Reads what somebody filled in. Anyone can send anything, so every value is bounded and checked. */
+import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
+import { valueFault } from '../../forms/fields.ts';
+import type { FilledForm } from '../../forms/requests.ts';
+import type { ShownForm } from '../../forms/shown.ts';
+import type { Faults, Filled } from '../../http/pages/form-markup.ts';
+import { type FormBody, textList } from '../../http/requests/form-fields.ts';
+
+/** Longer values are not shown again. */
+const MAX_SHOWN_CHARACTERS = 500;
+
+interface Read {
+  values: Filled;
+  /** Null when it is not valid. */
+  address: Address | null;
+  faults: Faults;
+}
+
+/** The values of a form, and what is wrong with them. Fields that the form does not ask for are ignored. */
+export function readFilled({ fields }: ShownForm, body: FormBody): Read {
+  const faults = new Map<string, 'required' | 'invalid' | 'long' | 'email' | 'consent'>();
+  const email = typeof body.email === 'string' ? body.email.trim() : '';
+  const address = parseAddress(email);
+  if (address === null) faults.set('email', email === '' ? 'required' : 'email');
+  const sent = typeof body.value === 'object' && !Array.isArray(body.value) ? body.value : {};
+  const given: Record<string, string> = {};
+  for (const field of fields) {
+    const value = (sent[field.key] ?? '').trim();
+    const fault = valueFault(field, value);
+    if (fault !== null) faults.set(field.key, fault);
+    given[field.key] = value.slice(0, MAX_SHOWN_CHARACTERS);
+  }
+  const consent = body.consent === '1' || body.consent === 'on';
+  if (!consent) faults.set('consent', 'consent');
+  const chosen = new Set((textList(body.group) ?? []).map(Number));
+  return { values: { email: email.slice(0, MAX_SHOWN_CHARACTERS), given, chosen, consent }, address, faults };
+}
+
+/** What is taken of a form without faults. */
+export function filledForm(
+  address: Address,
+  { given, chosen }: Filled,
+  { groups }: ShownForm,
+  network: string,
+  proof: FilledForm['proof'],
+): FilledForm {
+  const isChosen = (id: number): 0 | 1 => (chosen?.has(id) === false ? 0 : 1);
+  return {
+    address,
+    given: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
+    groups: Object.fromEntries(groups.map(({ id }) => [id, isChosen(id)])),
+    network,
+    proof,
+  };
+}
