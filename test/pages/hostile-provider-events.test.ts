@@ -3,7 +3,16 @@ import fc from 'fast-check';
 import t from 'tap';
 import { LAST_ACCEPTED_BEFORE } from '../../src/delivery/feedback/providers/find-recipient.ts';
 import { startApp } from '../support/app.ts';
-import { intakesOf, makeIntake, PEOPLE, post, sentToSix, suppressed } from '../support/provider-events.ts';
+import {
+  intakesOf,
+  MAILGUN_KEY,
+  mailgun,
+  makeIntake,
+  PEOPLE,
+  post,
+  sentToSix,
+  suppressed,
+} from '../support/provider-events.ts';
 import { planned, wholeReads } from '../support/query-plans.ts';
 
 t.test(
@@ -126,6 +135,35 @@ t.test('a large batch is carried out whole, and what is remembered of it stays b
   t.equal(rows(), 25, 'after three days it is forgotten');
   t.equal(app.db.prepare('SELECT remembered FROM provider_intakes').pluck().get(), 25);
 });
+
+t.test(
+  'an event of Mailgun that was forgotten among many newer ones cannot be sent again with another content',
+  async (t) => {
+    const { app } = await sentToSix(t);
+    const path = await makeIntake(t, app.one, 'mailgun', MAILGUN_KEY);
+    const first = mailgun(app, { event: 'delivered' });
+    t.equal((await post(app, path, first)).status, 200);
+    app.clock.advance(60_000);
+    const seen = app.clock.now().getTime();
+    app.db
+      .prepare(
+        `INSERT INTO provider_event_keys (intake_id, key, seen_at)
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT 1, randomblob(16), ? + i FROM n`,
+      )
+      .run(seen);
+    app.db.exec('UPDATE provider_intakes SET remembered = 200001');
+    app.clock.advance(600_000);
+    t.equal((await post(app, path, mailgun(app, { event: 'delivered' }))).status, 200);
+    const rows = () => app.db.prepare('SELECT count(*) FROM provider_event_keys').pluck().get();
+    t.equal(rows(), 200_000, 'what is remembered stays bounded');
+    const { signature } = JSON.parse(String(first.body));
+    const complaint = { event: 'complained', recipient: 'nobody@example.net' };
+    t.equal((await post(app, path, { body: JSON.stringify({ signature, 'event-data': complaint }) })).status, 200);
+    t.match((await intakesOf(app.one)).mailgun, { duplicates: 1, unmatched: 0, complaints: 0 });
+    t.equal((await post(app, path, mailgun(app, complaint))).status, 200);
+    t.match((await intakesOf(app.one)).mailgun, { duplicates: 1, unmatched: 1 });
+  },
+);
 
 t.test('events are carried out without reading a table that grows from end to end', async (t) => {
   const { app } = await sentToSix(t);

@@ -35,7 +35,8 @@ export function* readMailgun({ body, secret, now }: ReceivedRequest): Generator<
     /^[0-9a-f]{64}$/.test(actual) &&
     timingSafeEqual(Buffer.from(expected), Buffer.from(actual));
   if (!isSigned) throw new Refusal('signature');
-  requireRecent(Number(timestamp) * 1000, now);
+  const signedAt = Number(timestamp) * 1000;
+  requireRecent(signedAt, now);
 
   const event = fieldsAt(given, 'event-data');
   const name = textAt(event, 'event');
@@ -44,7 +45,7 @@ export function* readMailgun({ body, secret, now }: ReceivedRequest): Generator<
   yield {
     // The signature covers the token only, so each token counts once, whatever comes with it.
     key: token,
-    isOnce: true,
+    signedAt,
     name: [name, textAt(event, 'severity')].filter((part) => part !== '').join('/'),
     effect: effectOf(name, event, status),
     recipient: textAt(event, 'recipient') || null,

@@ -15,8 +15,11 @@ export interface ProviderEvent {
   /** The provider's own name of the event. */
   name: string;
   effect: Effect | null;
-  /** Whether it is remembered even without an effect, because its signature could be used for another event. */
-  isOnce?: boolean;
+  /**
+   * When it was signed, epoch milliseconds, where the signature covers the key alone and could be used for another event. Such an event is
+   * remembered even without an effect, and counts as a duplicate when it is older than all that are remembered and some were forgotten.
+   */
+  signedAt?: number;
   recipient: string | null;
   /** The Message-ID we gave the mail, where the provider repeats it. */
   messageId: string | null;

@@ -1,6 +1,7 @@
 /** Carries out what events say: bounces and complaints suppress, unsubscribes unsubscribe. Each event counts once. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { addUnsubscribers } from '../../../audience/unsubscribes.ts';
 import { isoTimestamp } from '../../../clock.ts';
@@ -22,6 +23,8 @@ const LOCK_WAIT_MS = 3000;
 const REMEMBERED_MS = 3 * 24 * 60 * 60_000;
 /** The most events remembered for an intake. Beyond that the oldest are forgotten; one that comes again then finds its effect in place. */
 const MOST_REMEMBERED = 10_000;
+/** The same where a signature could be used for another event: two a second for as long as a signature is accepted. */
+const MOST_SIGNED_REMEMBERED = 200_000;
 const FORGOTTEN_AT_ONCE = 500;
 const KEY_BYTES = 16;
 const MAX_NAME_CHARACTERS = 100;
@@ -86,6 +89,7 @@ function takeInSome(db: Db, intake: Intake, events: readonly ProviderEvent[], fr
     client,
     'INSERT INTO provider_event_keys (intake_id, key, seen_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
+  const oldestSigned = oldestRemembered(client, intake.id);
   const until = performance.now() + STRETCH_MS;
   let remembered = 0;
   let name = '';
@@ -94,12 +98,14 @@ function takeInSome(db: Db, intake: Intake, events: readonly ProviderEvent[], fr
     const event = events[at];
     if (event === undefined) break;
     name = event.name.slice(0, MAX_NAME_CHARACTERS) || 'unnamed';
-    if (event.effect === null && !event.isOnce) {
+    if (event.effect === null && event.signedAt === undefined) {
       counts.others++;
       continue;
     }
     const key = createHash('sha256').update(event.key).digest().subarray(0, KEY_BYTES);
-    if (remember.run(intake.id, key, now.getTime()).changes === 0) {
+    const seenAt = event.signedAt ?? now.getTime();
+    const isForgotten = event.signedAt !== undefined && event.signedAt <= oldestSigned;
+    if (isForgotten || remember.run(intake.id, key, seenAt).changes === 0) {
       counts.duplicates++;
       continue;
     }
@@ -115,7 +121,8 @@ function takeInSome(db: Db, intake: Intake, events: readonly ProviderEvent[], fr
       counts[COUNTED[event.effect]]++;
     }
   }
-  remembered -= forget(db, intake.id, remembered, now);
+  const most = events[from]?.signedAt === undefined ? MOST_REMEMBERED : MOST_SIGNED_REMEMBERED;
+  remembered -= forget(db, intake.id, { added: remembered, most }, now);
   countEvents(client, intake.id, counts, { name, remembered, now });
   return at - from;
 }
@@ -150,8 +157,21 @@ function carryOut(
   if (suppress) suppressAddress(client, { user_id: accountId, address_id: addressId, kind, diagnostic, created_at });
 }
 
-/** Forgets events that are too old or too many; gives how many. `added` are those of this transaction. */
-function forget(db: Db, intakeId: number, added: number, now: Date): number {
+/**
+ * The time up to which signed events may have been forgotten because there were too many: that of the oldest one remembered, epoch
+ * milliseconds; -Infinity while there is room for all.
+ */
+function oldestRemembered(client: Database, intakeId: number): number {
+  const oldest = prepared<[number, number], { at: number | null }>(
+    client,
+    `SELECT (SELECT min(seen_at) FROM provider_event_keys WHERE intake_id = i.id) AS at
+     FROM provider_intakes i WHERE id = ? AND remembered >= ?`,
+  ).get(intakeId, MOST_SIGNED_REMEMBERED);
+  return oldest?.at ?? Number.NEGATIVE_INFINITY;
+}
+
+/** Forgets events that are too old, or more than `most`; gives how many. `added` are those of this transaction. */
+function forget(db: Db, intakeId: number, { added, most }: { added: number; most: number }, now: Date): number {
   const client = db.$client;
   const { changes } = prepared(
     client,
@@ -162,7 +182,7 @@ function forget(db: Db, intakeId: number, added: number, now: Date): number {
     client,
     'SELECT remembered FROM provider_intakes WHERE id = ?',
   ).get(intakeId);
-  const tooMany = (present?.remembered ?? 0) + added - changes - MOST_REMEMBERED;
+  const tooMany = (present?.remembered ?? 0) + added - changes - most;
   if (tooMany <= 0) return changes;
   const beyond = prepared(
     client,
