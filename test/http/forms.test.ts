@@ -259,3 +259,23 @@ t.test('assembling fields: no pair is lost or invented, whatever the keys', asyn
   );
   t.pass();
 });
+
+t.test('JSON that is nested very deeply is refused in every way it can be sent', async (t) => {
+  const { fastify, one } = await startApp(t);
+  const depth = 200_000;
+  const lists = '['.repeat(depth) + ']'.repeat(depth);
+  const objects = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+  for (const json of [lists, objects, `{"name":${lists}}`, `{"name":${objects}}`]) {
+    const send = (contentType: string, payload: string) =>
+      fastify.inject({
+        method: 'POST',
+        url: '/api/contacts-type/add',
+        headers: { ...one.headers, 'content-type': contentType },
+        payload,
+      });
+    t.equal((await send('application/json', json)).statusCode, 413);
+    const part = 'Content-Disposition: form-data; name="name"\r\nContent-Type: application/json';
+    const answer = await send('multipart/form-data; boundary=b', `--b\r\n${part}\r\n\r\n${json}\r\n--b--\r\n`);
+    t.equal(answer.statusCode, 400, answer.body);
+  }
+});

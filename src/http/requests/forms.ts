@@ -110,9 +110,17 @@ async function readMultipart(request: FastifyRequest): Promise<FormBody> {
   return body;
 }
 
-/** The text of a field. The plugin parses parts whose content type is JSON, so these are turned back into text. */
+/**
+ * The text of a field. The plugin parses parts whose content type is JSON, so these are turned back into text. Throws 400 for one that is
+ * nested too deeply for that.
+ */
 export function fieldText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return value;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    throw new Failure(400, 'Malformed Request');
+  }
 }
 
 /**
