@@ -37,7 +37,7 @@ import {
   rotateSecret,
 } from '../webhooks/endpoints.ts';
 import { WEBHOOK_EVENTS } from '../webhooks/event-types.ts';
-import { countWaiting } from '../webhooks/log.ts';
+import { countWaiting, lastFailure } from '../webhooks/log.ts';
 
 const MAX_ENDPOINTS = 10;
 const MAX_URL_CHARACTERS = 2000;
@@ -250,12 +250,13 @@ export function requireEndpoint(db: Db, accountId: number, given: unknown): Endp
 }
 
 function shown(db: Db, endpoint: Endpoint, now: number): Static<typeof Webhook> {
-  const { id, url, note, state, disabled_code, failures, failure, created_at, updated_at } = endpoint;
+  const { id, url, note, state, disabled_code, failures, created_at, updated_at } = endpoint;
   return {
-    ...{ id, url, note, state, disabled_code, failures, failure, created_at, updated_at },
+    ...{ id, url, note, state, disabled_code, failures, created_at, updated_at },
     events: WEBHOOK_EVENTS.filter((event) => endpoint.events.includes(event)),
     disabled_reason: disabled_code === null ? null : REASONS[disabled_code],
     waiting: countWaiting(db.$client, endpoint),
+    failure: lastFailure(db.$client, id),
     succeeded_at: moment(endpoint.succeeded_at),
     failed_at: moment(endpoint.failed_at),
     previous_until: endpoint.previous_until > now ? moment(endpoint.previous_until) : null,

@@ -23,14 +23,10 @@ export class WebhookThread {
     this.#log = log;
   }
 
-  /** Wakes the thread, which is started when there is an endpoint. */
+  /** Wakes the thread, which is started when there is an endpoint, or events are left of one that was deleted. */
   wake(): void {
     if (this.#thread !== null) this.#thread.postMessage('wake');
-    else if (
-      !this.#isClosing &&
-      this.#db.$client.prepare('SELECT 1 FROM webhook_endpoints LIMIT 1').get() !== undefined
-    )
-      this.#start();
+    else if (!this.#isClosing && this.#hasWork()) this.#start();
   }
 
   /** Ends the thread: requests under way have up to `graceMs`; what they were about is on disk and sent again by the next start. */
@@ -41,6 +37,12 @@ export class WebhookThread {
     thread.postMessage('stop');
     await Promise.race([once(thread, 'exit'), setTimeout(graceMs, null, { ref: false })]);
     await thread.terminate();
+  }
+
+  #hasWork(): boolean {
+    return ['webhook_endpoints', 'webhook_events'].some(
+      (table) => this.#db.$client.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined,
+    );
   }
 
   #start(): void {

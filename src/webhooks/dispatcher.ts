@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import type { Resolve } from './addresses.ts';
 import { EndpointQueue } from './endpoint-queue.ts';
+import type { Endpoint } from './endpoints.ts';
 import { OldEvents } from './old-events.ts';
 import { allEndpoints, recordProgress } from './store.ts';
 
@@ -15,7 +16,10 @@ export interface DispatcherDeps {
   resolve?: Resolve;
 }
 
-/** The most requests at a time to all endpoints together. */
+/**
+ * The most requests at a time to all endpoints together. An account may begin another one while it has fewer than are free, so that
+ * accounts whose endpoints are slow never take what an account without any needs to begin.
+ */
 const MAX_REQUESTS = 1000;
 /** Endpoints are read again after this time, should nobody have said that they were changed. */
 const RELOAD_MS = 2000;
@@ -25,6 +29,8 @@ export class Dispatcher {
   readonly #queues = new Map<number, EndpointQueue>();
   readonly #oldEvents: OldEvents;
   #flying = 0;
+  /** The same by account. */
+  readonly #flyingOf = new Map<number, number>();
   #mustReload = true;
   #reloadedAt = 0;
   #isHeld = false;
@@ -75,15 +81,20 @@ export class Dispatcher {
     }
   }
 
-  #newQueue(endpoint: ReturnType<typeof allEndpoints>[number]): EndpointQueue {
+  #newQueue(endpoint: Endpoint): EndpointQueue {
+    const { user_id: account } = endpoint;
+    const flyingOf = () => this.#flyingOf.get(account) ?? 0;
     const deps = {
       ...this.#deps,
-      mayBegin: () => !this.#isHeld && this.#flying < MAX_REQUESTS,
+      mayBegin: () => !this.#isHeld && flyingOf() < MAX_REQUESTS - this.#flying,
       began: () => {
         this.#flying++;
+        this.#flyingOf.set(account, flyingOf() + 1);
       },
       ended: () => {
         this.#flying--;
+        if (flyingOf() > 1) this.#flyingOf.set(account, flyingOf() - 1);
+        else this.#flyingOf.delete(account);
       },
     };
     return new EndpointQueue(deps, endpoint);

@@ -11,15 +11,8 @@ import { EventWindow, type Item } from './event-window.ts';
 import { type Answer, MAX_CONNECTIONS, Requests } from './requests.ts';
 import { retryDelay } from './retries.ts';
 import { secretKey, signature } from './signature.ts';
-import {
-  type Attempt,
-  blockedLanes,
-  dueEvents,
-  dueManualEvents,
-  type Progress,
-  readEvents,
-  type StoredEvent,
-} from './store.ts';
+import { blockedLanes, dueEvents, dueManualEvents, type Progress, readEvents, type StoredEvent } from './store.ts';
+import { UnwrittenAttempts } from './unwritten-attempts.ts';
 
 export interface QueueDeps {
   client: Database;
@@ -36,7 +29,7 @@ export interface QueueDeps {
 /** So many failures in a row make an endpoint a failing one. */
 const FAILING_AFTER = 5;
 const READ_AT_ONCE = 200;
-/** Nothing more begins while so many attempts could not be written, as on a full disk. */
+/** Nothing more begins while the results of so many attempts could not be written, as on a full disk. */
 const MAX_UNRECORDED = 5000;
 const GONE = 410;
 
@@ -62,7 +55,7 @@ export class EndpointQueue {
   #flying = 0;
   /** Whether the last read did not reach the end. */
   #isMore = false;
-  #attempts: Attempt[] = [];
+  readonly #attempts = new UnwrittenAttempts();
   #waits: Progress['waits'][number][] = [];
   #ended: Progress['ended'][number][] = [];
   #recovered = false;
@@ -118,13 +111,16 @@ export class EndpointQueue {
   /** What is to be written; null: nothing. Call `recorded` when it is on disk. */
   progress(): Progress | null {
     this.#window.advance();
-    const isIdle = this.#attempts.length + this.#waits.length + this.#ended.length === 0;
+    const attempts = this.#attempts.due(this.#deps.clock.monotonic(), this.#flying === 0);
+    const isIdle = this.#attempts.count + attempts.length + this.#waits.length + this.#ended.length === 0;
     if (isIdle && this.#window.position === this.#recordedPosition && this.#disable === null) return null;
     return {
       endpointId: this.#endpoint.id,
       position: this.#window.position,
       failures: this.#failures,
-      attempts: this.#attempts,
+      takenAt: this.#attempts.takenAt,
+      failedAt: this.#attempts.failedAt,
+      attempts,
       waits: this.#waits,
       ended: this.#ended,
       recovered: this.#recovered,
@@ -139,7 +135,7 @@ export class EndpointQueue {
     this.#recordedPosition = this.#window.position;
     for (const { event_id } of this.#waits) this.#trying.delete(keyOf(event_id, 0));
     for (const { event_id, is_manual } of this.#ended) this.#trying.delete(keyOf(event_id, is_manual));
-    this.#attempts = [];
+    this.#attempts.written(this.#deps.clock.monotonic());
     this.#waits = [];
     this.#ended = [];
     this.#recovered = false;
@@ -170,7 +166,7 @@ export class EndpointQueue {
 
   #mayBegin(): boolean {
     const most = this.#isFailing() ? 1 : MAX_CONNECTIONS;
-    const isRecording = this.#attempts.length < MAX_UNRECORDED;
+    const isRecording = this.#attempts.count < MAX_UNRECORDED;
     return !this.#isStopped && isRecording && this.#flying < most && this.#deps.mayBegin();
   }
 
@@ -225,7 +221,7 @@ export class EndpointQueue {
       const { isSuccess, status, reply } = answer;
       const took_ms = Math.round(performance.now() - started);
       const is_success = isSuccess ? 1 : 0;
-      this.#attempts.push({ event_id: event.id, type: event.type, attempt, is_success, status, reply, took_ms, at });
+      this.#attempts.add({ event_id: event.id, type: event.type, attempt, is_success, status, reply, took_ms, at });
       then(answer, at);
       if (this.#window.readyCount === 0 && this.#isMore && this.#takesNew()) this.#read();
       if (this.#takesNew()) this.#send();

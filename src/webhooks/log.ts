@@ -35,23 +35,34 @@ export function countWaiting(client: Database, { id, user_id, position, events }
   return Math.min(waiting ?? 0, MOST_COUNTED);
 }
 
-/** The attempts of an endpoint, the newest first: those before an id, and failed ones alone if asked for. */
+/** The attempts of an endpoint, the newest first: those before an id, failed ones alone or those of one event if asked for. */
 export function listAttempts(
   client: Database,
   endpointId: number,
-  { before, limit, onlyFailed }: { before: number; limit: number; onlyFailed: boolean },
+  { before, limit, onlyFailed, event }: { before: number; limit: number; onlyFailed: boolean; event: number | null },
 ): LoggedAttempt[] {
   const kinds = onlyFailed ? [0] : [0, 1];
   const newest = kinds.map(
     (kind) =>
-      `SELECT * FROM (SELECT * FROM webhook_log WHERE endpoint_id = @endpointId AND is_success = ${kind} AND id < @before ORDER BY id DESC LIMIT @limit)`,
+      `SELECT * FROM (SELECT * FROM webhook_log WHERE endpoint_id = @endpointId AND is_success = ${kind} AND id < @before AND event_id = ifnull(@event, event_id) ORDER BY id DESC LIMIT @limit)`,
   );
   return client
-    .prepare<[Record<string, number>], LoggedAttempt>(`
+    .prepare<[Record<string, number | null>], LoggedAttempt>(`
       SELECT id, event_id, type, attempt, is_success, status, reply, took_ms, at,
         EXISTS (SELECT 1 FROM webhook_events e WHERE e.id = log.event_id) AS is_kept
       FROM (${newest.join(' UNION ALL ')}) log ORDER BY id DESC LIMIT @limit`)
-    .all({ endpointId, before, limit });
+    .all({ endpointId, before, limit, event });
+}
+
+/** Why an endpoint last did not take an event: status and answer; empty when it always did, or nothing of that is kept. */
+export function lastFailure(client: Database, endpointId: number): string {
+  const last = client
+    .prepare<[number], Pick<LoggedAttempt, 'status' | 'reply'>>(
+      'SELECT status, reply FROM webhook_log WHERE endpoint_id = ? AND is_success = 0 ORDER BY id DESC LIMIT 1',
+    )
+    .get(endpointId);
+  if (last === undefined) return '';
+  return [last.status === 0 ? '' : `HTTP ${last.status}`, last.reply].filter((part) => part !== '').join(': ');
 }
 
 /** How many tests and replays wait for an endpoint. */

@@ -1,4 +1,7 @@
-/** Removes events that every endpoint was told, except the latest, which can be replayed; stops endpoints for which too many wait. */
+/**
+ * Removes events that every endpoint was told, except the latest, which can be replayed as long as there is an endpoint; stops endpoints for
+ * which too many wait.
+ */
 import type { Database } from 'better-sqlite3';
 import { prepared } from '../database/prepared.ts';
 import { disableEndpoint } from './endpoints.ts';
@@ -51,7 +54,7 @@ export class OldEvents {
       `SELECT id FROM webhook_events INDEXED BY webhook_events_user
       WHERE user_id = @account
         AND id <= ifnull((SELECT min(position) FROM webhook_endpoints WHERE user_id = @account AND state = 'enabled'), id)
-        AND (created_at < @oldest OR id <= ifnull((SELECT id FROM webhook_events INDEXED BY webhook_events_user
+        AND (created_at < @oldest OR NOT EXISTS (SELECT 1 FROM webhook_endpoints WHERE user_id = @account) OR id <= ifnull((SELECT id FROM webhook_events INDEXED BY webhook_events_user
           WHERE user_id = @account ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_EVENTS}), 0))
         AND NOT EXISTS (SELECT 1 FROM webhook_waiting w JOIN webhook_endpoints p ON p.id = w.endpoint_id
           WHERE w.event_id = webhook_events.id AND p.state = 'enabled')

@@ -38,6 +38,10 @@ export interface Progress {
   endpointId: number;
   position: number;
   failures: number;
+  /** When it last took an event, and did not take one, since the last record, epoch milliseconds; null: it did not happen. */
+  takenAt: number | null;
+  failedAt: number | null;
+  /** What is added to the log. */
   attempts: readonly Attempt[];
   /** Events that must wait; `due_at` null: behind an earlier one of their lane. */
   waits: readonly {
@@ -55,7 +59,7 @@ export interface Progress {
 }
 
 /** So many successful and as many failed attempts are kept of each endpoint. */
-const KEPT_ATTEMPTS = 1000;
+export const KEPT_ATTEMPTS = 1000;
 
 export const READ_EVENTS = `
   SELECT id, type, lane, data, created_at FROM webhook_events INDEXED BY webhook_events_user
@@ -113,31 +117,35 @@ export function recordProgress(client: Database, all: readonly Progress[], now: 
 }
 
 function recordOne(client: Database, progress: Progress, now: Date): number[] {
-  const { endpointId: endpoint, position, failures, attempts, waits, ended, recovered, disable } = progress;
-  const lastFailed = attempts.findLast(({ is_success }) => is_success === 0);
-  const lastTaken = attempts.findLast(({ is_success }) => is_success === 1);
+  const {
+    endpointId: endpoint,
+    position,
+    failures,
+    takenAt,
+    failedAt,
+    attempts,
+    waits,
+    ended,
+    recovered,
+    disable,
+  } = progress;
   const { changes } = prepared(
     client,
     `UPDATE webhook_endpoints SET position = max(position, @position), failures = @failures,
-      succeeded_at = ifnull(@succeeded, succeeded_at), failed_at = ifnull(@failed, failed_at), failure = ifnull(@failure, failure)
+      succeeded_at = ifnull(@succeeded, succeeded_at), failed_at = ifnull(@failed, failed_at)
     WHERE id = @endpoint`,
-  ).run({
-    endpoint,
-    position,
-    failures,
-    succeeded: lastTaken?.at ?? null,
-    failed: lastFailed?.at ?? null,
-    failure: lastFailed === undefined ? null : shownFailure(lastFailed),
-  });
+  ).run({ endpoint, position, failures, succeeded: takenAt, failed: failedAt });
   // It was deleted meanwhile.
   if (changes === 0) return [];
   if (waits.length > 0)
     prepared(
       client,
       `INSERT INTO webhook_waiting (endpoint_id, event_id, lane, attempts, due_at, failed_since)
-      SELECT ?, value ->> 'event_id', value ->> 'lane', value ->> 'attempts', value ->> 'due_at', value ->> 'failed_since' FROM json_each(?) WHERE true
+      SELECT ?, value ->> 'event_id', value ->> 'lane', value ->> 'attempts', value ->> 'due_at', value ->> 'failed_since' FROM json_each(?)
+      WHERE EXISTS (SELECT 1 FROM webhook_events WHERE id = value ->> 'event_id')
       ON CONFLICT DO UPDATE SET attempts = excluded.attempts, due_at = excluded.due_at, failed_since = excluded.failed_since`,
     ).run(endpoint, JSON.stringify(waits));
+  startLanes(client, endpoint, waits, now.getTime());
   const free = ended.filter((event) => leaveWaiting(client, endpoint, event, now.getTime())).map(({ lane }) => lane);
   if (recovered)
     prepared(
@@ -147,6 +155,21 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
   writeLog(client, endpoint, attempts);
   if (disable !== null) disableEndpoint(client, endpoint, disable, now);
   return free;
+}
+
+/**
+ * Makes events due that were put behind an earlier one of their lane which is gone, because its person was erased meanwhile: otherwise
+ * nothing would ever make them due.
+ */
+function startLanes(client: Database, endpoint: number, waits: Progress['waits'], now: number): void {
+  const behind = waits.filter(({ due_at }) => due_at === null).map(({ event_id }) => event_id);
+  if (behind.length === 0) return;
+  prepared(
+    client,
+    `UPDATE webhook_waiting AS w SET due_at = @now
+    WHERE endpoint_id = @endpoint AND is_manual = 0 AND due_at IS NULL AND event_id IN (SELECT value FROM json_each(@behind))
+      AND event_id = (SELECT min(event_id) FROM webhook_waiting WHERE endpoint_id = w.endpoint_id AND lane = w.lane AND is_manual = 0)`,
+  ).run({ endpoint, now, behind: JSON.stringify(behind) });
 }
 
 /** Removes an event from those that wait and makes the next of its lane due; gives whether the lane is free now. */
@@ -174,13 +197,16 @@ function leaveWaiting(
   return false;
 }
 
+/** Adds attempts to the log. What was answered to the event of a person who was erased meanwhile may name them, so it is not kept. */
 function writeLog(client: Database, endpoint: number, attempts: readonly Attempt[]): void {
   if (attempts.length === 0) return;
   const kept = [0, 1].flatMap((kind) => attempts.filter(({ is_success }) => is_success === kind).slice(-KEPT_ATTEMPTS));
   prepared(
     client,
     `INSERT INTO webhook_log (endpoint_id, event_id, type, attempt, is_success, status, reply, took_ms, at)
-    SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7 FROM json_each(?)`,
+    SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
+      iif(value ->> 3 = 1 OR EXISTS (SELECT 1 FROM webhook_events e WHERE e.id = value ->> 0 AND e.data ->> 'erased' IS NULL), value ->> 5, ''),
+      value ->> 6, value ->> 7 FROM json_each(?)`,
   ).run(
     endpoint,
     JSON.stringify(
@@ -193,8 +219,4 @@ function writeLog(client: Database, endpoint: number, attempts: readonly Attempt
       `DELETE FROM webhook_log WHERE endpoint_id = @endpoint AND is_success = @kind AND id <= (
         SELECT id FROM webhook_log WHERE endpoint_id = @endpoint AND is_success = @kind ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_ATTEMPTS})`,
     ).run({ endpoint, kind });
-}
-
-function shownFailure({ status, reply }: Attempt): string {
-  return [status === 0 ? '' : `HTTP ${status}`, reply].filter((part) => part !== '').join(': ');
 }

@@ -30,7 +30,6 @@ export const webhookEndpoints = sqliteTable(
     /** Epoch milliseconds; null: never. */
     succeeded_at: integer(),
     failed_at: integer(),
-    failure: line(),
     ...stamps(),
   },
   (table) => [index('webhook_endpoints_user').on(table.user_id, table.id)],
