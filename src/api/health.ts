@@ -16,6 +16,7 @@ import { localChecks } from '../health-checks/local.ts';
 import { findPublicAddress, publicAddressCheck, recordPublicAddress } from '../health-checks/public-address.ts';
 import { serviceChecks } from '../health-checks/service.ts';
 import { type DnsSeen, dnsSeen } from '../health-checks/ways-out.ts';
+import { webhooksCheck } from '../health-checks/webhooks.ts';
 import { choice, done, integer, isoTimestampSchema, nullable, successWith } from '../http/requests/schemas.ts';
 import { SENTENCES, sentence, sentenceCode } from '../sentences.ts';
 import { VERSION } from '../version.ts';
@@ -80,6 +81,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         ...localChecks(client, config, now.getTime()),
         ...serviceChecks(client, config, now.getTime()),
         ...domainsCheck(dnsSeen(db, config, request.accountId)),
+        ...webhooksCheck(db, request.accountId),
         ...(address === null ? [] : [address.finding]),
         filesCheck(config),
       ];

@@ -23,4 +23,9 @@ export const WEBHOOK_SENTENCES = {
   webhook_off_failing: 'It took no event for three days, so it was switched off.',
   webhook_off_gone: 'It answered 410, which means that it wants no more events, so it was switched off.',
   webhook_off_too_many: 'Too many events waited for it, so it was switched off.',
+
+  // Whether any was switched off.
+  webhooks_well: 'no webhook was switched off by itself',
+  webhooks_off: 'events are not sent any more to: {name}',
+  webhooks_cure: 'See in the settings why the webhook is off, mend its program and switch it on again.',
 } as const;

@@ -10,6 +10,7 @@ import { fillRest } from '../../support/dashboard/filled-rest.ts';
 import { gallery } from '../../support/dashboard/gallery.tsx';
 import { addPerson, callerOf, cookieOf } from '../../support/people.ts';
 import { MAILGUN_KEY, mailgun, makeIntake, post } from '../../support/provider-events.ts';
+import { addLoggedWebhooks } from '../../support/webhooks/logged-webhooks.ts';
 import type { Screen } from './screens.ts';
 
 export interface WalkedService {
@@ -36,6 +37,7 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
   const relay = { name: naming('Main relay'), host: '127.0.0.1', port: 1, security: 'none' };
   const added = await mustSucceed(t, callerOf(app, ada))('/relays/save', relay);
   records.relay = String((added as { id: number }).id);
+  records.webhook = String(await addLoggedWebhooks(app));
   await makeIntake(t, app.one, 'ses');
   const mailgunPath = await makeIntake(t, app.one, 'mailgun', MAILGUN_KEY);
   await post(app, mailgunPath, mailgun(app, { event: 'complained', recipient: 'nobody@example.net' }));

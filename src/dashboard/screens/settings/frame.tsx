@@ -16,6 +16,7 @@ const TABS = [
   'fields',
   'users',
   'keys',
+  'webhooks',
   'audit',
   'health',
   'backup',

@@ -46,13 +46,14 @@ const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 /** The findings with a text that says why they matter. */
 const EXPLAINED = [
   ...['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'Relay', 'Backup', 'Files'],
-  ...['DNS', 'Public address'],
+  ...['DNS', 'Public address', 'Webhooks'],
 ] as const;
 /** Where something can be done about a finding by clicking. */
 const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperators?: true }[] = [
   { name: 'Backup', href: '/settings/backup', label: 'health.go.Backup', isForOperators: true },
   { name: 'Relay', href: '/settings/sending', label: 'health.go.Relay', isForOperators: true },
   { name: 'DNS', href: '/settings/senders', label: 'health.go.DNS' },
+  { name: 'Webhooks', href: '/settings/webhooks', label: 'health.go.Webhooks' },
 ];
 
 export async function healthScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {

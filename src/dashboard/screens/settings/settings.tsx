@@ -16,6 +16,8 @@ import { relayForms } from './sending/form.tsx';
 import { sendingScreen } from './sending/sending.tsx';
 import { sessionScreen } from './sessions.tsx';
 import { userScreen } from './users.tsx';
+import { webhookForms } from './webhooks/webhook.tsx';
+import { webhookScreen } from './webhooks/webhooks.tsx';
 
 export async function settingsScreens(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   app.get('/settings', (request, reply) =>
@@ -23,6 +25,8 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   );
   await app.register(userScreen, deps);
   await app.register(keyScreen);
+  await app.register(webhookScreen, deps);
+  await app.register(webhookForms, deps);
   await app.register(auditScreen);
   await app.register(senderScreen, deps);
   await app.register(senderForms);

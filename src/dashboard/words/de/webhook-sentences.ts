@@ -22,4 +22,9 @@ export const webhookSentences: Readonly<Record<keyof typeof WEBHOOK_SENTENCES, s
   webhook_off_failing: 'Er hat drei Tage lang kein Ereignis angenommen und wurde deshalb abgeschaltet.',
   webhook_off_gone: 'Er hat mit 410 geantwortet, will also keine Ereignisse mehr, und wurde deshalb abgeschaltet.',
   webhook_off_too_many: 'Zu viele Ereignisse warteten auf ihn; deshalb wurde er abgeschaltet.',
+
+  webhooks_well: 'Kein Webhook wurde von selbst abgeschaltet',
+  webhooks_off: 'Keine Ereignisse mehr an: {name}',
+  webhooks_cure:
+    'Sehen Sie in den Einstellungen nach, warum der Webhook aus ist, bringen Sie sein Programm in Ordnung und schalten Sie ihn wieder ein.',
 };

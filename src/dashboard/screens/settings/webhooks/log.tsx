@@ -1,0 +1,140 @@
+/** What a webhook was sent, with a button to send each event again, and what came of a test. */
+import { Button } from '../../../components/button.tsx';
+import { Time } from '../../../components/figures.tsx';
+import { Island } from '../../../components/island.tsx';
+import { LiveNotes } from '../../../components/live-notes.tsx';
+import { Badge, Card, Notice } from '../../../components/surface.tsx';
+import { Pager, Table } from '../../../components/table.tsx';
+import { recordTime } from '../../../record-time.ts';
+import { useLanguage } from '../../../words/index.ts';
+import { type Attempt, attemptText } from './records.ts';
+
+/** The parts of the page that are fetched again while an answer is awaited. */
+const LIVE = '.webhook-live';
+const LOOK_EVERY_MS = 1000;
+
+/** The last test or replay that was asked for on this page: its event, and its attempt once there was one. */
+export interface Asked {
+  eventId: number;
+  attempt: Attempt | null;
+}
+
+export interface Log {
+  attempts: readonly Attempt[];
+  onlyFailed: boolean;
+  /** The first page, when another one is shown, and the next one. */
+  first: string | null;
+  next: string | null;
+}
+
+/** The button for a test, and what came of the last one. */
+export function TestCard({ id, asked }: { id: number; asked: Asked | null }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('webhooks.test.title')}>
+      {asked !== null && <Answer asked={asked} />}
+      {asked?.attempt === null && (
+        <Island name="live" data={{ results: LIVE, every: LOOK_EVERY_MS }}>
+          <LiveNotes />
+        </Island>
+      )}
+      <p class="quiet-text">{language.say('webhooks.test.text')}</p>
+      <form method="post" action={`/settings/webhooks/${id}/test`}>
+        <Button look="plain">{language.say('webhooks.test.submit')}</Button>
+      </form>
+    </Card>
+  );
+}
+
+function Answer({ asked: { eventId, attempt } }: { asked: Asked }) {
+  const language = useLanguage();
+  const text =
+    attempt === null
+      ? language.say('webhooks.answer.none', { id: String(eventId) })
+      : attempt.is_success === 1
+        ? language.say('webhooks.answer.good', { status: attempt.status, ms: attempt.took_ms })
+        : language.say('webhooks.answer.bad', { answer: attemptText(language, attempt) });
+  return (
+    <div
+      id="answer"
+      class="webhook-live browser"
+      data-active={attempt === null ? 'yes' : 'no'}
+      data-news={attempt === null ? '' : text}
+    >
+      <Notice tone={attempt === null ? 'busy' : attempt.is_success === 1 ? 'good' : 'bad'}>{text}</Notice>
+    </div>
+  );
+}
+
+export function LogCard({ id, log, now }: { id: number; log: Log; now: Date }) {
+  const language = useLanguage();
+  const { attempts, onlyFailed, first, next } = log;
+  const path = `/settings/webhooks/${id}`;
+  return (
+    <Card title={language.say('webhooks.log')}>
+      <p>
+        {onlyFailed ? (
+          <a href={`${path}#log`}>{language.say('webhooks.log.all')}</a>
+        ) : (
+          <a href={`${path}?result=failed#log`}>{language.say('webhooks.log.failed')}</a>
+        )}
+      </p>
+      <div id="log" class="webhook-live">
+        {attempts.length === 0 ? (
+          <p class="quiet-text">{language.say(onlyFailed ? 'webhooks.log.noneFailed' : 'webhooks.log.none')}</p>
+        ) : (
+          <Table
+            caption={language.say('webhooks.log')}
+            rows={attempts}
+            keyOf={(attempt) => attempt.id}
+            columns={[
+              { heading: language.say('webhooks.log.at'), cell: ({ at }) => <Time at={recordTime(at)} now={now} /> },
+              {
+                heading: language.say('webhooks.log.event'),
+                cell: ({ type, event_id }) => (
+                  <code>
+                    {type} {event_id}
+                  </code>
+                ),
+              },
+              { heading: language.say('webhooks.log.answer'), cell: (attempt) => <Result attempt={attempt} /> },
+              {
+                heading: language.say('webhooks.log.took'),
+                isNumber: true,
+                cell: ({ took_ms }) => language.say('webhooks.log.ms', { ms: took_ms }),
+              },
+              {
+                heading: language.say('webhooks.log.again'),
+                cell: ({ event_id, is_kept }) =>
+                  is_kept === 0 ? (
+                    <span class="quiet-text">{language.say('webhooks.log.gone')}</span>
+                  ) : (
+                    <form method="post" action={`${path}/replay`}>
+                      <Button look="quiet" name="event_id" value={String(event_id)}>
+                        {language.say('webhooks.log.again')}
+                      </Button>
+                    </form>
+                  ),
+              },
+            ]}
+          />
+        )}
+        <Pager first={first} next={next} />
+      </div>
+    </Card>
+  );
+}
+
+function Result({ attempt }: { attempt: Attempt }) {
+  const language = useLanguage();
+  const isTaken = attempt.is_success === 1;
+  return (
+    <span class="browser">
+      <Badge tone={isTaken ? 'good' : 'bad'}>{language.say(isTaken ? 'webhooks.taken' : 'webhooks.refused')}</Badge>{' '}
+      {attemptText(language, attempt)}
+      {attempt.attempt > 1 && (
+        <span class="quiet-text"> {language.say('webhooks.log.attempt', { number: attempt.attempt })}</span>
+      )}
+    </span>
+  );
+}
