@@ -6,6 +6,7 @@ const PATHS = {
   chromium: '/usr/bin/chromium',
   nats: NATS_SERVER,
   postfix: '/usr/sbin/postfix',
+  python: '/usr/bin/python3',
   script: '/usr/bin/script',
 } as const;
 type Tool = keyof typeof PATHS;

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { html } from '../pages/html.ts';
 import { builtUrls } from '../static-files.ts';
+import { collectionOf } from './collection.ts';
 
 /** The page sends requests to this server only. Scalar writes its style sheet and positions into the page by script. */
 const POLICY = [
@@ -20,9 +21,14 @@ const POLICY = [
 export async function referencePage(app: FastifyInstance, { publicUrl }: Deps): Promise<void> {
   // Written once: making its 260 kB takes longer than any other answer to somebody without keys.
   let document: Buffer | undefined;
+  let collection: Buffer | undefined;
   app.get('/docs/openapi.json', (_request, reply) => {
     document ??= Buffer.from(`${JSON.stringify({ ...app.swagger(), servers: [{ url: publicUrl() }] })}\n`);
     return reply.type('application/json; charset=utf-8').send(document);
+  });
+  app.get('/docs/postman.json', (_request, reply) => {
+    collection ??= Buffer.from(`${JSON.stringify(collectionOf(Object(app.swagger()), publicUrl()))}\n`);
+    return reply.type('application/json; charset=utf-8').send(collection);
   });
 
   const show = (_request: FastifyRequest, reply: FastifyReply) =>

@@ -1,0 +1,187 @@
+/** The recipes work as they stand in the document: generated clients do the main job, and programs, scripts and the collection run. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import t, { type Test } from 'tap';
+import { fetch } from 'undici';
+import { blocksOf, ROOT } from '../support/documents.ts';
+import { Service } from '../support/service.ts';
+import { skipWithout, toolPath } from '../support/tools.ts';
+
+const blocks = blocksOf('docs/recipes.md');
+
+/** The text of the block in this language that has these words. */
+function requireBlock(language: string, words: string): string {
+  const block = blocks.find((one) => one.language === language && one.text.includes(words));
+  if (block === undefined) throw new Error(`no ${language} block has ${words}`);
+  return block.text;
+}
+
+/** A running service with a sender and a group, the environment of its clients, and an empty folder. */
+async function prepare(t: Test) {
+  const service = new Service(t, {});
+  await service.start();
+  await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
+  await service.post('/sender/save', {
+    from_name: 'Lark Books',
+    from_email: 'hello@example.com',
+    reply_to_email: 'hello@example.com',
+    country_id: '84',
+    company_address: '1 Harbour St',
+    nickname: 'Shop',
+  });
+  const { PublicKey, SecretKey } = service.keys;
+  const env = {
+    PATH: process.env.PATH,
+    SENDLARK_URL: service.origin,
+    SENDLARK_PUBLIC_KEY: PublicKey,
+    SENDLARK_SECRET_KEY: SecretKey,
+  };
+  const contacts = async () =>
+    ((await service.get('/contacts/list')).message as { contacts: { email: string; first_name: string }[] }).contacts;
+  return { service, env, contacts, folder: t.testdir() };
+}
+
+/** Runs a program to its end, and gives what it printed. */
+function run(
+  t: Test,
+  file: string,
+  words: readonly string[],
+  options: { cwd: string; env?: NodeJS.ProcessEnv },
+): string {
+  const { status, stdout, stderr } = spawnSync(file, words, { encoding: 'utf8', timeout: 120_000, ...options });
+  t.equal(status, 0, `${stdout}${stderr}`);
+  return stdout;
+}
+
+t.test('a TypeScript client that is generated from OpenAPI does the main job, with its types checked', async (t) => {
+  const { service, env, folder } = await prepare(t);
+  const document = (await (await fetch(`${service.origin}/docs/openapi.json`)).json()) as OpenAPI3;
+  writeFileSync(join(folder, 'sendlark-api.d.ts'), astToString(await openapiTS(document)));
+  writeFileSync(join(folder, 'main.ts'), requireBlock('ts', 'createClient'));
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const options = '--noEmit --strict --noUncheckedIndexedAccess --target es2024 --module nodenext --types node';
+  const words = [...options.split(' '), '--allowImportingTsExtensions', '--skipLibCheck', 'main.ts'];
+  run(t, process.execPath, [compiler, ...words], { cwd: folder });
+  t.match(run(t, process.execPath, ['main.ts'], { cwd: folder, env }), /^1 of 1 delivered$/m);
+});
+
+t.test(
+  'a Python client that is generated from OpenAPI does the main job',
+  { skip: skipWithout('python') },
+  async (t) => {
+    const { env, folder } = await prepare(t);
+    const python = toolPath('python');
+    const script = join(ROOT, 'scripts/clients/python.py');
+    const client = run(t, python, [script, `${env.SENDLARK_URL}/docs/openapi.json`], { cwd: folder });
+    writeFileSync(join(folder, 'sendlark.py'), client);
+    writeFileSync(join(folder, 'main.py'), requireBlock('python', 'from sendlark import'));
+    t.match(run(t, python, ['main.py'], { cwd: folder, env }), /^1 of 1 delivered$/m);
+
+    const refused = `
+import os
+from sendlark import Sendlark, SendlarkError
+sendlark = Sendlark(os.environ["SENDLARK_URL"], os.environ["SENDLARK_PUBLIC_KEY"], os.environ["SENDLARK_SECRET_KEY"])
+sendlark.post_contacts_upload_csv(contact_type_id="1", file=("readers.csv", b"email\\nzo\\xc3\\xab@example.org\\n"))
+print(len(sendlark.get_contacts_list()["contacts"]))
+try:
+    sendlark.post_contacts_add(contact_type_id=1, email="nonsense", country=84)
+except SendlarkError as error:
+    print(error.status, sorted(error.errors))
+`;
+    writeFileSync(join(folder, 'refused.py'), refused);
+    t.equal(run(t, python, ['refused.py'], { cwd: folder, env }), "2\n422 ['email']\n", 'files and refusals');
+  },
+);
+
+t.test('the fields of the WordPress form add a contact', async (t) => {
+  const { service, contacts } = await prepare(t);
+  await service.post('/contacts-type/add', { name: 'Readers' });
+  const block = requireBlock('php', 'wp_remote_post');
+  const [, path = ''] = /SENDLARK_URL \. '\/api([^']+)'/.exec(block) ?? [];
+  const given: Record<string, string> = { 'your-email': 'anna@example.org', 'your-name': 'Anna' };
+  const [, body = ''] = /'body' => \[(.*?)\n {4}\]/s.exec(block) ?? [];
+  const fields = [...body.matchAll(/'(\w+)' => (?:'(\w+)'|\$given\['([\w-]+)'\])/g)].map(
+    ([, name = '', value, field = '']) => [name, value ?? given[field] ?? ''],
+  );
+  await service.post(path, Object.fromEntries(fields));
+  t.match(await contacts(), [{ email: 'anna@example.org', first_name: 'Anna' }]);
+});
+
+t.test(
+  'customers of Shopify and WooCommerce who agreed become contacts, and those who left are unsubscribed',
+  async (t) => {
+    const { service, env, contacts, folder } = await prepare(t);
+    await service.post('/contacts-type/add', { name: 'Customers' });
+    writeFileSync(join(folder, 'customers.mjs'), requireBlock('js', 'isSigned'));
+    const settings = { SHOP_SECRET: 'of the shop', CONSENT_FIELD: 'newsletter', PORT: '0' };
+    const program = spawn(process.execPath, ['customers.mjs'], { cwd: folder, env: { ...env, ...settings } });
+    t.teardown(() => program.kill());
+    const url = `http://127.0.0.1:${await portOf(program)}/`;
+    const post = async (header: string, body: string, secret = settings.SHOP_SECRET, type = 'application/json') => {
+      const signature = createHmac('sha256', secret).update(body).digest('base64');
+      const headers = { [header]: signature, 'content-type': type };
+      return (await fetch(url, { method: 'POST', headers, body })).status;
+    };
+    const shopify = (customer: object, secret?: string) =>
+      post('X-Shopify-Hmac-SHA256', JSON.stringify(customer), secret);
+    const woocommerce = (customer: object) => post('X-WC-Webhook-Signature', JSON.stringify(customer));
+    const anna = { email: 'anna@example.org', first_name: 'Anna', email_marketing_consent: { state: 'subscribed' } };
+
+    t.equal(await shopify(anna, 'another secret'), 401);
+    t.equal(await shopify({ ...anna, email_marketing_consent: { state: 'not_subscribed' } }), 204);
+    t.equal(await shopify({ email: null }), 204);
+    t.equal(await woocommerce({ email: 'bert@example.org', first_name: 'Bert', meta_data: [] }), 204);
+    t.strictSame(await contacts(), [], 'who did not agree is not added');
+    t.equal(await shopify(anna), 204);
+    t.equal(await shopify({ ...anna, first_name: 'Anne' }), 204);
+    const agreed = [{ key: 'newsletter', value: 'yes' }];
+    t.equal(await woocommerce({ email: 'bert@example.org', first_name: 'Bert', meta_data: agreed }), 204);
+    t.equal(await post('X-WC-Webhook-Signature', 'webhook_id=7', undefined, 'application/x-www-form-urlencoded'), 204);
+    t.match(await contacts(), [
+      { email: 'anna@example.org', first_name: 'Anne' },
+      { email: 'bert@example.org', first_name: 'Bert' },
+    ]);
+    t.equal(await shopify({ ...anna, email_marketing_consent: { state: 'unsubscribed' } }), 204);
+    const { unSubscribers } = (await service.get('/global-unsubscribes')).message as { unSubscribers: object[] };
+    t.match(unSubscribers, [{ email_address: 'anna@example.org' }]);
+    await service.end('SIGTERM');
+    t.equal(await shopify(anna), 500, 'the shop tries again');
+  },
+);
+
+/** The port on which a program says that it listens. */
+async function portOf({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error('the program has no output');
+  const [line]: string[] = await once(createInterface({ input: stdout }), 'line');
+  return /port (\d+)/.exec(line ?? '')?.[1] ?? '';
+}
+
+t.test('the script for cron imports a file, and ends with an error where it was refused', async (t) => {
+  const { service, env, contacts, folder } = await prepare(t);
+  writeFileSync(join(folder, 'nightly'), requireBlock('sh', 'set -eu'));
+  writeFileSync(join(folder, 'readers.csv'), 'email\nanna@example.org\n');
+  const nightly = () => spawnSync('sh', ['nightly'], { cwd: folder, env, encoding: 'utf8' });
+  t.match(nightly(), { status: 1, stdout: '', stderr: /contact_type_id/ }, 'there is no contact type yet');
+  await service.post('/contacts-type/add', { name: 'Readers' });
+  t.match(nightly(), { status: 0, stdout: '', stderr: '' });
+  t.match(await contacts(), [{ email: 'anna@example.org' }]);
+});
+
+t.test('a release on GitHub becomes a draft that is not sent', async (t) => {
+  const { service, env, folder } = await prepare(t);
+  const [, script = ''] = /run: \|\n(.*)$/s.exec(requireBlock('yaml', 'release:')) ?? [];
+  const release = { TITLE: 'Version 2 & more', NOTES: '- <b>new</b>\n- $(exit 1) `x`\n' };
+  run(t, 'bash', ['-eo', 'pipefail', '-c', script], { cwd: folder, env: { ...env, ...release } });
+  const { summaries } = (await service.get('/single-send/summaries')).message as { summaries: { utr: string }[] };
+  t.match(summaries, [{ single_send_name: 'Version 2 & more', subject: 'Version 2 & more', state: 'draft' }]);
+  const { singleSend } = (await service.get(`/single-send/details?utr=${summaries[0]?.utr}`)).message as {
+    singleSend: { template_html: string }[];
+  };
+  t.match(singleSend[0]?.template_html, '<h1>Version 2 &amp; more</h1>');
+  t.match(singleSend[0]?.template_html, '- &lt;b&gt;new&lt;/b&gt;\n- $(exit 1) `x`');
+});
