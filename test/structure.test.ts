@@ -31,7 +31,7 @@ const LAYERS = [
   ['deps.ts', 'http'],
   ['api', 'pages', 'dashboard'],
   ['app.ts', 'nodes', 'threads'],
-  ['server.ts'],
+  ['server.ts', 'mcp'],
   ['commands'],
   ['cli.ts'],
 ];

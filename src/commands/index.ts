@@ -12,6 +12,7 @@ import { manual, overview } from './help.ts';
 import { importFile } from './import.ts';
 import { keys } from './keys.ts';
 import { loginLink } from './login-link.ts';
+import { mcp } from './mcp.ts';
 import { migrate } from './migrate.ts';
 import { node } from './node.ts';
 import { purge } from './purge.ts';
@@ -35,6 +36,7 @@ const COMMANDS = new Map<string, Command>([
   ['purge', purge],
   ['dkim', dkim],
   ['doctor', doctor],
+  ['mcp', mcp],
 ]);
 const HELP = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-v'];

@@ -1,0 +1,159 @@
+/**
+ * What a language model may do by `sendlark mcp`: each tool is one request to the API. Those that read change nothing; those for drafts
+ * make and change single sends that nobody gets before a person sends them in the dashboard. No tool sends, schedules or deletes.
+ */
+import Type, { type TObject } from 'typebox';
+
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  /** Whether it makes or changes a draft; others read. */
+  isForDrafts: boolean;
+  /** The path below /api. */
+  path: string;
+  /** The parameters, which the request has by the same names; the API checks their values. */
+  input: TObject;
+}
+
+const MOST_ROWS = 50;
+
+const utr = Type.String({ description: 'The single send, by its utr.' });
+const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_ROWS, description: 'At most so many.' }));
+const nothing = Type.Object({});
+
+const read = (tool: Omit<Tool, 'isForDrafts'>): Tool => ({ ...tool, isForDrafts: false });
+const draft = (tool: Omit<Tool, 'isForDrafts'>): Tool => ({ ...tool, isForDrafts: true });
+
+/** The tools in the order in which they are listed. */
+export const TOOLS: readonly Tool[] = [
+  read({
+    name: 'read_overview',
+    title: 'Overview',
+    description: 'What is set up, what is under way, the last mailings and how the audience changes.',
+    path: '/overview',
+    input: nothing,
+  }),
+  read({
+    name: 'read_health',
+    title: 'Health',
+    description: 'Whether the installation is well, and what to do where it is not.',
+    path: '/health',
+    input: nothing,
+  }),
+  read({
+    name: 'list_contact_types',
+    title: 'Contact types',
+    description: 'The lists that contacts belong to. contacts_<id> is a target of mails.',
+    path: '/contacts-type',
+    input: nothing,
+  }),
+  read({
+    name: 'list_segments',
+    title: 'Segments',
+    description: 'Contacts of a type whose fields match rules. segments_<id> is a target of mails.',
+    path: '/segment/list',
+    input: nothing,
+  }),
+  read({
+    name: 'list_senders',
+    title: 'Senders',
+    description: 'Who mails come from, and whether the address is verified.',
+    path: '/senders',
+    input: nothing,
+  }),
+  read({
+    name: 'list_unsubscribe_groups',
+    title: 'Unsubscribe groups',
+    description: 'Kinds of mail that a recipient can leave alone.',
+    path: '/unsubscribes-groups',
+    input: nothing,
+  }),
+  read({
+    name: 'search_contacts',
+    title: 'Search contacts',
+    description: 'Finds contacts by parts of names and addresses, by type, by segment, and by whether they get mail.',
+    path: '/contacts/search',
+    input: Type.Object({
+      search: Type.Optional(Type.String({ description: 'Parts of names and e-mail addresses.' })),
+      contact_type_id: Type.Optional(Type.Integer({ description: 'Only contacts of this type.' })),
+      segment_id: Type.Optional(Type.Integer({ description: 'Only contacts in this segment.' })),
+      limit,
+      after: Type.Optional(Type.String({ description: '`next` of the page before.' })),
+    }),
+  }),
+  read({
+    name: 'read_person',
+    title: 'A person',
+    description: 'Everything stored about the person of a contact: fields, lists, segments, groups they left.',
+    path: '/contacts/person',
+    input: Type.Object({ contact_id: Type.Integer({ description: 'The contact.' }) }),
+  }),
+  read({
+    name: 'list_single_sends',
+    title: 'Single sends',
+    description: 'The single sends, newest first, with their state and results.',
+    path: '/single-send/summaries',
+    input: Type.Object({
+      search: Type.Optional(Type.String({ description: 'Part of a name or subject.' })),
+      limit,
+      before_id: Type.Optional(Type.Integer({ description: '`next_before_id` of the page before.' })),
+    }),
+  }),
+  read({
+    name: 'read_single_send',
+    title: 'A single send',
+    description: 'How a single send is composed, without its template.',
+    path: '/single-send/draft',
+    input: Type.Object({ utr }),
+  }),
+  read({
+    name: 'count_audience',
+    title: 'Audience of a single send',
+    description: 'How many would get a single send now, and how many not and why.',
+    path: '/single-send/audience',
+    input: Type.Object({ utr }),
+  }),
+  read({
+    name: 'read_report',
+    title: 'Report of a single send',
+    description: 'Deliveries, opens and clicks of people and machines, returned mails, unsubscribes, links and hours.',
+    path: '/single-send/report',
+    input: Type.Object({ utr }),
+  }),
+  read({
+    name: 'list_automations',
+    title: 'Automations',
+    description: 'Series of mails for everybody who joins a target, with their status.',
+    path: '/automations',
+    input: nothing,
+  }),
+  draft({
+    name: 'create_draft',
+    title: 'Begin a draft',
+    description:
+      'Begins a single send as a draft that has only a name. Nobody gets it before a person sends it in the dashboard.',
+    path: '/single/send/draft',
+    input: Type.Object({ single_send_name: Type.String({ description: 'Its name, which recipients do not see.' }) }),
+  }),
+  draft({
+    name: 'change_draft',
+    title: 'Change a draft',
+    description: 'Changes parts of a draft; what is not given stays. Refused for a single send that is not a draft.',
+    path: '/single/send/save',
+    input: Type.Object({
+      utr,
+      single_send_name: Type.Optional(Type.String()),
+      subject: Type.Optional(Type.String({ description: 'May have placeholders, such as ((first_name|you)).' })),
+      preheader: Type.Optional(Type.String({ description: 'The line that is shown beside the subject.' })),
+      sender_id: Type.Optional(Type.Integer()),
+      unsubscribe_group_id: Type.Optional(Type.Integer()),
+      recipient_id: Type.Optional(
+        Type.Array(Type.String(), { description: 'Targets: contacts_<contact type id> or segments_<segment id>.' }),
+      ),
+      exclude_specific_recipient_id: Type.Optional(Type.Array(Type.String(), { description: 'Targets left out.' })),
+      template_id: Type.Optional(Type.Integer({ description: 'A template whose copy becomes the mail.' })),
+      template_html: Type.Optional(Type.String({ description: 'The mail as HTML, in place of a template.' })),
+    }),
+  }),
+];

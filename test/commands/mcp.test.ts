@@ -1,0 +1,107 @@
+/** `sendlark mcp` as a program with a language model uses it: the SDK's client over standard input and output, against a running service. */
+import { spawnSync } from 'node:child_process';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import t, { type Test } from 'tap';
+import { BUILT, Service } from '../support/service.ts';
+
+const [NODE, ...PROGRAM] = BUILT.command;
+
+/** A running service and a way to call the tools as `sendlark mcp` with these words. */
+async function start(t: Test, ...words: string[]) {
+  const service = new Service(t, {});
+  await service.start();
+  await service.post('/contacts-type/add', { name: 'Readers' });
+  await service.post('/contacts/add', {
+    contact_type_id: '1',
+    email: 'anna@example.org',
+    first_name: 'Anna',
+    country: '1',
+  });
+  const { PublicKey, SecretKey } = service.keys;
+  const env = { SENDLARK_URL: service.origin, SENDLARK_PUBLIC_KEY: PublicKey, SENDLARK_SECRET_KEY: SecretKey };
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StdioClientTransport({ command: NODE, args: [...PROGRAM, 'mcp', ...words], env }));
+  t.teardown(() => client.close());
+  const call = async (name: string, given: Record<string, unknown> = {}) => {
+    const { content, isError } = await client.callTool({ name, arguments: given });
+    const [first] = content as { type: string; text: string }[];
+    return isError === true ? { refused: first?.text } : JSON.parse(first?.text ?? '');
+  };
+  const drafts = async () =>
+    ((await service.get('/single-send/summaries')).message as { summaries: object[] }).summaries;
+  return { service, client, call, drafts };
+}
+
+t.test('without --drafts every tool reads, and each answers', async (t) => {
+  const { service, client, call, drafts } = await start(t);
+  const utr = ((await service.post('/single/send/draft', { single_send_name: 'News' })).message as { utr: string }).utr;
+  const { tools } = await client.listTools();
+  t.ok(tools.length > 10);
+  const given: Record<string, unknown> = { utr, contact_id: 1, search: 'ann' };
+  for (const { name, annotations, inputSchema } of tools) {
+    t.match(annotations, { readOnlyHint: true }, name);
+    const names = Object.keys(inputSchema.properties ?? {}).filter((one) => one in given);
+    const answer = await call(name, Object.fromEntries(names.map((one) => [one, given[one]])));
+    t.equal(answer.refused, undefined, name);
+    t.notMatch(JSON.stringify(answer), /design_url/, `${name} gives no link by which a mail can be changed`);
+  }
+  t.match(await call('search_contacts', { search: 'ann' }), { contacts: [{ email: 'anna@example.org' }] });
+  t.match(await call('create_draft', { single_send_name: 'X' }), { refused: /no tool/ });
+  t.equal((await drafts()).length, 1);
+});
+
+t.test('with --drafts a mail is prepared, and what is queued is not changed', async (t) => {
+  const { service, client, call, drafts } = await start(t, '--drafts');
+  const { utr } = await call('create_draft', { single_send_name: 'News' });
+  t.match(
+    await call('change_draft', { utr, subject: 'Hello', template_html: '<p>Hello</p>', recipient_id: ['contacts_1'] }),
+    {
+      updated_at: /^\d{4}-/,
+    },
+  );
+  t.match(await drafts(), [{ subject: 'Hello', state: 'draft' }]);
+  t.match(await call('change_draft', { utr, recipient_id: ['contacts_7'] }), { refused: /recipient_id/ });
+  t.match(await call('change_draft', { utr: 'nonsense', subject: 'X' }), { refused: /./ });
+  const { tools } = await client.listTools();
+  t.notMatch(tools.map(({ name }) => name).join(' '), /send_|schedule|live|delete|import|test/);
+
+  await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
+  await service.post('/sender/save', {
+    from_name: 'Lark Books',
+    from_email: 'hello@example.com',
+    reply_to_email: 'hello@example.com',
+    country_id: '84',
+    company_address: '1 Harbour St',
+    nickname: 'Shop',
+  });
+  const queued = await service.post('/single/send/create', {
+    ...{ template_id: '1', template_html: '<p>Hello</p>', sender_id: '1', unsubscribe_group_id: '1' },
+    ...{ single_send_name: 'Later', subject: 'Later', preheader: 'Later', 'recipient_id[0]': 'contacts_1' },
+    ...{ schedule_type: '1', schedule_date: '2099-01-01', schedule_time: '12:00' },
+  });
+  const later = (queued.message as { utr: string }).utr;
+  t.match(await call('change_draft', { utr: later, subject: 'Changed' }), { refused: /not a draft/ });
+});
+
+t.test('what cannot be asked is said in words', async (t) => {
+  const { service, call } = await start(t);
+  t.match(await call('read_report', { utr: 'nonsense' }), { refused: /./ });
+  t.match(await call('search_contacts', { limit: 100_000 }), { refused: /limit/ });
+  await service.end('SIGTERM');
+  t.match(await call('read_health'), { refused: /cannot be reached/ });
+});
+
+t.test('a missing or malformed setting ends the command with one line and exit code 2', async (t) => {
+  const run = (env: NodeJS.ProcessEnv) => spawnSync(NODE, [...PROGRAM, 'mcp'], { env, encoding: 'utf8' });
+  const whole = { SENDLARK_URL: 'http://127.0.0.1:1', SENDLARK_PUBLIC_KEY: 'pk', SENDLARK_SECRET_KEY: 'sk' };
+  for (const [name, value] of [
+    ['SENDLARK_URL', ''],
+    ['SENDLARK_URL', 'file:///etc/passwd'],
+    ['SENDLARK_PUBLIC_KEY', ''],
+    ['SENDLARK_SECRET_KEY', 'a\nb'],
+  ] as const) {
+    const { status, stdout, stderr } = run({ ...whole, [name]: value });
+    t.match([status, stdout, stderr], [2, '', new RegExp(name)], `${name}=${value}`);
+  }
+});
