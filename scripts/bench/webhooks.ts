@@ -1,6 +1,7 @@
 /**
  * What an event of a webhook costs: writing it with the change that it is about, and handing it to two endpoints, 5 000 events a
- * second. The number is for how many seconds. The endpoints are a thread that answers 204 and is not counted.
+ * second; and what the same requests cost with undici alone. The number is for how many seconds. The endpoints are a process that answers
+ * 204 and is not counted.
  *
  *   npm run bench:webhooks -- [seconds]
  */
@@ -11,10 +12,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { Pool } from 'undici';
 import { systemClock } from '../../src/clock.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { addEndpoint } from '../../src/webhooks/endpoints.ts';
+import { MAX_CONNECTIONS } from '../../src/webhooks/requests.ts';
 import { report } from './report.ts';
 
 const PER_SECOND = 5000;
@@ -97,12 +100,15 @@ async function measure(seconds: number): Promise<void> {
     const sent = spent(before);
     const rate = Math.round(count / ((performance.now() - started) / 1000));
     await dispatcher.close();
+    const sample = client.prepare<[], { data: string }>('SELECT data FROM webhook_events LIMIT 1').get();
+    const alone = await sendAlone(port, count, sample?.data ?? '{}');
     const each = (microseconds: number) => Number((microseconds / count).toFixed(1));
     report(
       {
         'a contact added without webhooks': { 'CPU µs': each(without) },
         'its event, written once for all endpoints': { 'CPU µs': each(withEvents - without) },
         'signing, sending and logging it, for each endpoint': { 'CPU µs': each((sent - withEvents) / ENDPOINTS) },
+        'of that, the same request by undici alone': { 'CPU µs': each(alone) },
       },
       [`${rate} events a second went to each of ${ENDPOINTS} endpoints`],
     );
@@ -111,4 +117,43 @@ async function measure(seconds: number): Promise<void> {
     endpoint.kill();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+/** CPU in microseconds of so many requests that undici sends over one pool as the dispatcher has it, with one body and one signature for all. */
+async function sendAlone(port: number, count: number, data: string): Promise<number> {
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: MAX_CONNECTIONS });
+  const body = `{"type":"contact.created","timestamp":"${new Date().toISOString()}","data":${data}}`;
+  const headers = Object.entries({
+    'content-type': 'application/json',
+    'user-agent': 'Sendlark-Webhooks',
+    accept: '*/*',
+    'webhook-id': 'evt_0123456789abcdef_1000000',
+    'webhook-timestamp': '1795356830',
+    'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}`,
+  }).flat();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let begun = 0;
+  let ended = 0;
+  const next = () => {
+    if (begun === count) return;
+    begun++;
+    pool.dispatch(
+      { path: '/', method: 'POST', headers, body },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart: () => undefined,
+        onResponseData: () => undefined,
+        onResponseEnd: () => {
+          if (++ended === count) resolve();
+          else next();
+        },
+        onResponseError: (_controller, error) => reject(error),
+      },
+    );
+  };
+  const before = process.cpuUsage();
+  for (let at = 0; at < MAX_CONNECTIONS; at++) next();
+  await promise;
+  const { user, system } = process.cpuUsage(before);
+  await pool.close();
+  return user + system;
 }
