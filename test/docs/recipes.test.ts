@@ -86,7 +86,7 @@ t.test(
 import os
 from sendlark import Sendlark, SendlarkError
 sendlark = Sendlark(os.environ["SENDLARK_URL"], os.environ["SENDLARK_PUBLIC_KEY"], os.environ["SENDLARK_SECRET_KEY"])
-sendlark.post_contacts_upload_csv(contact_type_id="1", file=("readers.csv", b"email\\nzo\\xc3\\xab@example.org\\n"))
+sendlark.post_contacts_upload_csv(contact_type_id="1", file=("readers.csv", b"email\\nzoe@example.org\\n"))
 print(len(sendlark.get_contacts_list()["contacts"]))
 try:
     sendlark.post_contacts_add(contact_type_id=1, email="nonsense", country=84)
