@@ -13,7 +13,8 @@ async function startPages(t: Parameters<typeof startApp>[0]) {
   return {
     app,
     open: (path: string) => app.page('GET', path, { headers }),
-    send: (path: string, form: Record<string, string> | [string, string][] = {}) => app.page('POST', path, { headers, form }),
+    send: (path: string, form: Record<string, string> | [string, string][] = {}) =>
+      app.page('POST', path, { headers, form }),
   };
 }
 
