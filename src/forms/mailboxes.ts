@@ -10,8 +10,15 @@ import { prepared } from '../database/prepared.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 const KEY = 'form_mailbox_key';
-/** Of these, dots in the local part mean nothing, and both domains are the same mailboxes. */
-const GMAIL = new Set(['gmail.com', 'googlemail.com']);
+/** Providers that deliver several spellings to one mailbox: their domains, and the characters that mean nothing before the at sign. */
+const PROVIDERS = [
+  { domains: ['gmail.com', 'googlemail.com'], ignored: '.' },
+  { domains: ['proton.me', 'protonmail.com', 'protonmail.ch', 'pm.me'], ignored: '._-' },
+  { domains: ['icloud.com', 'me.com', 'mac.com'], ignored: '' },
+  { domains: ['yandex.ru', 'yandex.com', 'yandex.by', 'yandex.kz', 'yandex.ua', 'ya.ru'], ignored: '.-' },
+] as const;
+/** Where `anything@name.fastmail.com` is the mailbox of `name@fastmail.com`. */
+const BY_SUBDOMAIN = /^([^.]+)\.(fastmail\.(?:com|fm))$/;
 
 /**
  * Takes the mail that a mailbox may get within a day; false when it had one. A moment in the future, from when the clock was wrong,
@@ -36,8 +43,8 @@ export function forgetMailboxes(client: Database, now: number, limit: number): n
 }
 
 /**
- * The mailbox that an address most likely belongs to: without what follows a plus sign, and at Gmail without dots, since a flood could
- * come by as many such spellings as one likes.
+ * The mailbox that an address most likely belongs to: without what follows a plus sign, and without what large providers ignore, since
+ * a flood could come by as many such spellings as one likes.
  */
 function mailboxOf({ normalized }: Address): string {
   const at = normalized.lastIndexOf('@');
@@ -45,7 +52,11 @@ function mailboxOf({ normalized }: Address): string {
   const plus = normalized.indexOf('+');
   // A plus sign at the beginning is no mark of a part.
   const local = normalized.slice(0, plus > 0 && plus < at ? plus : at);
-  return GMAIL.has(domain) ? `${local.replaceAll('.', '')}@gmail.com` : `${local}@${domain}`;
+  const [, name, provider] = BY_SUBDOMAIN.exec(domain) ?? [];
+  if (name !== undefined) return `${name}@${provider}`;
+  const known = PROVIDERS.find(({ domains }) => domains.some((one) => one === domain));
+  if (known === undefined) return `${local}@${domain}`;
+  return `${[...local].filter((character) => !known.ignored.includes(character)).join('')}@${known.domains[0]}`;
 }
 
 function hashOf(client: Database, mailbox: string): string {
