@@ -100,11 +100,15 @@ function isOfType(db: Db, segment: number, type: number | undefined): boolean {
   return db.select({ id: segments.id }).from(segments).where(isSame).get() !== undefined;
 }
 
+/** Names, numbers and ports of hosts. URLs allow more, such as a semicolon, which would change the policy that names the host. */
+const HOST = /^[\w.:[\]-]+$/;
+
 /** Whether a text is empty or the address of a web page, without a login. */
 function isAddress(text: string): boolean {
   if (text === '') return true;
   const url = URL.canParse(text) ? new URL(text) : null;
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  if (url === null || !HOST.test(url.host)) return false;
+  return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
 /** An address in the form for headers and attributes, in ASCII. */

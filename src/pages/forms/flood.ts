@@ -1,4 +1,4 @@
-/** Bounds how many forms a network can send in a minute, before anything about them is looked up. */
+/** Bounds how many forms a network can send in a minute, before their proof is judged and the file is written. */
 import type { Clock } from '../../clock.ts';
 
 const WINDOW_MS = 60_000;
