@@ -17,7 +17,7 @@ import {
   listForms,
   removeForm,
 } from '../forms/forms.ts';
-import { removeRequests } from '../forms/requests.ts';
+import { removeRequests } from '../forms/old-requests.ts';
 import { readShown } from '../forms/shown.ts';
 import { formSnippet } from '../http/pages/form-markup.ts';
 import { done, identifier, integer, successWith } from '../http/requests/schemas.ts';

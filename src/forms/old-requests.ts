@@ -1,8 +1,9 @@
 /**
- * Removes what forms need no longer: what was filled in, once its link is too old; requests, after a month; with those that nobody
- * confirmed, their mail and their address, because a stranger may have typed it in.
+ * Removes what forms need no longer: what was filled in, once its link is too old; requests, after a month or with their form; with
+ * those that nobody confirmed, their mail and their address, because a stranger may have typed it in.
  */
 import type { Database } from 'better-sqlite3';
+import { inChunks } from '../database/bulk.ts';
 import { formMailRemover } from '../delivery/queue/ledger/remove.ts';
 import { DAY_MS, forgetMailboxes } from './mailboxes.ts';
 import { forgetChallenges } from './used-challenges.ts';
@@ -25,6 +26,17 @@ const FORGET_ADDRESS = `
     AND NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address
       WHERE s.user_id = a.user_id)`;
+
+/** Whoever asked again after the first request: with the last of their requests the address goes. */
+const PASS_ON = 'UPDATE form_requests SET is_new_address = 1 WHERE address_id = @address';
+const RETURNING = 'RETURNING id, state, address_id, is_new_address';
+
+interface Removed {
+  id: number;
+  state: string;
+  address_id: number | null;
+  is_new_address: 0 | 1;
+}
 
 export class OldRequests {
   readonly #client: Database;
@@ -54,19 +66,38 @@ function removeSome(client: Database, now: number): number {
       SELECT id FROM form_requests WHERE email <> '' AND expires_at < ? LIMIT ${ROWS})`)
     .run(now).changes;
   const old = client
-    .prepare<[number], { id: number; state: string; address_id: number | null; is_new_address: 0 | 1 }>(
-      `DELETE FROM form_requests WHERE id IN (SELECT id FROM form_requests WHERE asked_at < ? LIMIT ${ROWS})
-       RETURNING id, state, address_id, is_new_address`,
+    .prepare<[number], Removed>(
+      `DELETE FROM form_requests WHERE id IN (SELECT id FROM form_requests WHERE asked_at < ? LIMIT ${ROWS}) ${RETURNING}`,
     )
     .all(now - KEPT_MS);
-  const removeMail = formMailRemover(client);
-  const forget = client.prepare(FORGET_ADDRESS);
-  for (const { id, state, address_id: address, is_new_address: isNew } of old) {
-    if (state !== 'asked') continue;
-    removeMail(id);
-    if (isNew === 1) forget.run({ address });
-  }
+  forgetUnconfirmed(client, old);
   const mailboxes = forgetMailboxes(client, now, ROWS);
   const challenges = forgetChallenges(client, now, ROWS);
   return Math.max(emptied, old.length, mailboxes, challenges);
+}
+
+/** Removes what was asked for with a form that was deleted, some at a time. */
+export async function removeRequests(client: Database, formId: number): Promise<void> {
+  const remove = client.prepare<[number], Removed>(
+    `DELETE FROM form_requests WHERE id IN (SELECT id FROM form_requests WHERE form_id = ? LIMIT ${ROWS}) ${RETURNING}`,
+  );
+  await inChunks(client, () => {
+    const removed = remove.all(formId);
+    forgetUnconfirmed(client, removed);
+    return removed.length > 0;
+  });
+}
+
+/** Removes the mails of requests that nobody confirmed, and the addresses that only they knew. */
+function forgetUnconfirmed(client: Database, removed: readonly Removed[]): void {
+  const removeMail = formMailRemover(client);
+  const passOn = client.prepare(PASS_ON);
+  const forget = client.prepare(FORGET_ADDRESS);
+  for (const { id, state, address_id: address, is_new_address: isNew } of removed) {
+    if (state !== 'asked') continue;
+    removeMail(id);
+    if (isNew === 0) continue;
+    passOn.run({ address });
+    forget.run({ address });
+  }
 }

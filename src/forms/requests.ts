@@ -7,7 +7,6 @@ import type { Address } from '../audience/contacts/addresses.ts';
 import { isErased } from '../audience/contacts/erased.ts';
 import { findSuppressionReason } from '../audience/suppressions.ts';
 import { isoTimestamp } from '../clock.ts';
-import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
 import { formRequests, forms, senders } from '../database/schema/index.ts';
@@ -27,7 +26,7 @@ const HOUR_MS = 60 * 60 * 1000;
 export const HOURLY = {
   /** Requests of one network. */
   network: 20,
-  /** Mails of one form. */
+  /** Requests to one form, whether a mail is sent or not: so nobody learns from the limit which addresses get one. */
   form: 300,
   /** Of those, without a proof of work: by people whose browser runs no scripts. */
   unprovenOfNetwork: 2,
@@ -128,14 +127,6 @@ export function closeRequest(db: Db, { id, form_id }: FormRequest): void {
     .run();
 }
 
-/** Removes what was asked for with a form, some at a time. */
-export async function removeRequests(client: Database, formId: number): Promise<void> {
-  const remove = client.prepare(
-    'DELETE FROM form_requests WHERE id IN (SELECT id FROM form_requests WHERE form_id = ? LIMIT ?)',
-  );
-  await inChunks(client, (rows) => remove.run(formId, rows).changes > 0);
-}
-
 function limitReached(
   client: Database,
   formId: number,
@@ -147,11 +138,11 @@ function limitReached(
     client,
     'SELECT count(*) AS all_, sum(is_proven = 0) AS unproven FROM form_requests WHERE network = ? AND asked_at > ?',
   ).get(network, since);
-  const ofForm = prepared<[number, number], { mails: number | null; unproven: number | null }>(
+  const ofForm = prepared<[number, number], { all_: number; unproven: number | null }>(
     client,
-    "SELECT sum(state <> 'unsent') AS mails, sum(is_proven = 0) AS unproven FROM form_requests WHERE form_id = ? AND asked_at > ?",
+    'SELECT count(*) AS all_, sum(is_proven = 0) AS unproven FROM form_requests WHERE form_id = ? AND asked_at > ?',
   ).get(formId, since);
-  if ((ofNetwork?.all_ ?? 0) >= HOURLY.network || (ofForm?.mails ?? 0) >= HOURLY.form) return 'busy';
+  if ((ofNetwork?.all_ ?? 0) >= HOURLY.network || (ofForm?.all_ ?? 0) >= HOURLY.form) return 'busy';
   const isTooMany =
     (ofNetwork?.unproven ?? 0) >= HOURLY.unprovenOfNetwork || (ofForm?.unproven ?? 0) >= HOURLY.unprovenOfForm;
   return proof.kind === 'unproven' && isTooMany ? 'unproven' : null;

@@ -56,7 +56,9 @@ t.test('a deleted form and its links lead nowhere, and its mails that still wait
   app.clock.advance(1000);
   await subscribe(app, form, 'ben@example.org');
   t.equal((await app.one.call('DELETE', '/forms/delete', { query: { id: form.id } })).status, 200);
-  t.equal((await askedMails(app)).length, 1, 'the second mail is not sent');
+  await app.background();
+  const sent = app.db.prepare("SELECT envelope_to FROM outbox WHERE envelope_to LIKE '%@example.org'").pluck().all();
+  t.strictSame(sent, ['anna@example.org'], 'the second mail is not sent');
   for (const path of [form.path, `${form.path}/sent`, mail?.path ?? ''])
     t.equal((await app.page('GET', path)).status, 404);
   t.equal((await app.page('POST', mail?.path ?? '')).status, 404);
@@ -117,4 +119,43 @@ t.test('a German form speaks German, and changing the language changes the texts
   await subscribe(app, form, 'anna@example.org');
   const [mail] = await askedMails(app);
   t.equal(mail?.subject, 'Bitte bestätigen Sie Ihre Anmeldung');
+});
+
+t.test('deleting a form forgets whoever did not confirm, with their mail', async (t) => {
+  const app = await startApp(t);
+  const form = await addReadyForm(t, app);
+  for (const name of ['stranger', 'reader']) await subscribe(app, form, `${name}@example.org`);
+  const mails = await askedMails(app);
+  await app.page('POST', mails.find(({ to }) => to.startsWith('reader'))?.path ?? '');
+  await mustSucceed(t, app.one)('/contacts/add', { contact_type_id: 1, email: 'known@example.org', country: 1 });
+  await subscribe(app, form, 'known@example.org');
+  await askedMails(app);
+  t.equal((await app.one.call('DELETE', '/forms/delete', { query: { id: form.id } })).status, 200);
+  const addresses = app.db.prepare('SELECT normalized_email FROM addresses').pluck().all().join();
+  t.notMatch(addresses, 'stranger');
+  t.match(addresses, /reader@.*known@/);
+  t.equal(
+    app.db.prepare("SELECT count(*) FROM mailings WHERE owner_kind = 'form'").pluck().get(),
+    1,
+    'the mail of the one who confirmed',
+  );
+});
+
+t.test('whoever was asked twice and confirmed neither time is forgotten, too', async (t) => {
+  const app = await startApp(t);
+  const form = await addReadyForm(t, app);
+  const pass = async (days: number) => {
+    app.clock.advance(days * DAY_MS);
+    await app.background();
+  };
+  await subscribe(app, form, 'stranger@example.org');
+  await pass(3);
+  await subscribe(app, form, 'stranger@example.org');
+  for (let week = 0; week < 5; week++) await pass(5.6);
+  await pass(1);
+  t.equal(app.db.prepare('SELECT count(*) FROM form_requests').pluck().get(), 1, 'the first is removed');
+  t.match(app.db.prepare('SELECT normalized_email FROM addresses').pluck().all().join(), 'stranger');
+  await pass(4);
+  t.equal(app.db.prepare('SELECT count(*) FROM form_requests').pluck().get(), 0);
+  t.notMatch(app.db.prepare('SELECT normalized_email FROM addresses').pluck().all().join(), 'stranger');
 });

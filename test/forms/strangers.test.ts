@@ -51,6 +51,24 @@ t.test('a mailbox gets one mail a day, across forms, spellings, networks and res
   t.equal((await askedMails(app)).length, 2, 'the next day it may be asked again');
 });
 
+t.test('spellings that a provider delivers to one mailbox get one mail a day', async (t) => {
+  const { app, form } = await withForm(t);
+  const mailboxes = [
+    ['v.ictim@proton.me', 'vic-tim@protonmail.com', 'v_i_c_t_i_m+x@pm.me'],
+    ['victim@icloud.com', 'victim@me.com', 'Victim+a@mac.com'],
+    ['vic.tim@yandex.ru', 'vic-tim@ya.ru', 'victim@yandex.com'],
+    ['victim@fastmail.com', 'one@victim.fastmail.com', 'two@victim.fastmail.com'],
+    ['vic.tim@example.org'],
+    ['victim@example.org'],
+  ];
+  for (const [at, email] of mailboxes.flat().entries())
+    t.ok(isSent(await subscribe(app, form, email, {}, `198.51.100.${at}`)), email);
+  t.strictSame(
+    (await askedMails(app)).map(({ to }) => to),
+    mailboxes.map(([first]) => first),
+  );
+});
+
 t.test('the answer tells nothing about an address: known, subscribed, suppressed or unknown', async (t) => {
   const { app, form } = await withForm(t);
   const must = mustSucceed(t, app.one);
@@ -139,6 +157,18 @@ t.test('a network and a form have a limit by the hour', async (t) => {
     t.ok(isSent(await subscribe(app, form, `b${at}@example.org`, {}, `10.1.${at}.1`)));
   t.match(await subscribe(app, form, 'later@example.org', {}, '10.2.0.1'), { status: 429 });
   t.equal(app.db.prepare("SELECT count(*) FROM mailings WHERE owner_kind = 'form'").pluck().get(), HOURLY.form);
+});
+
+t.test('the limit of a form counts requests that send no mail, and so tells nothing about an address', async (t) => {
+  const { app, form } = await withForm(t);
+  await subscribe(app, form, 'anna@example.org');
+  await subscribe(app, form, 'anna@example.org');
+  const unsent = app.db.prepare(`
+    INSERT INTO form_requests (user_id, form_id, state, given, "groups", token_hash, is_proven, network, asked_at, expires_at)
+    SELECT user_id, form_id, state, given, "groups", ?, 1, ?, asked_at, expires_at FROM form_requests WHERE state = 'unsent' LIMIT 1`);
+  for (let at = 2; at < HOURLY.form; at++) t.equal(unsent.run(`hash ${at}`, `10.1.${at}.1`).changes, 1);
+  t.match(await subscribe(app, form, 'anna@example.org', {}, '10.2.0.1'), { status: 429 });
+  t.equal(requestsOf(app), HOURLY.form, 'nobody fills the file with them');
 });
 
 t.test('what robots fill in is not taken, and they are told that it was', async (t) => {
