@@ -201,8 +201,11 @@ export const contactMappedImportRoutes: FastifyPluginAsyncTypebox<Deps> = async 
       config: { check: checkPlan(db, jobs) },
     },
     async (request) => {
-      const upload = requireLooked(request.accountId, request.body.upload_id);
-      await addMissingTemplates({ db, clock }, request.accountId, upload.exported?.templates ?? []);
+      const { upload_id } = request.body;
+      const { exported } = requireLooked(request.accountId, upload_id);
+      await addMissingTemplates({ db, clock }, request.accountId, exported?.templates ?? []);
+      // Once more, since another request may have started it meanwhile.
+      const upload = requireLooked(request.accountId, upload_id);
       jobs.start(upload, config.DATABASE_PATH, plannedImport(request.body), (error) =>
         request.log.error({ err: error }, 'an import failed'),
       );

@@ -50,6 +50,7 @@ const MAX_ROW = 900_000;
 const MAX_TEMPLATES = 200;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 const NAMED_LEFT_OUT = 100;
+const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 const CONTROL_OR_BRACKET = /[\p{Cc}\u2028\u2029[\]]+/gu;
 
 /** Reads an export; gives why where it is not what it should be. */
@@ -130,7 +131,8 @@ async function keepTemplate({ name, html }: ExportedTemplate, folder: string, nu
   return { name: listName(name), path };
 }
 
-const named = (name: string) => name.slice(-MAX_NAME).toWellFormed();
+/** A name as it can be shown, also on a terminal. */
+const named = (name: string) => name.slice(-MAX_NAME).replaceAll(CONTROL, ' ').toWellFormed();
 
 /** The files of an archive, or the one file that was uploaded. */
 async function openExport({ path, fileName }: ExportJob): Promise<Archive> {

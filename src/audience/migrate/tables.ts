@@ -52,8 +52,17 @@ export function addAttributes(values: Map<string, string>, attributes: unknown):
   if (!isObject(attributes)) return;
   for (const [key, value] of Object.entries(attributes).slice(0, MAX_KEYS)) {
     const text =
-      value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+      value === null || value === undefined ? '' : typeof value === 'object' ? jsonText(value) : String(value);
     if (text !== '' && !values.has(key)) values.set(key.trim().toLowerCase(), text);
+  }
+}
+
+/** A value as JSON; '' where it is nested too deeply for that. */
+function jsonText(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '';
   }
 }
 
@@ -96,15 +105,12 @@ async function* bounded(file: ExportFile): AsyncGenerator<Buffer> {
   }
 }
 
-/** The records of an API's answer: the first list in it, at the top or below one of these keys. */
+/** The records of an API's answer: a list at the top, or below these keys, each within the one before or instead of it. */
 export function recordsOf(answer: unknown, ...keys: readonly string[]): Record<string, unknown>[] {
   if (Array.isArray(answer)) return answer.filter(isObject);
-  if (!isObject(answer)) return [];
-  for (const key of keys) {
-    const found = recordsOf(answer[key], ...keys);
-    if (found.length > 0) return found;
-  }
-  return [];
+  const [key, ...others] = keys;
+  if (key === undefined || !isObject(answer)) return [];
+  return recordsOf(Object.hasOwn(answer, key) ? answer[key] : answer, ...others);
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -57,6 +57,7 @@ t.test('keys of JSON that are strange, many or deep become fields or are named a
   const app = await startApp(t);
   let deep: unknown = 'x';
   for (let level = 0; level < 2000; level++) deep = [deep];
+  const nested = `${'{"data":'.repeat(100_000)}[]${'}'.repeat(100_000)}`;
   const attribs = {
     ...Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`key${at}`, at])),
     constructor: 'a',
@@ -67,6 +68,7 @@ t.test('keys of JSON that are strange, many or deep become fields or are named a
     long: 'x'.repeat(100_000),
   };
   const record = `{"email":"a@example.org","name":"A\\u0000B C","status":"enabled","attribs":${JSON.stringify(attribs).replace('"key0":', '"__proto__":{"polluted":1},"key0":')},"lists":[{"name":"[x]\\n","subscription_status":"confirmed"}]}`;
+  t.equal((await look(app, 'listmonk', 'nested.json', nested)).status, 200, 'nobody is in it');
   const { status, body } = await look(app, 'listmonk', 'a.json', `{"data":{"results":[${record}]}}`);
   t.equal(status, 200);
   const { new_fields, left_out_columns, lists } = body.message.upload.migration;

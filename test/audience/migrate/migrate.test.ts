@@ -194,6 +194,16 @@ t.test('an undo of a migration takes its contacts and marks back; who bounced st
   t.equal(count(app, 'suppressions'), LEAVING.length / 2);
 });
 
+t.test('an export that is started twice at once is imported once', async (t) => {
+  const app = await startApp(t);
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const { id: upload_id, columns } = await look(app, EXPORTS.mailchimp(), 'mailchimp');
+  const plan = { upload_id, contact_type_id: 1, mapping: columns.map(({ field }: { field: string }) => field) };
+  const answers = await Promise.all([1, 2].map(() => app.one.call('POST', '/contacts/imports/start', { json: plan })));
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, 409]);
+  t.equal(count(app, 'own_templates'), 1);
+});
+
 t.test('a file that names nobody who left says so, and one of suppressions alone is taken', async (t) => {
   const app = await startApp(t);
   await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });

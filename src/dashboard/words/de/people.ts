@@ -235,7 +235,7 @@ export const people: Translation<typeof english> = {
   'import.go.changed': '{count} ändern',
   'import.go.segment': '{count} in das Segment aufnehmen',
   'import.go.unsubscribe': '{count} als abgemeldet vermerken',
-  'import.go.left': '{count} Abgänge vermerken',
+  'import.go.left': '{count} Abmeldungen und Sperren vermerken',
   'people.migrate': 'Von einem anderen Dienst hierher ziehen',
   'migrate.about':
     'Laden Sie den Export eines anderen Dienstes hoch. Wer sich dort abgemeldet oder beschwert hat oder unzustellbar war, bekommt hier keine Mails. Bevor etwas geschieht, sehen Sie, was geschehen wird.',

@@ -231,7 +231,7 @@ export const people = {
   'import.go.changed': 'change {count}',
   'import.go.segment': 'put {count} into the segment',
   'import.go.unsubscribe': 'mark {count} as unsubscribed',
-  'import.go.left': 'mark {count} who left',
+  'import.go.left': 'record {count} unsubscribes and blocks',
   'people.migrate': 'Move here from another service',
   'migrate.about':
     'Upload the export of another service. Whoever unsubscribed, bounced or complained there gets no mail here. Before anything is done you see what will happen.',
