@@ -24,7 +24,7 @@ export interface Handoffs {
   assign(batches: readonly Batch[]): void;
   /** Begins claims that were assigned and are on disk. */
   start(batch: Batch): void;
-  /** Resolves when many of those in progress have ended, or after `ms`. */
+  /** Resolves when many of those in progress have ended, or after some time: at most `ms`, where outcomes are not safe elsewhere. */
   waitForMany(ms: number): Promise<void>;
   /** Whether no mail of a mailing that was stopped begins any more. The worker asks until it is so. */
   hasStopped(mailingId: number): boolean;

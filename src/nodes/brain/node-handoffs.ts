@@ -24,8 +24,8 @@ import { type PageSender, pageOf } from './page-sender.ts';
 import { type Place, SilentNodes } from './silent-nodes.ts';
 import { type HeldPage, Withdrawals } from './withdrawals.ts';
 
-/** Reports stay in NATS until they are recorded, so nothing is lost meanwhile. Each commit costs as much as some dozen recipients. */
-const RECORD_MS = 250;
+/** Rounds record outcomes too. Reports stay in NATS until they are recorded, so that nothing is lost meanwhile. */
+const RECORD_MS = 1000;
 
 export interface NodeHandoffsDeps extends HandoffsDeps {
   client: Database;
@@ -123,8 +123,8 @@ export class NodeHandoffs implements Handoffs {
   /** The pages are sent once they are on disk, by `recorded`. */
   start(): void {}
 
-  waitForMany(ms: number): Promise<void> {
-    return this.#pacing.wait(ms);
+  waitForMany(): Promise<void> {
+    return this.#pacing.wait();
   }
 
   hasStopped(mailingId: number): boolean {

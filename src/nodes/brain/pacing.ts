@@ -1,10 +1,10 @@
 /** When the worker begins its next round: at once while nodes take more than a round gives them, else when much was reported. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
-/** So many recipients in a round mean that there are probably more. */
-const FULL_ROUND = 400;
-/** With less room a round is not worth its transaction. */
-const MIN_ROOM = 400;
+/** As many as one round claims of a mailing. With less room it waits, because each commit costs as much as some dozen recipients. */
+const FULL_ROUND = 500;
+/** A round begins after this time, however little was reported. */
+const ROUND_MS = 300;
 
 export class NodePacing {
   readonly #room: () => number;
@@ -20,7 +20,7 @@ export class NodePacing {
   }
 
   reported(): void {
-    if (this.#room() >= MIN_ROOM) this.#wake();
+    if (this.#room() >= FULL_ROUND) this.#wake();
   }
 
   /** Begins the next round now. */
@@ -28,17 +28,17 @@ export class NodePacing {
     this.#wake();
   }
 
-  async wait(ms: number): Promise<void> {
+  async wait(): Promise<void> {
     const given = this.#given;
     this.#given = 0;
     // Reads what nodes have sent meanwhile, also when rounds follow each other without a wait.
     await setImmediate();
-    if (given >= FULL_ROUND && this.#room() >= MIN_ROOM) return;
+    if (given >= FULL_ROUND && this.#room() >= FULL_ROUND) return;
     const timer = new AbortController();
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    await Promise.race([woken, setTimeout(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    await Promise.race([woken, setTimeout(ROUND_MS, undefined, { signal: timer.signal }).catch(() => undefined)]);
     timer.abort();
   }
 }

@@ -7,7 +7,7 @@ import type { RelayShare } from '../protocol.ts';
 const TRIAL_AFTER_MS = 15_000;
 const MIN_CAPACITY = 200;
 /** A node takes what it sends in so many seconds, so that it never waits for the brain. */
-const CAPACITY_SECONDS = 0.8;
+const CAPACITY_SECONDS = 1;
 
 interface Use {
   sent: number;
