@@ -20,7 +20,7 @@ t.test('somebody fills in a form, confirms by the link in the mail, and is a con
   t.match(page.text, 'Your name');
   t.match(
     page.headers['content-security-policy'],
-    /^default-src 'none'; .*script-src 'self'; .*frame-ancestors 'none'$/,
+    /^default-src 'none'; .*script-src 'self'; connect-src 'self'; .*frame-ancestors 'none'$/,
   );
   t.notOk(page.headers['set-cookie']);
   app.clock.advance(TYPING_MS);

@@ -36,7 +36,7 @@ export function formPage(
   const target = form.redirect_url === '' ? '' : ` ${new URL(form.redirect_url).origin}`;
   reply.header(
     'content-security-policy',
-    `default-src 'none'; style-src 'sha256-${HASH}'; ${script === null ? '' : "script-src 'self'; "}img-src data:; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`,
+    `default-src 'none'; style-src 'sha256-${HASH}'; ${script === null ? '' : "script-src 'self'; connect-src 'self'; "}img-src data:; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`,
   );
   return reply.type('text/html; charset=utf-8').send(formDocument(form, title, content, script).text);
 }

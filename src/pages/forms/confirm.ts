@@ -16,8 +16,10 @@ interface Link {
 }
 
 const GONE = 410;
+/** How long a confirmation waits for its turn to be written. */
+const PATIENCE_MS = 10_000;
 
-export async function confirmRoutes(app: FastifyInstance, { db, clock, tokens, wake }: Deps): Promise<void> {
+export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tokens, wake }: Deps): Promise<void> {
   app.route<Link>({
     method: READ,
     url: '/f/confirm/:secret',
@@ -48,7 +50,8 @@ ${filled.length === 0 ? '' : html`<section><h2>${words.filledIn}</h2><dl>${value
 
   app.post<Link>('/f/confirm/:secret', async (request, reply) => {
     const { secret } = request.params;
-    const link = confirmLink(db, secret, networkOf(request.ip), clock.now());
+    const confirm = () => confirmLink(db, secret, networkOf(request.ip), clock.now());
+    const link = await lock.write(confirm, PATIENCE_MS);
     if (link.state === 'gone') return unknownLink(reply);
     const { state, form } = link;
     if (state === 'expired') return stateOf(reply, state, form);

@@ -28,9 +28,11 @@ interface Addressed {
 type Notice = 'again' | 'faulty' | 'busy' | 'unproven';
 const STATUSES = { again: 200, faulty: 422, busy: 429, unproven: 429 };
 const CONFLICT = 409;
+/** How long a form waits for its turn to be written, while many are sent at once. */
+const PATIENCE_MS = 10_000;
 
 export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
-  const { db, config, clock, tokens, wake } = deps;
+  const { db, lock, config, clock, tokens, wake } = deps;
   const challenges = new Challenges(tokens);
   const shown = new ShownCounts(app, deps);
   const flood = new Flood(clock);
@@ -108,7 +110,7 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     const proof = await challenges.judge(typeof given === 'string' ? given : '', form.id, now.getTime());
     if (proof.kind === 'none' || filled.address === null) return 'used';
     const asked = filledForm(filled.address, filled.values, readShown(db, form), networkOf(request.ip), proof);
-    return takeRequest(deps, form, asked, now);
+    return lock.write(() => takeRequest(deps, form, asked, now), PATIENCE_MS);
   }
 
   /** The form with what was filled in, and a new challenge. */

@@ -1,11 +1,11 @@
 /** Takes mails out of the ledger whose recipients never wanted to be known: those that asked for the confirmation of a form. */
 import type { Database } from 'better-sqlite3';
 
-/** Gives a function that removes the finished mailing of a form's request, with its delivery and events. Call it inside a transaction. */
+/** Gives a function that removes the mailing of a form's request, if it is finished or held, with its delivery and events. Call it inside a transaction. */
 export function formMailRemover(client: Database): (requestId: number) => void {
   const find = client
     .prepare<[number], number>(
-      "SELECT id FROM mailings WHERE owner_kind = 'form' AND owner_id = ? AND finished_at IS NOT NULL",
+      "SELECT id FROM mailings WHERE owner_kind = 'form' AND owner_id = ? AND (finished_at IS NOT NULL OR state = 'held')",
     )
     .pluck();
   const removals = [

@@ -37,7 +37,7 @@ function prove(form: HTMLFormElement): void {
   });
   // A page that comes back from the history has a proof that was used.
   addEventListener('pageshow', ({ persisted }) => {
-    if (!persisted || form.method !== 'post') return;
+    if (!persisted) return;
     proof.value = '';
     solving = null;
     isSolved = false;
