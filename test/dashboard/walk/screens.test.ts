@@ -6,7 +6,8 @@ import { startApp } from '../../support/app.ts';
 import { SCREENS } from './screens.ts';
 
 /** What is not a page of the dashboard: what recipients and programs ask for, and files. */
-const NO_PAGES = /^\/(api|u|o|c|w|verify|design|docs|assets|images|healthz|readyz|metrics|prefetch-rules\.json)(\/|$)/;
+const NO_PAGES =
+  /^\/(api|u|o|c|w|f|verify|design|docs|assets|images|healthz|readyz|metrics|prefetch-rules\.json)(\/|$)/;
 /** Answers that are no screens of their own. */
 const NO_SCREENS = new Map([
   ['/settings', 'leads to the first of the settings'],
