@@ -9,6 +9,11 @@ import { addFunctions, MIGRATIONS } from '../database/open.ts';
 
 /** SQLite's own tables, and the list of migrations, which Drizzle makes. */
 const OTHERS = ['sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4', '__drizzle_migrations'];
+/** What Litestream adds to a database that it replicates, so that its copies have it too: two tables on which nothing runs. */
+const OF_LITESTREAM = new Map([
+  ['the table _litestream_lock', 'CREATE TABLE _litestream_lock (id INTEGER)'],
+  ['the table _litestream_seq', 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)'],
+]);
 
 /**
  * The first part that is another one than the file's release made, or is missing, such as `the trigger spy`; null where there is none.
@@ -17,6 +22,7 @@ const OTHERS = ['sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4', '__drizzle_mi
 export function findForeignPart(client: Database.Database): string | null {
   const newest = Number(client.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get());
   const [found, made] = [partsOf(client), partsMadeUntil(newest)];
+  for (const [name, definition] of OF_LITESTREAM) if (found.get(name) === definition) found.delete(name);
   for (const name of new Set([...found.keys(), ...made.keys()])) if (found.get(name) !== made.get(name)) return name;
   return null;
 }

@@ -22,6 +22,16 @@ t.test('the schema of every release is known', async (t) => {
   $client.close();
 });
 
+t.test('the two tables of Litestream are known, under these names and as Litestream makes them alone', async (t) => {
+  const { $client } = connect(oldDatabase(t, releases.length));
+  $client.exec('CREATE TABLE IF NOT EXISTS _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);');
+  $client.exec('CREATE TABLE IF NOT EXISTS _litestream_lock (id INTEGER);');
+  t.equal(findForeignPart($client), null);
+  $client.exec('ALTER TABLE _litestream_lock ADD COLUMN spy');
+  t.equal(findForeignPart($client), 'the table _litestream_lock');
+  $client.close();
+});
+
 t.test('what somebody else added, changed or removed is named', async (t) => {
   const changes: [string, string][] = [
     ['CREATE TRIGGER spy AFTER INSERT ON contacts BEGIN DELETE FROM users; END', 'the trigger spy'],
