@@ -27,6 +27,7 @@ const BENCHES: Readonly<Record<string, readonly string[]>> = {
   interactions: ['20000'],
   growth: ['1000000'],
   nodes: ['20000'],
+  jetstream: ['500000'],
   webhooks: ['4'],
   idle: [],
 };
