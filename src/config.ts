@@ -214,6 +214,11 @@ export const SETTINGS = {
     'Name of this sender node, one of its own for each; default: the name of the machine.',
     asNodeName,
   ),
+  WARM_UP: setting(
+    '0',
+    'Mails that this sender node may send on the first day; half as many more each day it is used. 0: no ceiling.',
+    integerBetween(0, 1_000_000),
+  ),
   WEBHOOK_PRIVATE_ADDRESSES: setting(
     'refuse',
     'allow: webhooks may lead to private addresses and to http; refuse: only to public ones over https.',

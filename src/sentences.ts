@@ -6,6 +6,7 @@
 import { CHECK_SENTENCES } from './sentences/checks.ts';
 import { FORM_SENTENCES } from './sentences/forms.ts';
 import { MIGRATION_SENTENCES } from './sentences/migrations.ts';
+import { NODE_SENTENCES } from './sentences/nodes.ts';
 import { REFUSAL_SENTENCES } from './sentences/refusals.ts';
 import { RELAY_SENTENCES } from './sentences/relays.ts';
 import { WEBHOOK_SENTENCES } from './sentences/webhooks.ts';
@@ -184,6 +185,7 @@ export const SENTENCES = {
   ...CHECK_SENTENCES,
   ...FORM_SENTENCES,
   ...MIGRATION_SENTENCES,
+  ...NODE_SENTENCES,
   ...REFUSAL_SENTENCES,
   ...RELAY_SENTENCES,
   ...WEBHOOK_SENTENCES,

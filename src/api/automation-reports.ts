@@ -6,6 +6,7 @@ import { forecastFor } from '../automations/forecast.ts';
 import { automationReport } from '../automations/report.ts';
 import { AUTOMATION_STATES, listAutomationSummaries } from '../automations/summaries.ts';
 import { HELD_CODES } from '../database/schema/index.ts';
+import { COMMON_HELD_CODES } from '../delivery/queue/held.ts';
 import type { Deps } from '../deps.ts';
 import {
   choice,
@@ -24,7 +25,7 @@ import { sentenceCode } from '../sentences.ts';
 const tags = ['Automations'];
 const DEFAULT_ROWS = 50;
 
-const HeldCode = nullable(choice(...HELD_CODES, 'sending_held'));
+const HeldCode = nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES));
 
 const Summary = Type.Object({
   id: integer(),

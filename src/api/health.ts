@@ -13,6 +13,7 @@ import type { Deps } from '../deps.ts';
 import { filesCheck } from '../health-checks/files.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { localChecks } from '../health-checks/local.ts';
+import { nodeChecks } from '../health-checks/nodes.ts';
 import { findPublicAddress, publicAddressCheck, recordPublicAddress } from '../health-checks/public-address.ts';
 import { serviceChecks } from '../health-checks/service.ts';
 import { type DnsSeen, dnsSeen } from '../health-checks/ways-out.ts';
@@ -80,6 +81,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       const findings = [
         ...localChecks(client, config, now.getTime()),
         ...serviceChecks(client, config, now.getTime()),
+        ...nodeChecks(client, config, now.getTime()),
         ...domainsCheck(dnsSeen(db, config, request.accountId)),
         ...webhooksCheck(db, request.accountId),
         ...(address === null ? [] : [address.finding]),

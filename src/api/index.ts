@@ -30,6 +30,7 @@ import { healthRoutes } from './health.ts';
 import { keyRoutes } from './keys.ts';
 import { liveRoutes } from './live.ts';
 import { meRoutes } from './me.ts';
+import { nodeRoutes } from './nodes.ts';
 import { outboxRoutes } from './outbox.ts';
 import { overviewRoutes } from './overview.ts';
 import { ownTemplateRoutes } from './own-templates.ts';
@@ -80,6 +81,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(healthRoutes, deps);
   await app.register(backupRoutes, deps);
   await app.register(sendingHoldRoutes, deps);
+  await app.register(nodeRoutes, deps);
   await app.register(globalUnsubscribeRoutes, deps);
   await app.register(unsubscribeGroupRoutes, deps);
   await app.register(segmentRoutes, deps);

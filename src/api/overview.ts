@@ -11,7 +11,9 @@ import { isoTimestamp, RELEASED } from '../clock.ts';
 import { lastBackupAt } from '../database/backups.ts';
 import { HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
+import { COMMON_HELD_CODES } from '../delivery/queue/held.ts';
 import { lastBeatAt, latestBeatAt, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../deps.ts';
 import { DOMAIN_CHECKS } from '../health-checks/doctor-findings.ts';
@@ -32,7 +34,7 @@ const Campaign = Type.Object({
   utr: Type.String(),
   name: Type.String(),
   state: choice(...SHOWN_STATES, 'live'),
-  held_code: nullable(choice(...HELD_CODES, 'sending_held')),
+  held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
   held_reason: nullable(Type.String()),
   recipients: integer(),
   finished: integer(),
@@ -101,6 +103,10 @@ const Health = Type.Object({
   background: choice('running', 'stalled'),
   sending: choice('on', 'held'),
   held_reason: nullable(Type.String()),
+  waits_reason: {
+    ...nullable(Type.String()),
+    description: 'Why mail waits although nothing is held, such as that there is no sender node; null when it leaves.',
+  },
   clock: choice('right', 'wrong'),
   free_bytes: integer(),
   last_backup_at: nullable(Type.String()),
@@ -241,6 +247,7 @@ async function readHealth({ db, config, clock }: Deps): Promise<Static<typeof He
     background: isRunning ? 'running' : 'stalled',
     sending: heldReason === null ? 'on' : 'held',
     held_reason: heldReason,
+    waits_reason: mailWaitsReason(client),
     clock: isClockRight ? 'right' : 'wrong',
     free_bytes: bavail * bsize,
     last_backup_at: lastBackupAt(client),

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { DELIVERY_STATE, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { isReleasable, releaseSending, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
 import type { Deps } from '../deps.ts';
 import { conflict } from '../failure.ts';
 import { done, integer, nullable, successWith, zeroOrOne } from '../http/requests/schemas.ts';
@@ -15,13 +16,18 @@ const Hold = Type.Object({
     ...zeroOrOne(),
     description: '1: an operator can end it; 0: it ends with its cause, or there is none.',
   },
+  waits_reason: {
+    ...nullable(Type.String()),
+    description: 'Why mail waits although nothing is held, such as that there is no sender node; null when it leaves.',
+  },
+  has_nodes: { ...zeroOrOne(), description: '1: campaign mail leaves from sender nodes.' },
   mails: integer({ description: 'Mails of all accounts that leave when it ends.' }),
   due_single_sends: integer({
     description: 'Single sends of all accounts that begin when it ends, since their time has come.',
   }),
 });
 
-export const sendingHoldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock, wake }) => {
+export const sendingHoldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, clock, wake }) => {
   const client = db.$client;
   const waiting = client.prepare<[], number>(`
     SELECT ifnull(sum((SELECT count(*) FROM deliveries d WHERE d.mailing_id = m.id AND d.state = ${DELIVERY_STATE.queued})), 0)
@@ -45,6 +51,8 @@ export const sendingHoldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       const hold = {
         held_reason: reason,
         releasable: isReleasable(client) ? (1 as const) : (0 as const),
+        waits_reason: mailWaitsReason(client),
+        has_nodes: config.NATS_URL.length > 0 ? (1 as const) : (0 as const),
         mails: isHeld ? (waiting.pluck().get() ?? 0) : 0,
         due_single_sends: isHeld ? (due.pluck().get(clock.now().getTime()) ?? 0) : 0,
       };

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { isAddress } from '../audience/contacts/address-rows.ts';
 import { recordObject } from '../database/record-json.ts';
 import { DELIVERY_STATE, deliveries, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
-import { reportedHold } from '../delivery/queue/held.ts';
+import { COMMON_HELD_CODES, reportedHold } from '../delivery/queue/held.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import type { Deps } from '../deps.ts';
@@ -50,7 +50,7 @@ const Recipient = Type.Object({
 const Hourly = Type.Array(Type.Object({ hour: Type.String(), count: integer() }));
 const Report = Type.Object({
   status: integer(),
-  held_code: nullable(choice(...HELD_CODES, 'sending_held')),
+  held_code: nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES)),
   held_reason: nullable(Type.String()),
   courier: choice('smtp', 'outbox'),
   tracking: zeroOrOne(),

@@ -1,8 +1,10 @@
 /** The automations of an account as light rows: the state of each in one word, its people and what its mails achieved. */
 import type { Database } from 'better-sqlite3';
 import { fold } from '../database/fold.ts';
-import { AUTOMATION_STATUS, type HeldCode } from '../database/schema/index.ts';
+import { AUTOMATION_STATUS } from '../database/schema/index.ts';
+import type { ReportedHeldCode } from '../delivery/queue/held.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
 
 /** Every state. A paused automation was live; a held one stands still because of Sendlark, not of its owner. */
 export const AUTOMATION_STATES = ['draft', 'live', 'paused', 'held'] as const;
@@ -13,8 +15,8 @@ export interface AutomationSummary {
   utr: string;
   automation_name: string;
   state: AutomationState;
-  /** `sending_held` stands for a hold of all sending. */
-  held_code: HeldCode | 'sending_held' | null;
+  /** `sending_held` stands for a hold of all sending; with `mail_waits` it is live, and its mail waits for a sender node. */
+  held_code: ReportedHeldCode | null;
   held_reason: string | null;
   live_at: string | null;
   created_at: string;
@@ -81,8 +83,9 @@ const PAGE = `
       LEFT JOIN enrolled p ON p.automation_id = a.id LEFT JOIN series s ON s.automation_id = a.id)
   SELECT id, utr, automation_name, state, live_at, created_at, mails, waiting, finished, gone AS "left", triggered, ended, delivered,
     people_opens, people_clicks, bounces, unsubscribes,
-    coalesce(held_code, mailing_code, iif(state = 'held', 'sending_held', NULL)) AS held_code,
-    iif(state = 'held', coalesce(held_reason, mailing_reason, @sendingHeld), NULL) AS held_reason,
+    coalesce(held_code, mailing_code, CASE state WHEN 'held' THEN 'sending_held' WHEN 'live' THEN iif(@waits IS NULL, NULL, 'mail_waits') END)
+      AS held_code,
+    CASE state WHEN 'held' THEN coalesce(held_reason, mailing_reason, @sendingHeld) WHEN 'live' THEN @waits END AS held_reason,
     (@search = '' OR instr(fold(automation_name), @search) > 0)
       AND (@states IS NULL OR state IN (SELECT value FROM json_each(@states))) AS is_wanted
   FROM rows ORDER BY id DESC`;
@@ -103,6 +106,7 @@ export function listAutomationSummaries(
       search: fold(search),
       states: states === undefined ? null : JSON.stringify(states),
       sendingHeld: sendingHeldReason(client),
+      waits: mailWaitsReason(client),
     });
   const wanted = rows.filter(({ is_wanted }) => is_wanted === 1);
   const summaries = wanted.slice(0, limit).map(({ is_wanted: _, ...summary }) => summary);

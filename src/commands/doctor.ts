@@ -8,6 +8,7 @@ import { type DoctorFindings, recordDoctorFindings } from '../health-checks/doct
 import { filesCheck } from '../health-checks/files.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { localChecks } from '../health-checks/local.ts';
+import { nodeChecks } from '../health-checks/nodes.ts';
 import { publicAddressCheck } from '../health-checks/public-address.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { type Command, requireWords } from './command.ts';
@@ -40,6 +41,7 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
       });
       return [
         ...localChecks(db.$client, config, Date.now()),
+        ...nodeChecks(db.$client, config, Date.now()),
         databaseCheck(db),
         filesCheck(config),
         ...relayFindings,

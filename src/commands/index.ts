@@ -15,6 +15,7 @@ import { loginLink } from './login-link.ts';
 import { mcp } from './mcp.ts';
 import { migrate } from './migrate.ts';
 import { node } from './node.ts';
+import { nodes } from './nodes.ts';
 import { purge } from './purge.ts';
 import { release } from './release.ts';
 import { restore } from './restore.ts';
@@ -23,6 +24,7 @@ import { serve } from './serve.ts';
 const COMMANDS = new Map<string, Command>([
   ['serve', serve],
   ['node', node],
+  ['nodes', nodes],
   ['account', account],
   ['keys', keys],
   ['login-link', loginLink],

@@ -1,15 +1,21 @@
-/** The banner that all sending is held, on every page, and its release by an operator. */
+/** The banner on every page that all sending is held, with its release by an operator, or that mail waits for a sender node. */
 import type { FastifyInstance } from 'fastify';
 import { ApiClient, refusalText } from './api-client.ts';
 import { Confirm } from './components/confirm.tsx';
+import { Island } from './components/island.tsx';
 import { Notice } from './components/surface.tsx';
 import { setFlash } from './flash.ts';
 import type { Viewer } from './viewer.ts';
 import { useLanguage } from './words/index.ts';
 
+/** How often it is looked whether mail still waits for a sender node. */
+const LOOK_MS = 5000;
+
 interface Hold {
   held_reason: string | null;
   releasable: 0 | 1;
+  waits_reason: string | null;
+  has_nodes: 0 | 1;
   mails: number;
   due_single_sends: number;
 }
@@ -43,7 +49,7 @@ export function watchHold(app: FastifyInstance): void {
 
 export function HoldBanner({ hold, viewer }: { hold: Hold | null | undefined; viewer: Viewer }) {
   const language = useLanguage();
-  if (!hold?.held_reason) return null;
+  if (!hold?.held_reason) return hold?.has_nodes ? <Waits reason={hold.waits_reason} viewer={viewer} /> : null;
   return (
     <Notice tone="warn">
       <p>{language.say('home.alert.held', { reason: language.sentence(hold.held_reason) })}</p>
@@ -62,5 +68,27 @@ export function HoldBanner({ hold, viewer }: { hold: Hold | null | undefined; vi
       )}
       {!viewer.isOperator && <p>{language.say('hold.ask')}</p>}
     </Notice>
+  );
+}
+
+/** Why mail waits for a sender node; it disappears by itself, so the part is there also where mail leaves. */
+function Waits({ reason, viewer }: { reason: string | null; viewer: Viewer }) {
+  const language = useLanguage();
+  if (reason === null) return <div id="mail-waits" data-active="no" />;
+  return (
+    <Island name="live" data={{ every: LOOK_MS, results: '#mail-waits' }}>
+      <div id="mail-waits" data-active="yes">
+        <Notice tone="warn">
+          <p>{language.sentence(reason)}</p>
+          {viewer.isOperator ? (
+            <p>
+              <a href="/settings/nodes">{language.say('hold.nodes')}</a>
+            </p>
+          ) : (
+            <p>{language.say('hold.waits')}</p>
+          )}
+        </Notice>
+      </div>
+    </Island>
   );
 }

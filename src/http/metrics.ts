@@ -1,10 +1,13 @@
-/** `/metrics` for Prometheus. It contains only sums, no addresses and no names. */
+/** `/metrics` for Prometheus. It contains only sums, no addresses and no names of people. */
 import { statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Registry } from 'prom-client';
+import { NODE_STATES } from '../database/schema/index.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
 import { readGauges } from '../delivery/reporting/gauges.ts';
+import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
 import type { Deps } from '../deps.ts';
 import { countHeld } from '../senders/list-holds.ts';
 
@@ -55,6 +58,8 @@ function createMetrics({ db, clock, config }: Deps) {
   const databaseBytes = gauge('database_bytes', 'Size of the database.');
   const residentMemory = gauge('resident_memory_bytes', 'Memory of the process.');
 
+  const collectNodes = config.NATS_URL.length === 0 ? () => undefined : nodeMetrics(registry, { db, clock });
+
   const delay = monitorEventLoopDelay({ resolution: SAMPLED_MS });
   delay.enable();
 
@@ -78,9 +83,39 @@ function createMetrics({ db, clock, config }: Deps) {
     walBytes.set(fileBytes(`${config.DATABASE_PATH}-wal`));
     databaseBytes.set(fileBytes(config.DATABASE_PATH));
     residentMemory.set(process.memoryUsage.rss());
+    collectNodes();
   }
 
   return { registry, collect, close: () => delay.disable() };
+}
+
+/** Adds the metrics of sender nodes; gives what sets their present values. */
+function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock'>): () => void {
+  const options = <Label extends string>(name: string, help: string, labelNames: Label[]) => ({
+    name: `sendlark_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  const waits = new Gauge(options('mail_waits', '1 while mail waits because no sender node can take it.', []));
+  const states = new Gauge(options('nodes', 'Sender nodes by state.', ['state']));
+  const rate = new Gauge(options('node_rate', 'Mails that the relays of a node took in the last second.', ['node']));
+  const silence = new Gauge(options('node_silent_seconds', 'Time since the last sign of life of a node.', ['node']));
+  const mails = new Counter(options('node_mails_total', 'Mails of a node today, UTC, by result.', ['node', 'result']));
+  return () => {
+    const now = clock.now().getTime();
+    const nodes = listSenderNodes(db.$client, now);
+    waits.set(mailWaitsReason(db.$client) === null ? 0 : 1);
+    for (const metric of [states, rate, silence, mails]) metric.reset();
+    for (const state of NODE_STATES) states.set({ state }, nodes.filter((node) => node.state === state).length);
+    // Of two runs of a name, the one that was heard last.
+    for (const node of new Map(nodes.toReversed().map((one) => [one.name, one])).values()) {
+      rate.set({ node: node.name }, node.rate);
+      silence.set({ node: node.name }, Math.max(0, now - node.heard_at) / 1000);
+      for (const result of ['accepted', 'deferred', 'refused'] as const)
+        mails.inc({ node: node.name, result }, node[result]);
+    }
+  };
 }
 
 function fileBytes(path: string): number {

@@ -64,6 +64,10 @@ export interface Beat {
   refusal: string;
   /** The same for mail that must go over one relay of the service's file; absent when the node has its own relays. */
   relays?: RelayShare[] | undefined;
+  /** Its WARM_UP: mails on the first day; 0 or absent: no ceiling. */
+  warmUp?: number;
+  /** It was told to end, and finishes what is in flight. */
+  isEnding?: boolean;
   /** The withdrawals it has carried out since the beat before. */
   withdrawn: number[];
 }

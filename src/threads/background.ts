@@ -14,6 +14,7 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../delivery/queue/enqueue-recipients.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
 import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
+import { noteMailWaits } from '../delivery/queue/sending-wait.ts';
 import { CourierHandoffs } from '../delivery/sending/courier-handoffs.ts';
 import type { Handoffs, HandoffsDeps } from '../delivery/sending/handoffs.ts';
 import { Rates } from '../delivery/sending/rates.ts';
@@ -64,6 +65,8 @@ export class Background {
     this.#heartbeat = new Heartbeat(deps.db.$client);
     this.#holds = new HoldLog(deps.db.$client, deps.log);
     this.#followSettings();
+    // A run before may have waited for sender nodes.
+    if (deps.openNodes === undefined) noteMailWaits(deps.db.$client, null);
     this.#launcher = new Launcher(deps);
     this.#oldEvents = new OldEvents(deps.db.$client, deps.config.EVENTS_DAYS);
     this.#oldRequests = new OldRequests(deps.db.$client);

@@ -21,7 +21,7 @@ function beat(run: string, given: Partial<Beat> = {}): Beat {
 
 function fleetOf(...beats: Beat[]) {
   let now = 0;
-  const fleet = new Fleet(() => now);
+  const fleet = new Fleet(() => now, { left: () => Number.POSITIVE_INFINITY, ended: () => undefined });
   for (const one of beats) {
     fleet.greet(one);
     const node = fleet.find(one.run);

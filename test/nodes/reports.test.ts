@@ -15,10 +15,12 @@ t.test('reports of another installation on the same NATS change nothing, those o
   const handoffs = new NodeHandoffs({
     client: db.$client,
     newName: () => 'ours.2',
+    now: () => new Date(0),
     monotonic: () => 0,
     contents,
     sender: new PageSender(contents),
     settings: () => '',
+    onGone: () => undefined,
     mayLeave: () => true,
     onOutcome: () => t.fail('nobody is on a page'),
     log: () => undefined,

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { HeldCode } from '../../database/schema/index.ts';
 import { sentence } from '../../sentences.ts';
 import { sendingHeldReason } from './sending-hold.ts';
+import { mailWaitsReason } from './sending-wait.ts';
 
 export interface Held {
   held_code: HeldCode;
@@ -20,10 +21,14 @@ export function held(code: PlainHeldCode): Held {
   return { held_code: code, held_reason: sentence(`held_${code}`) };
 }
 
-/** What a report says about a hold: `sending_held` stands for a hold of all sending. */
-export type ReportedHold = { held_code: HeldCode | 'sending_held'; held_reason: string } | typeof NOT_HELD;
+/** Codes for what keeps all mail from leaving: all sending is held, or no sender node takes mail. */
+export const COMMON_HELD_CODES = ['sending_held', 'mail_waits'] as const;
+export type ReportedHeldCode = HeldCode | (typeof COMMON_HELD_CODES)[number];
 
-/** The first of these rows that is held; if none is and `isUnderWay`, whether all sending is held. */
+/** What a report says about what keeps mail from leaving. */
+export type ReportedHold = { held_code: ReportedHeldCode; held_reason: string } | typeof NOT_HELD;
+
+/** The first of these rows that is held; if none is and `isUnderWay`, whether all sending is held or mail waits for a sender node. */
 export function reportedHold(
   client: Database,
   rows: readonly ({ held_code: HeldCode | null; held_reason: string | null } | null | undefined)[],
@@ -32,6 +37,9 @@ export function reportedHold(
   for (const row of rows) {
     if (row?.held_code) return { held_code: row.held_code, held_reason: row.held_reason ?? '' };
   }
-  const held_reason = isUnderWay ? sendingHeldReason(client) : null;
-  return held_reason === null ? NOT_HELD : { held_code: 'sending_held', held_reason };
+  if (!isUnderWay) return NOT_HELD;
+  const held = sendingHeldReason(client);
+  if (held !== null) return { held_code: 'sending_held', held_reason: held };
+  const waits = mailWaitsReason(client);
+  return waits === null ? NOT_HELD : { held_code: 'mail_waits', held_reason: waits };
 }

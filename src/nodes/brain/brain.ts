@@ -12,6 +12,7 @@ import { connectNats } from '../connection.ts';
 import { BEAT_MS, type Beat, BRAIN, type NodeSettings, type Report } from '../protocol.ts';
 import { makeStreams, STREAM } from '../streams.ts';
 import { Contents } from './contents.ts';
+import { FleetRecord } from './fleet-record.ts';
 import { Leavers } from './leavers.ts';
 import { NodeHandoffs } from './node-handoffs.ts';
 import { PageSender } from './page-sender.ts';
@@ -43,6 +44,7 @@ export class Brain {
   #reports: ConsumerMessages | null = null;
   #timer: NodeJS.Timeout | null = null;
   #leavers: NodeJS.Timeout | null = null;
+  #recording: NodeJS.Timeout | null = null;
 
   constructor(deps: BrainDeps) {
     this.#deps = deps;
@@ -62,11 +64,22 @@ export class Brain {
       ...deps,
       client,
       newName: () => this.#newName(),
+      now: () => new Date(),
       monotonic: () => performance.now(),
       contents: this.#contents,
       sender: this.#sender,
       settings: (nodes) => `${settings} ${this.#revision()} ${nodes}`,
+      onGone: (run) => record.remove(run),
     });
+    const record = new FleetRecord({
+      client,
+      log: this.#deps.log,
+      now: () => Date.now(),
+      monotonic: () => performance.now(),
+      left: (node) => handoffs.fleet.left(node),
+    });
+    this.#recording = setInterval(() => this.#record(record, handoffs), BEAT_MS);
+    this.#recording.unref();
     this.#run(handoffs).catch((error: unknown) => {
       if (!this.#ending.signal.aborted) this.#deps.log({ err: String(error) }, 'sender nodes cannot be reached');
     });
@@ -76,7 +89,7 @@ export class Brain {
   /** Ends the connection. Nodes go on with what they have for as long as their lease lasts. */
   async close(): Promise<void> {
     this.#ending.abort();
-    for (const timer of [this.#timer, this.#leavers]) if (timer !== null) clearInterval(timer);
+    for (const timer of [this.#timer, this.#leavers, this.#recording]) if (timer !== null) clearInterval(timer);
     await this.#connection?.close();
   }
 
@@ -110,7 +123,7 @@ export class Brain {
       const { name, from } = message.json<{ name: string; from: number }>();
       return this.#contents.part(name, from);
     });
-    serve(BRAIN.settings, () => encoded(this.#settings(handoffs.nodes.length)));
+    serve(BRAIN.settings, () => encoded(this.#settings(handoffs.fleet.all.length)));
   }
 
   /** What each of so many nodes takes over: the rate of a relay is for all of them together. */
@@ -145,6 +158,14 @@ export class Brain {
     const leavers = new Leavers(this.#deps.client);
     this.#leavers = setInterval(() => this.#withdrawLeavers(leavers, handoffs), LEAVERS_MS);
     this.#leavers.unref();
+  }
+
+  #record(record: FleetRecord, handoffs: NodeHandoffs): void {
+    try {
+      record.look(handoffs.fleet.all, this.#connection !== null && !this.#isCutOff);
+    } catch (error) {
+      this.#deps.log({ err: String(error) }, 'the nodes could not be written down; it will be tried again');
+    }
   }
 
   #withdrawLeavers(leavers: Leavers, handoffs: NodeHandoffs): void {

@@ -2,12 +2,17 @@
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import { isAboutNode } from '../about-node.ts';
 import { type Beat, LOST_AFTER_MS, NODE_LEASE_MS, type RelayShare, type Withdrawal } from '../protocol.ts';
+import type { NodeDays } from './node-days.ts';
 
 export interface FleetNode {
   run: string;
   name: string;
   version: string;
   protocol: number;
+  /** Mails on the first day of its warm-up; 0: none. */
+  warmUp: number;
+  /** Whether it was told to end. */
+  isEnding: boolean;
   capacity: number;
   rate: number;
   refusal: string;
@@ -26,6 +31,15 @@ export interface FleetNode {
   withdrawals: Withdrawal[];
 }
 
+/** A page as far as the nodes are concerned. */
+interface GivenPage {
+  id: number;
+  run: string;
+  mailing: { relay_id: number | null };
+}
+
+/** No more of what a node says of itself is kept. */
+const MAX_TEXT = 500;
 /** What a node may claim to take, so that one that is wrong does not get everything. */
 const MAX_CAPACITY = 20_000;
 const MAX_RELAYS = 1000;
@@ -33,9 +47,11 @@ const MAX_RELAYS = 1000;
 export class Fleet {
   readonly #nodes = new Map<string, FleetNode>();
   readonly #monotonic: () => number;
+  readonly #days: Pick<NodeDays, 'left' | 'ended'>;
 
-  constructor(monotonic: () => number) {
+  constructor(monotonic: () => number, days: Pick<NodeDays, 'left' | 'ended'>) {
     this.#monotonic = monotonic;
+    this.#days = days;
   }
 
   get all(): readonly FleetNode[] {
@@ -44,12 +60,23 @@ export class Fleet {
 
   /** Those that may be given pages. */
   get ready(): FleetNode[] {
-    return this.all.filter((node) => node.isKnown && this.mayBegin(node));
+    return this.all.filter((node) => node.isKnown && this.mayBegin(node) && this.left(node) > 0);
   }
 
-  /** How many more recipients all nodes take, of those for one relay of the file or for any. */
+  /** How many more recipients all nodes take, of those for one relay of the file or for any. Nodes of one name share its warm-up. */
   room(relayId: number | null): number {
-    return this.ready.reduce((sum, node) => sum + Math.max(0, roomOf(node, relayId)), 0);
+    const rooms = new Map<string, { free: number; left: number }>();
+    for (const node of this.ready) {
+      const room = rooms.get(node.name) ?? { free: 0, left: this.left(node) };
+      room.free += Math.max(0, roomOf(node, relayId));
+      rooms.set(node.name, room);
+    }
+    return [...rooms.values()].reduce((sum, { free, left }) => sum + Math.min(free, left), 0);
+  }
+
+  /** How many more recipients a node may be given today. */
+  left(node: FleetNode): number {
+    return this.#days.left(node);
   }
 
   find(run: string): FleetNode | undefined {
@@ -139,12 +166,23 @@ export class Fleet {
     return this.ready.some(canTry) ? 'withdrawn' : outcome;
   }
 
+  /** Counts how a recipient of a page ended; gives what it means for the recipient. */
+  ended({ id, run, mailing }: GivenPage, outcome: Outcome | 'withdrawn'): Outcome | 'withdrawn' {
+    const judged = this.judge(run, mailing.relay_id, outcome);
+    const node = this.#nodes.get(run);
+    // What a lost node did not report may have left, so it counts as given.
+    if (node !== undefined) this.#days.ended(node, id, judged);
+    return judged;
+  }
+
   #add(run: string, renewedAt: number): FleetNode {
     const node: FleetNode = {
       run,
       name: '',
       version: '',
       protocol: 0,
+      warmUp: 0,
+      isEnding: false,
       capacity: 0,
       rate: 0,
       refusal: '',
@@ -160,10 +198,19 @@ export class Fleet {
     return node;
   }
 
-  #update(node: FleetNode, { name, version, protocol, capacity, rate, refusal, relays }: Beat): void {
-    const shares = relays?.slice(0, MAX_RELAYS).map((share) => ({ ...share, capacity: bounded(share.capacity) }));
-    const said = { name, version, protocol, rate, refusal, relays: shares, capacity: bounded(capacity) };
-    Object.assign(node, said, { heardAt: this.#monotonic() });
+  #update(node: FleetNode, beat: Beat): void {
+    node.name = text(beat.name) || 'node';
+    node.version = text(beat.version);
+    node.protocol = count(beat.protocol);
+    node.rate = count(beat.rate);
+    node.refusal = text(beat.refusal);
+    node.capacity = bounded(beat.capacity);
+    node.relays = beat.relays
+      ?.slice(0, MAX_RELAYS)
+      .map(({ id, capacity, refusal }) => ({ id, capacity: bounded(capacity), refusal: text(refusal) }));
+    node.warmUp = count(beat.warmUp);
+    node.isEnding = beat.isEnding === true;
+    node.heardAt = this.#monotonic();
   }
 }
 
@@ -182,5 +229,15 @@ function roomOf(node: FleetNode, relayId: number | null): number {
 }
 
 function bounded(capacity: number): number {
-  return Math.max(0, Math.min(MAX_CAPACITY, Math.floor(capacity) || 0));
+  return Math.min(MAX_CAPACITY, count(capacity));
+}
+
+/** A text that a node sent, which may be of another release or wrong. */
+function text(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT) : '';
+}
+
+/** A number of things that a node sent; 0 where it is none. */
+function count(value: unknown): number {
+  return typeof value === 'number' && value >= 0 ? Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER) : 0;
 }

@@ -19,6 +19,7 @@ import {
 } from '../protocol.ts';
 import type { Contents } from './contents.ts';
 import { Fleet, type FleetNode } from './fleet.ts';
+import { NodeDays } from './node-days.ts';
 import { NodePacing } from './pacing.ts';
 import { type PageSender, pageOf } from './page-sender.ts';
 import { type Place, SilentNodes } from './silent-nodes.ts';
@@ -31,11 +32,14 @@ export interface NodeHandoffsDeps extends HandoffsDeps {
   client: Database;
   /** A new name for a run of the brain. */
   newName(): string;
+  now(): Date;
   monotonic(): number;
   contents: Contents;
   sender: PageSender;
   /** Changes with the settings that each of so many nodes takes from the brain. */
   settings(nodes: number): string;
+  /** Called when a node said good-bye. */
+  onGone(run: string): void;
 }
 
 export class NodeHandoffs implements Handoffs {
@@ -43,6 +47,7 @@ export class NodeHandoffs implements Handoffs {
   readonly #deps: NodeHandoffsDeps;
   readonly #stored: NodePages;
   readonly #fleet: Fleet;
+  readonly #days: NodeDays;
   readonly #pacing: NodePacing;
   readonly #silent: SilentNodes;
   readonly #pages = new Map<number, HeldPage>();
@@ -61,7 +66,8 @@ export class NodeHandoffs implements Handoffs {
   constructor(deps: NodeHandoffsDeps) {
     this.#deps = deps;
     this.#stored = new NodePages(deps.client);
-    this.#fleet = new Fleet(deps.monotonic);
+    this.#days = new NodeDays(deps.client, deps.now);
+    this.#fleet = new Fleet(deps.monotonic, this.#days);
     this.#silent = new SilentNodes(this.#fleet);
     this.#pacing = new NodePacing(() => this.room(null));
     this.#brain = deps.newName();
@@ -79,8 +85,8 @@ export class NodeHandoffs implements Handoffs {
   }
 
   /** The nodes, for lists of them. */
-  get nodes(): readonly FleetNode[] {
-    return this.#fleet.all;
+  get fleet(): Pick<Fleet, 'all' | 'left'> {
+    return this.#fleet;
   }
 
   /** How far reports are taken. */
@@ -102,22 +108,23 @@ export class NodeHandoffs implements Handoffs {
   }
 
   assign(batches: readonly Batch[]): void {
-    this.#assigned = [];
     const given = new Map<string, number>();
     for (const batch of batches) {
       for (let from = 0; from < batch.claims.length; ) {
         const node = this.#fleet.leastLoaded(batch.mailing.relay_id, (run) => given.get(run) ?? 0);
         // There was room a moment ago in the same turn of the event loop, so there is a node; at worst it gets some more than it asked for.
         const run = node?.run ?? '';
-        const claims = pageOf(batch, from);
+        const claims = pageOf(batch, from).slice(0, node && this.#days.left(node));
         from += claims.length;
         given.set(run, (given.get(run) ?? 0) + claims.length);
         const ids = claims.map(({ id }) => id);
         const id = this.#stored.add(run, batch.mailing.id, ids);
+        if (node !== undefined) this.#days.reserve(node, id, claims.length);
         const page = { id, run, mailing: batch.mailing, claims: new Map<number, Claim>(), isWithdrawn: false };
         this.#assigned.push({ page, batch, claims });
       }
     }
+    this.#days.writeReserved();
   }
 
   /** The pages are sent once they are on disk, by `recorded`. */
@@ -136,9 +143,13 @@ export class NodeHandoffs implements Handoffs {
   }
 
   record(now: number): void {
+    // What a transaction before assigned and did not commit is in the queue.
+    this.#assigned = [];
+    this.#days.begin();
     for (const id of this.#ended) this.#stored.remove(id);
     const { stream, sequence } = this.#position;
     if (this.#isPositionNew) this.#stored.savePosition(`${stream}|${sequence}`);
+    this.#days.writeEnded();
     const duplicates = this.#stored.acceptLate(this.#late, now);
     if (duplicates.length > 0) this.#deps.log({ deliveries: duplicates }, 'accepted after their node was given up');
   }
@@ -147,6 +158,7 @@ export class NodeHandoffs implements Handoffs {
     this.#ended = [];
     this.#late = [];
     this.#isPositionNew = false;
+    this.#days.committed();
     for (const { page, batch, claims } of this.#assigned.splice(0)) {
       for (const claim of claims) page.claims.set(claim.id, claim);
       this.#hold(page);
@@ -190,6 +202,7 @@ export class NodeHandoffs implements Handoffs {
       }
     }
     if (late.size > 0) this.#withdrawals.withdrawDeliveries(({ id }) => late.has(id));
+    if (report.isLast) this.#deps.onGone(report.run);
     const node = this.#fleet.find(report.run);
     if (node !== undefined && report.brain === this.#brain) {
       // Only once: a report that NATS has twice, because its node did not learn that it was taken, says what the node had before.
@@ -282,6 +295,6 @@ export class NodeHandoffs implements Handoffs {
       this.#pages.delete(page.id);
       this.#ended.push(page.id);
     }
-    this.#deps.onOutcome(page.mailing, claim, this.#fleet.judge(page.run, page.mailing.relay_id, outcome));
+    this.#deps.onOutcome(page.mailing, claim, this.#fleet.ended(page, outcome));
   }
 }

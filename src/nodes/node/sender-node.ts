@@ -182,6 +182,8 @@ export class SenderNode {
       rate: this.#shares.rate,
       refusal: this.#relays.isOpen ? refusal : NO_RELAY,
       ...(!takesNone && { relays: this.#shares.named }),
+      warmUp: this.#config.WARM_UP,
+      isEnding: this.#isLeaving,
       withdrawn: this.#withdrawn,
     };
     try {

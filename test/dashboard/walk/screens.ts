@@ -118,6 +118,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'settings-sending', path: '/settings/sending', picture: 'light' },
   { name: 'settings-relay-new', path: '/settings/sending/new' },
   { name: 'settings-relay', path: '/settings/sending/:relay', picture: 'light' },
+  { name: 'settings-nodes', path: '/settings/nodes' },
   { name: 'settings-returns', path: '/settings/returns' },
   { name: 'settings-returns-none', path: '/settings/returns', account: 'empty' },
   { name: 'settings-health', path: '/settings/health', picture: 'light' },

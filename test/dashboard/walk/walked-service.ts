@@ -10,6 +10,7 @@ import { fillRest } from '../../support/dashboard/filled-rest.ts';
 import { gallery } from '../../support/dashboard/gallery.tsx';
 import { addPerson, callerOf, cookieOf } from '../../support/people.ts';
 import { MAILGUN_KEY, mailgun, makeIntake, post } from '../../support/provider-events.ts';
+import { addNode } from '../../support/sender-nodes.ts';
 import { addLoggedWebhooks } from '../../support/webhooks/logged-webhooks.ts';
 import type { Screen } from './screens.ts';
 
@@ -24,7 +25,7 @@ export interface WalkedService {
 
 /** Starts it; `naming` says what the records are called. */
 export async function startWalked(t: Test, naming: Naming): Promise<WalkedService> {
-  const app = await startApp(t);
+  const app = await startApp(t, { NATS_URL: 'nats://127.0.0.1:4222' });
   await app.fastify.register(gallery);
   const records: Record<string, string> = {
     utr: await fillAccount(t, app, naming),
@@ -42,6 +43,14 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
   const mailgunPath = await makeIntake(t, app.one, 'mailgun', MAILGUN_KEY);
   await post(app, mailgunPath, mailgun(app, { event: 'complained', recipient: 'nobody@example.net' }));
   await post(app, mailgunPath, mailgun(app, { event: 'complained' }, { key: 'another key' }));
+  addNode(app, { name: 'north' }, { accepted: 18_250, deferred: 12, refused: 3 });
+  addNode(app, { name: 'south', rate: 4, load: 12 }, { ceiling: 1688, given: 1420, accepted: 1408 });
+  addNode(app, {
+    name: naming('east'),
+    state: 'refused',
+    refusal: '554 5.7.1 Client host [192.0.2.7] is on a blocklist',
+  });
+  addNode(app, { name: 'west', version: '0.0.9', state: 'draining', rate: 2, load: 2 });
   const cookies = {
     filled: cookieOf(app, ada, 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'),
     empty: cookieOf(app, addPerson(app, 'owner', { name: 'Grace', accountId: 2 })),

@@ -27,8 +27,8 @@ export function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; n
             <StateBadge state={campaign.state} />
           </div>
           <Progress campaign={campaign} now={now} />
-          {/* That all sending is held stands above, once. */}
-          {campaign.held_reason && campaign.held_code !== 'sending_held' && (
+          {/* What keeps all mail from leaving stands above, once. */}
+          {campaign.held_reason && campaign.held_code !== 'sending_held' && campaign.held_code !== 'mail_waits' && (
             <p class="reason">{language.sentence(campaign.held_reason)}</p>
           )}
         </li>

@@ -10,6 +10,7 @@ import type { PlainKey } from '../../words/index.ts';
 const TABS = [
   'senders',
   'sending',
+  'nodes',
   'returns',
   'brand',
   'types',
@@ -27,7 +28,7 @@ type Tab = (typeof TABS)[number];
 /** The pages that are not for owners only. */
 const FOR_EVERYBODY: readonly Tab[] = ['brand', 'types', 'fields', 'account', 'sessions'];
 /** The pages that concern the whole installation. */
-const FOR_OPERATORS: readonly Tab[] = ['sending', 'backup'];
+const FOR_OPERATORS: readonly Tab[] = ['sending', 'nodes', 'backup'];
 
 /** A sentence about what was done in the settings. */
 type Done = Extract<PlainKey, `settings.done.${string}`>;
@@ -49,6 +50,7 @@ export function sendSettings(
   const viewer = viewerOf(request);
   const language = languageOf(request, viewer);
   const tabs = TABS.filter((one) => {
+    if (one === 'nodes' && !request.hold?.has_nodes) return false;
     if (FOR_OPERATORS.includes(one)) return viewer.isOperator;
     return viewer.role === 'owner' || FOR_EVERYBODY.includes(one);
   });

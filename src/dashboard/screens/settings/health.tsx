@@ -46,7 +46,7 @@ const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 /** The findings with a text that says why they matter. */
 const EXPLAINED = [
   ...['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'Relay', 'Backup', 'Files'],
-  ...['DNS', 'Public address', 'Webhooks'],
+  ...['DNS', 'Public address', 'Webhooks', 'Nodes', 'Silent nodes', 'Refused nodes', 'Releases of nodes'],
 ] as const;
 /** Where something can be done about a finding by clicking. */
 const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperators?: true }[] = [
@@ -54,6 +54,9 @@ const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperat
   { name: 'Relay', href: '/settings/sending', label: 'health.go.Relay', isForOperators: true },
   { name: 'DNS', href: '/settings/senders', label: 'health.go.DNS' },
   { name: 'Webhooks', href: '/settings/webhooks', label: 'health.go.Webhooks' },
+  ...['Nodes', 'Silent nodes', 'Refused nodes', 'Releases of nodes'].map(
+    (name) => ({ name, href: '/settings/nodes', label: 'health.go.Nodes', isForOperators: true }) as const,
+  ),
 ];
 
 export async function healthScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {

@@ -9,6 +9,7 @@ import { backupScreen } from './backup/backup.tsx';
 import { brandScreen } from './brand.tsx';
 import { healthScreen } from './health.tsx';
 import { keyScreen } from './keys.tsx';
+import { nodeScreen } from './nodes.tsx';
 import { returnScreen } from './returns/returns.tsx';
 import { senderForms } from './senders/form.tsx';
 import { senderScreen } from './senders/senders.tsx';
@@ -32,6 +33,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await app.register(senderForms);
   await app.register(sendingScreen, deps);
   await app.register(relayForms);
+  await app.register(nodeScreen, deps);
   await app.register(returnScreen, deps);
   await app.register(healthScreen, deps);
   await app.register(brandScreen);

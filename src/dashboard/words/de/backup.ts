@@ -59,4 +59,6 @@ export const backup: Translation<typeof english> = {
   'hold.text':
     'Auch Automationen gehen weiter. Brechen Sie vorher ab, was schon versandt wurde oder nicht hinaus darf.',
   'hold.ask': 'Ein Inhaber des ersten Kontos kann ihn freigeben.',
+  'hold.nodes': 'Sendeknoten ansehen',
+  'hold.waits': 'Es geht von selbst weiter. Sagen Sie einem Inhaber des ersten Kontos Bescheid, wenn es lange dauert.',
 };

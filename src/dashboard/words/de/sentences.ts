@@ -3,6 +3,7 @@ import type { SentenceCode } from '../../../sentences.ts';
 import { checkSentences } from './check-sentences.ts';
 import { formSentences } from './form-sentences.ts';
 import { migrationSentences } from './migration-sentences.ts';
+import { nodeSentences } from './node-sentences.ts';
 import { refusalSentences } from './refusal-sentences.ts';
 import { relaySentences } from './relay-sentences.ts';
 import { webhookSentences } from './webhook-sentences.ts';
@@ -156,6 +157,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   ...checkSentences,
   ...formSentences,
   ...migrationSentences,
+  ...nodeSentences,
   ...refusalSentences,
   ...relaySentences,
   ...webhookSentences,

@@ -50,4 +50,6 @@ export const backup = {
   },
   'hold.text': 'Automations go on, too. Cancel first what has gone out already or must not go.',
   'hold.ask': 'An owner of the first account can let it go on.',
+  'hold.nodes': 'See the sender nodes',
+  'hold.waits': 'It goes on by itself. Tell an owner of the first account if it takes long.',
 } as const;

@@ -11,6 +11,7 @@ import { installation } from './installation.ts';
 import { left } from './left.ts';
 import { mail } from './mail.ts';
 import { mailings } from './mailings.ts';
+import { nodes } from './nodes.ts';
 import { outbox } from './outbox.ts';
 import { people } from './people.ts';
 import { pictures } from './pictures.ts';
@@ -36,6 +37,7 @@ export const en = {
   ...left,
   ...mail,
   ...mailings,
+  ...nodes,
   ...outbox,
   ...people,
   ...pictures,

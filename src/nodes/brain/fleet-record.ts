@@ -1,0 +1,121 @@
+/** Keeps in the database which nodes there are and why mail waits for one, since lists and screens are made by another thread. */
+import type { Database, Statement } from 'better-sqlite3';
+import type { NodeState } from '../../database/schema/index.ts';
+import { mailWaitsReason, noteMailWaits } from '../../delivery/queue/sending-wait.ts';
+import { SENTENCES } from '../../sentences.ts';
+import { isUnderstood, NODE_LEASE_MS } from '../protocol.ts';
+import type { FleetNode } from './fleet.ts';
+
+/** Nodes are written this often, and at once when one of them comes, goes or changes its state. */
+const WRITE_MS = 2000;
+/** A short while without any node, such as at a start, is not told. */
+const TOLD_AFTER_MS = 3000;
+/** A silent node is listed for this long, unless one of its name comes back. */
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+
+export interface FleetRecordDeps {
+  client: Database;
+  /** Epoch milliseconds. */
+  now(): number;
+  monotonic(): number;
+  /** How many more recipients a node may be given today. */
+  left(node: FleetNode): number;
+  log(fields: object, text: string): void;
+}
+
+export class FleetRecord {
+  readonly #deps: FleetRecordDeps;
+  readonly #put: Statement<Record<string, string | number>>;
+  readonly #remove: Statement<[string]>;
+  readonly #removeFormer: Statement<[string, string, number]>;
+  #known = '';
+  #writtenAt = Number.NEGATIVE_INFINITY;
+  /** Since when no node can take mail, monotonic. */
+  #stuckSince: number | null = null;
+
+  constructor(deps: FleetRecordDeps) {
+    const { client, now } = deps;
+    this.#deps = deps;
+    this.#put = client.prepare(`
+      INSERT OR REPLACE INTO sender_nodes (run, name, version, state, refusal, rate, capacity, load, heard_at, lease_until)
+      VALUES (@run, @name, @version, @state, @refusal, @rate, @capacity, @load, @heard_at, @lease_until)`);
+    this.#remove = client.prepare('DELETE FROM sender_nodes WHERE run = ?');
+    this.#removeFormer = client.prepare('DELETE FROM sender_nodes WHERE name = ? AND run <> ? AND heard_at <= ?');
+    client.prepare('DELETE FROM sender_nodes WHERE heard_at < ?').run(now() - KEPT_MS);
+  }
+
+  /** Writes what changed. `isConnected`: whether NATS can be reached, without which nothing is known of the nodes. */
+  look(nodes: readonly FleetNode[], isConnected: boolean): void {
+    // The others have pages from before a restart, and were not heard since.
+    const heard = nodes.filter(({ name }) => name !== '');
+    this.#note(this.#whyStuck(heard, isConnected));
+    if (isConnected) this.#write(heard);
+  }
+
+  /** Removes a node that said good-bye. */
+  remove(run: string): void {
+    this.#remove.run(run);
+  }
+
+  #write(nodes: readonly FleetNode[]): void {
+    const known = nodes.map((node) => `${node.run} ${this.#stateOf(node)} ${node.refusal}`).join('\n');
+    const now = this.#deps.monotonic();
+    if (known === this.#known && now - this.#writtenAt < WRITE_MS) return;
+    this.#deps.client
+      .transaction(() => {
+        for (const node of nodes) this.#writeOne(node);
+      })
+      .immediate();
+    this.#known = known;
+    this.#writtenAt = now;
+  }
+
+  #writeOne(node: FleetNode): void {
+    const { run, name, version, refusal, rate, capacity, load, heardAt, renewedAt } = node;
+    const now = this.#deps.now();
+    const sinceStart = now - this.#deps.monotonic();
+    const state = this.#stateOf(node);
+    this.#put.run({
+      run,
+      name,
+      version,
+      state,
+      refusal,
+      rate,
+      capacity,
+      load,
+      heard_at: Math.round(sinceStart + heardAt),
+      lease_until: Number.isFinite(renewedAt) ? Math.round(sinceStart + renewedAt + NODE_LEASE_MS) : 0,
+    });
+    if (state !== 'silent') this.#removeFormer.run(name, run, now - NODE_LEASE_MS);
+  }
+
+  #stateOf(node: FleetNode): NodeState {
+    const { heardAt, isEnding, isKnown, refusal } = node;
+    if (this.#deps.monotonic() - heardAt >= NODE_LEASE_MS) return 'silent';
+    if (isEnding) return 'draining';
+    if (refusal !== '') return 'refused';
+    return isKnown ? 'sending' : 'waiting';
+  }
+
+  /** Why no node can take mail; null when one can, or is about to. */
+  #whyStuck(nodes: readonly FleetNode[], isConnected: boolean): string | null {
+    if (!isConnected) return SENTENCES.waits_nats;
+    const there = nodes.filter((node) => !['silent', 'draining'].includes(this.#stateOf(node)));
+    if (there.length === 0) return SENTENCES.waits_no_node;
+    const matching = there.filter(({ protocol }) => isUnderstood(protocol));
+    if (matching.length === 0) return SENTENCES.waits_release;
+    const taking = matching.filter((node) => this.#stateOf(node) !== 'refused');
+    if (taking.length === 0) return SENTENCES.waits_refused;
+    return taking.some((node) => this.#deps.left(node) > 0) ? null : SENTENCES.waits_warm_up;
+  }
+
+  #note(reason: string | null): void {
+    const { client, monotonic, log } = this.#deps;
+    const now = monotonic();
+    this.#stuckSince = reason === null ? null : (this.#stuckSince ?? now);
+    const isTold =
+      this.#stuckSince === null || now - this.#stuckSince >= TOLD_AFTER_MS || mailWaitsReason(client) !== null;
+    if (isTold && noteMailWaits(client, reason)) log({ reason }, reason === null ? 'mail leaves again' : 'mail waits');
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * How much each node was given by UTC day, in the transactions of the claims and of the results, so that it survives a kill; and the
+ * ceiling that the warm-up of a node sets. Both belong to the name of a node, not to a run of it.
+ */
+import type { Database, Statement } from 'better-sqlite3';
+import type { Outcome } from '../../delivery/transport/courier.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Receivers forget an address from which nothing came for this long, so that its warm-up begins anew. */
+const FORGOTTEN_AFTER_MS = 30 * DAY_MS;
+const KEPT_MS = 60 * DAY_MS;
+const GROWTH = 1.5;
+const MAX_CEILING = 1_000_000_000;
+
+/** A day on which a node had a ceiling. */
+export interface WarmUpDay {
+  ceiling: number;
+  given: number;
+}
+
+/**
+ * The ceiling of a day: `first` at the beginning, and half as much again as on the day before with a ceiling, if at least half of that was used.
+ */
+export function ceilingAfter(first: number, before: WarmUpDay | null): number {
+  if (before === null) return first;
+  const next = before.given * 2 >= before.ceiling ? Math.ceil(before.ceiling * GROWTH) : before.ceiling;
+  return Math.min(MAX_CEILING, Math.max(first, next));
+}
+
+/** What is known of a node's day. */
+interface Day {
+  day: string;
+  /** The WARM_UP of the node; undefined before it was heard. */
+  warmUp: number | undefined;
+  before: WarmUpDay | null;
+  given: number;
+  /** Recipients of the transaction that is not committed yet. */
+  reserved: number;
+  /** The first page it was given this day: what comes back from an earlier one was not given today. */
+  firstPage: number;
+  ended: Record<'accepted' | 'deferred' | 'refused' | 'returned', number>;
+}
+
+/** A node as far as its days are concerned. */
+interface Named {
+  name: string;
+  warmUp: number;
+}
+
+export class NodeDays {
+  readonly #now: () => Date;
+  readonly #read: Statement<[string, string], number>;
+  readonly #readBefore: Statement<{ name: string; today: string; oldest: string }, WarmUpDay>;
+  readonly #write: Statement<Record<string, string | number | null>>;
+  readonly #days = new Map<string, Day>();
+  /** When the present day began, epoch milliseconds. */
+  #begun = Number.NEGATIVE_INFINITY;
+  #day = '';
+
+  constructor(client: Database, now: () => Date) {
+    this.#now = now;
+    this.#read = client
+      .prepare<[string, string], number>('SELECT given FROM node_days WHERE name = ? AND day = ?')
+      .pluck();
+    this.#readBefore = client.prepare(`
+      SELECT ceiling, given FROM node_days
+      WHERE name = @name AND day < @today AND day >= @oldest AND ceiling IS NOT NULL ORDER BY day DESC LIMIT 1`);
+    this.#write = client.prepare(`
+      INSERT INTO node_days (name, day, ceiling, given, accepted, deferred, refused)
+      VALUES (@name, @day, @ceiling, max(0, @given), @accepted, @deferred, @refused)
+      ON CONFLICT (name, day) DO UPDATE SET ceiling = iif(@isKnown, @ceiling, ceiling), given = max(0, given + @given),
+        accepted = accepted + @accepted, deferred = deferred + @deferred, refused = refused + @refused`);
+    client.prepare('DELETE FROM node_days WHERE day < ?').run(dayOf(now().getTime() - KEPT_MS));
+  }
+
+  /** How many more recipients a node may be given today; infinite without a warm-up. */
+  left({ name, warmUp }: Named): number {
+    const day = this.#today(name);
+    day.warmUp = warmUp;
+    if (warmUp === 0) return Number.POSITIVE_INFINITY;
+    const { before, given, reserved } = day;
+    return Math.max(0, ceilingAfter(warmUp, before) - given - reserved);
+  }
+
+  /** Begins a transaction: what the one before reserved and did not commit is free again. */
+  begin(): void {
+    for (const day of this.#days.values()) day.reserved = 0;
+  }
+
+  /** Counts the recipients of a page as given. */
+  reserve({ name }: Named, pageId: number, recipients: number): void {
+    const day = this.#today(name);
+    day.reserved += recipients;
+    day.firstPage = Math.min(day.firstPage, pageId);
+  }
+
+  /** Notes how a recipient of a page ended; one that came back leaves room for another. */
+  ended({ name }: Named, pageId: number, outcome: Outcome | 'withdrawn'): void {
+    const kind = outcome === 'withdrawn' ? 'returned' : outcome.kind;
+    if (name === '' || kind === 'held') return;
+    const day = this.#today(name);
+    if (kind !== 'returned' || pageId >= day.firstPage) day.ended[kind]++;
+  }
+
+  /** Writes how recipients ended. Call it in the transaction that records them. */
+  writeEnded(): void {
+    for (const [name, day] of this.#days) {
+      const { returned, ...counts } = day.ended;
+      if (returned + counts.accepted + counts.deferred + counts.refused > 0)
+        this.#add(name, day, { ...counts, given: -returned });
+    }
+  }
+
+  /** Writes what was reserved. Call it in the transaction of the claims. */
+  writeReserved(): void {
+    for (const [name, day] of this.#days) {
+      if (day.reserved > 0) this.#add(name, day, { given: day.reserved, accepted: 0, deferred: 0, refused: 0 });
+    }
+  }
+
+  /** Takes over what the transaction wrote. */
+  committed(): void {
+    for (const day of this.#days.values()) {
+      day.given = Math.max(0, day.given - day.ended.returned) + day.reserved;
+      day.reserved = 0;
+      day.ended = noneEnded();
+    }
+  }
+
+  #add(
+    name: string,
+    { day, warmUp, before }: Day,
+    counts: Record<'given' | 'accepted' | 'deferred' | 'refused', number>,
+  ): void {
+    const ceiling = warmUp ? ceilingAfter(warmUp, before) : null;
+    this.#write.run({ name, day, ceiling, isKnown: warmUp === undefined ? 0 : 1, ...counts });
+  }
+
+  #today(name: string): Day {
+    const now = this.#now().getTime();
+    if (now < this.#begun || now >= this.#begun + DAY_MS) {
+      this.#begun = now - (now % DAY_MS);
+      this.#day = dayOf(now);
+    }
+    const day = this.#day;
+    const known = this.#days.get(name);
+    if (known?.day === day) return known;
+    const oldest = dayOf(now - FORGOTTEN_AFTER_MS);
+    const fresh: Day = {
+      day,
+      warmUp: known?.warmUp,
+      before: this.#readBefore.get({ name, today: day, oldest }) ?? null,
+      given: this.#read.get(name, day) ?? 0,
+      reserved: 0,
+      firstPage: Number.POSITIVE_INFINITY,
+      ended: noneEnded(),
+    };
+    this.#days.set(name, fresh);
+    return fresh;
+  }
+}
+
+function noneEnded(): Day['ended'] {
+  return { accepted: 0, deferred: 0, refused: 0, returned: 0 };
+}
+
+/** The UTC day of a moment in epoch milliseconds. */
+function dayOf(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 10);
+}
