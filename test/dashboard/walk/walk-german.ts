@@ -10,11 +10,12 @@ import { DESK, PHONE } from '../../support/walked-pages.ts';
 import type { Screen } from './screens.ts';
 import { startWalked, type WalkedService } from './walked-service.ts';
 
-/** What the mail on a screen says in English itself. */
+/** What the mail or the form on a screen says in English itself. */
 const OF_MAILS: Readonly<Record<string, readonly string[]>> = {
   'outbox-headers': ['From', 'To', 'Subject', 'Date'],
   'mailing-links': ['Have a look'],
   'outbox-links': ['Unsubscribe or change preferences'],
+  'people-form': ['E-mail address', 'First name'],
 };
 
 /** Walks through these screens of an account whose names are hostile. */
