@@ -41,7 +41,7 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { d
           result: Type.Optional({ ...choice('all', 'failed'), description: 'failed: only attempts that failed.' }),
           limit: Type.Optional(integer({ minimum: 1, maximum: 1000, description: `${DEFAULT_LIMIT} if not given.` })),
           before_id: Type.Optional(integer({ description: 'Only entries with a lower id.' })),
-          event_id: Type.Optional(integer({ description: 'Only attempts of this event.' })),
+          event_id: identifier('Only attempts of this event.'),
         }),
         response: successWith({ log: Type.Array(LogEntry) }),
       },
@@ -49,12 +49,8 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { d
     },
     async ({ accountId, query }) => {
       const { id } = requireEndpoint(db, accountId, query.id);
-      const {
-        result,
-        limit = DEFAULT_LIMIT,
-        before_id: before = Number.MAX_SAFE_INTEGER,
-        event_id: event = null,
-      } = query;
+      const { result, limit = DEFAULT_LIMIT, before_id: before = Number.MAX_SAFE_INTEGER, event_id } = query;
+      const event = event_id === undefined ? null : recordId(event_id);
       const attempts = listAttempts(db.$client, id, { before, limit, onlyFailed: result === 'failed', event });
       const log = attempts.map(({ at, ...attempt }) => ({ ...attempt, at: moment(at) ?? '' }));
       return { status: 'success' as const, message: { log } };
