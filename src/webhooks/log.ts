@@ -2,19 +2,11 @@
 import type { Database } from 'better-sqlite3';
 import type { Endpoint } from './endpoints.ts';
 import { TEST_EVENT } from './event-types.ts';
+import type { Attempt } from './store.ts';
 
 /** A line of the log, as it is shown. */
-export interface LoggedAttempt {
+export interface LoggedAttempt extends Attempt {
   id: number;
-  event_id: number;
-  type: string;
-  attempt: number;
-  is_success: 0 | 1;
-  status: number;
-  reply: string;
-  took_ms: number;
-  /** Epoch milliseconds. */
-  at: number;
   /** Whether the event is kept, so that it can be sent again. */
   is_kept: 0 | 1;
 }
