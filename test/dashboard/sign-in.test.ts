@@ -229,7 +229,7 @@ t.test('every POST outside the API that does not come from our own pages is refu
   t.equal(countSessions(app), 1, 'nobody was signed out');
 });
 
-/** The paths of the dashboard that take a POST: all but the API, the pages of recipients, the addresses for providers and the design page, which have links of their own. */
+/** The paths of the dashboard that take a POST: all but the API, the pages of recipients, public forms, the addresses for providers and the design page, which have links of their own. */
 function postedPages({ fastify }: TestApp): string[] {
   const parents: string[] = [];
   return fastify
@@ -241,7 +241,7 @@ function postedPages({ fastify }: TestApp): string[] {
       parents.length = depth;
       parents.push((parents[depth - 1] ?? '') + part);
       const path = parents[depth] ?? '';
-      return methods.includes('POST') && !/^\/(api|hooks|u|verify|design|w|o|c)\//.test(path) ? [path] : [];
+      return methods.includes('POST') && !/^\/(api|hooks|u|f|verify|design|w|o|c)\//.test(path) ? [path] : [];
     });
 }
 
