@@ -178,6 +178,6 @@ t.test('the room for young objects is bounded in every thread, without an option
   await service.end('SIGTERM');
   const limits = readFileSync(found, 'utf8').trim().split('\n').map(Number);
   t.equal(limits.length, 3, 'background, import and main');
-  // Node 22 takes 32 MB by itself, Node 24 four times as much.
-  for (const megabytes of limits) t.ok(megabytes > 0 && megabytes <= 32, `${megabytes} MB`);
+  // The bound is 32 MB, to which V8 may add pages that it is about to free. Node 24 takes 128 MB by itself.
+  for (const megabytes of limits) t.ok(megabytes > 0 && megabytes <= 36, `${megabytes} MB`);
 });

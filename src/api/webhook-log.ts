@@ -41,7 +41,7 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { d
           result: Type.Optional({ ...choice('all', 'failed'), description: 'failed: only attempts that failed.' }),
           limit: Type.Optional(integer({ minimum: 1, maximum: 1000, description: `${DEFAULT_LIMIT} if not given.` })),
           before_id: Type.Optional(integer({ description: 'Only entries with a lower id.' })),
-          event_id: identifier('Only attempts of this event.'),
+          event_id: Type.Optional(integer({ description: 'Only attempts of this event.' })),
         }),
         response: successWith({ log: Type.Array(LogEntry) }),
       },

@@ -6,6 +6,7 @@ import { de } from '../../src/http/pages/words/de.ts';
 import { en } from '../../src/http/pages/words/en.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { sendCampaign } from '../support/campaign.ts';
+import { addForm, addReadyForm } from '../support/forms.ts';
 
 type Visit = (language: string | undefined) => ReturnType<TestApp['page']>;
 
@@ -90,11 +91,11 @@ t.test('every page is in German for a browser that asks for it first, and in Eng
       t.match(headers, { vary: 'Accept-Language', 'cache-control': 'no-store' }, name);
   }
   const whole = seen.join('');
-  const kept = sentences({ busy: de.busy, failed: de.failed, left: de.preferences.left });
+  const kept = sentences({ busy: de.busy, failed: de.failed, left: de.preferences.left, form: de.form });
   t.strictSame(
     [...german].filter((sentence) => !whole.includes(sentence) && !kept.includes(sentence)),
     [],
-    'and every text is seen, but for those of a failure and of a mail without a group',
+    'and every text is seen, but for those of a failure, of a mail without a group, and of forms',
   );
 
   async function started() {
@@ -121,4 +122,20 @@ t.test('what is not written by us keeps its language: a web copy does not depend
   const [english, german] = [await copy('en'), await copy('de')];
   t.equal(english.text, german.text);
   t.equal(german.headers.vary, undefined);
+});
+
+t.test('a form is in the language that its owner chose, whatever the browser asks for', async (t) => {
+  const app = await startApp(t);
+  const german = await addReadyForm(t, app, { language: 'de' });
+  const english = await addForm(t, app, { language: 'en' });
+  const visit = async (path: string, language: string) =>
+    (await app.page('GET', path, { headers: { 'accept-language': language } })).text;
+  const inGerman = await visit(german.path, 'en');
+  t.match(inGerman, '<html lang="de">');
+  t.match(inGerman, de.form.email);
+  t.notMatch(inGerman, en.form.email);
+  const inEnglish = await visit(english.path, 'de');
+  t.match(inEnglish, '<html lang="en">');
+  t.match(inEnglish, en.form.email);
+  t.notMatch(inEnglish, de.form.email);
 });

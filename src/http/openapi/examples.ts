@@ -125,6 +125,7 @@ export function exampleValue(name: string, { enum: choices, type }: { enum?: unk
   const given = EXAMPLES[name];
   // An id is text where it selects the record of the request, and a number where a body refers to another record.
   const value = type === 'string' && typeof given === 'number' ? String(given) : given;
+  if (type === 'integer' && typeof value === 'string') return Number(value);
   if (value !== undefined && (choices === undefined || choices.includes(value))) return value;
   return choices?.[0] ?? (type === 'integer' ? 1 : 'text');
 }
