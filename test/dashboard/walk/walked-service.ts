@@ -48,7 +48,7 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
   addNode(app, {
     name: naming('east'),
     state: 'refused',
-    refusal: '554 5.7.1 Client host [192.0.2.7] is on a blocklist',
+    refusal: '554 5.7.1 Client host [192.0.2.7] blocked by our list',
   });
   addNode(app, { name: 'west', version: '0.0.9', state: 'draining', rate: 2, load: 2 });
   const cookies = {

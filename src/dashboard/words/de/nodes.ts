@@ -14,7 +14,6 @@ export const nodes: Translation<typeof english> = {
   'nodes.state.silent': 'Stumm',
   'nodes.rate': 'Mails je Sekunde',
   'nodes.has': 'Hat gerade',
-  'nodes.of': '{part} von {whole}',
   'nodes.accepted': 'Heute angenommen',
   'nodes.refused': '{count} abgelehnt',
   'nodes.warmUp': 'Aufwärmen heute',

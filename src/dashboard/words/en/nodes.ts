@@ -12,7 +12,6 @@ export const nodes = {
   'nodes.state.silent': 'Silent',
   'nodes.rate': 'Mails a second',
   'nodes.has': 'Has now',
-  'nodes.of': '{part} of {whole}',
   'nodes.accepted': 'Taken today',
   'nodes.refused': '{count} refused',
   'nodes.warmUp': 'Warm-up today',
