@@ -79,7 +79,8 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
     });
     await hands.press(button('Look at the file'));
     if (type !== null) await hands.type(field('Name of a new contact type'), type);
-    await hands.press(button('Import'));
+    await hands.press(button('Show what will happen'));
+    await hands.press(button(/^Import: add \d+$/));
     await page.getByText('Done.', { exact: true }).waitFor();
   };
 
