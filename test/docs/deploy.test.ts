@@ -103,7 +103,7 @@ async function untilMade<T>(make: () => Promise<T>): Promise<T> {
     try {
       return await make();
     } catch (error) {
-      if (tries > 100) throw error;
+      if (tries > 250) throw error;
       await pause(200);
     }
   }
