@@ -113,3 +113,40 @@ export function CheckField({
     </label>
   );
 }
+
+/** The place for one file, chosen or dropped; `problem` says why the file before was refused. */
+export function FileField({
+  label,
+  hint,
+  accept,
+  problem,
+}: {
+  label: string;
+  hint: string;
+  accept?: string;
+  problem?: string | undefined;
+}) {
+  return (
+    <>
+      <div class="drop">
+        <label for="file">
+          <b>{label}</b>
+          <span class="quiet-text">{hint}</span>
+        </label>
+        <input
+          type="file"
+          id="file"
+          name="file"
+          accept={accept}
+          required
+          {...(problem && { 'aria-invalid': true, 'aria-describedby': 'file-problem' })}
+        />
+      </div>
+      {problem && (
+        <p class="problem" id="file-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,7 +1,7 @@
 /** The first two forms of an import: which file, and what its columns become. */
 import { fieldNameFor } from '../../../../audience/contacts/field-names.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
-import type { Problems } from '../../../components/field.tsx';
+import { FileField, type Problems } from '../../../components/field.tsx';
 import { Island } from '../../../components/island.tsx';
 import { Card, Notice } from '../../../components/surface.tsx';
 import { useLanguage } from '../../../words/index.ts';
@@ -17,25 +17,12 @@ export function ChooseFile({ problem }: { problem?: string }) {
     <Island name="drop">
       <Card>
         <form method="post" action="/people/import" enctype="multipart/form-data">
-          <div class="drop">
-            <label for="file">
-              <b>{language.say('import.file')}</b>
-              <span class="quiet-text">{language.say('import.file.hint')}</span>
-            </label>
-            <input
-              type="file"
-              id="file"
-              name="file"
-              accept=".csv,text/csv"
-              required
-              {...(problem && { 'aria-invalid': true, 'aria-describedby': 'file-problem' })}
-            />
-          </div>
-          {problem && (
-            <p class="problem" id="file-problem">
-              {problem}
-            </p>
-          )}
+          <FileField
+            label={language.say('import.file')}
+            hint={language.say('import.file.hint')}
+            accept=".csv,text/csv"
+            problem={problem}
+          />
           <div class="buttons">
             <Button>{language.say('import.look')}</Button>
             <LinkButton look="plain" href="/people/migrate">

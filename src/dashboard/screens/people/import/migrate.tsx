@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { READ } from '../../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
 import { Button, LinkButton } from '../../../components/button.tsx';
-import { type Problems, SelectField } from '../../../components/field.tsx';
+import { FileField, type Problems, SelectField } from '../../../components/field.tsx';
 import { Facts } from '../../../components/figures.tsx';
 import { Island } from '../../../components/island.tsx';
 import { Card, Notice } from '../../../components/surface.tsx';
@@ -68,25 +68,12 @@ function ChooseExport({ problem }: { problem?: string }) {
             label={language.say('migrate.source')}
             options={Object.entries(SOURCES).map(([value, label]) => ({ value, label }))}
           />
-          <div class="drop">
-            <label for="file">
-              <b>{language.say('migrate.file')}</b>
-              <span class="quiet-text">{language.say('migrate.file.hint')}</span>
-            </label>
-            <input
-              type="file"
-              id="file"
-              name="file"
-              accept=".zip,.csv,.json"
-              required
-              {...(problem && { 'aria-invalid': true, 'aria-describedby': 'file-problem' })}
-            />
-          </div>
-          {problem && (
-            <p class="problem" id="file-problem">
-              {language.sentence(problem)}
-            </p>
-          )}
+          <FileField
+            label={language.say('migrate.file')}
+            hint={language.say('migrate.file.hint')}
+            accept=".zip,.csv,.json"
+            problem={problem && language.sentence(problem)}
+          />
           <div class="buttons">
             <Button>{language.say('import.look')}</Button>
             <LinkButton look="quiet" href="/people/import">

@@ -5,6 +5,7 @@ import { isSameOrigin } from '../../../../http/same-origin.ts';
 import { SENTENCES } from '../../../../sentences.ts';
 import { ApiClient, ApiFailure, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
+import { FileField } from '../../../components/field.tsx';
 import { Facts, Time } from '../../../components/figures.tsx';
 import { Island } from '../../../components/island.tsx';
 import { Card } from '../../../components/surface.tsx';
@@ -115,24 +116,7 @@ function ChooseFile({ problem }: { problem: string }) {
       <Card title={language.say('restore.title')}>
         <p>{language.say('restore.text')}</p>
         <form method="post" action="/settings/backup/upload" enctype="multipart/form-data">
-          <div class="drop">
-            <label for="file">
-              <b>{language.say('restore.file')}</b>
-              <span class="quiet-text">{language.say('restore.file.hint')}</span>
-            </label>
-            <input
-              type="file"
-              id="file"
-              name="file"
-              required
-              {...(problem && { 'aria-invalid': true, 'aria-describedby': 'file-problem' })}
-            />
-          </div>
-          {problem && (
-            <p class="problem" id="file-problem" role="alert">
-              {problem}
-            </p>
-          )}
+          <FileField label={language.say('restore.file')} hint={language.say('restore.file.hint')} problem={problem} />
           <div class="buttons">
             <Button look="plain">{language.say('restore.look')}</Button>
           </div>
