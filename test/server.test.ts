@@ -153,7 +153,8 @@ t.test('import after import, nothing of the earlier ones stays behind', async (t
 t.test('the room for young objects is bounded in every thread, without an option from whoever starts it', async (t) => {
   const folder = t.testdir({});
   const [probe, found] = [join(folder, 'probe.mjs'), join(folder, 'found')];
-  // Runs at the beginning of each thread. In a worker it notes the limit, in the main thread what V8 takes under a load of garbage.
+  // Runs at the beginning of each thread. In a worker it notes the limit, in the main thread what V8 takes under a load of garbage: the
+  // median, because in a single reading there can be pages that V8 is about to free, as many again as are in use.
   writeFileSync(
     probe,
     `import { appendFileSync } from 'node:fs';
@@ -162,13 +163,13 @@ t.test('the room for young objects is bounded in every thread, without an option
     const note = (megabytes) => appendFileSync(${JSON.stringify(found)}, megabytes + '\\n');
     if (!isMainThread) note(resourceLimits.maxYoungGenerationSizeMb);
     else process.once('SIGTERM', () => {
-      let most = 0;
+      const sizes = [];
       const kept = [];
       for (let round = 0; round < 200; round++) {
         kept[round % 10] = Array.from({ length: 20_000 }, (_, at) => [at]);
-        most = Math.max(most, getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size);
+        sizes.push(getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size);
       }
-      note(most / 2 ** 20);
+      note(sizes.sort((a, b) => a - b)[100] / 2 ** 20);
     });`,
   );
   const service = new Service(t, { NODE_OPTIONS: `--import=${probe}` });
@@ -178,6 +179,6 @@ t.test('the room for young objects is bounded in every thread, without an option
   await service.end('SIGTERM');
   const limits = readFileSync(found, 'utf8').trim().split('\n').map(Number);
   t.equal(limits.length, 3, 'background, import and main');
-  // The bound is 32 MB, to which V8 may add pages that it is about to free. Node 24 takes 128 MB by itself.
-  for (const megabytes of limits) t.ok(megabytes > 0 && megabytes <= 36, `${megabytes} MB`);
+  // Node 24 takes 64 to 128 MB by itself.
+  for (const megabytes of limits) t.ok(megabytes > 0 && megabytes <= 32, `${megabytes} MB`);
 });
