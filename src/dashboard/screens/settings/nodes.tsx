@@ -102,10 +102,10 @@ function NodeTable({ nodes, version, now }: Pick<Nodes, 'nodes'> & { version: st
         {
           heading: language.say('nodes.state'),
           cell: ({ state, refusal }) => (
-            <>
+            <div>
               <Badge tone={TONES[state]}>{language.say(`nodes.state.${state}`)}</Badge>
               {refusal !== null && <bdi class="second-line quiet-text">{refusal}</bdi>}
-            </>
+            </div>
           ),
         },
         {
@@ -123,12 +123,12 @@ function NodeTable({ nodes, version, now }: Pick<Nodes, 'nodes'> & { version: st
           heading: language.say('nodes.accepted'),
           isNumber: true,
           cell: ({ accepted, refused }) => (
-            <>
+            <div>
               {language.number(accepted)}
               {refused > 0 && (
                 <span class="second-line quiet-text">{language.say('nodes.refused', { count: refused })}</span>
               )}
-            </>
+            </div>
           ),
         },
         { heading: language.say('nodes.warmUp'), cell: ({ warm_up: warmUp }) => <WarmUp warmUp={warmUp} /> },

@@ -29,9 +29,7 @@ export function StateCard({ webhook, now }: { webhook: Webhook; now: Date }) {
   return (
     <Card title={note === '' ? new URL(url).host : note}>
       <p class="browser">{url}</p>
-      <p>
-        <State webhook={webhook} now={now} />
-      </p>
+      <State webhook={webhook} now={now} />
       <Facts
         facts={[
           { label: language.say('webhooks.waits'), value: waitingText(language, webhook) },

@@ -71,7 +71,7 @@ export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
   const { disabled_reason: reason, failed_at: failedAt, failure, failures } = webhook;
   const at = recordTime(failedAt);
   return (
-    <>
+    <div>
       <Badge tone={tone}>{text}</Badge>
       {reason !== null && <span class="second-line">{language.sentence(reason)}</span>}
       {failures > 0 && failure !== '' && (
@@ -79,6 +79,6 @@ export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
           <Time at={at} now={now} />: {failureText(language, failure)}
         </span>
       )}
-    </>
+    </div>
   );
 }
