@@ -26,14 +26,13 @@ import { publicAddress } from './delivery/links/public-address.ts';
 import { openTokens } from './delivery/links/tokens.ts';
 import { hasRelay, linksFault } from './delivery/transport/relays/in-use.ts';
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
-import { unavailable } from './failure.ts';
 import { dnsResolver } from './health-checks/dns/check-domains.ts';
 import { closeWithin } from './http/connections.ts';
 import { logOptions } from './http/server-options.ts';
-import type { Feedback } from './nodes/feedback/index.ts';
 import { finishErasures } from './people/erase.ts';
 import { removeUnfinishedPictures } from './pictures/pictures.ts';
 import { type ThreadName, threadFile } from './thread-files.ts';
+import { FeedbackThread } from './threads/feedback.ts';
 import type { ImportMessage } from './threads/import-message.ts';
 import { WebhookThread } from './threads/webhooks.ts';
 import { COMMAND_LINE } from './users/audit.ts';
@@ -116,8 +115,13 @@ async function serveFrom(
   const writes = new WriteLock(db.$client);
   const tokens = openTokens(db.$client);
   opened.push(() => importer.close());
-  const nodes = config.NATS_URL.length === 0 ? null : await import('./nodes/feedback/index.ts');
-  let feedback: Feedback | null = null;
+  let feedback: FeedbackThread | null = null;
+  if (config.NATS_URL.length > 0) {
+    (await import('./nodes/connection.ts')).checkNatsFiles(config);
+    const log = (fields: object, text: string) => app.log.info(fields, text);
+    feedback = new FeedbackThread({ config, origin: () => origin, resourceLimits: LIMITS, log });
+    opened.push(() => feedback?.close(LAST_WRITES_MS));
+  }
   const app = await buildApp(
     {
       db,
@@ -134,22 +138,10 @@ async function serveFrom(
       previewImport: importer.preview,
       readExport: importer.read,
       restart: askForRestart,
-      ...(nodes && {
-        keepChoice: async (...choice) => {
-          if (feedback === null) throw unavailable();
-          await feedback.keepChoice(...choice);
-        },
-      }),
+      ...(feedback && { keepChoice: feedback.keepChoice }),
     },
     logOptions(config),
   );
-  if (nodes !== null) {
-    const log = (fields: object, text: string) => app.log.info(fields, text);
-    const deps = { db, lock: writes, config, clock: systemClock, tokens, publicUrl, log };
-    const started = nodes.startFeedback(deps);
-    feedback = started;
-    opened.push(() => started.close());
-  }
   const webhooks = new WebhookThread(db, config, LIMITS, (fields, text) => app.log.info(fields, text));
   let isClosing = false;
   opened.push(async () => {
@@ -165,6 +157,7 @@ async function serveFrom(
     for (const thread of working) await thread.terminate();
   });
   origin = await listen(app, config);
+  feedback?.start();
   const keys = firstKeys(db, systemClock, config.PUBLIC_KEY !== '');
   const welcomeUrl = keys === null ? null : firstWelcome(db, publicUrl());
   const start = (name: string, file: ThreadName) => {

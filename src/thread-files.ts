@@ -5,6 +5,7 @@ export type ThreadName =
   | 'background-thread'
   | 'backup-thread'
   | 'compile-thread'
+  | 'feedback-thread'
   | 'import-thread'
   | 'node-thread'
   | 'passkey-thread'

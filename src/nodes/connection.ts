@@ -19,7 +19,7 @@ const PING_MS = 5000;
 const MAX_SILENT_PINGS = 2;
 
 export interface NatsOptions {
-  /** Who connects, as NATS lists it: `brain` or `node NAME`. */
+  /** Who connects, as NATS lists it: `brain` or `node NAME`. Each gets its answers below a subject of its own, so that NATS can keep others from reading them. */
   name: string;
   /** Ends the attempts; a connection that stands must be closed or drained by whoever has it. */
   signal: AbortSignal;
@@ -57,7 +57,7 @@ export async function connectNats(config: NatsSettings, { name, signal, log }: N
 
 /** Throws an Error of one line when a file of the settings cannot be used, so that a start is refused before anything waits for NATS. */
 export function checkNatsFiles(config: NatsSettings): void {
-  connectionOptions(config, '');
+  connectionOptions(config, 'check');
 }
 
 /** What the client is told. Throws an Error of one line that names the setting of a file that cannot be used. */
@@ -68,6 +68,7 @@ function connectionOptions({ NATS_URL, NATS_CREDENTIALS, NATS_CA }: NatsSettings
   return {
     servers: NATS_URL.map((url) => url.replace(/^\w+:\/\//, '')),
     name: `sendlark ${name}`,
+    inboxPrefix: ['_INBOX', ...name.split(' ')].join('.'),
     timeout: CONNECT_MS,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RETRY_MS,

@@ -1,25 +1,66 @@
 /** What nodes and the brain tell each other about recipients' pages. JSON, so that releases next to each other can add fields. */
-import type { Choice } from '../delivery/feedback/choice.ts';
+import type { ListChange } from '../audience/unsubscribes.ts';
+import type { Choice, ErasedPerson } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import type { Preferences } from '../pages/preferences.ts';
 import { SUBJECT } from './streams.ts';
 
-/** What a recipient chose. The token proves that it was theirs to choose, also to a restored database that does not know the address. */
+/** The list of suppressed addresses, beside groups by their ids and 0 for all mail. */
+export const SUPPRESSED = -1;
+
+/**
+ * That a person left a list, or is on it again. It says how it is, not what changed, so the newest for each person and list is enough.
+ * The token proves that this installation says so, also to a restored database that does not know the address.
+ */
 export interface Consent {
   token: string;
-  account: number;
-  address: number;
   /** The normalized address. */
   email: string;
-  choice: Choice;
+  /** A group, 0 for all mail, or `SUPPRESSED`. */
+  list: number;
+  isLeft: boolean;
   /** Epoch milliseconds. */
   at: number;
+  /** The form of the page on which the person said so; missing where the brain publishes what was done in another way. */
+  form?: Choice['form'];
+  change?: Change;
 }
 
-/** The subject of what a person chose, who can so be erased. */
-export function consentSubject(account: number, address: number): string {
-  return `${SUBJECT.consents}.${account}.${address}`;
+/** What the brain adds to what it publishes from its file. */
+export interface Change {
+  /** The run of the brain, whose own file has the change already. */
+  run: string;
+  /** As in the consent log. */
+  source: ListChange['source'];
+  /** Why the address is suppressed, where it is. */
+  suppression?: { kind: 'bounce' | 'complaint'; diagnostic: string };
+}
+
+/** The subject of a person and a list. */
+export function consentSubject(account: number, person: string, list: number): string {
+  return `${SUBJECT.consents}.${account}.${person}.${list}`;
+}
+
+/** The subject of the mark of a person who was erased, which stays when what they chose is removed. */
+export function erasedSubject({ account, person }: Pick<ErasedPerson, 'account' | 'person'>): string {
+  return `${SUBJECT.consents}.${account}.${person}.${ERASED}`;
+}
+
+/** All subjects of a person. */
+export function personSubjects({ account, person }: Pick<ErasedPerson, 'account' | 'person'>): string {
+  return `${SUBJECT.consents}.${account}.${person}.*`;
+}
+
+const ERASED = 'erased';
+
+/** The erased person that a message names, or null when its subject is not that of such a mark. Throws when it is malformed. */
+export function readErased(subject: string, text: string): ErasedPerson | null {
+  if (!subject.endsWith(`.${ERASED}`)) return null;
+  const given = parsed(text);
+  const [, , account, person = ''] = subject.split('.');
+  if (!isRecord(given) || !isId(given.address)) throw new Error('the mark of an erased person is malformed');
+  return { account: Number(account), person, address: given.address };
 }
 
 /** Opens and clicks in the order in which they came: ids of delivery, mailing and address, link (null: an open), time, machine. */
@@ -51,24 +92,34 @@ export function decodeHits(text: string): Hit[] {
 /** The consent in a message, or null when it is malformed. */
 export function decodeConsent(text: string): Consent | null {
   const given = parsed(text);
-  if (!isRecord(given) || !isRecord(given.choice)) return null;
-  const { token, account, address, email, at, choice } = given;
-  const { form, shown, checked } = choice;
-  const isKnown = form === null || FORMS.some((known) => known === form);
-  if (typeof token !== 'string' || typeof email !== 'string' || !isId(account) || !isId(address) || !isId(at))
-    return null;
-  if (!isKnown || !isIds(shown) || !isIds(checked)) return null;
-  return {
-    token,
-    account,
-    address,
-    email,
-    at,
-    choice: { form: FORMS.find((known) => known === form) ?? null, shown, checked },
-  };
+  if (!isRecord(given)) return null;
+  const { token, email, list, isLeft, at, form, change } = given;
+  if (typeof token !== 'string' || typeof email !== 'string' || typeof isLeft !== 'boolean' || !isId(at)) return null;
+  if (!isId(list) && list !== SUPPRESSED) return null;
+  const consent = { token, email, list: Number(list), isLeft, at };
+  if (change === undefined) {
+    const known = FORMS.find((one) => one === form);
+    return known === undefined || list === SUPPRESSED ? null : { ...consent, form: known };
+  }
+  const read = readChange(change);
+  const isWhole = list !== SUPPRESSED || !isLeft || read?.suppression !== undefined;
+  return read === null || !isWhole ? null : { ...consent, change: read };
 }
 
-const FORMS = ['groups', 'leave', 'none', 'back'] as const;
+function readChange(given: unknown): Change | null {
+  if (!isRecord(given) || typeof given.run !== 'string') return null;
+  // One that only a newer release knows must not keep the change itself from being carried out.
+  const source = SOURCES.find((one) => one === given.source) ?? 'api';
+  const { suppression } = given;
+  if (!isRecord(suppression)) return { run: given.run, source };
+  const kind = KINDS.find((one) => one === suppression.kind);
+  if (kind === undefined) return null;
+  return { run: given.run, source, suppression: { kind, diagnostic: String(suppression.diagnostic) } };
+}
+
+const FORMS = ['groups', 'leave', 'none', 'back', null] as const;
+const SOURCES = ['api', 'one-click', 'page', 'complaint', 'provider', 'form'] as const;
+const KINDS = ['bounce', 'complaint'] as const;
 
 /** What a node asks the brain, and what it gets; null: there is nothing of the kind. */
 export interface Questions {
@@ -83,7 +134,7 @@ export interface Questions {
 
 export type SentPreferences = Omit<Preferences, 'unsubscribed'> & { unsubscribed: [number, number][] };
 
-/** What the object store has of a mailing for its pages. */
+/** What nodes find of a mailing for its pages. */
 export interface MailingObject {
   user: number;
   groups: Preferences['groups'];
@@ -115,8 +166,4 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function isId(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
-
-function isIds(value: unknown): value is number[] {
-  return Array.isArray(value) && value.every(isId);
 }

@@ -1,13 +1,15 @@
 /** The secrets of links as the brain publishes them, for a node that makes and reads tokens. */
 import { setTimeout } from 'node:timers/promises';
-import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { createTokens, type Tokens } from '../delivery/links/tokens.ts';
 import { unavailable } from '../failure.ts';
+import { findValue } from './bucket.ts';
 import { LINKS_KEY, type LinkSecrets } from './feedback-messages.ts';
 import { BUCKET } from './streams.ts';
 
-const RETRY_MS = 1000;
+const RETRY_MS = 200;
+/** Secrets and the public address change seldom. */
+const LOOK_MS = 2000;
 /** Tokens of releases that did not sign the address are checked by the brain alone. */
 const NONE_UNSIGNED = { deliveries: 0, mailings: 0, addresses: 0 };
 
@@ -23,6 +25,7 @@ export interface Links {
 export function followLinks(connection: NatsConnection, signal: AbortSignal): Links {
   let tokens: Tokens | null = null;
   let publicUrl = '';
+  let text = '';
   const take = ({ secrets, publicUrl: url }: LinkSecrets) => {
     tokens = createTokens(secrets, { findEmail: () => undefined, unsigned: NONE_UNSIGNED, sealsAddress: true });
     publicUrl = url;
@@ -30,14 +33,13 @@ export function followLinks(connection: NatsConnection, signal: AbortSignal): Li
   void (async () => {
     while (!signal.aborted) {
       try {
-        const bucket = await new Kvm(connection).open(BUCKET.secrets);
-        const changes = await bucket.watch({ key: LINKS_KEY });
-        signal.addEventListener('abort', () => changes.stop(), { once: true });
-        for await (const entry of changes) if (entry.operation === 'PUT') take(entry.json<LinkSecrets>());
+        const found = new TextDecoder().decode((await findValue(connection, BUCKET.secrets, LINKS_KEY)) ?? undefined);
+        if (found !== '' && found !== text) take(JSON.parse(found));
+        text = found;
       } catch {
-        // The bucket is made when the brain first connects.
+        // NATS does not answer, or the bucket was not made yet.
       }
-      await setTimeout(RETRY_MS, null, { signal }).catch(() => undefined);
+      await setTimeout(tokens === null ? RETRY_MS : LOOK_MS, null, { signal }).catch(() => undefined);
     }
   })();
   return {

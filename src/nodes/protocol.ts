@@ -21,10 +21,16 @@ export const BEAT_MS = 1000;
 
 /** Subjects on which the brain answers nodes. */
 export const BRAIN = {
+  /** Followed by the node's name. */
   beat: 'sendlark.brain.beat',
   content: 'sendlark.brain.content',
   settings: 'sendlark.brain.settings',
 } as const;
+
+/** Whether a run is one of the node with this name. */
+export function isRunOf(run: string, name: string): boolean {
+  return run.startsWith(`${name}.`);
+}
 
 /** The subject on which a run of a node takes pages and stops. */
 export function commandSubject(run: string): string {
@@ -51,7 +57,7 @@ export interface RelayShare {
 export interface Beat {
   protocol: number;
   version: string;
-  /** A run of a node has a random name, so that a node that is started again is another. */
+  /** A run of a node has the node's name and a random one, so that a node that is started again is another. */
   run: string;
   name: string;
   /** The run of the brain whose pages the node takes; empty at first. */

@@ -11,7 +11,6 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
-import { Objm } from '@nats-io/obj';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
 
 /** Prefix of all subjects. */
@@ -28,7 +27,7 @@ export const STREAM = {
 } as const;
 
 export const SUBJECT = {
-  /** Followed by the ids of account and address, so that what a person chose can be erased. */
+  /** Followed by the account, the person and the list, so that the newest choice can be told, and what a person chose be erased. */
   consents: `${ROOT}.consents`,
   hits: `${ROOT}.hits`,
   /** Followed by the node's name. */
@@ -39,12 +38,8 @@ export const SUBJECT = {
 
 /** Key-value buckets. */
 export const BUCKET = {
-  /** Keys of signatures, secrets of links, and relays: only the brain and nodes may read it. */
+  /** The secrets of links: only the brain and nodes may read it. */
   secrets: 'SENDLARK_SECRETS',
-} as const;
-
-/** Object stores. */
-export const STORE = {
   /** Content of mailings. */
   content: 'SENDLARK_CONTENT',
   /** Pictures of mails. */
@@ -53,9 +48,26 @@ export const STORE = {
 
 type Limits = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
+/** How many choices of a person about a list are kept. The newest says how it is; those before it are the proof of how it came to be. */
+const MAX_CHOICES = 8;
+/** Opens and clicks of many millions of mails. What is older makes room, so that whoever clicks without end cannot fill the disk. */
+const MAX_HIT_BYTES = 512 * 1024 * 1024;
+
 const STREAMS: readonly Limits[] = [
-  { name: STREAM.consents, subjects: [`${SUBJECT.consents}.>`], duplicate_window: nanos(120_000) },
-  { name: STREAM.hits, subjects: [SUBJECT.hits], max_age: nanos(30 * DAY_MS), duplicate_window: nanos(120_000) },
+  {
+    name: STREAM.consents,
+    subjects: [`${SUBJECT.consents}.>`],
+    max_msgs_per_subject: MAX_CHOICES,
+    allow_direct: true,
+    duplicate_window: nanos(120_000),
+  },
+  {
+    name: STREAM.hits,
+    subjects: [SUBJECT.hits],
+    max_age: nanos(30 * DAY_MS),
+    max_bytes: MAX_HIT_BYTES,
+    duplicate_window: nanos(120_000),
+  },
   {
     name: STREAM.results,
     subjects: [`${SUBJECT.results}.>`],
@@ -67,14 +79,13 @@ const STREAMS: readonly Limits[] = [
 const CLUSTER_REPLICAS = 3;
 
 /**
- * Makes the streams, buckets and stores that are missing and brings limits up to date: three copies of each in a cluster, one on a
+ * Makes the streams and buckets that are missing and brings limits up to date: three copies of each in a cluster, one on a
  * single server. Throws while NATS cannot do it, such as a cluster that has lost its majority; then to be tried again.
  */
 export async function makeStreams(connection: NatsConnection): Promise<void> {
   const manager = await jetstreamManager(connection);
   const client = jetstream(connection);
   const values = new Kvm(client);
-  const objects = new Objm(client);
   // A server outside a cluster takes a wish for three copies when a stream is changed, and keeps one.
   const num_replicas = connection.info?.cluster === undefined ? 1 : CLUSTER_REPLICAS;
   const make = async (name: string, limits: Partial<StreamConfig>, add: () => Promise<unknown>) => {
@@ -95,9 +106,6 @@ export async function makeStreams(connection: NatsConnection): Promise<void> {
   }
   for (const bucket of Object.values(BUCKET)) {
     await make(`KV_${bucket}`, {}, () => values.create(bucket, { replicas: num_replicas }));
-  }
-  for (const store of Object.values(STORE)) {
-    await make(`OBJ_${store}`, {}, () => objects.create(store, { replicas: num_replicas, storage: StorageType.File }));
   }
 }
 

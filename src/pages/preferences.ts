@@ -5,7 +5,7 @@ import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { mailings, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
-import type { Choice } from '../delivery/feedback/choice.ts';
+import type { Choice, ChosenLists, KeptLists } from '../delivery/feedback/choice.ts';
 import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 
@@ -25,6 +25,8 @@ export interface Preferences {
   unsubscribed: ReadonlyMap<number, number>;
   /** Whether `unsubscribed` is what holds now; false where it cannot be asked for, so that the page may only offer to leave. */
   isCurrent: boolean;
+  /** Known on sender nodes, which need not keep a choice again. */
+  kept?: KeptLists;
 }
 
 export class PreferenceStore {
@@ -79,16 +81,24 @@ export class PreferenceStore {
     this.#db.transaction(
       () => {
         const before = this.read(ids);
-        const { left, joined } = changesOf(before, choice);
-        const entries = joined.flatMap((list) => before.unsubscribed.get(list) ?? []);
-        this.#unsubscribe(ids, left, choice.form === null ? 'one-click' : 'page', now);
-        // Groups that stay unchecked are chosen again, which is no unsubscribe of this mailing.
-        const isNew = choice.form !== 'groups' || left.some((list) => !before.unsubscribed.has(list));
-        if (left.length > 0 && isNew) countUnsubscribe(this.#db.$client, ids, now.getTime());
-        if (entries.length > 0) removeUnsubscribers(this.#db, entries, 'page', isoTimestamp(now));
+        this.#change(ids, before, changesOf(before, choice), now);
       },
       { behavior: 'immediate' },
     );
+  }
+
+  /** Carries out a choice of which it is known already what it changes. Call it in a transaction. */
+  change(ids: RecipientIds, chosen: ChosenLists, now: Date): void {
+    this.#change(ids, this.read(ids), chosen, now);
+  }
+
+  #change(ids: RecipientIds, { unsubscribed }: Preferences, { form, left, joined }: ChosenLists, now: Date): void {
+    const entries = joined.flatMap((list) => unsubscribed.get(list) ?? []);
+    this.#unsubscribe(ids, left, form === null ? 'one-click' : 'page', now);
+    // Groups that stay unchecked are chosen again, which is no unsubscribe of this mailing.
+    const isNew = form !== 'groups' || left.some((list) => !unsubscribed.has(list));
+    if (left.length > 0 && isNew) countUnsubscribe(this.#db.$client, ids, now.getTime());
+    if (entries.length > 0) removeUnsubscribers(this.#db, entries, 'page', isoTimestamp(now));
   }
 
   #unsubscribe(ids: RecipientIds, lists: readonly number[], source: 'one-click' | 'page', now: Date): void {
@@ -118,28 +128,31 @@ export function chosen(before: Preferences, choice: Choice): Preferences {
 
 /**
  * The lists that a choice leaves and joins; 0 is all mail. A group added after the page was loaded is in neither and stays as it is.
- * Joining all mail again leaves the person unsubscribed from single groups.
+ * Joining all mail again leaves the person unsubscribed from single groups. Where it is not known what they left before, whatever the
+ * choice names is joined.
  */
-function changesOf(
-  { groups, own, unsubscribed }: Preferences,
+export function changesOf(
+  { groups, own, unsubscribed, isCurrent }: Preferences,
   { form, shown, checked }: Choice,
-): { left: number[]; joined: number[] } {
+): ChosenLists {
   const known = new Set(groups.map(({ id }) => id));
   const lists = [...new Set(shown)].filter((id) => known.has(id));
   const wanted = new Set(checked);
+  const mayBeLeft = (list: number) => !isCurrent || unsubscribed.has(list);
   switch (form) {
     case 'groups':
       return {
+        form,
         left: lists.filter((id) => !wanted.has(id)),
-        joined: lists.filter((id) => wanted.has(id) && unsubscribed.has(id)),
+        joined: lists.filter((id) => wanted.has(id) && mayBeLeft(id)),
       };
     case 'leave':
-      return { left: lists.filter((id) => !wanted.has(id)), joined: [] };
+      return { form, left: lists.filter((id) => !wanted.has(id)), joined: [] };
     case 'none':
-      return { left: [0], joined: [] };
+      return { form, left: [0], joined: [] };
     case 'back':
-      return { left: [], joined: [0] };
+      return { form, left: [], joined: [0].filter(mayBeLeft) };
     default:
-      return { left: [own], joined: [] };
+      return { form, left: [own], joined: [] };
   }
 }

@@ -156,7 +156,7 @@ function begin(
       );
       eraseUnsubscriptions(client, addressId);
       eraseSuppression(client, addressId);
-      noteChoicesToErase(client, accountId, addressId);
+      noteChoicesToErase(client, accountId, addressId, email);
       const erased = erasedForm(client, accountId, email);
       for (const statement of REMOVED_FIRST)
         client.prepare(statement).run({ account: accountId, address: addressId, erased });

@@ -100,36 +100,52 @@ t.test('pictures of mails are the same from a node, also while the brain is away
   t.match(await open(`${later}/pictures/unknown/x.png`), { status: 503 }, 'nobody can tell whether there is one');
 });
 
-t.test('what an erased person chose is removed from JetStream too', { skip }, async (t) => {
-  const world = await startWorld(t);
-  const node = await startPages(t, world);
-  const { brain, nats, token, read } = world;
-  for (const reader of [0, 1]) await open(`${node}/u/${token(reader, 'unsubscribe')}`, { form: 'none' });
-  await until(
-    () => read(ENTRIES),
-    ({ length }) => length === 2,
-  );
-  const connection = await connect({ servers: nats.urls });
-  t.teardown(() => connection.close());
-  const manager = await jetstreamManager(connection);
-  const kept = async () => (await manager.streams.info(STREAM.consents)).state.messages;
-  t.equal(await kept(), 2);
-  const link = `${node}/u/${token(0, 'unsubscribe')}`;
-  await brain.post('/contacts/person/erase', { contact_id: '1' });
-  t.equal(await until(kept, (count) => count < 2), 1);
-  t.match(await open(link), { status: 200 }, 'their link still opens');
-  t.match(await open(link, { form: 'none' }), { status: 200 });
-  await open(`${node}/u/${token(2, 'unsubscribe')}`, { form: 'none' });
-  const entries = await until(
-    () => read<{ email: string }>(ENTRIES),
-    (rows) => rows.some(({ email }) => email.startsWith('reader2')),
-  );
-  t.strictSame(
-    entries.map(({ email }) => email),
-    ['reader1@example.org', 'reader2@example.org'],
-    'and adds them to nothing',
-  );
-});
+t.test(
+  'what an erased person chose is removed from JetStream, and their old links bring nothing back',
+  { skip },
+  async (t) => {
+    const world = await startWorld(t);
+    const node = await startPages(t, world);
+    const { brain, nats, token, read } = world;
+    for (const reader of [0, 1]) await open(`${node}/u/${token(reader, 'unsubscribe')}`, { form: 'none' });
+    await until(
+      () => read(ENTRIES),
+      ({ length }) => length === 2,
+    );
+    const connection = await connect({ servers: nats.urls });
+    t.teardown(() => connection.close());
+    const manager = await jetstreamManager(connection);
+    const kept = async () => {
+      const { state } = await manager.streams.info(STREAM.consents, { subjects_filter: '>' });
+      return Object.keys(state.subjects ?? {}).map((subject) => subject.slice(subject.lastIndexOf('.') + 1));
+    };
+    t.strictSame(await kept(), ['0', '0']);
+    const links = [node, brain.origin].map((origin) => `${origin}/u/${token(0, 'unsubscribe')}`);
+    const [link = '', onBrain = ''] = links;
+    await brain.post('/contacts/person/erase', { contact_id: '1' });
+    t.strictSame(
+      (await until(kept, (lists) => lists.length === 2 && lists.includes('erased'))).toSorted(),
+      ['0', 'erased'],
+      'a mark is left',
+    );
+    t.match(await open(link), { status: 404 });
+    t.strictSame(await open(link, { form: 'none' }), await open(onBrain, { form: 'none' }), 'as on the brain');
+    await brain.end('SIGKILL');
+    t.match(await open(link, { form: 'none' }), { status: 404 }, 'also while the brain is away');
+    t.match(await open(`${node}/u/${token(2, 'unsubscribe')}`, { form: 'none' }), { status: 200 });
+    await brain.start();
+    const entries = await until(
+      () => read<{ email: string }>(ENTRIES),
+      (rows) => rows.some(({ email }) => email.startsWith('reader2')),
+    );
+    t.strictSame(
+      entries.map(({ email }) => email),
+      ['reader1@example.org', 'reader2@example.org'],
+      'and they are added to nothing',
+    );
+    t.strictSame((await kept()).toSorted(), ['0', '0', 'erased']);
+  },
+);
 
 t.test('sendlark node serves the pages, from the start until it is told to stop', { skip }, async (t) => {
   const world = await startWorld(t);

@@ -28,12 +28,12 @@ t.test('reports of another installation on the same NATS change nothing, those o
   const [first, second] = rows().map(({ id }) => id);
   const accepted = (brain: string, id = 0): Report => ({
     protocol: 1,
-    run: 'run',
+    run: 'node.run',
     brain,
     ended: [[7, [[id, 'accepted', 'body', 250, null, '250 taken']]]],
   });
-  handoffs.take(accepted('other.1', first), { stream: 'made', sequence: 1 });
-  handoffs.take(accepted('ours.1', second), { stream: 'made', sequence: 2 });
+  handoffs.take(accepted('other.1', first), { stream: 'made', sequence: 1 }, 'node');
+  handoffs.take(accepted('ours.1', second), { stream: 'made', sequence: 2 }, 'node');
   handoffs.record(1);
   handoffs.recorded();
   t.strictSame(

@@ -36,9 +36,16 @@ export function erasedTest(client: Database, accountId: number): (normalized: st
 
 /** Whether this address, in any spelling, was erased. False for a text that is not an address. */
 export function isErased(client: Database, accountId: number, email: string | undefined): boolean {
+  return email !== undefined && findErasedId(client, accountId, email) !== undefined;
+}
+
+/** The id of the row that an erased address left, in any spelling; undefined for one that was not erased, or is no address. */
+export function findErasedId(client: Database, accountId: number, email: string): number | undefined {
   const key = findNamedValue(client, KEY);
-  const normalized = email === undefined ? undefined : parseAddress(email)?.normalized;
-  if (key === null || normalized === undefined) return false;
-  const find = 'SELECT 1 FROM addresses WHERE user_id = ? AND normalized_email = ?';
-  return client.prepare(find).get(accountId, formWith(key, accountId, normalized)) !== undefined;
+  const normalized = parseAddress(email)?.normalized;
+  if (key === null || normalized === undefined) return undefined;
+  return client
+    .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
+    .pluck()
+    .get(accountId, formWith(key, accountId, normalized));
 }

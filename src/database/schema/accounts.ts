@@ -29,7 +29,7 @@ export const installation = sqliteTable('installation', { name: text().primaryKe
 export const unfinishedWrites = sqliteTable('unfinished_writes', {
   id: id(),
   kind: text({
-    enum: ['unsubscribe', 'resubscribe', 'delete-contacts', 'erase', 'erase-choices', 'empty-log'],
+    enum: ['unsubscribe', 'resubscribe', 'delete-contacts', 'erase', 'erase-choices', 'erase-again', 'empty-log'],
   }).notNull(),
   /** JSON, of another form for each kind. */
   given: text().notNull(),

@@ -9,8 +9,9 @@ import { tokenSecrets } from '../../delivery/links/tokens.ts';
 import type { HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import { relaysInUse, relaysRevision } from '../../delivery/transport/relays/in-use.ts';
 import { connectNats } from '../connection.ts';
-import { BEAT_MS, type Beat, BRAIN, type NodeSettings, type Report } from '../protocol.ts';
+import { BEAT_MS, type Beat, BRAIN, isRunOf, type NodeSettings, type Report } from '../protocol.ts';
 import { makeStreams, STREAM } from '../streams.ts';
+import { untilChoicesApplied } from './catch-up.ts';
 import { Contents } from './contents.ts';
 import { FleetRecord } from './fleet-record.ts';
 import { Leavers } from './leavers.ts';
@@ -98,12 +99,23 @@ export class Brain {
     const { signal } = this.#ending;
     const connection = await connectNats(config, { name: 'brain', signal, log });
     this.#connection = connection;
+    void this.#begin(connection, handoffs);
     this.#sender.use(connection);
     this.#answer(connection, handoffs);
     handoffs.forgiveSilence();
     void this.#watch(connection, handoffs);
     this.#lookAtNodes(connection, handoffs);
     await this.#takeReports(connection, handoffs);
+  }
+
+  /** Lets recipients be claimed once it is known who has left. */
+  async #begin(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
+    const { client, log } = this.#deps;
+    const { signal } = this.#ending;
+    await untilChoicesApplied({ connection, client, signal, log }).then(
+      () => handoffs.begin(),
+      () => undefined,
+    );
   }
 
   #answer(connection: NatsConnection, handoffs: NodeHandoffs): void {
@@ -118,7 +130,11 @@ export class Brain {
           }
         },
       });
-    serve(BRAIN.beat, (message) => encoded(handoffs.beat(message.json<Beat>())));
+    serve(`${BRAIN.beat}.*`, (message) => {
+      const beat = message.json<Beat>();
+      if (!isRunOf(beat.run, lastToken(message.subject))) throw new Error('a node spoke in the name of another');
+      return encoded(handoffs.beat(beat));
+    });
     serve(BRAIN.content, (message) => {
       const { name, from } = message.json<{ name: string; from: number }>();
       return this.#contents.part(name, from);
@@ -229,7 +245,7 @@ export class Brain {
     for await (const message of messages) {
       const report = findReport(() => message.json<Report>());
       if (report === null) this.#deps.log({ sequence: message.seq }, 'a report of a node cannot be read');
-      else handoffs.take(report, { stream: created, sequence: message.seq });
+      else handoffs.take(report, { stream: created, sequence: message.seq }, lastToken(message.subject));
     }
   }
 
@@ -237,6 +253,11 @@ export class Brain {
   #newName(): string {
     return `${this.#installation}.${randomBytes(9).toString('base64url')}`;
   }
+}
+
+/** The node's name in a subject, by which NATS knows who may speak there. */
+function lastToken(subject: string): string {
+  return subject.slice(subject.lastIndexOf('.') + 1);
 }
 
 /** A report, or null when it is none. */

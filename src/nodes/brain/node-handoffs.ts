@@ -11,6 +11,7 @@ import type { Outcome } from '../../delivery/transport/courier.ts';
 import {
   type Beat,
   type BeatReply,
+  isRunOf,
   isSameInstallation,
   isUnderstood,
   outcomeOf,
@@ -61,6 +62,7 @@ export class NodeHandoffs implements Handoffs {
   #position: Place;
   #isPositionNew = false;
   #inFlight = 0;
+  #hasBegun = false;
   #isClosed = false;
 
   constructor(deps: NodeHandoffsDeps) {
@@ -103,8 +105,13 @@ export class NodeHandoffs implements Handoffs {
     return this.#ended.length + this.#late.length + (this.#isPositionNew ? 1 : 0);
   }
 
+  /** To be called once it is known who has left: before, nothing is claimed. */
+  begin(): void {
+    this.#hasBegun = true;
+  }
+
   room(relayId: number | null): number {
-    return this.#isClosed ? 0 : this.#fleet.room(relayId);
+    return this.#isClosed || !this.#hasBegun ? 0 : this.#fleet.room(relayId);
   }
 
   assign(batches: readonly Batch[]): void {
@@ -183,14 +190,15 @@ export class NodeHandoffs implements Handoffs {
     this.#isClosed = true;
   }
 
-  /** Takes the report of a node that is at this place of the stream. */
-  take(report: Report, place: Place): void {
+  /** Takes the report of a node with this name that is at this place of the stream. */
+  take(report: Report, place: Place, name: string): void {
     this.#position = place;
     this.#isPositionNew = true;
     if (!isSameInstallation(report.brain, this.#brain)) return;
     const late = new Set<number>();
     for (const [pageId, ended] of report.ended) {
       const page = this.#pages.get(pageId);
+      if (page !== undefined && !isRunOf(page.run, name)) continue;
       for (const one of ended) {
         const outcome = outcomeOf(one);
         const claim = page?.claims.get(one[0]);
@@ -202,8 +210,9 @@ export class NodeHandoffs implements Handoffs {
       }
     }
     if (late.size > 0) this.#withdrawals.withdrawDeliveries(({ id }) => late.has(id));
-    if (report.isLast) this.#deps.onGone(report.run);
-    const node = this.#fleet.find(report.run);
+    const isTheirs = isRunOf(report.run, name);
+    if (report.isLast && isTheirs) this.#deps.onGone(report.run);
+    const node = isTheirs ? this.#fleet.find(report.run) : undefined;
     if (node !== undefined && report.brain === this.#brain) {
       // Only once: a report that NATS has twice, because its node did not learn that it was taken, says what the node had before.
       if (report.has !== undefined && !node.isKnown) this.#compare(node, new Map(report.has));

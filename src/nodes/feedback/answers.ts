@@ -7,11 +7,18 @@ import { PreferenceStore } from '../../pages/preferences.ts';
 import type { Questions } from '../feedback-messages.ts';
 import { SUBJECT } from '../streams.ts';
 import type { Content } from './content.ts';
+import { keptLists } from './kept-lists.ts';
 
 type Answers = { [Name in keyof Questions]: (asked: Questions[Name]['asks']) => unknown };
 
-/** Answers until the connection is closed. A question that cannot be understood is answered with null. */
-export async function answerNodes(connection: NatsConnection, db: Db, tokens: Tokens, content: Content): Promise<void> {
+/** Answers until the connection is closed; `isCurrent` says whether the database has every choice that was made. A question that cannot be understood is answered with null. */
+export async function answerNodes(
+  connection: NatsConnection,
+  db: Db,
+  tokens: Tokens,
+  content: Content,
+  isCurrent: () => Promise<boolean>,
+): Promise<void> {
   const store = new PreferenceStore(db);
   const sender = db.$client.prepare<[number], Record<string, string>>(`
     SELECT content ->> 'sender_name' AS sender_name, content ->> 'sender_address' AS sender_address
@@ -23,11 +30,13 @@ export async function answerNodes(connection: NatsConnection, db: Db, tokens: To
       const ids = read(purpose, token);
       return ids === null ? null : { ids };
     },
-    preferences({ token }) {
+    async preferences({ token }) {
       const ids = read('unsubscribe', token);
       if (ids === null) return null;
+      const isKnown = await isCurrent();
       const preferences = store.read(ids);
-      return { ...preferences, unsubscribed: [...preferences.unsubscribed] };
+      const kept = isKnown ? keptLists(db.$client, ids) : { left: [], isCounted: false };
+      return { ...preferences, unsubscribed: [...preferences.unsubscribed], isCurrent: isKnown, kept };
     },
     values({ purpose, token }) {
       const ids = read(purpose, token);

@@ -1,26 +1,105 @@
-/** Carries out a consent on the database. */
+/** Carries out on the database what the stream of choices says. */
+import { addressId } from '../../audience/contacts/address-rows.ts';
+import type { Address } from '../../audience/contacts/addresses.ts';
+import { findErasedId } from '../../audience/contacts/erased.ts';
+import { removeSuppression, suppressAddress } from '../../audience/suppressions.ts';
+import { noteWrite } from '../../audience/unfinished-writes.ts';
+import { addUnsubscribers, removeUnsubscribers } from '../../audience/unsubscribes.ts';
+import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
-import type { Tokens } from '../../delivery/links/tokens.ts';
+import { type ErasedPerson, personKey } from '../../delivery/feedback/choice.ts';
+import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
-import { decodeConsent } from '../feedback-messages.ts';
+import { type Change, type Consent, decodeConsent, readErased, SUPPRESSED } from '../feedback-messages.ts';
+
+/** What is asked of the database for each message. */
+function lookups({ $client }: Db) {
+  const one = <Value>(sql: string) => $client.prepare<(number | string)[], Value>(sql).pluck();
+  return {
+    address: one<number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?'),
+    email: one<string>('SELECT normalized_email FROM addresses WHERE user_id = ? AND id = ?'),
+    group: one<number>('SELECT id FROM unsubscribe_groups WHERE user_id = ? AND id = ?'),
+    suppression: one<number>('SELECT id FROM suppressions WHERE address_id = ?'),
+    changedAt: one<number>('SELECT changed_at FROM unpublished_choices WHERE address_id = ? AND list = ?'),
+    forget: $client.prepare<[number, number]>('DELETE FROM unpublished_choices WHERE address_id = ? AND list = ?'),
+  };
+}
 
 /**
- * Gives what applies the text of a consent, within a transaction. A person whom a restored database does not know is added as unsubscribed. What is
- * malformed, belongs to another installation or to a person who was erased throws an Error without the address.
+ * Gives what carries out a message of the stream, within a transaction. `run` is this run of the brain. A person whom a restored database
+ * does not know is added. What is malformed or belongs to another installation throws an Error without the address.
  */
-export function consentApplier(db: Db, tokens: Tokens): (text: string) => null {
+export function consentApplier(db: Db, tokens: Tokens, run: string): (text: string, subject: string) => void {
   const store = new PreferenceStore(db);
-  const addressOf = db.$client
-    .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
-    .pluck();
-  return (text) => {
-    const consent = decodeConsent(text);
-    if (consent === null) throw new Error('the consent is malformed');
-    const ids = tokens.readRecipient('unsubscribe', consent.token, consent.email);
-    if (ids === null) throw new Error('the consent is not of this installation, or its person was erased');
-    // After a restore the person may have been added anew, under another id.
-    const address = addressOf.get(ids.user, ids.email) ?? ids.address;
-    store.apply({ ...ids, address }, consent.choice, new Date(consent.at));
-    return null;
+  const look = lookups(db);
+
+  /** A restored database still has the person; they are erased again after this transaction. */
+  const eraseAgain = (erased: ErasedPerson) => {
+    const email = look.email.get(erased.account, erased.address);
+    if (email !== undefined && personKey(tokens, erased.account, email) === erased.person)
+      noteWrite(db.$client, 'erase-again', erased);
   };
+  const carryOut = (ids: RecipientIds, list: number, { isLeft, at, form, change }: Consent) => {
+    const now = new Date(at);
+    const left = isLeft ? [list] : [];
+    const joined = isLeft ? [] : [list];
+    if (change === undefined) store.change(ids, { form: form ?? null, left, joined }, now);
+    else if (list === SUPPRESSED) suppress(db, ids, change, isoTimestamp(now), look.suppression.get(ids.address));
+    else if (isLeft) unsubscribe(db, ids, list, change, isoTimestamp(now));
+    else {
+      const entry = store.read(ids).unsubscribed.get(list);
+      if (entry !== undefined) removeUnsubscribers(db, [entry], resubscribedBy(change), isoTimestamp(now));
+    }
+  };
+
+  return (text, subject) => {
+    const erased = readErased(subject, text);
+    if (erased !== null) return eraseAgain(erased);
+    const consent = decodeConsent(text);
+    if (consent === null) throw new Error('the choice is malformed');
+    const { token, email, at, form, change } = consent;
+    // This file has it: it may even have been changed since.
+    if (change?.run === run) return;
+    const [, , user = '', person = ''] = subject.split('.');
+    const account = Number(user);
+    const gone = findErasedId(db.$client, account, email);
+    // Made with an old link, so that the address is in the stream again.
+    if (gone !== undefined) {
+      noteWrite(db.$client, 'erase-choices', { account, address: gone, person } satisfies ErasedPerson);
+      return;
+    }
+    const read = tokens.readRecipient('unsubscribe', token, email);
+    if (read === null || read.user !== account) throw new Error('the choice is not of this installation');
+    const isKnown = consent.list <= 0 || look.group.get(account, consent.list) !== undefined;
+    // Nothing is sent to a group that a restored database does not have. A click says more: no mail like this one.
+    if (!isKnown && form !== null) return;
+    const list = isKnown ? consent.list : 0;
+    // After a restore the person may have been added anew, under another id.
+    const ids = { ...read, address: look.address.get(account, read.email) ?? read.address };
+    const changedAt = look.changedAt.get(ids.address, list);
+    // What was changed in this file later and is not published yet stays; it will follow in the stream.
+    if (changedAt !== undefined && (change === undefined ? changedAt > at : changedAt >= at)) return;
+    carryOut(ids, list, consent);
+    look.forget.run(look.address.get(account, read.email) ?? ids.address, list);
+  };
+}
+
+function unsubscribe(db: Db, ids: RecipientIds, list: number, { source }: Change, now: string): void {
+  const change = { accountId: ids.user, groupId: list || null, source, mailingId: ids.mailing || null, now };
+  addUnsubscribers(db, { ...change, keepsPresent: true }, [addressOf(ids)]);
+}
+
+function resubscribedBy({ source }: Change): 'api' | 'page' | 'form' {
+  return source === 'page' || source === 'form' ? source : 'api';
+}
+
+function suppress(db: Db, ids: RecipientIds, { suppression }: Change, now: string, present: number | undefined): void {
+  if (suppression !== undefined) {
+    const address_id = addressId(db, ids.user, addressOf(ids));
+    suppressAddress(db.$client, { user_id: ids.user, address_id, ...suppression, created_at: now });
+  } else if (present !== undefined) removeSuppression(db.$client, present);
+}
+
+function addressOf({ email }: RecipientIds): Address {
+  return { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
 }

@@ -1,20 +1,20 @@
 /** Puts what nodes need for recipients' pages where they find it: content of mailings, pictures, and the secrets of links. */
-import { Kvm } from '@nats-io/kv';
-import { Objm } from '@nats-io/obj';
+import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Db } from '../../database/open.ts';
 import { tokenSecrets } from '../../delivery/links/tokens.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
+import { putWhole } from '../bucket.ts';
 import { LINKS_KEY, type LinkSecrets, mailingObjectName } from '../feedback-messages.ts';
-import { BUCKET, STORE } from '../streams.ts';
+import { BUCKET } from '../streams.ts';
 
-/** The address of a picture of the library within a mail. */
-const PICTURE = /\/pictures\/([\w-]+)\//g;
+const PICTURES_OF_MAILING = `
+  SELECT p.public_id FROM picture_uses u JOIN pictures p ON p.id = u.picture_id
+  WHERE u.kind = 'sent_mail' AND u.owner_id = ?`;
 
 export class Content {
   readonly #db: Db;
   readonly #publicUrl: () => string;
-  readonly #objects: Objm;
   readonly #values: Kvm;
   /** The secrets as they were last put, as JSON. */
   #links = '';
@@ -22,7 +22,6 @@ export class Content {
   #newest: number | null = null;
 
   constructor(connection: NatsConnection, db: Db, publicUrl: () => string) {
-    this.#objects = new Objm(connection);
     this.#values = new Kvm(connection);
     this.#db = db;
     this.#publicUrl = publicUrl;
@@ -53,17 +52,18 @@ export class Content {
 
   /** Puts the content of a mailing, unless it is there; false when there is no such mailing. */
   async putMailing(id: number): Promise<boolean> {
-    const store = await this.#objects.open(STORE.content);
+    const bucket = await this.#values.open(BUCKET.content);
     const name = mailingObjectName(id);
-    const known = await store.info(name);
-    if (known !== null && !known.deleted) return true;
+    if (await has(bucket, name)) return true;
     const row = this.#db.$client
       .prepare<[number], { user_id: number; unsubscribe_group_id: number | null; content: string }>(
         'SELECT user_id, unsubscribe_group_id, content FROM mailings WHERE id = ?',
       )
       .get(id);
     if (row === undefined) return false;
-    for (const [, picture = ''] of row.content.matchAll(PICTURE)) await this.putPicture(picture);
+    // Not what the content looks like: it may name any number of pictures that are not there.
+    const pictures = this.#db.$client.prepare<[number], string>(PICTURES_OF_MAILING).pluck().all(id);
+    for (const picture of pictures) await this.putPicture(picture);
     const ids = {
       delivery: 0,
       mailing: id,
@@ -75,7 +75,7 @@ export class Content {
     const { groups } = new PreferenceStore(this.#db).read(ids);
     // The content is JSON already.
     const text = `{"user":${row.user_id},"groups":${JSON.stringify(groups)},"frozen":${row.content}}`;
-    await store.putBlob({ name }, new TextEncoder().encode(text));
+    await putWhole(bucket, name, { bytes: new TextEncoder().encode(text), facts: {} });
     return true;
   }
 
@@ -86,14 +86,17 @@ export class Content {
       .prepare<[string], { hash: string; kind: string }>('SELECT hash, kind FROM pictures WHERE public_id = ?')
       .get(publicId);
     if (facts === undefined) return false;
-    const store = await this.#objects.open(STORE.pictures);
-    const known = await store.info(publicId);
-    if (known !== null && !known.deleted) return true;
+    const bucket = await this.#values.open(BUCKET.pictures);
+    if (await has(bucket, publicId)) return true;
     const parts = client
       .prepare<[string], Buffer>('SELECT bytes FROM picture_parts WHERE public_id = ? ORDER BY number')
       .pluck()
       .all(publicId);
-    await store.putBlob({ name: publicId, metadata: facts }, Buffer.concat(parts));
+    await putWhole(bucket, publicId, { bytes: Buffer.concat(parts), facts });
     return true;
   }
+}
+
+async function has(bucket: KV, name: string): Promise<boolean> {
+  return (await bucket.get(name)) !== null;
 }

@@ -1,5 +1,5 @@
 /** Applies the messages of a stream to the database, each once and in order. */
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type ConsumerMessages, DeliverPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { SqliteError } from 'better-sqlite3';
@@ -8,8 +8,10 @@ import type { WriteLock } from '../../database/write-lock.ts';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import { findPlace, type Place, savePlace } from './place.ts';
 
-/** Messages applied in one transaction, at most; it stays within a few milliseconds. */
-const BATCH = 25;
+/** Messages read at a time. */
+const BATCH = 200;
+/** How long the messages of one transaction take, together with the commit less than 20 ms: others want to write, too. */
+const STRETCH_MS = 8;
 const RETRY_MS = 1000;
 const LOCK_WAIT_MS = 60_000;
 
@@ -22,7 +24,9 @@ interface Following {
    * Applies one message, within a transaction; may give what is to be done after it. What it throws other than an error of the disk
    * means that the message cannot be applied.
    */
-  apply(text: string): (() => void) | null;
+  apply(text: string, subject: string): (() => void) | null;
+  /** Called before anything of a stream is applied that this database does not know, because it is new or was made anew. */
+  begin?(): Promise<void>;
   /** Called when everything up to this sequence is in the database. */
   applied(sequence: number): void;
   log(fields: Record<string, unknown>, text: string): void;
@@ -57,13 +61,19 @@ async function onReconnect(connection: NatsConnection, then: () => void): Promis
 /** Follows until something goes wrong or the connection is made anew, since the servers may have lost messages meanwhile. */
 async function followOnce(following: Following, current: Current): Promise<void> {
   const { connection, stream, signal, applied } = following;
-  const place = await currentPlace(following);
+  const { last, ...place } = await currentPlace(following);
   applied(place.sequence);
   const consumer = await jetstream(connection).consumers.get(stream, {
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: place.sequence + 1,
   });
-  const messages = await consumer.consume({ max_messages: 4 * BATCH });
+  // What was removed at the end of the stream never comes.
+  if ((await consumer.info()).num_pending === 0 && place.sequence < last) {
+    const { db, lock } = following;
+    await lock.write(() => savePlace(db.$client, stream, { ...place, sequence: last }), LOCK_WAIT_MS);
+    applied(last);
+  }
+  const messages = await consumer.consume({ max_messages: 2 * BATCH });
   current.messages = messages;
   try {
     let batch: JsMsg[] = [];
@@ -80,46 +90,60 @@ async function followOnce(following: Following, current: Current): Promise<void>
   }
 }
 
-/** Where to go on: the place in the database, unless the stream was made anew or has lost its end. */
-async function currentPlace({ connection, db, stream }: Following): Promise<Place> {
+/** Where to go on: the place in the database, unless the stream was made anew or has lost its end; and the last sequence of the stream. */
+async function currentPlace({ connection, db, lock, stream, begin }: Following): Promise<Place & { last: number }> {
   const manager = await jetstreamManager(connection);
   const { created, state } = await manager.streams.info(stream);
   const stored = findPlace(db.$client, stream);
   const made = String(created);
-  if (stored === null || stored.made !== made) return { made, sequence: 0 };
-  return { made, sequence: Math.min(stored.sequence, state.last_seq) };
+  const last = state.last_seq;
+  if (stored?.made === made) return { made, sequence: Math.min(stored.sequence, last), last };
+  await begin?.();
+  const place = { made, sequence: 0 };
+  await lock.write(() => savePlace(db.$client, stream, place), LOCK_WAIT_MS);
+  return { ...place, last };
 }
 
-/** Applies messages in one transaction; if one of them cannot be applied, each in its own, and that one is logged and left out. */
+/** Applies messages in short transactions; one that cannot be applied is logged and left out. */
 async function applyAll(following: Following, made: string, messages: readonly JsMsg[]): Promise<void> {
   const { db, lock, stream, apply, applied, log } = following;
-  const write = async (some: readonly JsMsg[], use: Following['apply']) => {
+  const write = async (from: number, most: number, use: Following['apply']) => {
     const transaction = db.$client.transaction(() => {
-      const afterwards = some.map((message) => use(message.string()));
-      savePlace(db.$client, stream, { made, sequence: some.at(-1)?.seq ?? 0 });
-      return afterwards;
-    });
-    const afterwards = await lock.write(() => withAnnouncedWrite(() => transaction.immediate()), LOCK_WAIT_MS);
-    for (const then of afterwards) then?.();
-  };
-  try {
-    await write(messages, apply);
-  } catch (error) {
-    if (isOfDisk(error)) throw error;
-    for (const message of messages) {
-      try {
-        await write([message], apply);
-      } catch (cause) {
-        if (isOfDisk(cause)) throw cause;
-        log(
-          { stream, sequence: message.seq, err: String(cause) },
-          'a report of a node cannot be applied and is left out',
-        );
-        await write([message], () => null);
+      const until = performance.now() + STRETCH_MS;
+      const afterwards: (() => void)[] = [];
+      let at = from;
+      while (at < most && (at === from || performance.now() < until)) {
+        const message = messages[at++];
+        if (message !== undefined) afterwards.push(use(message.string(), message.subject) ?? (() => undefined));
       }
+      savePlace(db.$client, stream, { made, sequence: messages[at - 1]?.seq ?? 0 });
+      return { at, afterwards };
+    });
+    const { at, afterwards } = await lock.write(() => withAnnouncedWrite(() => transaction.immediate()), LOCK_WAIT_MS);
+    for (const then of afterwards) then();
+    applied(messages[at - 1]?.seq ?? 0);
+    return at;
+  };
+  for (let at = 0; at < messages.length; await setImmediate()) {
+    try {
+      at = await write(at, messages.length, apply);
+    } catch (error) {
+      if (isOfDisk(error)) throw error;
+      at = await applyOne(at);
     }
   }
-  applied(messages.at(-1)?.seq ?? 0);
+
+  /** The first of those that failed together: alone it may work, because another one was at fault. */
+  async function applyOne(at: number): Promise<number> {
+    try {
+      return await write(at, at + 1, apply);
+    } catch (error) {
+      if (isOfDisk(error)) throw error;
+      const { seq: sequence } = messages[at] ?? { seq: 0 };
+      log({ stream, sequence, err: String(error) }, 'a report of a node cannot be applied and is left out');
+      return write(at, at + 1, () => null);
+    }
+  }
 }
 
 /** Whether a write failed for a reason that passes: a taken lock, a full or failing disk. */

@@ -1,86 +1,129 @@
-/** The brain's side of recipients' pages: publishes what nodes need, applies what they report, and keeps choices made on its own pages. */
+/** The brain's side of recipients' pages: publishes what nodes need, applies what they report, and keeps every choice in JetStream. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { isBusy } from '../../database/write-lock.ts';
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import type { Db } from '../../database/open.ts';
+import { isBusy, type WriteLock } from '../../database/write-lock.ts';
+import { type Choice, notKept } from '../../delivery/feedback/choice.ts';
 import { HitBuffer } from '../../delivery/feedback/opens-and-clicks.ts';
-import type { Deps } from '../../deps.ts';
+import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { unavailable } from '../../failure.ts';
-import { checkNatsFiles, connectNats } from '../connection.ts';
+import { changesOf, PreferenceStore } from '../../pages/preferences.ts';
+import { connectNats } from '../connection.ts';
 import { decodeHits } from '../feedback-messages.ts';
-import { keepConsent } from '../keep-consent.ts';
+import { keepChosen } from '../keep-consent.ts';
 import { makeStreams, STREAM } from '../streams.ts';
+import { within } from '../within.ts';
 import { answerNodes } from './answers.ts';
 import { consentApplier } from './apply-consent.ts';
 import { Content } from './content.ts';
-import { eraseChoices } from './erase-choices.ts';
+import { keepErased } from './erased-people.ts';
+import { publishEverything } from './everything.ts';
 import { follow } from './follow.ts';
+import { keptLists } from './kept-lists.ts';
+import { beginPlace } from './place.ts';
+import { Progress } from './progress.ts';
+import { ChangePublisher } from './publish-changes.ts';
 
 const REFRESH_MS = 500;
+const PUBLISH_MS = 100;
 const RETRY_MS = 1000;
+/** How long a choice waits for NATS, for example at the start. */
+const READY_MS = 8000;
 /** How long a page waits until its choice, which is durable by then, is in the database. */
 const APPLIED_MS = 20_000;
+/** How long an answer about what somebody chose waits for choices that are being carried out. */
+const CURRENT_MS = 500;
 
-type FeedbackDeps = Pick<Deps, 'db' | 'lock' | 'config' | 'clock' | 'tokens' | 'publicUrl'> & {
+interface FeedbackDeps {
+  db: Db;
+  lock: WriteLock;
+  config: Config;
+  clock: Clock;
+  tokens: Tokens;
+  publicUrl(): string;
   log(fields: Record<string, unknown>, text: string): void;
-};
+}
 
 export interface Feedback {
-  keepChoice: NonNullable<Deps['keepChoice']>;
+  /** As `keepChoice` of `Deps`. */
+  keepChoice(token: string, ids: RecipientIds, choice: Choice): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts it. NATS need not be there: it is waited for, and choices are answered with 503 until then. Throws when a file of the settings cannot be used. */
+/** Starts it. NATS need not be there: it is waited for, and choices are answered with 503 until then. */
 export function startFeedback(deps: FeedbackDeps): Feedback {
   const { db, lock, config, clock, tokens, log } = deps;
-  checkNatsFiles(config);
   const ending = new AbortController();
   const { signal } = ending;
   const hits = new HitBuffer(db.$client);
-  const applyConsent = consentApplier(db, tokens);
+  const store = new PreferenceStore(db);
+  const progress = new Progress();
+  /** Names this run, whose own changes come back in the stream. */
+  const run = randomUUID();
   let connection: NatsConnection | null = null;
-  let appliedTo = 0;
-  const waiting = new Set<() => void>();
+  const ready = Promise.withResolvers<NatsConnection>();
 
-  const run = async () => {
-    connection = await connectNats(config, { name: 'brain', signal, log });
-    await untilItWorks(() => makeStreams(connection as NatsConnection));
-    const content = new Content(connection, db, deps.publicUrl);
-    const common = { connection, db, lock, log, signal };
-    void answerNodes(connection, db, tokens, content);
-    const applied = (sequence: number) => {
-      appliedTo = sequence;
-      for (const look of waiting) look();
-    };
+  const work = async () => {
+    await lock.write(() => beginPlace(db.$client, STREAM.consents), APPLIED_MS);
+    const connected = await connectNats(config, { name: 'brain', signal, log });
+    connection = connected;
+    await untilItWorks(() => makeStreams(connected));
+    ready.resolve(connected);
+    const content = new Content(connected, db, deps.publicUrl);
+    const common = { connection: connected, db, lock, clock, tokens, run, log, signal };
+    const publisher = new ChangePublisher(common);
+    const applyConsent = consentApplier(db, tokens, run);
+    void answerNodes(connected, db, tokens, content, () => isCurrent(connected));
     await Promise.all([
-      follow({ ...common, stream: STREAM.consents, apply: applyConsent, applied }),
+      follow({
+        ...common,
+        stream: STREAM.consents,
+        begin: () => publishEverything(db, lock),
+        apply(text, subject) {
+          applyConsent(text, subject);
+          return null;
+        },
+        applied: (sequence) => progress.reached(sequence),
+      }),
       follow({
         ...common,
         stream: STREAM.hits,
         apply: (text) => hits.record(decodeHits(text)),
         applied: () => undefined,
       }),
-      repeat(() => content.refresh()),
-      repeat(async () => flushEarly()),
-      repeat(() => eraseChoices(common)),
+      repeat(REFRESH_MS, () => content.refresh()),
+      repeat(REFRESH_MS, async () => flushEarly()),
+      repeat(REFRESH_MS, () => keepErased(common)),
+      repeat(PUBLISH_MS, () => publisher.publish()),
     ]);
   };
   /** Does something until it works once. */
-  const untilItWorks = async (work: () => Promise<void>) => {
+  const untilItWorks = async (task: () => Promise<void>) => {
     for (;;) {
       signal.throwIfAborted();
       try {
-        return await work();
+        return await task();
       } catch (error) {
         log({ err: String(error) }, 'JetStream is not ready; trying again');
         await setTimeout(RETRY_MS, null, { signal });
       }
     }
   };
-  const repeat = async (work: () => Promise<void>) => {
+  const repeat = async (everyMs: number, task: () => Promise<void>) => {
+    let said = '';
     while (!signal.aborted) {
-      await work().catch((error) => log({ err: String(error) }, 'NATS did not take what nodes need; trying again'));
-      await setTimeout(REFRESH_MS, null, { signal }).catch(() => undefined);
+      try {
+        await task();
+        said = '';
+      } catch (error) {
+        if (said !== String(error)) log({ err: String(error) }, 'NATS did not take what it is to keep; trying again');
+        said = String(error);
+      }
+      await setTimeout(said === '' ? everyMs : RETRY_MS, null, { signal }).catch(() => undefined);
     }
   };
   /** Tries hits again whose mail was not recorded as accepted when they came. */
@@ -91,37 +134,25 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       if (!isBusy(error)) throw error;
     }
   };
-  const running = run().catch((error) => {
+  /** Whether everything that the stream has by now is in the database, waiting a moment for it. */
+  const isCurrent = async (connected: NatsConnection): Promise<boolean> => {
+    const manager = await jetstreamManager(connected, { checkAPI: false });
+    const { state } = await manager.streams.info(STREAM.consents);
+    return progress.until(state.last_seq, CURRENT_MS);
+  };
+  const running = work().catch((error) => {
     if (!signal.aborted) log({ err: String(error) }, 'sender nodes cannot be served');
   });
-  const untilApplied = (sequence: number) =>
-    new Promise<boolean>((resolve) => {
-      const timer = globalThis.setTimeout(() => finish(false), APPLIED_MS);
-      const look = () => {
-        if (appliedTo >= sequence) finish(true);
-      };
-      const finish = (isApplied: boolean) => {
-        clearTimeout(timer);
-        waiting.delete(look);
-        resolve(isApplied);
-      };
-      waiting.add(look);
-      look();
-    });
 
   return {
     async keepChoice(token, ids, choice) {
-      if (connection === null) throw unavailable();
-      const consent = {
-        token,
-        account: ids.user,
-        address: ids.address,
-        email: ids.email,
-        choice,
-        at: clock.now().getTime(),
-      };
-      const sequence = await keepConsent(jetstream(connection), consent);
-      if (!(await untilApplied(sequence))) throw unavailable();
+      const connected = await within(ready.promise, READY_MS);
+      const known = await within(isCurrent(connected), READY_MS);
+      const chosen = changesOf({ ...store.read(ids), isCurrent: known }, choice);
+      const changes = known ? notKept(chosen, keptLists(db.$client, ids)) : chosen;
+      const chooser = { ids, token, at: clock.now().getTime() };
+      const sequence = await keepChosen(jetstream(connected), tokens, chooser, changes);
+      if (sequence > 0 && !(await progress.until(sequence, APPLIED_MS))) throw unavailable();
     },
     async close() {
       ending.abort();

@@ -3,7 +3,7 @@
  * place of its own time, and what is newer is applied again to it.
  */
 import type { Database } from 'better-sqlite3';
-import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import { addNamedValue, findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 
 export interface Place {
   /** When the stream was made: one that was lost and made anew counts from 1 again. */
@@ -23,4 +23,9 @@ export function findPlace(client: Database, stream: string): Place | null {
 /** Keeps the place. Call it in the transaction that applies the messages up to it. */
 export function savePlace(client: Database, stream: string, place: Place): void {
   writeNamedValue(client, nameOf(stream), JSON.stringify(place));
+}
+
+/** Has changes of lists written down for the stream from now on, also before the stream is known. */
+export function beginPlace(client: Database, stream: string): void {
+  addNamedValue(client, nameOf(stream), JSON.stringify({ made: '', sequence: 0 } satisfies Place));
 }

@@ -1,6 +1,5 @@
 /** A sender node: takes pages from the brain for as long as its lease lasts, hands the mails over and reports what became of them. */
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Config } from '../../config.ts';
@@ -20,6 +19,7 @@ import {
   PROTOCOL,
 } from '../protocol.ts';
 import { NodeContents } from './contents.ts';
+import { nodeName } from './name.ts';
 import { HeldPages } from './pages.ts';
 import { RelayShares } from './relay-shares.ts';
 import { NodeRelays } from './relays.ts';
@@ -104,7 +104,8 @@ export class SenderNode {
   #begin(): void {
     this.#commands?.unsubscribe();
     this.#pages.withdrawAll();
-    this.#run = randomBytes(12).toString('base64url');
+    // Begins with the name, so that NATS can keep other nodes from taking what is for this one.
+    this.#run = `${this.#name}.${randomBytes(12).toString('base64url')}`;
     this.#brain = '';
     this.#renewed = NEVER;
     this.#withdrawn = [];
@@ -188,7 +189,9 @@ export class SenderNode {
     };
     try {
       const bytes = Buffer.from(JSON.stringify(beat));
-      const message = await this.#connection.request(BRAIN.beat, bytes, { timeout: BEAT_TIMEOUT_MS });
+      const message = await this.#connection.request(`${BRAIN.beat}.${this.#name}`, bytes, {
+        timeout: BEAT_TIMEOUT_MS,
+      });
       return message.json<BeatReply>();
     } catch {
       this.#say('the service does not answer; waiting for it');
@@ -233,15 +236,4 @@ export class SenderNode {
     if (text !== this.#said) this.#log({ node: this.#name }, text);
     this.#said = text;
   }
-}
-
-/** The name of a node in lists: NODE_NAME, or that of the machine. */
-function nodeName({ NODE_NAME }: Config): string {
-  return (
-    NODE_NAME ||
-    hostname()
-      .replace(/[^A-Za-z0-9_-]+/g, '-')
-      .slice(0, 63) ||
-    'node'
-  );
 }

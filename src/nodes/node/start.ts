@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts';
 import { connectNats } from '../connection.ts';
 import { followLinks } from '../link-secrets.ts';
 import { type PublicPages, servePublicPages } from '../public/server.ts';
+import { nodeName } from './name.ts';
 import { SenderNode } from './sender-node.ts';
 
 /** A running node. */
@@ -24,7 +25,7 @@ export function startNode(
 ): RunningNode {
   const ending = new AbortController();
   const { signal } = ending;
-  const running = connectNats(config, { name: `node ${config.NODE_NAME}`, signal, log }).then((connection) => {
+  const running = connectNats(config, { name: `node ${nodeName(config)}`, signal, log }).then((connection) => {
     const node = new SenderNode(config, connection, log);
     const run = node.run();
     const pages = servesPages ? servePages(config, connection, signal, log) : null;

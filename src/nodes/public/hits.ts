@@ -11,8 +11,15 @@ const ATTEMPT_MS = 5000;
 /** Hits beyond this number are dropped; so many gather only while NATS is away for long. */
 const MAX_WAITING = 200_000;
 
+/** As many opens, and as many clicks, of one mail count; more is not published. */
+const MAX_PER_MAIL = 100;
+/** For so many mails it is known how often they were opened and clicked here. */
+const MAX_COUNTED = 50_000;
+
 export class PublishedHits {
   readonly #client: JetStreamClient;
+  /** By delivery and kind. */
+  readonly #counted = new Map<string, number>();
   readonly #ending = new AbortController();
   readonly #running: Promise<void>;
   #waiting: Hit[] = [];
@@ -23,7 +30,12 @@ export class PublishedHits {
   }
 
   add(hit: Hit): void {
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(hit);
+    const key = `${hit.ids.delivery} ${hit.link === null}`;
+    const count = (this.#counted.get(key) ?? 0) + 1;
+    if (count > MAX_PER_MAIL || this.#waiting.length >= MAX_WAITING) return;
+    this.#counted.set(key, count);
+    if (this.#counted.size > MAX_COUNTED) this.#counted.clear();
+    this.#waiting.push(hit);
   }
 
   /** Publishes what waits and ends; what is not acknowledged after `graceMs` is lost. */

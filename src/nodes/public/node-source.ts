@@ -1,15 +1,18 @@
-/** What the pages of recipients need, on a sender node: tokens by their own signature, content from the object store, the rest from the brain. */
+/** What the pages of recipients need, on a sender node: tokens by their own signature, content from its bucket, the rest from the brain. */
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { notKept, personKey } from '../../delivery/feedback/choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { unavailable } from '../../failure.ts';
-import { chosen, type Preferences } from '../../pages/preferences.ts';
+import { changesOf, chosen, type Preferences } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
-import { type MailingObject, mailingObjectName, type Questions } from '../feedback-messages.ts';
-import { keepConsent } from '../keep-consent.ts';
-import { STORE, SUBJECT } from '../streams.ts';
+import { findNewest, type Stored } from '../bucket.ts';
+import { erasedSubject, type MailingObject, mailingObjectName, type Questions } from '../feedback-messages.ts';
+import { keepChosen } from '../keep-consent.ts';
+import { BUCKET, STREAM, SUBJECT } from '../streams.ts';
+import { within } from '../within.ts';
 import type { PublishedHits } from './hits.ts';
-import { type Fetched, Objects } from './objects.ts';
+import { Objects } from './objects.ts';
 
 /** The brain answers within a few milliseconds, or is not there. */
 const ASK_MS = 1500;
@@ -37,16 +40,20 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
   };
   const mailings = new Objects<MailingObject>(
     connection,
-    STORE.content,
+    BUCKET.content,
     ({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)),
     (name) => ask('mailing', { mailing: Number(name.slice(mailingObjectName(0).length - 1)) }),
   );
-  const pictures = new Objects<StoredPicture>(connection, STORE.pictures, asPicture, (picture) =>
+  const pictures = new Objects<StoredPicture>(connection, BUCKET.pictures, asPicture, (picture) =>
     ask('picture', { picture }),
   );
   const findMailing = async ({ mailing, user }: RecipientIds): Promise<MailingObject | null> => {
     const found = await mailings.get(mailingObjectName(mailing));
     return found?.user === user ? found : null;
+  };
+  const wasErased = async ({ user: account, email }: RecipientIds): Promise<boolean> => {
+    const mark = erasedSubject({ account, person: personKey(tokens(), account, email) });
+    return (await within(findNewest(connection, STREAM.consents, mark), ASK_MS)) !== null;
   };
   /** What can be said without the brain: the address, and the lists as they were when the mail was made. */
   const withoutBrain = async (ids: RecipientIds): Promise<Preferences> => {
@@ -56,7 +63,8 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       email: ids.email,
       sender: mailing?.frozen.sender_name ?? '',
       groups,
-      own: groups.some(({ id }) => id === ids.group) ? ids.group : 0,
+      // The group of the mail, also where its name cannot be found out.
+      own: mailing === null || groups.some(({ id }) => id === ids.group) ? ids.group : 0,
       unsubscribed: new Map(),
       isCurrent: false,
     };
@@ -66,6 +74,8 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     publicUrl,
     async readLink(purpose, token) {
       const ids = tokens().readRecipient(purpose, token);
+      // The brain does not know them any more, and their address must not come back by an old link.
+      if (ids !== null && purpose === 'unsubscribe' && (await wasErased(ids))) return null;
       // A token without its address can only be checked by the brain.
       if (ids !== null || token.includes('~')) return ids;
       const known = await ask('link', { purpose, token });
@@ -76,14 +86,14 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       return given === null ? withoutBrain(ids) : { ...given, unsubscribed: new Map(given.unsubscribed) };
     },
     async keepChoice(ids, token, before, choice) {
-      await keepConsent(client, {
-        token,
-        account: ids.user,
-        address: ids.address,
-        email: ids.email,
-        choice,
-        at: Date.now(),
-      });
+      const changes = changesOf(before, choice);
+      const { kept } = before;
+      await keepChosen(
+        client,
+        tokens(),
+        { ids, token, at: Date.now() },
+        kept === undefined ? changes : notKept(changes, kept),
+      );
       return chosen(before, choice);
     },
     findContent: async (ids) => (await findMailing(ids))?.frozen ?? null,
@@ -100,9 +110,9 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
   };
 }
 
-function asPicture({ bytes, metadata }: Fetched): StoredPicture {
+function asPicture({ bytes, facts }: Stored): StoredPicture {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const { hash = '', kind = '' } = metadata;
+  const { hash = '', kind = '' } = facts;
   return { hash, kind, size: whole.length, part: (number) => (number === 0 ? whole : undefined) };
 }
 

@@ -1,7 +1,7 @@
-/** Content of mailings and pictures, fetched from the object store once and kept in memory up to a number of bytes. */
-import { type ObjectStore, Objm } from '@nats-io/obj';
+/** Content of mailings and pictures, fetched from their bucket once and kept in memory up to a number of bytes. */
 import type { NatsConnection } from '@nats-io/transport-node';
-import { unavailable } from '../../failure.ts';
+import { findWhole, type Stored } from '../bucket.ts';
+import { within } from '../within.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 /** After this time a page says to try again; the object is kept when it comes later. */
@@ -10,16 +10,10 @@ const FETCH_MS = 5000;
 const MISSING_MS = 10_000;
 const MAX_MISSING = 10_000;
 
-export interface Fetched {
-  bytes: Uint8Array;
-  metadata: Record<string, string>;
-}
-
-/** Objects of one store, turned into `T` when they are fetched. */
+/** Objects of one bucket, turned into `T` when they are fetched. */
 export class Objects<T> {
-  readonly #open: () => Promise<ObjectStore>;
-  #store: Promise<ObjectStore> | null = null;
-  readonly #read: (object: Fetched) => T;
+  readonly #load: (name: string) => Promise<Stored | null>;
+  readonly #read: (object: Stored) => T;
   readonly #ask: (name: string) => Promise<boolean>;
   /** In the order of their last use. */
   readonly #kept = new Map<string, { value: T; bytes: number }>();
@@ -27,15 +21,14 @@ export class Objects<T> {
   readonly #missing = new Map<string, number>();
   #bytes = 0;
 
-  /** `ask` has the brain put an object into the store; it gives whether there is one and throws where the brain does not answer. */
+  /** `ask` has the brain put an object into the bucket; it gives whether there is one and throws where the brain does not answer. */
   constructor(
     connection: NatsConnection,
-    store: string,
-    read: (object: Fetched) => T,
+    bucket: string,
+    read: (object: Stored) => T,
     ask: (name: string) => Promise<boolean>,
   ) {
-    // Nodes have no right to make one, and to look whether it exists would fail while NATS is away.
-    this.#open = () => new Objm(connection).open(store, false);
+    this.#load = (name) => findWhole(connection, bucket, name);
     this.#read = read;
     this.#ask = ask;
   }
@@ -77,36 +70,5 @@ export class Objects<T> {
       this.#bytes -= bytes;
     }
     return value;
-  }
-
-  /** The store, opened when it is first needed. Where NATS does not answer, the next call tries again. */
-  #opened(): Promise<ObjectStore> {
-    const opening = this.#store ?? this.#open();
-    this.#store = opening;
-    opening.catch(() => {
-      if (this.#store === opening) this.#store = null;
-    });
-    return opening;
-  }
-
-  async #load(name: string): Promise<Fetched | null> {
-    const store = await this.#opened();
-    const info = await store.info(name);
-    if (info === null || info.deleted) return null;
-    const bytes = await store.getBlob(name);
-    return bytes === null ? null : { bytes, metadata: info.metadata ?? {} };
-  }
-}
-
-/** What a promise gives, or 503 when it fails or takes longer. */
-export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(unavailable()), ms);
-  try {
-    return await Promise.race([promise, late]);
-  } catch {
-    throw unavailable();
-  } finally {
-    clearTimeout(timer);
   }
 }

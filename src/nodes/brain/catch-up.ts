@@ -1,0 +1,44 @@
+/** Waiting, at the start, until the database has every choice of recipients that JetStream has: an older file does not know who has left since. */
+import { setTimeout } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Database } from 'better-sqlite3';
+import { findPlace } from '../feedback/place.ts';
+import { STREAM } from '../streams.ts';
+
+const LOOK_MS = 50;
+/** After this time, and then each time as long, the log says why no mail leaves. */
+const SAY_MS = 5000;
+
+interface CatchUpDeps {
+  connection: NatsConnection;
+  client: Database;
+  signal: AbortSignal;
+  log(fields: object, text: string): void;
+}
+
+/** Resolves once everything is applied that the stream of choices had when it was first asked. Throws the signal's reason when it is aborted. */
+export async function untilChoicesApplied({ connection, client, signal, log }: CatchUpDeps): Promise<void> {
+  let newest: number | null = null;
+  let saidAt = performance.now();
+  for (;;) {
+    let reason = 'the stream cannot be read';
+    try {
+      const manager = await jetstreamManager(connection, { checkAPI: false });
+      const { created, state } = await manager.streams.info(STREAM.consents);
+      newest ??= state.last_seq;
+      const place = findPlace(client, STREAM.consents);
+      const applied = place?.made === String(created) ? place.sequence : 0;
+      if (place?.made === String(created) && applied >= newest) return;
+      reason = `${applied} of ${newest} applied`;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      reason = String(error);
+    }
+    if (performance.now() - saidAt >= SAY_MS) {
+      log({ reason }, 'mail waits until every choice of recipients that NATS has is in the database');
+      saidAt = performance.now();
+    }
+    await setTimeout(LOOK_MS, undefined, { signal });
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * What the brain puts where nodes find it. Nodes read by the name of a key alone, which NATS can allow them for single buckets; the
+ * consumers that other ways of reading need could be pointed at any subject.
+ */
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { KV } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+
+/** Below what NATS takes in a message. */
+const PART_BYTES = 512 * 1024;
+
+/** Something large with facts about it. */
+export interface Stored {
+  bytes: Uint8Array;
+  facts: Record<string, string>;
+}
+
+/** The newest message of a subject, or null when there is none. Throws when NATS does not answer. */
+export async function findNewest(
+  connection: NatsConnection,
+  stream: string,
+  subject: string,
+): Promise<Uint8Array | null> {
+  const { direct } = await jetstreamManager(connection, { checkAPI: false });
+  const found = await direct.getMessage(stream, { last_by_subj: subject });
+  return found?.data ?? null;
+}
+
+/** The value of a key, or null when there is none. Throws when NATS does not answer. */
+export function findValue(connection: NatsConnection, bucket: string, key: string): Promise<Uint8Array | null> {
+  return findNewest(connection, `KV_${bucket}`, `$KV.${bucket}.${key}`);
+}
+
+/** Puts something large, in parts; it is found once all of them are there. */
+export async function putWhole(bucket: KV, name: string, { bytes, facts }: Stored): Promise<void> {
+  const parts = Math.ceil(bytes.length / PART_BYTES);
+  for (let part = 0; part < parts; part++)
+    await bucket.put(`${name}.${part}`, bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
+  await bucket.put(name, JSON.stringify({ parts, facts }));
+}
+
+/** What was put under this name, or null. Throws when NATS does not answer. */
+export async function findWhole(connection: NatsConnection, bucket: string, name: string): Promise<Stored | null> {
+  const head = await findValue(connection, bucket, name);
+  if (head === null) return null;
+  const { parts, facts }: { parts: number; facts: Record<string, string> } = JSON.parse(new TextDecoder().decode(head));
+  const found = await Promise.all(
+    Array.from({ length: parts }, (_, part) => findValue(connection, bucket, `${name}.${part}`)),
+  );
+  const whole = found.filter((part) => part !== null);
+  return whole.length < parts ? null : { bytes: Buffer.concat(whole), facts };
+}

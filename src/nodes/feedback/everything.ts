@@ -1,0 +1,32 @@
+/** Has everything that is on the lists of this file published: for a stream that is new, because NATS was set up or lost what it had. */
+import { setImmediate } from 'node:timers/promises';
+import type { Db } from '../../database/open.ts';
+import type { WriteLock } from '../../database/write-lock.ts';
+
+const STEP_ROWS = 2000;
+const LOCK_WAIT_MS = 60_000;
+
+const LISTS = [
+  { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)' },
+  { table: 'suppressions', list: '-1' },
+] as const;
+
+/** Adds all entries to what is to be published, in short transactions. What waits already stays as it is. */
+export async function publishEverything(db: Db, lock: WriteLock): Promise<void> {
+  for (const { table, list } of LISTS) {
+    const step = db.$client.prepare(`
+      INSERT OR IGNORE INTO unpublished_choices (user_id, address_id, list, changed_at)
+      SELECT user_id, address_id, ${list}, CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)
+      FROM ${table} WHERE id > @after AND id <= @to`);
+    const end = db.$client
+      .prepare<[number], number | null>(
+        `SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ${STEP_ROWS})`,
+      )
+      .pluck();
+    for (let after = 0, to = end.get(0) ?? 0; to > after; after = to, to = end.get(after) ?? 0) {
+      const range = { after, to };
+      await lock.write(() => step.run(range), LOCK_WAIT_MS);
+      await setImmediate();
+    }
+  }
+}

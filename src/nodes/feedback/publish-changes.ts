@@ -1,0 +1,135 @@
+/** Publishes what was changed on lists by other ways than recipients' pages: by API, dashboard, imports, complaints and bounces. */
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+} from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Statement } from 'better-sqlite3';
+import type { Db } from '../../database/open.ts';
+import type { WriteLock } from '../../database/write-lock.ts';
+import { personKey } from '../../delivery/feedback/choice.ts';
+import type { Tokens } from '../../delivery/links/tokens.ts';
+import { type Change, type Consent, consentSubject, SUPPRESSED } from '../feedback-messages.ts';
+import { STREAM } from '../streams.ts';
+import { findPlace } from './place.ts';
+
+/** Published at a time. */
+const BATCH = 200;
+const PUBLISH_MS = 5000;
+const LOCK_WAIT_MS = 10_000;
+
+interface Unpublished {
+  id: number;
+  account: number;
+  address: number;
+  list: number;
+  at: number;
+  email: string;
+}
+
+interface PublisherDeps {
+  connection: NatsConnection;
+  db: Db;
+  lock: WriteLock;
+  tokens: Tokens;
+  /** This run of the brain. */
+  run: string;
+}
+
+export class ChangePublisher {
+  readonly #deps: PublisherDeps;
+  readonly #client: JetStreamClient;
+  readonly #unpublished: Statement<[number], Unpublished>;
+  readonly #entry: Statement<[{ address: number; list: number }], { id: number }>;
+  readonly #logged: Statement<[number, number], { source: Change['source']; mailing_id: number | null }>;
+  readonly #suppression: Statement<[number], { kind: 'bounce' | 'complaint'; diagnostic: string }>;
+  readonly #published: Statement<[string]>;
+
+  constructor(deps: PublisherDeps) {
+    this.#deps = deps;
+    this.#client = jetstream(deps.connection);
+    const { $client } = deps.db;
+    this.#unpublished = $client.prepare(`
+      SELECT u.id, u.user_id AS account, u.address_id AS address, u.list, u.changed_at AS at, a.normalized_email AS email
+      FROM unpublished_choices u CROSS JOIN addresses a ON a.id = u.address_id ORDER BY u.id LIMIT ?`);
+    // Two forms of the list, for the two partial indexes.
+    this.#entry = $client.prepare(`
+      SELECT id FROM unsubscribers WHERE address_id = @address AND @list = 0 AND unsubscribe_groups_id IS NULL
+      UNION ALL SELECT id FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NOT NULL AND unsubscribe_groups_id = @list`);
+    this.#logged = $client.prepare(`
+      SELECT source, mailing_id FROM consent_log WHERE address_id = ? AND ifnull(unsubscribe_groups_id, 0) = ? AND action <> 'subscribed'
+      ORDER BY id DESC LIMIT 1`);
+    this.#suppression = $client.prepare('SELECT kind, diagnostic FROM suppressions WHERE address_id = ?');
+    this.#published = $client.prepare('DELETE FROM unpublished_choices WHERE id IN (SELECT value FROM json_each(?))');
+  }
+
+  /** Publishes everything that waits. Throws while NATS or the database cannot do it; what is not confirmed stays for the next call. */
+  async publish(): Promise<void> {
+    for (;;) {
+      const manager = await jetstreamManager(this.#deps.connection, { checkAPI: false });
+      const { place, waiting } = this.#read();
+      const done = await Promise.all(
+        waiting.map(async ({ id, subject, text }) => ((await this.#keep(manager, subject, text, place)) ? [id] : [])),
+      );
+      const ids = done.flat();
+      if (ids.length > 0) await this.#deps.lock.write(() => this.#published.run(JSON.stringify(ids)), LOCK_WAIT_MS);
+      if (waiting.length < BATCH || ids.length === 0) return;
+    }
+  }
+
+  /** What waits, as it is now, and the place in the stream that it is of. */
+  #read(): { place: number; waiting: { id: number; subject: string; text: string }[] } {
+    const { db } = this.#deps;
+    const read = db.$client.transaction(() => ({
+      place: findPlace(db.$client, STREAM.consents)?.sequence ?? 0,
+      waiting: this.#unpublished.all(BATCH).map((row) => this.#message(row)),
+    }));
+    return read();
+  }
+
+  #message({ id, account, address, list, at, email }: Unpublished): { id: number; subject: string; text: string } {
+    const { tokens, run } = this.#deps;
+    const logged = list === SUPPRESSED ? undefined : this.#logged.get(address, list);
+    const suppression = list === SUPPRESSED ? this.#suppression.get(address) : undefined;
+    const ids = { delivery: 0, mailing: logged?.mailing_id ?? 0, address, group: 0, user: account, email };
+    const consent: Consent = {
+      token: tokens.recipient(ids).unsubscribe,
+      email,
+      list,
+      isLeft: list === SUPPRESSED ? suppression !== undefined : this.#entry.get({ address, list }) !== undefined,
+      at,
+      change: { run, source: logged?.source ?? 'api', ...(suppression && { suppression }) },
+    };
+    return {
+      id,
+      subject: consentSubject(account, personKey(tokens, account, email), list),
+      text: JSON.stringify(consent),
+    };
+  }
+
+  /**
+   * Publishes a change unless the stream has a choice on the same list that is not in this file yet: that one is carried out first, so
+   * that the newest message is always how it is in the file.
+   */
+  async #keep(manager: JetStreamManager, subject: string, text: string, place: number): Promise<boolean> {
+    if (await this.#publishAfter(0, subject, text)) return true;
+    const last = await manager.streams.getMessage(STREAM.consents, { last_by_subj: subject });
+    const sequence = last?.seq ?? 0;
+    return sequence <= place && (await this.#publishAfter(sequence, subject, text));
+  }
+
+  /** Publishes if the newest message of the subject has this sequence, 0: if there is none. */
+  async #publishAfter(lastSubjectSequence: number, subject: string, text: string): Promise<boolean> {
+    try {
+      await this.#client.publish(subject, text, { expect: { lastSubjectSequence }, timeout: PUBLISH_MS });
+      return true;
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence) return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Entry point of the thread that serves the pages of sender nodes and keeps choices in JetStream. It gets choices made on the pages of
+ * this process and answers each; the message `stop` ends it.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { connect } from '../database/open.ts';
+import { WriteLock } from '../database/write-lock.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
+import { openTokens } from '../delivery/links/tokens.ts';
+import { startFeedback } from '../nodes/feedback/index.ts';
+import type { ChoiceMessage, FeedbackMessage } from './feedback.ts';
+
+const { config, origin }: { config: Config; origin: string } = workerData;
+const db = connect(config.DATABASE_PATH);
+const send = (message: FeedbackMessage) => parentPort?.postMessage(message);
+const feedback = startFeedback({
+  db,
+  lock: new WriteLock(db.$client),
+  config,
+  clock: systemClock,
+  tokens: openTokens(db.$client),
+  publicUrl: () => publicAddress(db.$client, config).url || origin,
+  log: (fields, text) => send({ fields, text }),
+});
+
+parentPort?.on('message', (message: ChoiceMessage | 'stop') => {
+  if (message === 'stop') void close();
+  else void keep(message);
+});
+
+async function keep({ number, token, ids, choice }: ChoiceMessage): Promise<void> {
+  const isKept = await feedback.keepChoice(token, ids, choice).then(
+    () => true,
+    () => false,
+  );
+  send({ number, isKept });
+}
+
+async function close(): Promise<void> {
+  await feedback.close();
+  db.$client.close();
+  parentPort?.close();
+}

@@ -1,0 +1,94 @@
+/** Starts and stops the thread that serves the pages of sender nodes, and asks it to keep choices. */
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+import type { Config } from '../config.ts';
+import type { Choice } from '../delivery/feedback/choice.ts';
+import type { RecipientIds } from '../delivery/links/tokens.ts';
+import type { Deps } from '../deps.ts';
+import { unavailable } from '../failure.ts';
+import { threadFile } from '../thread-files.ts';
+
+const RESTART_MS = 1000;
+/** The most choices that wait at a time: each waits for seconds only while NATS does not answer. */
+const MAX_WAITING = 10_000;
+
+/** A choice to be kept. */
+export interface ChoiceMessage {
+  number: number;
+  token: string;
+  ids: RecipientIds;
+  choice: Choice;
+}
+
+/** What the thread says: a line for the log, or whether a choice is kept and carried out. */
+export type FeedbackMessage = { fields: object; text: string } | { number: number; isKept: boolean };
+
+interface FeedbackThreadDeps {
+  config: Config;
+  /** Where the service listens. */
+  origin(): string;
+  resourceLimits: ResourceLimits;
+  log(fields: object, text: string): void;
+}
+
+export class FeedbackThread {
+  readonly #deps: FeedbackThreadDeps;
+  readonly #waiting = new Map<number, (isKept: boolean) => void>();
+  #number = 0;
+  #thread: Worker | null = null;
+  #isClosing = false;
+
+  constructor(deps: FeedbackThreadDeps) {
+    this.#deps = deps;
+  }
+
+  /** Starts the thread, which is started again when it fails. Call it once the service listens. */
+  start(): void {
+    const { config, origin, resourceLimits, log } = this.#deps;
+    const thread = new Worker(threadFile('feedback-thread'), {
+      workerData: { config, origin: origin() },
+      resourceLimits,
+    });
+    this.#thread = thread;
+    thread.on('message', (message: FeedbackMessage) => {
+      if ('text' in message) log(message.fields, message.text);
+      else this.#answer(message.number, message.isKept);
+    });
+    thread.on('error', (error) =>
+      log({ err: String(error) }, 'the thread of the sender nodes’ pages failed and starts again'),
+    );
+    thread.on('exit', () => {
+      this.#thread = null;
+      for (const number of [...this.#waiting.keys()]) this.#answer(number, false);
+      void setTimeout(RESTART_MS, null, { ref: false }).then(() => {
+        if (!this.#isClosing) this.start();
+      });
+    });
+  }
+
+  readonly keepChoice: NonNullable<Deps['keepChoice']> = async (token, ids, choice) => {
+    const thread = this.#thread;
+    if (thread === null || this.#waiting.size >= MAX_WAITING) throw unavailable();
+    const number = ++this.#number;
+    const isKept = await new Promise<boolean>((resolve) => {
+      this.#waiting.set(number, resolve);
+      thread.postMessage({ number, token, ids, choice } satisfies ChoiceMessage);
+    });
+    if (!isKept) throw unavailable();
+  };
+
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    const thread = this.#thread;
+    if (thread === null || thread.threadId === -1) return;
+    thread.postMessage('stop');
+    await Promise.race([once(thread, 'exit'), setTimeout(graceMs, null, { ref: false })]);
+    await thread.terminate();
+  }
+
+  #answer(number: number, isKept: boolean): void {
+    this.#waiting.get(number)?.(isKept);
+    this.#waiting.delete(number);
+  }
+}

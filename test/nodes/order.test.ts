@@ -1,0 +1,149 @@
+/** The order of what is done in the database and what is chosen on pages meanwhile. */
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import t, { type Test } from 'tap';
+import { startNats } from '../../fixtures/nats.ts';
+import { addUnsubscribers } from '../../src/audience/unsubscribes.ts';
+import { readConfig } from '../../src/config.ts';
+import { WriteLock } from '../../src/database/write-lock.ts';
+import { openTokens } from '../../src/delivery/links/tokens.ts';
+import { untilChoicesApplied } from '../../src/nodes/brain/catch-up.ts';
+import { Contents } from '../../src/nodes/brain/contents.ts';
+import { NodeHandoffs } from '../../src/nodes/brain/node-handoffs.ts';
+import { PageSender } from '../../src/nodes/brain/page-sender.ts';
+import { connectNats } from '../../src/nodes/connection.ts';
+import { consentApplier } from '../../src/nodes/feedback/apply-consent.ts';
+import { findPlace, savePlace } from '../../src/nodes/feedback/place.ts';
+import { ChangePublisher } from '../../src/nodes/feedback/publish-changes.ts';
+import { keepChosen } from '../../src/nodes/keep-consent.ts';
+import { makeStreams, STREAM } from '../../src/nodes/streams.ts';
+import { ACCEPTED, launch, Relay } from '../support/launched-mailing.ts';
+import { skipWithout } from '../support/tools.ts';
+
+const skip = skipWithout('nats');
+
+/** A database with two people and a stream of which it has everything. */
+async function prepare(t: Test) {
+  const { urls } = await startNats(t);
+  const options = { name: 'brain', signal: new AbortController().signal, log: () => undefined };
+  const connection = await connectNats(readConfig({ NATS_URL: urls }), options);
+  t.teardown(() => connection.close());
+  await makeStreams(connection);
+  const { db } = await launch(t, 2, new Relay(() => ACCEPTED));
+  const client = db.$client;
+  const manager = await jetstreamManager(connection);
+  const info = () => manager.streams.info(STREAM.consents);
+  const made = String((await info()).created);
+  savePlace(client, STREAM.consents, { made, sequence: 0 });
+  const tokens = openTokens(client);
+  const person = client
+    .prepare<[], { address: number; user: number; email: string }>(
+      'SELECT id AS address, user_id AS user, normalized_email AS email FROM addresses LIMIT 1',
+    )
+    .get();
+  if (person === undefined) throw new Error('nobody is there');
+  const ids = { ...person, delivery: 0, mailing: 0, group: 0 };
+  const publisher = new ChangePublisher({ connection, db, lock: new WriteLock(client), tokens, run: 'this' });
+  const apply = consentApplier(db, tokens, 'this');
+  return {
+    db,
+    client,
+    person,
+    publisher,
+    info,
+    connection,
+    made,
+    leave: () =>
+      addUnsubscribers(db, { accountId: person.user, groupId: null, source: 'api', now: new Date().toISOString() }, [
+        { address: person.email, normalized: person.email, domain: '' },
+      ]),
+    choose: (form: 'none' | 'back', at: number) =>
+      keepChosen(
+        jetstream(connection),
+        tokens,
+        { ids, token: tokens.recipient(ids).unsubscribe, at },
+        { form, left: form === 'none' ? [0] : [], joined: form === 'back' ? [0] : [] },
+      ),
+    /** Carries out the message with this sequence. */
+    async carryOut(sequence: number) {
+      const message = await manager.streams.getMessage(STREAM.consents, { seq: sequence });
+      if (message === null) throw new Error('there is no such message');
+      apply(message.string(), message.subject);
+      savePlace(client, STREAM.consents, { made, sequence });
+    },
+    left: () => client.prepare('SELECT count(*) FROM unsubscribers').pluck().get(),
+    waiting: () => client.prepare('SELECT count(*) FROM unpublished_choices').pluck().get(),
+  };
+}
+
+t.test('what was done before a choice on a page is not published after it', { skip }, async (t) => {
+  const { leave, choose, publisher, carryOut, info, left, waiting } = await prepare(t);
+  leave();
+  await choose('back', Date.now() + 1000);
+  await publisher.publish();
+  t.equal((await info()).state.last_seq, 1, 'it waits until the choice is carried out');
+  await carryOut(1);
+  t.strictSame([left(), waiting()], [0, 0], 'which came later');
+  await publisher.publish();
+  t.equal((await info()).state.last_seq, 1);
+});
+
+t.test('what was done after a choice on a page stays, and is published after it', { skip }, async (t) => {
+  const { leave, choose, publisher, carryOut, info, left, waiting } = await prepare(t);
+  await choose('back', Date.now() - 1000);
+  leave();
+  await publisher.publish();
+  t.equal((await info()).state.last_seq, 1);
+  await carryOut(1);
+  t.strictSame([left(), waiting()], [1, 1]);
+  await publisher.publish();
+  t.strictSame([(await info()).state.last_seq, waiting()], [2, 0]);
+  await carryOut(2);
+  t.equal(left(), 1);
+});
+
+t.test('nothing is claimed before every choice that NATS has is in the database', { skip }, async (t) => {
+  const { choose, client, db, connection, made } = await prepare(t);
+  await choose('none', Date.now());
+  await choose('back', Date.now());
+  const contents = new Contents('ours.1', () => '');
+  const handoffs = new NodeHandoffs({
+    client,
+    newName: () => 'ours.1',
+    monotonic: () => 0,
+    contents,
+    sender: new PageSender(contents),
+    settings: () => '',
+    mayLeave: () => true,
+    onOutcome: () => undefined,
+    log: () => undefined,
+  });
+  const beat = {
+    protocol: 1,
+    version: '',
+    run: 'node.1',
+    name: 'node',
+    capacity: 100,
+    rate: 0,
+    refusal: '',
+    withdrawn: [],
+  };
+  handoffs.beat({ ...beat, brain: '' });
+  handoffs.take(
+    { protocol: 1, run: 'node.1', brain: 'ours.1', ended: [], has: [] },
+    { stream: 'made', sequence: 1 },
+    'node',
+  );
+  handoffs.beat({ ...beat, brain: 'ours.1' });
+  const { signal } = new AbortController();
+  const caughtUp = untilChoicesApplied({ connection, client, signal, log: () => undefined }).then(() => {
+    t.equal(findPlace(db.$client, STREAM.consents)?.sequence, 2);
+    handoffs.begin();
+  });
+  savePlace(client, STREAM.consents, { made, sequence: 1 });
+  t.equal(handoffs.room(null), 0);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  t.equal(handoffs.room(null), 0);
+  savePlace(client, STREAM.consents, { made, sequence: 2 });
+  await caughtUp;
+  t.equal(handoffs.room(null), 100);
+});
