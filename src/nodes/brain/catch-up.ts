@@ -19,14 +19,15 @@ interface CatchUpDeps {
 
 /** Resolves once everything is applied that the stream of choices had when it was first asked. Throws the signal's reason when it is aborted. */
 export async function untilChoicesApplied({ connection, client, signal, log }: CatchUpDeps): Promise<void> {
-  let newest: number | null = null;
+  let newest = Number.POSITIVE_INFINITY;
   let saidAt = performance.now();
   for (;;) {
     let reason = 'the stream cannot be read';
     try {
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const { created, state } = await manager.streams.info(STREAM.consents);
-      newest ??= state.last_seq;
+      // Less after a loss of NATS.
+      newest = Math.min(newest, state.last_seq);
       const place = findPlace(client, STREAM.consents);
       const applied = place?.made === String(created) ? place.sequence : 0;
       if (place?.made === String(created) && applied >= newest) return;
