@@ -1,11 +1,13 @@
 /** What a restored backup takes over from JetStream: every change of lists since, whoever made it. */
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import t from 'tap';
 import { FormData, fetch } from 'undici';
 import { STREAM } from '../../src/nodes/streams.ts';
-import { sendlark } from '../commands/command-line.ts';
+import { BUILT } from '../support/service.ts';
 import { until } from '../support/service-campaign.ts';
 import { skipWithout } from '../support/tools.ts';
 import { open, startPages, startWorld, type World } from './world.ts';
@@ -26,17 +28,23 @@ const published = ({ read }: World) =>
     ({ length }) => length === 0,
   );
 
-/** Puts the copy in the place of the database, which is lost, and starts the service with it. */
-async function restore({ brain }: World, copy: string): Promise<void> {
-  await brain.end('SIGKILL');
-  const { code, err } = await sendlark({ DATABASE_PATH: join(brain.folder, 'test.db') }, 'restore', copy, '--force');
-  if (code !== 0) throw new Error(err);
-  await brain.start();
+/** Runs a command of the built program on the database. */
+async function command({ brain }: World, ...words: string[]): Promise<void> {
+  const [program, ...before] = BUILT.command;
+  const env = { ...BUILT.env, DATABASE_PATH: join(brain.folder, 'test.db') };
+  await promisify(execFile)(program, [...before, ...words], { env });
 }
 
-async function backup({ brain }: World): Promise<string> {
-  const copy = join(brain.folder, 'copy.db');
-  await sendlark({ DATABASE_PATH: join(brain.folder, 'test.db') }, 'backup', copy);
+/** Puts the copy in the place of the database, which is lost, and starts the service with it. */
+async function restore(world: World, copy: string): Promise<void> {
+  await world.brain.end('SIGKILL');
+  await command(world, 'restore', copy, '--force');
+  await world.brain.start();
+}
+
+async function backup(world: World): Promise<string> {
+  const copy = join(world.brain.folder, 'copy.db');
+  await command(world, 'backup', copy);
   return copy;
 }
 

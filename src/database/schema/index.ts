@@ -2,7 +2,6 @@
 export * from './accounts.ts';
 export * from './audience.ts';
 export * from './campaigns.ts';
-export * from './choices.ts';
 export * from './contact-jobs.ts';
 export * from './delivery.ts';
 export * from './forms.ts';

@@ -1,5 +1,6 @@
 /** Tables of what happened with people that no other table tells. Those of imports are what undoing one needs; src/audience/import/ owns them. */
-import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { user } from './accounts.ts';
 import { address } from './audience.ts';
 import { id } from './columns.ts';
 
@@ -68,4 +69,24 @@ export const importKept = sqliteTable(
     reason: text({ enum: ['changed', 'moved', 'deleted', 'segment'] }).notNull(),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.contact_id] })],
+);
+
+/**
+ * With sender nodes: whose place on which list was changed in this file and is not in JetStream yet. Triggers on `unsubscribers` and
+ * `suppressions` add the rows in the transaction of the change, so that no way of changing a list is forgotten. There is at most one
+ * for each person and list; one that is changed again gets a new id.
+ */
+export const unpublishedChoices = sqliteTable(
+  'unpublished_choices',
+  {
+    id: id(),
+    user_id: user(),
+    /** Without a reference, so that a row here keeps no address in the file. */
+    address_id: integer().notNull(),
+    /** The group; 0: all mail; -1: the list of suppressed addresses. */
+    list: integer().notNull(),
+    /** Epoch milliseconds. */
+    changed_at: integer().notNull(),
+  },
+  (table) => [uniqueIndex('unpublished_choices_place').on(table.address_id, table.list)],
 );
