@@ -109,10 +109,12 @@ t.test('nothing is claimed before every choice that NATS has is in the database'
   const handoffs = new NodeHandoffs({
     client,
     newName: () => 'ours.1',
+    now: () => new Date(),
     monotonic: () => 0,
     contents,
     sender: new PageSender(contents),
     settings: () => '',
+    onGone: () => undefined,
     mayLeave: () => true,
     onOutcome: () => undefined,
     log: () => undefined,

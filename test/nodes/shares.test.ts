@@ -12,6 +12,9 @@ import { ACCEPTED, launch, Relay } from '../support/launched-mailing.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
+/** The name of the node in the name of its run. */
+const nameOf = (run: string) => run.slice(0, run.indexOf('.'));
+
 /** Keeps pages instead of sending them. */
 class Kept extends PageSender {
   readonly pages: { run: string; id: number; deliveries: number[] }[] = [];
@@ -54,6 +57,7 @@ async function startService(t: Test, people: number, settings: Record<string, st
       log: () => undefined,
     });
     if (handoffs === undefined) throw new Error('no hand-offs were opened');
+    handoffs.begin();
     return { brain, background, handoffs };
   };
   let current = begin();
@@ -62,13 +66,14 @@ async function startService(t: Test, people: number, settings: Record<string, st
     current.handoffs.take(
       { protocol: PROTOCOL, run, brain: current.brain, ended, ...(has && { has }) },
       { stream: 'made', sequence: ++sequence },
+      nameOf(run),
     );
   /** A sign of life of a node. */
   const beat = (name: string, says: Partial<Beat> = {}) => {
     const beat: Beat = {
       protocol: PROTOCOL,
       version: '1.0.0',
-      run: name,
+      run: `${name}.1`,
       name,
       brain: current.brain,
       capacity: 1000,
@@ -78,7 +83,7 @@ async function startService(t: Test, people: number, settings: Record<string, st
       ...says,
     };
     current.handoffs.beat({ ...beat, brain: '' });
-    report(name, [], []);
+    report(beat.run, [], []);
     current.handoffs.beat(beat);
   };
   const end = (kind: 'accepted' | 'withdrawn') => {
@@ -93,7 +98,8 @@ async function startService(t: Test, people: number, settings: Record<string, st
   /** How many recipients each node has that were not reported. */
   const given = () => {
     const counts: Record<string, number> = {};
-    for (const { run, deliveries } of sender.pages) counts[run] = (counts[run] ?? 0) + deliveries.length;
+    for (const { run, deliveries } of sender.pages)
+      counts[nameOf(run)] = (counts[nameOf(run)] ?? 0) + deliveries.length;
     return counts;
   };
   return {
@@ -159,7 +165,7 @@ t.test(
     service.beat('new', { warmUp: 20 });
     await service.steps();
     t.strictSame(service.given(), {}, 'a restart changes nothing');
-    service.beat('new', { warmUp: 20, run: 'another run' });
+    service.beat('new', { warmUp: 20, run: 'new.2' });
     await service.steps();
     t.strictSame(service.given(), {}, 'nor does another run of the same name');
     service.beat('old', { capacity: 100 });

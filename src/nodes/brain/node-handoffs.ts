@@ -8,16 +8,8 @@ import { type LateAcceptance, NodePages } from '../../delivery/queue/ledger/node
 import type { Batch } from '../../delivery/sending/claims.ts';
 import type { Handoffs, HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
-import {
-  type Beat,
-  type BeatReply,
-  isRunOf,
-  isSameInstallation,
-  isUnderstood,
-  outcomeOf,
-  PROTOCOL,
-  type Report,
-} from '../protocol.ts';
+import { type Beat, type BeatReply, isRunOf, isSameInstallation, outcomeOf, type Report } from '../protocol.ts';
+import { answerBeat } from './beats.ts';
 import type { Contents } from './contents.ts';
 import { Fleet, type FleetNode } from './fleet.ts';
 import { NodeDays } from './node-days.ts';
@@ -234,21 +226,8 @@ export class NodeHandoffs implements Handoffs {
 
   /** Answers a sign of life. */
   beat(beat: Beat): BeatReply {
-    const isOurs = beat.brain === this.#brain && isUnderstood(beat.protocol);
-    if (!isOurs) this.#fleet.greet(beat);
-    const node = isOurs ? this.#fleet.hear(beat) : undefined;
-    const reply = {
-      // A node that is not understood sees by this why it has to wait.
-      protocol: PROTOCOL,
-      brain: this.#brain,
-      isRenewed: false,
-      isLost: isOurs && node === undefined,
-      withdraw: [],
-      settings: this.#deps.settings(this.#fleet.all.length),
-    };
-    if (node === undefined) return reply;
-    this.#withdrawals.confirm(node.run, beat.withdrawn);
-    return { ...reply, isRenewed: this.#fleet.renew(node), withdraw: node.withdrawals };
+    const { settings } = this.#deps;
+    return answerBeat(beat, { fleet: this.#fleet, withdrawals: this.#withdrawals, brain: this.#brain, settings });
   }
 
   /** Has nodes begin no mail to these addresses, as far as they have not; whether they may get it is decided at the next claim. */
