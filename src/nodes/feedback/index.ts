@@ -134,11 +134,15 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       if (!isBusy(error)) throw error;
     }
   };
-  /** Whether everything that the stream has by now is in the database, waiting a moment for it. */
+  /** Whether everything that the stream has by now is in the database, waiting a moment for it; false also while NATS does not answer. */
   const isCurrent = async (connected: NatsConnection): Promise<boolean> => {
-    const manager = await jetstreamManager(connected, { checkAPI: false });
-    const { state } = await manager.streams.info(STREAM.consents);
-    return progress.until(state.last_seq, CURRENT_MS);
+    try {
+      const manager = await jetstreamManager(connected, { checkAPI: false, timeout: CURRENT_MS });
+      const { state } = await manager.streams.info(STREAM.consents);
+      return await progress.until(state.last_seq, CURRENT_MS);
+    } catch {
+      return false;
+    }
   };
   const running = work().catch((error) => {
     if (!signal.aborted) log({ err: String(error) }, 'sender nodes cannot be served');
@@ -147,7 +151,7 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
   return {
     async keepChoice(token, ids, choice) {
       const connected = await within(ready.promise, READY_MS);
-      const known = await within(isCurrent(connected), READY_MS);
+      const known = await isCurrent(connected);
       const chosen = changesOf({ ...store.read(ids), isCurrent: known }, choice);
       const changes = known ? notKept(chosen, keptLists(db.$client, ids)) : chosen;
       const chooser = { ids, token, at: clock.now().getTime() };
