@@ -10,11 +10,18 @@ import { publicAddress } from '../delivery/links/public-address.ts';
 import { relaysInUse } from '../delivery/transport/relays/in-use.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import type { Deps } from '../deps.ts';
+import { conflict } from '../failure.ts';
 import { filesCheck } from '../health-checks/files.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { localChecks } from '../health-checks/local.ts';
 import { nodeChecks } from '../health-checks/nodes.ts';
 import { findPublicAddress, publicAddressCheck, recordPublicAddress } from '../health-checks/public-address.ts';
+import {
+  findReturnedMail,
+  recordReturnedMail,
+  returnedMailCheck,
+  takesReturnedMail,
+} from '../health-checks/returned-mail.ts';
 import { serviceChecks } from '../health-checks/service.ts';
 import { type DnsSeen, dnsSeen } from '../health-checks/ways-out.ts';
 import { webhooksCheck } from '../health-checks/webhooks.ts';
@@ -48,12 +55,16 @@ const Health = Type.Object({
     ...nullable(isoTimestampSchema()),
     description: 'When that address was last looked at, UTC; null: it was not.',
   },
+  returns_seen_at: {
+    ...nullable(isoTimestampSchema()),
+    description: 'When a test mail was last sent to see whether returned mail arrives, UTC; null: none was.',
+  },
   findings: Type.Array(FindingRecord, { description: 'What was checked, the worst first.' }),
 });
 
 const ORDER = ['fail', 'warn', 'ok'];
 
-export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, clock, tokens }) => {
+export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, config, clock, tokens, resolver }) => {
   const path = resolve(config.DATABASE_PATH);
 
   app.get(
@@ -63,7 +74,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         tags: ['Overview'],
         summary: 'Read whether the installation is well, and what to do where it is not (addition)',
         description:
-          'Nothing outside the machine is asked: what is said of DNS and public address is what was last seen of them.',
+          'Nothing outside the machine is asked: what is said of DNS, public address and returned mail is what was last seen of them.',
         response: successWith({
           health: Type.Object(Health.properties, { description: 'The state of the installation.' }),
         }),
@@ -74,6 +85,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       const client = db.$client;
       const { url } = publicAddress(client, config);
       const address = findPublicAddress(client, url);
+      const returns = findReturnedMail(client, config);
       const now = clock.now();
       const bouncesAt = config.BOUNCE_LISTEN && `${config.BOUNCE_LISTEN.host}:${config.BOUNCE_LISTEN.port}`;
       const relays = relaysInUse(client, config).map(relayName);
@@ -85,6 +97,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         ...domainsCheck(dnsSeen(db, config, request.accountId)),
         ...webhooksCheck(db, request.accountId),
         ...(address === null ? [] : [address.finding]),
+        ...(returns === null ? [] : [returns.finding]),
         filesCheck(config),
       ];
       const health = {
@@ -100,6 +113,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
         bounce_domain: config.BOUNCE_DOMAIN,
         bounce_listen: bouncesAt,
         address_seen_at: address === null ? null : isoTimestamp(new Date(address.at)),
+        returns_seen_at: returns === null ? null : isoTimestamp(new Date(returns.at)),
         findings: findings
           .map((finding) => ({ advice: [], ...finding, code: sentenceCode(finding.found) }))
           .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state)),
@@ -108,7 +122,11 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
     },
   );
 
-  let looking: Promise<void> | null = null;
+  const look = shared(async () => {
+    const { url } = publicAddress(db.$client, config);
+    const finding = await publicAddressCheck(url, tokens, clock.now().getTime());
+    recordPublicAddress(db.$client, { url, at: clock.now().getTime(), finding });
+  });
   app.post(
     '/health/public-address',
     {
@@ -122,21 +140,46 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       config: { isForOperators: true },
     },
     async () => {
-      // Who asks meanwhile gets the same answer.
-      looking ??= look().finally(() => {
-        looking = null;
-      });
-      await looking;
+      await look();
       return { status: 'success' as const, message: 'Looked Successfully' };
     },
   );
 
-  async function look(): Promise<void> {
-    const { url } = publicAddress(db.$client, config);
-    const finding = await publicAddressCheck(url, tokens, clock.now().getTime());
-    recordPublicAddress(db.$client, { url, at: clock.now().getTime(), finding });
-  }
+  const test = shared(async () => {
+    const at = clock.now().getTime();
+    const finding = await returnedMailCheck(db.$client, config, { resolver: resolver(), now: at });
+    recordReturnedMail(db.$client, { domain: config.BOUNCE_DOMAIN, at, finding });
+  });
+  app.post(
+    '/health/returned-mail',
+    {
+      schema: {
+        tags: ['Installation'],
+        summary: 'Send a test mail to see whether returned mail arrives (addition)',
+        description:
+          'The service sends it to itself, by the MX record of BOUNCE_DOMAIN and port 25; it counts nowhere. Ends within half a minute; GET /health then has what was found. 409 where returned mail is not taken in here. Only for an operator who is signed in.',
+        response: done,
+      },
+      config: { isForOperators: true },
+    },
+    async () => {
+      if (!takesReturnedMail(config)) throw conflict(SENTENCES.returns_not_here);
+      await test();
+      return { status: 'success' as const, message: 'Tested Successfully' };
+    },
+  );
 };
+
+/** What is done once for all who ask for it meanwhile. */
+function shared(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  return () => {
+    running ??= work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+}
 
 /** What was seen of the DNS of an account's senders; nothing where it was not asked about all of them. */
 function domainsCheck({ state, domain, checks }: DnsSeen): Finding[] {

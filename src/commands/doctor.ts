@@ -1,15 +1,18 @@
 /** `sendlark doctor`: checks everything that sending depends on and says how to fix what is wrong. */
+import type { Resolver } from 'node:dns/promises';
+import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { publicAddress } from '../delivery/links/public-address.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
 import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { checkDomains, dnsResolver } from '../health-checks/dns/check-domains.ts';
-import { type DoctorFindings, recordDoctorFindings } from '../health-checks/doctor-findings.ts';
+import { recordDoctorFindings } from '../health-checks/doctor-findings.ts';
 import { filesCheck } from '../health-checks/files.ts';
 import type { Finding } from '../health-checks/finding.ts';
 import { localChecks } from '../health-checks/local.ts';
 import { nodeChecks } from '../health-checks/nodes.ts';
 import { publicAddressCheck } from '../health-checks/public-address.ts';
+import { recordReturnedMail, returnedMailCheck, takesReturnedMail } from '../health-checks/returned-mail.ts';
 import { listSenderDomains } from '../senders/domains.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
@@ -22,7 +25,8 @@ export const doctor: Command = {
   forms: ['doctor [--dns ADDRESS[:PORT]]'],
   about: 'Check settings, database, relay, DNS; say what to do.',
   help: `Looks at the settings, disk, clock, database, its files, relay and public address, and at SPF, DKIM, DMARC and alignment of every sender's domain,
-with the records to paste. Sends no mail and changes no record; the dashboard shows what it saw of relay and DNS. The service may run meanwhile.
+with the records to paste. The dashboard shows what it saw. It changes no record, and sends no mail but one to the service itself where that takes returned
+mail in, to see whether it arrives: the service has to run for that, and may run in any case.
 Exit code 0: nothing that stops mail (warnings may be there); 1: something does. --dns asks that server.`,
   options: { dns: { type: 'string' } },
   async run(call) {
@@ -34,11 +38,11 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
       const at = Date.now();
       const { spf, perDomain, seen } = await checkDomains(resolver, domains, relays, at);
       const relayFindings = await relayChecks(db.$client, config);
-      remember(db, {
-        at,
-        relays: relays.map((relay, at) => ({ relay: relayName(relay), state: relayFindings[at]?.state ?? 'fail' })),
-        domains: seen,
-      });
+      const seenRelays = relays.map((relay, at) => ({
+        relay: relayName(relay),
+        state: relayFindings[at]?.state ?? ('fail' as const),
+      }));
+      remember(() => recordDoctorFindings(db.$client, { at, relays: seenRelays, domains: seen }));
       return [
         ...localChecks(db.$client, config, Date.now()),
         ...nodeChecks(db.$client, config, Date.now()),
@@ -46,6 +50,7 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
         filesCheck(config),
         ...relayFindings,
         await publicAddressCheck(publicAddress(db.$client, config).url, openTokens(db.$client), Date.now()),
+        ...(takesReturnedMail(config) ? [await returnedMail(db, config, resolver)] : []),
         ...spf,
         ...perDomain.flat(),
       ];
@@ -56,10 +61,17 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
   },
 };
 
+async function returnedMail(db: Db, config: Config, resolver: Resolver): Promise<Finding> {
+  const at = Date.now();
+  const finding = await returnedMailCheck(db.$client, config, { resolver, now: at });
+  remember(() => recordReturnedMail(db.$client, { domain: config.BOUNCE_DOMAIN, at, finding }));
+  return finding;
+}
+
 /** Keeps what was seen for the dashboard. A database that cannot be written to is among the findings, so this does not end the command. */
-function remember(db: Db, findings: DoctorFindings): void {
+function remember(record: () => void): void {
   try {
-    recordDoctorFindings(db.$client, findings);
+    record();
   } catch (error) {
     console.error(
       `What was seen could not be kept for the dashboard: ${error instanceof Error ? error.message : error}`,

@@ -40,6 +40,13 @@ export function readLink(db: Db, secret: string, now: Date): Link {
   return hasContactType(db, form.user_id, form.contact_type_id) ? { state: 'open', form, request } : { state: 'gone' };
 }
 
+/** The ids of the groups that were chosen, of those that a form offered. */
+export function chosenGroups(offered: FormRequest['groups']): number[] {
+  return Object.keys(offered)
+    .filter((id) => offered[id] === 1)
+    .map(Number);
+}
+
 /**
  * Carries out a link whose button was pressed, from the network `from`, in one transaction. Gives `confirmed`, `already` when nothing
  * changed for the person, or why the link cannot be confirmed.
@@ -78,16 +85,12 @@ function subscribe(db: Db, form: Form, request: FormRequest, from: string, now: 
   const contactId = present?.id ?? addNew(db, form, request, address, now);
   if (present !== undefined) fillIn(db, form, request, present, now);
 
-  const offered = Object.entries(request.groups).map(([id, isChosen]) => ({
-    id: Number(id),
-    isChosen: isChosen === 1,
-  }));
-  const chosen = offered.filter((group) => group.isChosen).map((group) => group.id);
+  const chosen = chosenGroups(request.groups);
   const left = resubscribe(db, { accountId, addressId, groupIds: chosen, now });
   // Who is new, or had left everything, gets the groups that were chosen. Others keep what they get besides.
   if (known.length === 0 || left.includes(null)) {
-    for (const { id } of offered.filter((group) => !group.isChosen))
-      addUnsubscribers(db, { accountId, groupId: id, source: 'form', now }, [address]);
+    for (const groupId of Object.keys(request.groups).map(Number))
+      if (!chosen.includes(groupId)) addUnsubscribers(db, { accountId, groupId, source: 'form', now }, [address]);
   }
   const isJoining = segmentId !== null && !isMember(db.$client, segmentId, addressId);
   if (segmentId !== null && isJoining) addContactsToSegment(db, accountId, segmentId, [contactId], now);

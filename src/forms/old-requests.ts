@@ -1,10 +1,11 @@
 /**
  * Removes what forms need no longer: what was filled in, once its link is too old; requests, after a month or with their form; with
- * those that nobody confirmed, their mail and their address, because a stranger may have typed it in.
+ * those that nobody confirmed, their mail and their address, because a stranger may have typed it in; with the others, the text of their
+ * mail.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
-import { formMailRemover } from '../delivery/queue/ledger/remove.ts';
+import { formMails } from '../delivery/queue/ledger/remove.ts';
 import { DAY_MS, forgetMailboxes } from './mailboxes.ts';
 import { forgetChallenges } from './used-challenges.ts';
 
@@ -30,6 +31,10 @@ const FORGET_ADDRESS = `
 /** Whoever asked again after the first request: with the last of their requests the address goes. */
 const PASS_ON = 'UPDATE form_requests SET is_new_address = 1 WHERE address_id = @address';
 const RETURNING = 'RETURNING id, state, address_id, is_new_address';
+
+/** Whether the mail of a request still waits to be sent or refused. */
+const IS_WAITING = `EXISTS (SELECT 1 FROM mailings m
+  WHERE m.owner_kind = 'form' AND m.owner_id = form_requests.id AND m.finished_at IS NULL AND m.state <> 'held')`;
 
 interface Removed {
   id: number;
@@ -67,35 +72,41 @@ function removeSome(client: Database, now: number): number {
     .run(now).changes;
   const old = client
     .prepare<[number], Removed>(
-      `DELETE FROM form_requests WHERE id IN (SELECT id FROM form_requests WHERE asked_at < ? LIMIT ${ROWS}) ${RETURNING}`,
+      `DELETE FROM form_requests WHERE id IN (SELECT id FROM form_requests WHERE asked_at < ? AND NOT ${IS_WAITING} LIMIT ${ROWS}) ${RETURNING}`,
     )
     .all(now - KEPT_MS);
-  forgetUnconfirmed(client, old);
+  forgetMails(client, old);
   const mailboxes = forgetMailboxes(client, now, ROWS);
   const challenges = forgetChallenges(client, now, ROWS);
   return Math.max(emptied, old.length, mailboxes, challenges);
 }
 
-/** Removes what was asked for with a form that was deleted, some at a time. */
+/**
+ * Removes what was asked for with a form that was deleted, some at a time. Where its mail still waits, only what was filled in goes now,
+ * and the rest once the mail was refused, as if it were old.
+ */
 export async function removeRequests(client: Database, formId: number): Promise<void> {
-  const remove = client.prepare<[number], Removed>(
-    `DELETE FROM form_requests WHERE id IN (SELECT id FROM form_requests WHERE form_id = ? LIMIT ${ROWS}) ${RETURNING}`,
-  );
+  const remove = client.prepare<[number], Removed>(`DELETE FROM form_requests WHERE id IN (
+    SELECT id FROM form_requests WHERE form_id = ? AND NOT ${IS_WAITING} LIMIT ${ROWS}) ${RETURNING}`);
   await inChunks(client, () => {
     const removed = remove.all(formId);
-    forgetUnconfirmed(client, removed);
+    forgetMails(client, removed);
     return removed.length > 0;
   });
+  const age = client.prepare(`UPDATE form_requests SET email = '', given = '{}', asked_at = 0 WHERE id IN (
+    SELECT id FROM form_requests WHERE form_id = ? AND asked_at > 0 LIMIT ${ROWS})`);
+  await inChunks(client, () => age.run(formId).changes > 0);
 }
 
-/** Removes the mails of requests that nobody confirmed, and the addresses that only they knew. */
-function forgetUnconfirmed(client: Database, removed: readonly Removed[]): void {
-  const removeMail = formMailRemover(client);
+/** Removes the mails of requests that nobody confirmed, and the addresses that only they knew. Of the other mails, the text goes. */
+function forgetMails(client: Database, removed: readonly Removed[]): void {
+  const mails = formMails(client);
   const passOn = client.prepare(PASS_ON);
   const forget = client.prepare(FORGET_ADDRESS);
   for (const { id, state, address_id: address, is_new_address: isNew } of removed) {
+    if (state === 'confirmed') mails.empty(id);
     if (state !== 'asked') continue;
-    removeMail(id);
+    mails.remove(id);
     if (isNew === 0) continue;
     passOn.run({ address });
     forget.run({ address });

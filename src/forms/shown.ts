@@ -17,8 +17,14 @@ export interface ShownForm {
 
 /** Reads the fields and groups of a form. */
 export function readShown(db: Db, form: Form): ShownForm {
-  const isTheirs = and(eq(unsubscribeGroups.user_id, form.user_id), inArray(unsubscribeGroups.id, form.group_ids));
-  const groups = db
+  const fields = askedFields(db, form.user_id, form.fields);
+  return { form, fields, groups: shownGroups(db, form.user_id, form.group_ids) };
+}
+
+/** The unsubscribe groups of an account with these ids, without deleted ones. */
+export function shownGroups(db: Db, accountId: number, ids: number[]): ShownForm['groups'] {
+  const isTheirs = and(eq(unsubscribeGroups.user_id, accountId), inArray(unsubscribeGroups.id, ids));
+  return db
     .select({
       id: unsubscribeGroups.id,
       group_name: unsubscribeGroups.group_name,
@@ -29,5 +35,4 @@ export function readShown(db: Db, form: Form): ShownForm {
     .orderBy(asc(unsubscribeGroups.id))
     .all()
     .map((group) => ({ ...group, description: group.description.slice(0, MAX_DESCRIPTION_CHARACTERS) }));
-  return { form, fields: askedFields(db, form.user_id, form.fields), groups };
 }

@@ -60,6 +60,7 @@ const WITHOUT_ENTRY: Record<string, string> = {
   'POST /webhooks/test': 'sends a test, and changes no webhook',
   'POST /webhooks/replay': 'sends an event once more, and changes no webhook',
   'POST /health/public-address': 'looks at the public address, and changes nothing',
+  'POST /health/returned-mail': 'sends a test mail to the service itself, and changes nothing',
   'POST /backups/upload': 'changes nothing before it is confirmed',
   'POST /backups/upload/drop': 'changes nothing',
   'POST /senders/checks/renew': 'asks the DNS, and changes no sender',

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
+import { startDns } from '../support/smtp/dns-server.ts';
 
 const HOSTILE = '<script>alert(1)</script>';
 
@@ -95,6 +96,14 @@ t.test('the health page says where returned mail is taken in', async (t) => {
   const app = await startApp(t, { BOUNCE_DOMAIN: 'bounces.example.com', BOUNCE_LISTEN: '0.0.0.0:2525' });
   const { text } = await app.page('GET', '/settings/health', { headers: { cookie: cookieOf(app, addPerson(app)) } });
   t.match(text, 'goes to bounces.example.com and is taken in at 0.0.0.0:2525');
+  t.match(text, 'The MX record of bounces.example.com has to name this machine');
+  app.askDns(await startDns(t, {}));
+  const headers = { cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Olga' })), 'sec-fetch-site': 'same-origin' };
+  const tested = await app.page('POST', '/settings/health/returned-mail', { headers });
+  t.equal(tested.headers.location, '/settings/health#returns');
+  const after = (await app.page('GET', '/settings/health', { headers })).text;
+  t.match(after, 'the DNS names no server for mail to bounces.example.com');
+  t.match(after, 'add an MX record for bounces.example.com');
 });
 
 t.test('only owners open them', async (t) => {

@@ -120,4 +120,33 @@ t.test('the page of a form in a browser', { skip: skipWithout('chromium') }, asy
       ['anna@example.org', 'ben@example.org'],
     );
   });
+
+  t.test('what a browser fills in at once waits from when the challenge came, and is sent once', async (t) => {
+    const { app, snippet } = await service(t);
+    const shop = await website(t, snippet);
+    const { page } = await openTab(t, browser, shop);
+    // The time of the page stands still, and the wait before sending ends when told.
+    await page.addInitScript(`{
+      performance.now = () => 60_000;
+      const wait = setTimeout;
+      window.setTimeout = (done, ms) => (ms > 0 ? void (window.held = { done, ms }) : wait(done, ms));
+    }`);
+    await page.goto(shop);
+    await page.evaluate('performance.now = () => 120_000');
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+    await page.evaluate(`{
+      const form = document.querySelector('form');
+      form.elements.email.value = 'anna@example.org';
+      form.elements.consent.checked = true;
+      form.requestSubmit();
+      form.requestSubmit();
+    }`);
+    t.equal(await (await page.waitForFunction('window.held?.ms')).jsonValue(), 2500);
+    t.strictSame(sent, []);
+    app.clock.advance(TYPING_MS);
+    await page.evaluate('held.done()');
+    await seen(page, 'Please look into your inbox');
+    t.equal(sent.length, 1);
+  });
 });

@@ -62,6 +62,21 @@ t.test('somebody fills in a form, confirms by the link in the mail, and is a con
   t.match(forms[0], { sent: 1, confirmed: 1 });
 });
 
+t.test('the page that confirms names what was filled in and chosen', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  for (const group_name of ['News', 'Offers <b>', 'Events'])
+    await must('/unsubscribes-groups/save', { group_name, description: 'd', is_display: 1 });
+  const form = await addReadyForm(t, app, { group_ids: ['1', '2', '3'] });
+  await subscribe(app, form, 'anna@example.org', { group: ['1', '2'] });
+  const [mail] = await askedMails(app);
+  const { text } = await app.page('GET', mail?.path ?? '');
+  t.match(text, '<dt>Chosen</dt><dd>News</dd><dd>Offers &#60;b&#62;</dd>');
+  t.notMatch(text, 'Events');
+  await app.one.call('DELETE', '/unsubscribes-groups/delete', { query: { id: 1 } });
+  t.notMatch((await app.page('GET', mail?.path ?? '')).text, 'News', 'a group that was deleted since');
+});
+
 t.test('the consent log and the timeline say what was agreed to, when and from where', async (t) => {
   const app = await startApp(t, { TRUST_PROXY: 'on' });
   const form = await addReadyForm(t, app, { consent_text: 'Yes, write to me' });
@@ -178,6 +193,8 @@ t.test('after the confirmation people are led where the form says, which its pol
   const [mail] = await askedMails(app);
   const page = await app.page('GET', mail?.path ?? '');
   t.match(page.headers['content-security-policy'], "form-action 'self' https://shop.example;");
+  t.match((await app.page('GET', form.path)).headers['content-security-policy'], "form-action 'self';");
+  t.match((await app.page('GET', `${form.path}/sent`)).headers['content-security-policy'], "form-action 'none';");
   const confirmed = await app.page('POST', mail?.path ?? '');
   t.match([confirmed.status, confirmed.headers.location], [303, 'https://shop.example/thanks?a=1']);
 });

@@ -63,7 +63,12 @@ t.test('a deleted form and its links lead nowhere, and its mails that still wait
     t.equal((await app.page('GET', path)).status, 404);
   t.equal((await app.page('POST', mail?.path ?? '')).status, 404);
   t.equal((await app.page('POST', form.path)).status, 404);
+  t.strictSame(app.db.prepare('SELECT email FROM form_requests').pluck().all(), [''], 'of the waiting mail');
+  app.clock.advance(60_000);
+  await app.background();
   t.equal(app.db.prepare('SELECT count(*) FROM form_requests').pluck().get(), 0);
+  t.equal(app.db.prepare("SELECT count(*) FROM mailings WHERE owner_kind = 'form'").pluck().get(), 0);
+  t.notMatch(app.db.prepare('SELECT normalized_email FROM addresses').pluck().all().join(), /anna|ben/);
 });
 
 t.test('whoever did not confirm is forgotten after a month, with their mail', async (t) => {
@@ -138,6 +143,15 @@ t.test('deleting a form forgets whoever did not confirm, with their mail', async
     app.db.prepare("SELECT count(*) FROM mailings WHERE owner_kind = 'form'").pluck().get(),
     1,
     'the mail of the one who confirmed',
+  );
+  t.match(
+    app.db
+      .prepare(
+        "SELECT content ->> '$.content.subject' AS subject, content ->> '$.content.html' AS html FROM mailings WHERE owner_kind = 'form'",
+      )
+      .get(),
+    { subject: 'Please confirm your subscription', html: '[]' },
+    'without its text',
   );
 });
 

@@ -152,11 +152,24 @@ t.test('without scripts some people may subscribe; more are asked for a proof', 
 t.test('a network and a form have a limit by the hour', async (t) => {
   const { app, form } = await withForm(t);
   for (let at = 0; at < HOURLY.network; at++) t.ok(isSent(await subscribe(app, form, `a${at}@example.org`)));
-  t.match(await subscribe(app, form, 'late@example.org'), { status: 429, text: /try again in an hour/ });
+  t.match(await subscribe(app, form, 'late@example.org'), {
+    status: 429,
+    text: /try again in an hour/,
+    headers: { 'retry-after': '3600' },
+  });
   for (let at = HOURLY.network; at < HOURLY.form; at++)
     t.ok(isSent(await subscribe(app, form, `b${at}@example.org`, {}, `10.1.${at}.1`)));
   t.match(await subscribe(app, form, 'later@example.org', {}, '10.2.0.1'), { status: 429 });
   t.equal(app.db.prepare("SELECT count(*) FROM mailings WHERE owner_kind = 'form'").pluck().get(), HOURLY.form);
+});
+
+t.test('a network has a limit by the minute, whatever it sends', async (t) => {
+  const { app, form } = await withForm(t);
+  const send = () => subscribe(app, form, 'no address');
+  for (let times = 0; times < 60; times++) t.equal((await send()).status, 422);
+  t.match(await send(), { status: 429, headers: { 'retry-after': '60' } });
+  app.clock.advance(60_000);
+  t.equal((await send()).status, 422);
 });
 
 t.test('the limit of a form counts requests that send no mail, and so tells nothing about an address', async (t) => {

@@ -1,7 +1,5 @@
 /** Whether the relay answers, and what it offers (RFC 5321 §4.1.1.1). No mail is sent, no password is given. */
-import { once } from 'node:events';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { createInterface, type Interface } from 'node:readline';
+import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
@@ -11,6 +9,7 @@ import { handshake } from '../../delivery/transport/smtp/handshake.ts';
 import { type Relay, relayName } from '../../delivery/transport/smtp/relay-urls.ts';
 import { RFC_TIMEOUTS } from '../../delivery/transport/smtp/timeouts.ts';
 import type { CheckResult, Finding } from '../../health-checks/finding.ts';
+import { talkSmtp } from '../../health-checks/smtp-talk.ts';
 
 const PATIENCE_MS = 10_000;
 const NAME = 'Relay';
@@ -70,13 +69,11 @@ async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
   const socket = isTls
     ? connectTls({ host, port, ...servername, rejectUnauthorized: verify })
     : connectTcp({ host, port });
-  const timer = setTimeout(() => socket.destroy(new Error(SILENT)), PATIENCE_MS);
-  try {
-    return await talk(socket, isTls ? 'secureConnect' : 'connect');
-  } finally {
-    clearTimeout(timer);
-    socket.destroy();
-  }
+  return talkSmtp(socket, isTls ? 'secureConnect' : 'connect', PATIENCE_MS, async (ask) => {
+    await ask('', '220');
+    const [, ...offers] = await ask(`EHLO ${EHLO_NAME}`, '250');
+    return offers.map((line) => line.slice(4).split(' ')[0]?.toUpperCase() ?? '');
+  });
 }
 
 /** Connects as the courier does, but without logging in. Gives why that fails, or null. */
@@ -92,36 +89,4 @@ async function tlsFault(relay: Relay): Promise<string | null> {
   if ('kind' in result) return result.reply;
   wire.quit(RFC_TIMEOUTS.quit);
   return null;
-}
-
-async function talk(socket: Socket, ready: string): Promise<string[]> {
-  const failure = new Promise<never>((_resolve, reject) => socket.once('error', reject));
-  failure.catch(() => undefined);
-  await Promise.race([once(socket, ready), failure]);
-  const lines = createInterface({ input: socket });
-  // readline emits the errors of the socket again. They are handled by `failure`.
-  lines.on('error', () => undefined);
-  const replies = repliesOf(lines);
-  const ask = async (expected: string): Promise<string[]> => {
-    const { value } = await Promise.race([replies.next(), failure]);
-    if (value === undefined) throw new Error('it closed the connection');
-    if (!value[0]?.startsWith(expected)) throw new Error(value[0] ?? '');
-    return value;
-  };
-  await ask('220');
-  socket.write(`EHLO ${EHLO_NAME}\r\n`);
-  const [, ...offers] = await ask('250');
-  socket.write('QUIT\r\n');
-  return offers.map((line) => line.slice(4).split(' ')[0]?.toUpperCase() ?? '');
-}
-
-/** The server's replies, each as an array of its lines. */
-async function* repliesOf(lines: Interface): AsyncGenerator<string[], undefined> {
-  let reply: string[] = [];
-  for await (const line of lines) {
-    reply.push(line);
-    if (line[3] === '-') continue;
-    yield reply;
-    reply = [];
-  }
 }

@@ -1,4 +1,4 @@
-/** The document around the pages of public forms: as other pages, with inputs, a script of ours and where a confirmation may lead. */
+/** The document around the pages of public forms: as other pages, with inputs, a script of ours and where what they send may lead. */
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Form } from '../../forms/forms.ts';
@@ -22,23 +22,33 @@ dl{margin:0 0 1rem}dt{color:var(--quiet);font-size:.95rem}dd{margin:0 0 .5rem;ov
 `;
 const HASH = createHash('sha256').update(FORM_STYLE).digest('base64');
 
-/**
- * Sends a page of a form in the form's language. `script` is the address of its script, if it has one. Browsers check the address that
- * a sent form is redirected to, too, so the policy names where a confirmation leads.
- */
+/** What a page of a form may do besides being read. */
+interface Abilities {
+  /** The address of its script, if it has one. */
+  script?: string;
+  /** Where it sends what is filled in: nowhere, to us, or to us who then lead to the form's `redirect_url`. */
+  sends?: 'nowhere' | 'here' | 'on';
+}
+
+/** Sends a page of a form in the form's language. */
 export function formPage(
   reply: FastifyReply,
   form: Form,
-  title: string,
   content: Html,
-  script: string | null = null,
+  { script, sends = 'nowhere' }: Abilities,
 ): FastifyReply {
-  const target = form.redirect_url === '' ? '' : ` ${new URL(form.redirect_url).origin}`;
+  const scripts = script === undefined ? '' : "script-src 'self'; connect-src 'self'; ";
   reply.header(
     'content-security-policy',
-    `default-src 'none'; style-src 'sha256-${HASH}'; ${script === null ? '' : "script-src 'self'; connect-src 'self'; "}img-src data:; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`,
+    `default-src 'none'; style-src 'sha256-${HASH}'; ${scripts}img-src data:; form-action ${targets(form, sends)}; base-uri 'none'; frame-ancestors 'none'`,
   );
-  return reply.type('text/html; charset=utf-8').send(formDocument(form, title, content, script).text);
+  return reply.type('text/html; charset=utf-8').send(formDocument(form, form.title, content, script ?? null).text);
+}
+
+/** Browsers check the address that a sent form is redirected to, too, so the policy of the page that confirms names where that leads. */
+function targets({ redirect_url: target }: Form, sends: Abilities['sends']): string {
+  if (sends === 'nowhere') return "'none'";
+  return sends === 'here' || target === '' ? "'self'" : `'self' ${new URL(target).origin}`;
 }
 
 /** The document of such a page. */
@@ -69,5 +79,5 @@ export function statePage(reply: FastifyReply, form: Form, text: string, more: H
   const content = html`<h1>${form.title}</h1>
 <div role="status">${paragraphs(text)}</div>
 ${more}`;
-  return formPage(reply, form, form.title, content);
+  return formPage(reply, form, content, {});
 }

@@ -1,9 +1,10 @@
 /** The page that a confirmation mail links to. Only its button confirms, since mail scanners open links. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Deps } from '../../deps.ts';
-import { confirmLink, readLink } from '../../forms/confirm.ts';
+import { chosenGroups, confirmLink, readLink } from '../../forms/confirm.ts';
 import { askedFields } from '../../forms/fields.ts';
 import { type Form, formPath } from '../../forms/forms.ts';
+import { shownGroups } from '../../forms/shown.ts';
 import { fieldLabel } from '../../http/pages/form-markup.ts';
 import { formPage, statePage } from '../../http/pages/form-page.ts';
 import { type Html, html } from '../../http/pages/html.ts';
@@ -29,21 +30,24 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
       const { form } = link;
       if (link.state !== 'open') return stateOf(reply, link.state, form);
       const words = wordsIn(form.language).form;
-      const { email, given, consent_text } = link.request;
+      const { email, given, groups, consent_text } = link.request;
       const filled = askedFields(db, form.user_id, form.fields).filter(({ key }) => given[key] !== undefined);
       const values = filled.map(
         (field) => html`<dt>${fieldLabel(words, field)}</dt><dd>${given[field.key] ?? ''}</dd>`,
       );
+      const chosen = shownGroups(db, form.user_id, chosenGroups(groups));
+      if (chosen.length > 0)
+        values.push(html`<dt>${words.chosen}</dt>${chosen.map((group) => html`<dd>${group.group_name}</dd>`)}`);
       return formPage(
         reply,
         form,
-        form.title,
         html`<h1>${form.title}</h1>
 <p>${words.confirmFor(email)}</p>
 <p class="quiet">${consent_text}</p>
-${filled.length === 0 ? '' : html`<section><h2>${words.filledIn}</h2><dl>${values}</dl></section>`}
+${values.length === 0 ? '' : html`<section><h2>${words.filledIn}</h2><dl>${values}</dl></section>`}
 <form method="post"><button>${words.confirm}</button></form>
 <p class="quiet">${words.notYou}</p>`,
+        { sends: 'on' },
       );
     },
   });

@@ -28,6 +28,9 @@ interface Addressed {
 type Notice = 'again' | 'faulty' | 'busy' | 'unproven';
 const STATUSES = { again: 200, faulty: 422, busy: 429, unproven: 429 };
 const CONFLICT = 409;
+/** When to come back after a limit was reached: the flood's is by the minute, the others by the hour. */
+const MINUTE_S = 60;
+const HOUR_S = 60 * 60;
 /** How long a form waits for its turn to be written, while many are sent at once. */
 const PATIENCE_MS = 10_000;
 
@@ -57,13 +60,15 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     if (isOff(form)) return statePage(reply.code(CONFLICT), form, form.off_text);
     const body: FormBody = request.body ?? Object.create(null);
     const filled = readFilled(readShown(db, form), body);
-    if (flood.isTooMuch(networkOf(request.ip))) return ask(reply, form, filled.values, new Map(), 'busy');
+    if (flood.isTooMuch(networkOf(request.ip)))
+      return ask(reply.header('retry-after', MINUTE_S), form, filled.values, new Map(), 'busy');
     // A robot is to think that it is done.
     if (body[TRAP] !== undefined && body[TRAP] !== '') return reply.redirect(`/f/${token}/sent`, 303);
     if (filled.address === null || filled.faults.size > 0)
       return ask(reply, form, filled.values, filled.faults, 'faulty');
     const outcome = await take(request, form, filled, body.proof);
-    if (outcome !== 'taken') return ask(reply, form, filled.values, new Map(), outcome === 'used' ? 'again' : outcome);
+    if (outcome === 'used') return ask(reply, form, filled.values, new Map(), 'again');
+    if (outcome !== 'taken') return ask(reply.header('retry-after', HOUR_S), form, filled.values, new Map(), outcome);
     wake();
     return reply.redirect(`/f/${token}/sent`, 303);
   });
@@ -127,7 +132,6 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     return formPage(
       reply,
       form,
-      form.title,
       html`<h1>${form.title}</h1>
 ${paragraphs(form.intro)}
 ${notice === null ? '' : html`<p class="notice${notice === 'again' ? '' : ' wrong'}" role="alert">${words[notice]}</p>`}
@@ -135,7 +139,7 @@ ${notice === null ? '' : html`<p class="notice${notice === 'again' ? '' : ' wron
 ${formInputs(readShown(db, form), values, faults, proof)}
 <p class="quiet working" role="status" data-working="${words.working}"></p>
 </form>`,
-      builtUrls('form').url,
+      { script: builtUrls('form').url, sends: 'here' },
     );
   }
 }

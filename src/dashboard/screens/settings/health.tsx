@@ -1,5 +1,6 @@
 /** Whether the installation is well: each finding with why it matters and what to do, and the facts. */
 import type { FastifyInstance } from 'fastify';
+import type { ComponentChildren } from 'preact';
 import type { Deps } from '../../../deps.ts';
 import { ApiClient } from '../../api-client.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
@@ -39,14 +40,32 @@ interface InstallationHealth {
   bounce_domain: string;
   bounce_listen: string | null;
   address_seen_at: string | null;
+  returns_seen_at: string | null;
   findings: readonly Finding[];
+}
+
+interface SeenShown {
+  name: string;
+  at: string | null;
+  health: InstallationHealth;
+  now: Date;
+  children: ComponentChildren;
 }
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const;
 /** The findings with a text that says why they matter. */
 const EXPLAINED = [
   ...['Settings', 'Disk', 'Clock', 'Sending', 'Background', 'Relay', 'Backup', 'Files'],
-  ...['DNS', 'Public address', 'Webhooks', 'Nodes', 'Silent nodes', 'Refused nodes', 'Releases of nodes'],
+  ...[
+    'DNS',
+    'Public address',
+    'Returned mail',
+    'Webhooks',
+    'Nodes',
+    'Silent nodes',
+    'Refused nodes',
+    'Releases of nodes',
+  ],
 ] as const;
 /** Where something can be done about a finding by clicking. */
 const PAGES: readonly { name: string; href: string; label: PlainKey; isForOperators?: true }[] = [
@@ -72,6 +91,12 @@ export async function healthScreen(app: FastifyInstance, { clock }: Deps): Promi
     await new ApiClient(app, request).send('POST', '/health/public-address');
     return reply.redirect('/settings/health#address', 303);
   });
+
+  app.post('/settings/health/returned-mail', async (request, reply) => {
+    requireOperator(request);
+    await new ApiClient(app, request).send('POST', '/health/returned-mail');
+    return reply.redirect('/settings/health#returns', 303);
+  });
 }
 
 function InstallationState({ health, isOperator, now }: Shown & { health: InstallationHealth }) {
@@ -96,7 +121,7 @@ function InstallationState({ health, isOperator, now }: Shown & { health: Instal
         </Card>
         <div>
           {isOperator && <PublicAddress health={health} now={now} />}
-          {isOperator && <ReturnedMail domain={health.bounce_domain} listens={health.bounce_listen} />}
+          {isOperator && <ReturnedMail health={health} now={now} />}
           <Card title={language.say('health.facts')}>
             <Facts
               facts={[
@@ -125,8 +150,6 @@ function InstallationState({ health, isOperator, now }: Shown & { health: Instal
 /** What was seen of the address in the links of mails, and the button that looks at it from outside. */
 function PublicAddress({ health, now }: { health: InstallationHealth; now: Date }) {
   const language = useLanguage();
-  const seen = recordTime(health.address_seen_at);
-  const finding = seen && health.findings.find(({ name }) => name === 'Public address');
   return (
     <div id="address">
       <Card title={language.say('health.name.Public address')}>
@@ -144,17 +167,9 @@ function PublicAddress({ health, now }: { health: InstallationHealth; now: Date 
             <p class="browser">
               <a href={health.public_url}>{health.public_url}</a>
             </p>
-            {finding ? (
-              <>
-                <p class="found">
-                  <Badge tone={TONES[finding.state]}>{language.say(`health.${finding.state}`)}</Badge>{' '}
-                  {language.sentence(finding.found)}
-                </p>
-                <p class="quiet-text">{language.say('health.address.seen', { time: language.relative(seen, now) })}</p>
-              </>
-            ) : (
-              <p class="quiet-text">{language.say('health.address.unseen')}</p>
-            )}
+            <Seen name="Public address" at={health.address_seen_at} health={health} now={now}>
+              {language.say('health.address.unseen')}
+            </Seen>
             <form method="post" action="/settings/health/public-address">
               <Button look="plain">{language.say('health.address.look')}</Button>
             </form>
@@ -165,23 +180,51 @@ function PublicAddress({ health, now }: { health: InstallationHealth; now: Date 
   );
 }
 
-/** Whether mail that comes back is taken in, and how to set it up in steps. */
-function ReturnedMail({ domain, listens }: { domain: string; listens: string | null }) {
+/** What was found when it was last looked at, or that nobody has looked yet. */
+function Seen({ name, at, health, now, children }: SeenShown) {
   const language = useLanguage();
+  const seen = recordTime(at);
+  const finding = seen && health.findings.find((one) => one.name === name);
+  if (!finding) return <p class="quiet-text">{children}</p>;
+  return (
+    <>
+      <p class="found">
+        <Badge tone={TONES[finding.state]}>{language.say(`health.${finding.state}`)}</Badge>{' '}
+        {language.sentence(finding.found)}
+      </p>
+      <p class="quiet-text">{language.say('health.address.seen', { time: language.relative(seen, now) })}</p>
+    </>
+  );
+}
+
+/** Whether mail that comes back is taken in, how to set it up in steps, and the button that tests it. */
+function ReturnedMail({ health, now }: { health: InstallationHealth; now: Date }) {
+  const language = useLanguage();
+  const { bounce_domain: domain, bounce_listen: listens } = health;
   const state = domain === '' ? 'unset' : listens === null ? 'elsewhere' : 'taken';
   return (
-    <Card title={language.say('bounces.title')}>
-      <p>{language.say(`bounces.${state}`, { domain, listens: listens ?? '' })}</p>
-      {state === 'unset' && <p class="quiet-text">{language.say('bounces.why')}</p>}
-      {state !== 'taken' && (
-        <ol>
-          {(['domain', 'mx', 'settings', 'firewall'] as const).map((step) => (
-            <li key={step}>{language.say(`bounces.step.${step}`, { domain: domain || 'bounces.example.com' })}</li>
-          ))}
-        </ol>
-      )}
-      {state === 'taken' && <p class="quiet-text">{language.say('bounces.mx', { domain })}</p>}
-    </Card>
+    <div id="returns">
+      <Card title={language.say('bounces.title')}>
+        <p>{language.say(`bounces.${state}`, { domain, listens: listens ?? '' })}</p>
+        {state === 'unset' && <p class="quiet-text">{language.say('bounces.why')}</p>}
+        {state === 'taken' ? (
+          <>
+            <Seen name="Returned mail" at={health.returns_seen_at} health={health} now={now}>
+              {language.say('bounces.mx', { domain })}
+            </Seen>
+            <form method="post" action="/settings/health/returned-mail">
+              <Button look="plain">{language.say('bounces.test')}</Button>
+            </form>
+          </>
+        ) : (
+          <ol>
+            {(['domain', 'mx', 'settings', 'firewall'] as const).map((step) => (
+              <li key={step}>{language.say(`bounces.step.${step}`, { domain: domain || 'bounces.example.com' })}</li>
+            ))}
+          </ol>
+        )}
+      </Card>
+    </div>
   );
 }
 

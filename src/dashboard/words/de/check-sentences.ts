@@ -47,6 +47,21 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   address_silent_cure:
     'Prüfen Sie, ob das DNS von {host} zu diesem Rechner führt und die Firewall Port {port} durchlässt. Manche Netze lassen einen Rechner nicht an seine eigene öffentliche Adresse: Öffnen Sie {url} dann aus einem anderen.',
   address_broken: '{url} ist nicht zu erreichen: {reason}',
+  returns_not_here:
+    'Zurückgekommene Mails werden hier nicht angenommen: BOUNCE_DOMAIN und BOUNCE_LISTEN sind nicht gesetzt.',
+  returns_arrive: 'Eine Testmail an {domain} kam über {host} an',
+  returns_dns: 'Das DNS nennt keinen Server für Mails an {domain} ({code})',
+  returns_dns_cure:
+    'Tragen Sie dort, wo die Domain verwaltet wird, einen MX-Eintrag für {domain} ein, der diesen Rechner nennt.',
+  returns_silent: 'Niemand nimmt Mails an {domain} bei {host}, Port {port}, an: {reason}',
+  returns_silent_cure:
+    'Prüfen Sie, ob der MX-Eintrag von {domain} diesen Rechner nennt, der Dienst läuft und die Firewall Port 25 durchlässt. Manche Netze lassen einen Rechner nicht an seine eigene öffentliche Adresse: Probieren Sie den Port dann von einem anderen aus.',
+  returns_refused: 'Eine Testmail an {domain} wurde bei {host} abgelehnt: {reply}',
+  returns_refused_cure:
+    'Dort antwortet ein anderer Mailserver oder eine andere Installation von Sendlark. Der MX-Eintrag von {domain} muss diesen Rechner nennen.',
+  returns_lost: 'Eine Testmail an {domain} wurde bei {host} angenommen, kam hier aber nicht an',
+  returns_lost_cure:
+    'Ein anderer Mailserver nimmt diese Mails an. Lassen Sie ihn Mails an {domain} an {listen} weitergeben, oder lassen Sie den MX-Eintrag diesen Rechner nennen. Hat er nur etwas gebraucht, testen Sie noch einmal.',
   domains_passed: 'Die Einträge aller Absender sind, wie sie sein sollen',
   domains_weak: '{domain} hat Anmerkungen: {checks}',
   domains_failed: '{domain} besteht nicht: {checks}',

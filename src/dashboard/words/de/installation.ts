@@ -166,6 +166,7 @@ export const installation: Translation<typeof english> = {
     'Adressen, die es nicht mehr gibt, sollten keine Mails mehr bekommen: Empfänger beurteilen Absender danach.',
   'bounces.elsewhere': 'Zurückgekommene Mails gehen an {domain}, aber Sendlark nimmt sie nicht selbst an.',
   'bounces.taken': 'Zurückgekommene Mails gehen an {domain} und werden bei {listens} angenommen.',
+  'bounces.test': 'Jetzt eine Testmail senden',
   'bounces.mx': 'Der MX-Eintrag von {domain} muss diesen Rechner nennen, und die Firewall Port 25 durchlassen.',
   'bounces.step.domain': 'Wählen Sie einen Namen dafür unter Ihrer Domain, etwa {domain}.',
   'bounces.step.mx':
@@ -191,6 +192,7 @@ export const installation: Translation<typeof english> = {
   'health.name.Backup': 'Sicherung',
   'health.name.Files': 'Dateien',
   'health.name.DNS': 'DNS der Absender',
+  'health.name.Returned mail': 'Zurückgekommene Mails',
   'health.name.Public address': 'Öffentliche Adresse',
   'health.why.Settings': 'Links in Mails, Abmelden mit einem Klick und das Protokoll der Adressen hängen davon ab.',
   'health.why.Disk': 'Ist die Platte voll, wird nichts gesendet, importiert oder gespeichert.',
@@ -202,5 +204,6 @@ export const installation: Translation<typeof english> = {
   'health.why.Files': 'In ihnen stehen personenbezogene Daten, Schlüssel und Geheimnisse.',
   'health.why.DNS':
     'Empfänger fragen das DNS, ob Mails wirklich von Ihnen sind, und verschieben in den Spam, was nicht besteht.',
+  'health.why.Returned mail': 'Adressen, die es nicht mehr gibt, bekommen weiter Mails, und das strafen Empfänger ab.',
   'health.why.Public address': 'Abmelden, Einstellungen, Bilder und Klicks laufen alle darüber.',
 };

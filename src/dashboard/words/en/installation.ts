@@ -155,6 +155,7 @@ export const installation = {
   'bounces.why': 'Addresses that do not exist any more should get no more mail: receivers judge senders by it.',
   'bounces.elsewhere': 'Returned mail goes to {domain}, but Sendlark does not take it in itself.',
   'bounces.taken': 'Returned mail goes to {domain} and is taken in at {listens}.',
+  'bounces.test': 'Send a test mail now',
   'bounces.mx': 'The MX record of {domain} has to name this machine, and the firewall to pass port 25.',
   'bounces.step.domain': 'Choose a name for it below your domain, such as {domain}.',
   'bounces.step.mx': 'Where your domain is managed, add an MX record for {domain} that names this machine.',
@@ -179,6 +180,7 @@ export const installation = {
   'health.name.Backup': 'Backup',
   'health.name.Files': 'Files',
   'health.name.DNS': 'DNS of the senders',
+  'health.name.Returned mail': 'Returned mail',
   'health.name.Public address': 'Public address',
   'health.why.Settings': 'Links in mails, one-click unsubscribing and the log of addresses depend on them.',
   'health.why.Disk': 'With a full disk nothing is sent, imported or saved.',
@@ -189,5 +191,6 @@ export const installation = {
   'health.why.Backup': 'Everything is in one file: without a copy elsewhere, a broken disk ends it all.',
   'health.why.Files': 'They hold personal data, keys and secrets.',
   'health.why.DNS': 'Receivers ask the DNS whether mail is really yours, and put what fails into spam.',
+  'health.why.Returned mail': 'Addresses that do not exist any more go on getting mail, which receivers punish.',
   'health.why.Public address': 'Unsubscribing, preferences, pictures and clicks all go through it.',
 } as const;

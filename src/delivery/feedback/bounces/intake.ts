@@ -8,6 +8,7 @@ import { type BounceListener, type ReturnedMail, startBounceListener } from './l
 import { MAX_PARSED_BYTES, parseBounce } from './parse-bounce.ts';
 import { recordBounce } from './record.ts';
 import { sanitizeText } from './sanitize.ts';
+import { readTestReturnPath, recordTestArrival } from './test-arrival.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_CONNECTIONS = 100;
@@ -17,10 +18,16 @@ const LIMITS = { perAddress: 20, commands: 1000, idleMs: 60_000, lifetimeMs: 5 *
 /** Listens for mail to our return paths and records what it reports. Rejects if it cannot listen on the address. */
 export function startBounceIntake(db: Db, clock: Clock, at: { host: string; port: number }): Promise<BounceListener> {
   const findDelivery = returnPathReader(db);
+  const secrets = tokenSecrets(db.$client);
+  const findTest = (rcpt: string) => readTestReturnPath(secrets, rcpt, clock.now().getTime());
   return startBounceListener({
     ...at,
-    accept: (rcpt) => findDelivery(rcpt) !== null,
-    onMail: (mail) => processReturnedMail(db, clock, findDelivery, mail),
+    accept: (rcpt) => findDelivery(rcpt) !== null || findTest(rcpt) !== null,
+    onMail: async (mail) => {
+      const test = findTest(mail.rcpt);
+      if (test === null) await processReturnedMail(db, clock, findDelivery, mail);
+      else recordTestArrival(db.$client, test);
+    },
     maxBytes: MAX_BYTES,
     keepBytes: MAX_PARSED_BYTES,
     maxConnections: MAX_CONNECTIONS,

@@ -1,8 +1,18 @@
-/** Takes mails out of the ledger whose recipients never wanted to be known: those that asked for the confirmation of a form. */
+/** Takes out of the ledger what is not needed of finished mails that asked for the confirmation of a form. */
 import type { Database } from 'better-sqlite3';
 
-/** Gives a function that removes the mailing of a form's request, if it is finished or held, with its delivery and events. Call it inside a transaction. */
-export function formMailRemover(client: Database): (requestId: number) => void {
+interface FormMails {
+  /** Removes the mail of a request whose recipient never wanted to be known, if it is finished or held, with its delivery and events. */
+  remove(requestId: number): void;
+  /** Removes the text of a request's mail if it is finished: each has its own, because the link in it is for one person. */
+  empty(requestId: number): void;
+}
+
+/** The mails of forms. Call its functions inside a transaction. */
+export function formMails(client: Database): FormMails {
+  const empty = client.prepare<[number]>(`
+    UPDATE mailings SET content = json_set(content, '$.content.html', json('[]'), '$.content.text', json('[]'))
+    WHERE owner_kind = 'form' AND owner_id = ? AND finished_at IS NOT NULL`);
   const find = client
     .prepare<[number], number>(
       "SELECT id FROM mailings WHERE owner_kind = 'form' AND owner_id = ? AND (finished_at IS NOT NULL OR state = 'held')",
@@ -15,7 +25,10 @@ export function formMailRemover(client: Database): (requestId: number) => void {
     'DELETE FROM deliveries WHERE mailing_id = ?',
     'DELETE FROM mailings WHERE id = ?',
   ].map((text) => client.prepare(text));
-  return (requestId) => {
-    for (const mailing of find.all(requestId)) for (const removal of removals) removal.run(mailing);
+  return {
+    remove(requestId) {
+      for (const mailing of find.all(requestId)) for (const removal of removals) removal.run(mailing);
+    },
+    empty: (requestId) => void empty.run(requestId),
   };
 }

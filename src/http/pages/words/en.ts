@@ -95,6 +95,7 @@ Please open the mail and use the link at its end, or the unsubscribe button of y
     working: 'One moment, your browser proves that it is no robot …',
     confirmFor: (email: string): Html => html`Do you want to subscribe <strong>${email}</strong>?`,
     filledIn: 'What was filled in',
+    chosen: 'Chosen',
     confirm: 'Yes, subscribe me',
     notYou: 'If you did not ask for this, close this page: nothing happens.',
     toForm: 'To the form',

@@ -1,11 +1,11 @@
 /**
  * Proves that a form is filled in by a browser and no cheap robot: solves the form's challenge while people type, on our own page and on
- * websites that embed a form. If that fails, the form is sent as it is, and the page that answers asks once more.
+ * websites that embed a form. If that fails, the form is sent as it is, and the page that answers may ask once more.
  */
 import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 
-/** What is sent sooner is taken for a robot's. */
+/** What is sent sooner after the challenge was made is taken for a robot's. */
 const SOONEST_MS = 2500;
 
 for (const form of document.querySelectorAll<HTMLFormElement>('form[data-sendlark]')) prove(form);
@@ -13,35 +13,50 @@ for (const form of document.querySelectorAll<HTMLFormElement>('form[data-sendlar
 function prove(form: HTMLFormElement): void {
   const proof = form.querySelector<HTMLInputElement>('input[name="proof"]') ?? addHidden(form);
   const status = form.querySelector<HTMLElement>('[data-working]');
-  let shownAt = performance.now();
-  let solving: Promise<void> | null = null;
-  let isSolved = false;
+  /** A page of ours has its challenge from the start. */
+  let challengedAt = performance.now();
+  let proving: Promise<void> | null = null;
+  let isProven = false;
+  let isSending = false;
 
   const solve = async () => {
-    const { challenge } = decode(proof.value || (await fetchProof(form)));
+    if (proof.value === '') {
+      proof.value = await fetchProof(form);
+      challengedAt = performance.now();
+    }
+    const { challenge } = decode(proof.value);
     const solution = await solveChallenge({ challenge, deriveKey });
     if (solution !== null) proof.value = btoa(JSON.stringify({ challenge, solution }));
-    await wait(SOONEST_MS - (performance.now() - shownAt));
-    isSolved = true;
+  };
+  const proveIt = async () => {
+    // Without a solution, the challenge alone is sent: a few people an hour need no more.
+    await solve().catch(() => undefined);
+    await wait(SOONEST_MS - (performance.now() - challengedAt));
+    isProven = true;
   };
   const begin = () => {
-    solving ??= solve().catch(() => undefined);
-    return solving;
+    proving ??= proveIt();
+    return proving;
   };
-  form.addEventListener('focusin', () => void begin(), { once: true });
+  // A browser that fills in the form by itself gives it no focus, so whatever comes first begins.
+  for (const sign of ['pointerover', 'focusin', 'input']) form.addEventListener(sign, () => void begin());
   form.addEventListener('submit', (event) => {
-    if (isSolved) return;
+    if (isProven) return;
     event.preventDefault();
+    if (isSending) return;
+    isSending = true;
+    form.ariaBusy = 'true';
     if (status !== null) status.textContent = status.dataset.working ?? '';
-    void begin().finally(() => form.submit());
+    void begin().then(() => form.submit());
   });
   // A page that comes back from the history has a proof that was used.
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return;
     proof.value = '';
-    solving = null;
-    isSolved = false;
-    shownAt = performance.now();
+    proving = null;
+    isProven = false;
+    isSending = false;
+    form.ariaBusy = null;
     if (status !== null) status.textContent = '';
   });
 }

@@ -1,0 +1,61 @@
+/** A short talk with an SMTP server (RFC 5321), one command after the other. */
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { createInterface, type Interface } from 'node:readline';
+
+/** What a server may say altogether. */
+const MOST_BYTES = 64 * 1024;
+
+/** The server answered, but not as it should. The message is the first line of its reply. */
+export class SmtpRefusal extends Error {}
+
+/**
+ * Sends a command, or waits for the greeting where it is empty, and gives the lines of the reply. Throws an SmtpRefusal when the reply
+ * does not begin with `expected`.
+ */
+export type Ask = (command: string, expected: string) => Promise<string[]>;
+
+/** Talks over a socket once it is `ready`, for `patienceMs` at most, and closes it. Throws what the socket or `talk` throws. */
+export async function talkSmtp<Result>(
+  socket: Socket,
+  ready: 'connect' | 'secureConnect',
+  patienceMs: number,
+  talk: (ask: Ask) => Promise<Result>,
+): Promise<Result> {
+  const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${patienceMs / 1000} s`)), patienceMs);
+  const failure = new Promise<never>((_resolve, reject) => socket.once('error', reject));
+  failure.catch(() => undefined);
+  try {
+    await Promise.race([once(socket, ready), failure]);
+    const lines = createInterface({ input: socket });
+    // readline emits the errors of the socket again. They are handled by `failure`.
+    lines.on('error', () => undefined);
+    socket.on('data', () => {
+      if (socket.bytesRead > MOST_BYTES) socket.destroy(new Error('it says too much'));
+    });
+    const replies = repliesOf(lines);
+    const result = await talk(async (command, expected) => {
+      if (command !== '') socket.write(`${command}\r\n`);
+      const { value } = await Promise.race([replies.next(), failure]);
+      if (value === undefined) throw new Error('it closed the connection');
+      if (!value[0]?.startsWith(expected)) throw new SmtpRefusal(value[0]);
+      return value;
+    });
+    socket.write('QUIT\r\n');
+    return result;
+  } finally {
+    clearTimeout(timer);
+    socket.destroy();
+  }
+}
+
+/** The server's replies, each as an array of its lines. */
+async function* repliesOf(lines: Interface): AsyncGenerator<string[], undefined> {
+  let reply: string[] = [];
+  for await (const line of lines) {
+    reply.push(line);
+    if (line[3] === '-') continue;
+    yield reply;
+    reply = [];
+  }
+}
