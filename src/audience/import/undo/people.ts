@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
+import { TEXT_COLUMNS } from '../../contacts/contact-fields.ts';
 import { type Recipient, recordMembershipChange, syncAfterContactChange } from '../../segments/membership.ts';
 import { removeUnsubscribers } from '../../unsubscribes.ts';
 import type { UndoCounts, Undone } from './undo.ts';
@@ -10,21 +11,7 @@ import type { UndoCounts, Undone } from './undo.ts';
 const CHUNK = 100;
 
 /** Every column that an import can change. */
-const COLUMNS = [
-  'email',
-  'first_name',
-  'last_name',
-  'alt_email',
-  'country_id',
-  'state',
-  'city',
-  'address_line1',
-  'address_line2',
-  'state_province_region',
-  'postal_code',
-  'custom_values',
-  'updated_at',
-];
+const COLUMNS = ['email', 'alt_email', 'country_id', ...TEXT_COLUMNS, 'custom_values', 'updated_at'];
 
 /** The columns of a segment's recipient that an import can change. */
 const MEMBER_COLUMNS = ['contact_id', 'by_hand', 'is_removed', 'first_name', 'last_name', 'email', 'updated_at'];
