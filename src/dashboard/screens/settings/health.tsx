@@ -119,7 +119,7 @@ function InstallationState({ health, isOperator, now }: Shown & { health: Instal
             ))}
           </ul>
         </Card>
-        <div>
+        <div class="stack">
           {isOperator && <PublicAddress health={health} now={now} />}
           {isOperator && <ReturnedMail health={health} now={now} />}
           <Card title={language.say('health.facts')}>
