@@ -37,8 +37,14 @@ export interface Account {
 const MOST_TURNS = 30;
 let invitations = 0;
 
-/** What the application is started with: sends stay running for a while, and the public address may be saved. */
-export const SETTINGS = { SEND_RATE: '1', SENDER_VERIFICATION: 'optional', PUBLIC_URL: '' };
+/** What the application is started with: sends stay running for a while, the public address may be saved, and returned mail tested. */
+export const SETTINGS = {
+  SEND_RATE: '1',
+  SENDER_VERIFICATION: 'optional',
+  PUBLIC_URL: '',
+  BOUNCE_DOMAIN: 'returns.example.com',
+  BOUNCE_LISTEN: '127.0.0.1:2525',
+};
 
 /** A new account beside those there are, filled through the interface. */
 export async function newAccount(app: TestApp, name: string): Promise<Account> {
