@@ -38,8 +38,8 @@ function prove(form: HTMLFormElement): void {
     proving ??= proveIt();
     return proving;
   };
-  // A browser that fills in the form by itself gives it no focus, so whatever comes first begins.
-  for (const sign of ['pointerover', 'focusin', 'input']) form.addEventListener(sign, () => void begin());
+  // A browser that fills in the form by itself gives it no focus.
+  for (const sign of ['focusin', 'input']) form.addEventListener(sign, () => void begin());
   form.addEventListener('submit', (event) => {
     if (isProven) return;
     event.preventDefault();
