@@ -56,6 +56,8 @@ t.test(
     const commands = pairsOf(compose, /^ {4}(command): (-js .*)$/gm).map(([, command]) => command.split(' '));
     t.equal(commands.length, 3);
     const ports = await Promise.all(Array.from({ length: 6 }, freePort));
+    // Made once: each call empties the folder.
+    const folder = t.testdir();
     const servers: ChildProcess[] = [];
     t.teardown(() => {
       for (const server of servers) server.kill('SIGKILL');
@@ -63,7 +65,7 @@ t.test(
     for (const [at, words] of commands.entries()) {
       const here = words.map((word) =>
         word
-          .replace('/data', t.testdir())
+          .replace('/data', folder)
           .replace('0.0.0.0:6222', `127.0.0.1:${ports[at + 3]}`)
           .replaceAll(/nats-(\d):6222/g, (_, number) => `127.0.0.1:${ports[Number(number) + 2]}`),
       );
@@ -71,7 +73,7 @@ t.test(
       servers.push(
         spawn(
           NATS_SERVER,
-          args.map((word) => (word === t.testdirName ? join(word, String(at)) : word)),
+          args.map((word) => (word === folder ? join(word, String(at)) : word)),
           { stdio: 'ignore' },
         ),
       );

@@ -27,6 +27,12 @@ export class Content {
     this.#publicUrl = publicUrl;
   }
 
+  /** To be called when NATS has lost what it kept: everything is new to the next `refresh`. */
+  forget(): void {
+    this.#links = '';
+    this.#newest = null;
+  }
+
   /** Puts what is new or has changed since the last call. */
   async refresh(): Promise<void> {
     const client = this.#db.$client;

@@ -82,7 +82,10 @@ export function startFeedback(deps: FeedbackDeps): Feedback {
       follow({
         ...common,
         stream: STREAM.consents,
-        begin: () => publishEverything(db, lock),
+        begin: () => {
+          content.forget();
+          return publishEverything(db, lock);
+        },
         apply(text, subject) {
           applyConsent(text, subject);
           return null;
