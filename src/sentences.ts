@@ -73,6 +73,14 @@ export const SENTENCES = {
     'The relay refuses this sender or server, not the recipients (one recipient, now back in the queue): {reply}',
   held_by_refusals:
     'The relay refuses this sender or server, not the recipients ({count} recipients in a row, now back in the queue): {reply}',
+  held_too_many_bounces:
+    'Among the first {results} mails {bounces} bounced. More than 5 % is a sign that addresses are old or invented, and harms the trust in the sender.',
+  held_too_many_refusals:
+    'Among the first {results} mails {failed} were refused for good. More than 5 % is a sign that receivers do not trust the sender or the content.',
+  held_too_many_complaints:
+    'After the first {results} mails {complaints} people complained. More than 0.1 % is a sign that people do not know why they get the mail.',
+  held_canary_unclear:
+    'The first part went to {size} people, and only {results} mails were accepted or refused for good. The servers of the others put it off.',
   held_type_deleted: 'A contact type it names was deleted',
   held_own_type_deleted: 'Its contact type was deleted',
   held_segment_deleted: 'A segment it names was deleted',

@@ -41,6 +41,7 @@ import { providerEventRoutes } from './provider-events.ts';
 import { publicAddressRoutes } from './public-address.ts';
 import { relayTestRoutes } from './relay-tests.ts';
 import { relayRoutes } from './relays.ts';
+import { resultLimitRoutes } from './result-limits.ts';
 import { savedBlockRoutes } from './saved-blocks.ts';
 import { segmentCountRoutes } from './segment-count.ts';
 import { segmentRoutes } from './segments.ts';
@@ -105,6 +106,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendReportRoutes, deps);
   await app.register(singleSendListRoutes, deps);
   await app.register(singleSendDraftRoutes, deps);
+  await app.register(resultLimitRoutes, deps);
   await app.register(liveRoutes, deps);
   await app.register(automationRoutes, deps);
   await app.register(automationScheduleRoutes, deps);

@@ -21,6 +21,7 @@ import { check } from '../http/requests/validation.ts';
 import { requireSingleSend } from '../single-sends/actions.ts';
 import { changerName, contentSource, countDraftAudience, createDraft, saveDraft } from '../single-sends/drafts.ts';
 import { singleSendErrors } from '../single-sends/single-sends.ts';
+import { canaryMinutes, canaryOptions, canaryPercent } from './result-limits.ts';
 
 const tags = ['Single sends'];
 
@@ -44,6 +45,7 @@ const Changes = Type.Object({
   template_id: record('Id of the template.'),
   template_json: template("MJML's JSON form; template_html is then left empty."),
   template_html: template('HTML; template_json is then left empty.'),
+  ...canaryOptions,
 });
 
 const Draft = Type.Object({
@@ -60,6 +62,8 @@ const Draft = Type.Object({
   status: integer(),
   held_reason: nullable(Type.String()),
   tracking: zeroOrOne(),
+  canary_percent: canaryPercent(),
+  canary_minutes: canaryMinutes(),
   schedule_type: integer(),
   schedule_date: Type.String(),
   schedule_time: Type.String(),

@@ -9,6 +9,7 @@ import { DELIVERY_STATE, deliveries, HELD_CODES, SINGLE_SEND_STATUS } from '../d
 import { COMMON_HELD_CODES, reportedHold } from '../delivery/queue/held.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
+import { findWatch } from '../delivery/watch/watched-mailings.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
 import { changesNothing } from '../http/callers.ts';
@@ -29,6 +30,7 @@ import { check } from '../http/requests/validation.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { sendTestMail } from '../single-sends/test-mail.ts';
 import { AddressList, checkTestAddresses, readAddressList } from './address-list.ts';
+import { Watch } from './result-limits.ts';
 
 const tags = ['Single sends'];
 
@@ -54,6 +56,10 @@ const Report = Type.Object({
   held_reason: nullable(Type.String()),
   courier: choice('smtp', 'outbox'),
   tracking: zeroOrOne(),
+  watch: {
+    ...nullable(Watch),
+    description: 'Of a send with a canary, or one that was held because of its results; null of others.',
+  },
   states: Type.Record(Type.String(), integer()),
   reasons: Type.Array(Type.Object({ state: Type.String(), reason: Type.String(), count: integer() })),
   opens_by_hour: Hourly,
@@ -114,6 +120,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         ...reportedHold(db.$client, [mailing, send], isUnderWay),
         courier: hasRelay(db.$client, config) ? ('smtp' as const) : ('outbox' as const),
         tracking: send.tracking,
+        watch: mailing === null ? null : findWatch(db.$client, mailing.id),
         ...mailingReport(db.$client, mailing?.id ?? 0),
         design_url: changesNothing(request)
           ? ''

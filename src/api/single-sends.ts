@@ -35,6 +35,7 @@ import {
   updateSingleSend,
 } from '../single-sends/single-sends.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
+import { canaryOptions } from './result-limits.ts';
 
 const tags = ['Single sends'];
 
@@ -97,6 +98,7 @@ const SingleSendBody = Type.Object({
   schedule_date: Type.Optional(line({ description: 'y-m-d' })),
   schedule_time: Type.Optional(line({ description: 'HH:MM[:SS]' })),
   tracking: trackingFlag(),
+  ...canaryOptions,
 });
 const SingleSendUpdateBody = Type.Object({
   utr: identifier('The single send.'),

@@ -94,3 +94,14 @@ export function createAccount(db: Db, clock: Clock, name: string): number {
     .returning({ id: accounts.id })
     .get().id;
 }
+
+/** Whether single sends of an account without a canary are held because of their results. */
+export function isAutoHoldOn(db: Db, accountId: number): boolean {
+  const where = eq(accounts.id, accountId);
+  return db.select({ auto_hold: accounts.auto_hold }).from(accounts).where(where).get()?.auto_hold === 1;
+}
+
+/** Changes that; 1: they are held. */
+export function changeAutoHold(db: Db, accountId: number, autoHold: 0 | 1): void {
+  db.update(accounts).set({ auto_hold: autoHold }).where(eq(accounts.id, accountId)).run();
+}

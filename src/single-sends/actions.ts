@@ -6,6 +6,7 @@ import type { Db } from '../database/open.ts';
 import { ownedBy, recordId, recordUtr } from '../database/ownership.ts';
 import { mailings, senders, singleSends } from '../database/schema/index.ts';
 import { commandMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
+import { letAllGo } from '../delivery/watch/watched-mailings.ts';
 import { conflict, notFound } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 import type { SingleSendDeps } from './single-sends.ts';
@@ -104,7 +105,10 @@ export async function cancelSingleSend(deps: SingleSendActionDeps, accountId: nu
   await waitForAcknowledgement(db.$client, mailing.id);
 }
 
-/** Pauses or resumes a running send; throws 409 when there is nothing to pause or resume. */
+/**
+ * Pauses or resumes a running send; throws 409 when there is nothing to pause or resume. To resume one that was held because of its results, or
+ * that waits after its canary, lets all of it go.
+ */
 export async function pauseOrResume(
   deps: SingleSendActionDeps,
   accountId: number,
@@ -116,9 +120,15 @@ export async function pauseOrResume(
   const mailing = findSingleSendMailing(db, send);
   if (what === 'resume' && mailing !== null && isDeletedSender(db, send.sender_id))
     throw conflict(SENTENCES.only_cancellable);
-  if (mailing === null || !commandMailing(db.$client, mailing.id, what)) {
-    throw conflict(SENTENCES[what === 'pause' ? 'not_pausable' : 'not_resumable']);
-  }
+  if (mailing === null) throw conflict(SENTENCES[what === 'pause' ? 'not_pausable' : 'not_resumable']);
+  db.transaction(
+    () => {
+      const goesOn = what === 'resume' && letAllGo(db.$client, mailing.id);
+      if (!commandMailing(db.$client, mailing.id, what) && !goesOn)
+        throw conflict(SENTENCES[what === 'pause' ? 'not_pausable' : 'not_resumable']);
+    },
+    { behavior: 'immediate' },
+  );
   wake();
   await waitForAcknowledgement(db.$client, mailing.id);
 }

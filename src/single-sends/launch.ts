@@ -15,6 +15,7 @@ import { type Held, held } from '../delivery/queue/held.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import { releasedAt } from '../delivery/queue/sending-hold.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { beginWithCanary } from '../delivery/watch/watched-mailings.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
 import { holdQueuedSends, startSend } from './status.ts';
 
@@ -142,7 +143,8 @@ function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, progre
         enqueue_progress: JSON.stringify(progress),
         created_at: isoTimestamp(now),
       };
-      createMailing(db, mailing, urls);
+      const id = createMailing(db, mailing, urls);
+      if (send.canary_percent > 0) beginWithCanary(db.$client, id, send.canary_percent, send.canary_minutes);
     },
     { behavior: 'immediate' },
   );

@@ -4,6 +4,7 @@ import { isoTimestamp } from '../clock.ts';
 import { inChunks } from '../database/bulk.ts';
 import { requeueFailed } from '../delivery/queue/ledger/requeue-failed.ts';
 import { reopenMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
+import { passLimits } from '../delivery/watch/watched-mailings.ts';
 import { conflict } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend, type SingleSendActionDeps } from './actions.ts';
@@ -23,6 +24,8 @@ export async function retryFailed(deps: SingleSendActionDeps, accountId: number,
   if (mailing === null || !hasFailed(db.$client, mailing.id)) throw conflict(SENTENCES.not_retriable);
   let queued = 0;
   const part = (rows: number) => {
+    // Who sends again has seen the results.
+    if (queued === 0) passLimits(db.$client, mailing.id);
     const changes = requeueFailed(db.$client, mailing.id, rows);
     if (changes > 0) {
       // The part before may be sent already, and the mailing done again.

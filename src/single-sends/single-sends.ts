@@ -38,6 +38,8 @@ export interface SingleSendInput {
   schedule_date?: string;
   schedule_time?: string;
   tracking?: 0 | 1;
+  canary_percent?: number;
+  canary_minutes?: number;
 }
 
 /** The schedule of a send without one. */
@@ -228,5 +230,7 @@ function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: num
     schedule_type: input.schedule_type,
     ...schedule,
     ...(input.tracking !== undefined && { tracking: input.tracking }),
+    ...(input.canary_percent !== undefined && { canary_percent: input.canary_percent }),
+    ...(input.canary_minutes !== undefined && { canary_minutes: input.canary_minutes }),
   };
 }

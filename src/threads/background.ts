@@ -5,7 +5,7 @@ import { continueIndexing } from '../audience/search/search-index.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import { continueMoves } from '../automations/moves.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, steadyTime } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
@@ -21,6 +21,8 @@ import { Rates } from '../delivery/sending/rates.ts';
 import { DeliveryWorker } from '../delivery/sending/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
 import { linksFault, verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { Canaries } from '../delivery/watch/canary.ts';
+import { DomainCounts } from '../delivery/watch/domain-counts.ts';
 import { OldRequests } from '../forms/old-requests.ts';
 import { emptyLogAfterErasure } from '../people/erase.ts';
 import { HoldLog } from '../senders/list-holds.ts';
@@ -51,6 +53,8 @@ export class Background {
   readonly #heartbeat: Heartbeat;
   readonly #holds: HoldLog;
   readonly #launcher: Launcher;
+  readonly #canaries: Canaries;
+  readonly #domainCounts: DomainCounts;
   readonly #oldEvents: OldEvents;
   readonly #oldRequests: OldRequests;
   readonly #worker: DeliveryWorker;
@@ -68,6 +72,8 @@ export class Background {
     // A run before may have waited for sender nodes.
     if (deps.openNodes === undefined) noteMailWaits(deps.db.$client, null);
     this.#launcher = new Launcher(deps);
+    this.#canaries = new Canaries(deps.db.$client, steadyTime(deps.clock));
+    this.#domainCounts = new DomainCounts(deps.db.$client, deps.clock);
     this.#oldEvents = new OldEvents(deps.db.$client, deps.config.EVENTS_DAYS);
     this.#oldRequests = new OldRequests(deps.db.$client);
     this.#worker = new DeliveryWorker({
@@ -137,6 +143,8 @@ export class Background {
         this.#oldRequests.continueRemoval(clock.now().getTime(), clock.monotonic()),
       );
     }
+    if (!isHeld) await part('canaries', () => this.#canaries.moveOn(this.#timeSlice()));
+    await part('results by domain', () => this.#domainCounts.countOn(this.#timeSlice()));
     const isDelivering = await this.#worker.step(isHeld);
     completeFinishedSends(this.#deps);
     const goesOnAtOnce = isMore || isDelivering;

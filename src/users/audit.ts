@@ -32,6 +32,8 @@ export const AUDIT_ACTIONS = [
   'dkim_key_made',
   'dkim_key_removed',
   'settings_changed',
+  'auto_hold_on',
+  'auto_hold_off',
   'brand_changed',
   'template_added',
   'template_changed',

@@ -2,7 +2,13 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { id } from './columns.ts';
 
-export const accounts = sqliteTable('accounts', { id: id(), name: text().notNull(), created_at: text().notNull() });
+export const accounts = sqliteTable('accounts', {
+  id: id(),
+  name: text().notNull(),
+  created_at: text().notNull(),
+  /** 0: its single sends without a canary are not held because of their results. */
+  auto_hold: integer().$type<0 | 1>().notNull().default(1),
+});
 
 /** The column that names the account a row belongs to. */
 export const user = () =>

@@ -78,6 +78,9 @@ export const singleSends = sqliteTable(
     held_code: text({ enum: HELD_CODES }),
     held_reason: text(),
     tracking: tracking(),
+    /** How many in a hundred recipients get it first, 0 to 5, and how many minutes the rest waits after them. */
+    canary_percent: count(),
+    canary_minutes: integer().notNull().default(30),
     changed_by: changedBy(),
     ...stamps(),
   },

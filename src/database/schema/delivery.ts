@@ -118,6 +118,34 @@ export const deliveries = sqliteTable(
   ],
 );
 
+/** How far the canary of a mailing is: its first recipients are chosen, get the mail, and are waited for; released lets the rest go. */
+export const CANARY_STAGES = ['choosing', 'sending', 'waiting', 'released'] as const;
+
+/** Of mailings of single sends that began with a canary, were held because of their results, or whose owner let them go on after that. */
+export const watchedMailings = sqliteTable(
+  'watched_mailings',
+  {
+    mailing_id: integer()
+      .primaryKey()
+      .references(() => mailings.id),
+    /** How many in a hundred recipients the canary is, and how long the rest waits after them; 0: no canary. */
+    percent: count(),
+    minutes: count(),
+    stage: text({ enum: CANARY_STAGES }).notNull().default('released'),
+    /** JSON: the ids of the deliveries of the canary, until it is released. */
+    chosen: text(),
+    /** How many there are. */
+    size: count(),
+    /** When all of them had been tried, steady epoch milliseconds. */
+    tried_at: count(),
+    /** The codes of holds after which its owner let it go on, which hold it no more, separated by spaces. */
+    passed: line(),
+    /** JSON: what came of the mails by recipient domain (`SeenDomains`); null before it was counted. */
+    seen: text(),
+  },
+  (table) => [index('watched_mailings_canary').on(table.mailing_id).where(sql`stage <> 'released'`)],
+);
+
 /**
  * Of each mailing, how many of its deliveries have a reply that says the same, by state: of those that wait for another try and of those
  * with a final state that is not acceptance. They change in the transaction that changes the ledger.
@@ -214,58 +242,4 @@ export const dkimKeys = sqliteTable(
     created_at: text().notNull(),
   },
   (table) => [uniqueIndex('dkim_keys_selector').on(table.domain, table.selector)],
-);
-
-/** Some claimed recipients of one mailing that one node was given, until it has reported all of them. */
-export const nodePages = sqliteTable('node_pages', {
-  id: id(),
-  /** The run of the node: a node that is started again has another. */
-  run: text().notNull(),
-  mailing_id: integer().notNull(),
-  /** JSON: the ids of the deliveries. A delivery that is on several pages belongs to the newest. */
-  deliveries: text().notNull(),
-});
-
-/**
- * sending: takes mail; waiting: is there but takes none, since it is not known yet or of another release; draining: was told to end
- * and finishes what is in flight; refused: its relays take no mail from it; silent: was not heard of for longer than its lease.
- */
-export const NODE_STATES = ['sending', 'waiting', 'draining', 'refused', 'silent'] as const;
-export type NodeState = (typeof NODE_STATES)[number];
-
-/** A node that is there, or was not heard of for too long. One that said good-bye is removed. */
-export const senderNodes = sqliteTable('sender_nodes', {
-  /** A node that is started again is another run. */
-  run: text().primaryKey(),
-  name: text().notNull(),
-  version: line(),
-  state: text({ enum: NODE_STATES }).notNull(),
-  /** What its relays said when they refused its mail. */
-  refusal: line(),
-  /** Mails a second that its relays took lately. */
-  rate: count(),
-  /** How many recipients it takes at a time, and how many of them it has. */
-  capacity: count(),
-  load: count(),
-  /** When it was last heard, and until when it may begin mails, epoch milliseconds; 0: not at all. */
-  heard_at: integer().notNull(),
-  lease_until: count(),
-});
-
-/** What a node was given on a day, UTC, and how it ended. */
-export const nodeDays = sqliteTable(
-  'node_days',
-  {
-    name: text().notNull(),
-    /** YYYY-MM-DD. */
-    day: text().notNull(),
-    /** The most it may be given that day; null without a warm-up. */
-    ceiling: integer(),
-    /** Recipients it was given, without those it gave back. */
-    given: count(),
-    accepted: count(),
-    deferred: count(),
-    refused: count(),
-  },
-  (table) => [primaryKey({ columns: [table.name, table.day] })],
 );

@@ -87,3 +87,57 @@ export const providerEventKeys = sqliteTable(
     index('provider_event_keys_age').on(table.intake_id, table.seen_at),
   ],
 );
+
+/** Some claimed recipients of one mailing that one node was given, until it has reported all of them. */
+export const nodePages = sqliteTable('node_pages', {
+  id: id(),
+  /** The run of the node: a node that is started again has another. */
+  run: text().notNull(),
+  mailing_id: integer().notNull(),
+  /** JSON: the ids of the deliveries. A delivery that is on several pages belongs to the newest. */
+  deliveries: text().notNull(),
+});
+
+/**
+ * sending: takes mail; waiting: is there but takes none, since it is not known yet or of another release; draining: was told to end
+ * and finishes what is in flight; refused: its relays take no mail from it; silent: was not heard of for longer than its lease.
+ */
+export const NODE_STATES = ['sending', 'waiting', 'draining', 'refused', 'silent'] as const;
+export type NodeState = (typeof NODE_STATES)[number];
+
+/** A node that is there, or was not heard of for too long. One that said good-bye is removed. */
+export const senderNodes = sqliteTable('sender_nodes', {
+  /** A node that is started again is another run. */
+  run: text().primaryKey(),
+  name: text().notNull(),
+  version: line(),
+  state: text({ enum: NODE_STATES }).notNull(),
+  /** What its relays said when they refused its mail. */
+  refusal: line(),
+  /** Mails a second that its relays took lately. */
+  rate: count(),
+  /** How many recipients it takes at a time, and how many of them it has. */
+  capacity: count(),
+  load: count(),
+  /** When it was last heard, and until when it may begin mails, epoch milliseconds; 0: not at all. */
+  heard_at: integer().notNull(),
+  lease_until: count(),
+});
+
+/** What a node was given on a day, UTC, and how it ended. */
+export const nodeDays = sqliteTable(
+  'node_days',
+  {
+    name: text().notNull(),
+    /** YYYY-MM-DD. */
+    day: text().notNull(),
+    /** The most it may be given that day; null without a warm-up. */
+    ceiling: integer(),
+    /** Recipients it was given, without those it gave back. */
+    given: count(),
+    accepted: count(),
+    deferred: count(),
+    refused: count(),
+  },
+  (table) => [primaryKey({ columns: [table.name, table.day] })],
+);

@@ -23,6 +23,7 @@ export const AUTOMATION_STATUS = { draft: 0, live: 1 } as const;
 
 /** Why a single send, an automation or a mailing is held. The sentence for its owner is stored beside the code. */
 export const HELD_CODES = [
+  'canary_unclear',
   'cancelled',
   'content_invalid',
   'copy',
@@ -34,5 +35,17 @@ export const HELD_CODES = [
   'sender_deleted',
   'sender_unverified',
   'target_missing',
+  'too_many_bounces',
+  'too_many_complaints',
+  'too_many_refusals',
 ] as const;
 export type HeldCode = (typeof HELD_CODES)[number];
+
+/** The codes of those that hold a mailing because of its results: only its owner lets it go on. */
+export const RESULT_HELD_CODES = [
+  'canary_unclear',
+  'too_many_bounces',
+  'too_many_complaints',
+  'too_many_refusals',
+] as const satisfies HeldCode[];
+export type ResultHeldCode = (typeof RESULT_HELD_CODES)[number];

@@ -3,6 +3,10 @@ import type { Database, Statement } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { Person } from '../content/values.ts';
 import { CLAIM_REASON, DELIVERY_PERSON, NEEDS_LOOKUP, RecipientLookup } from './claim-eligibility.ts';
+import type { OpenMailing } from './mailing-state.ts';
+
+/** The earliest moment at which anybody is due: recipients of a canary, before all others of its mailing, who are due at 0 at first. */
+export const DUE_FIRST = -2;
 
 /** How many recipients go over to a newer revision in one transaction. */
 const MOVED_ROWS = 500;
@@ -42,12 +46,16 @@ const PERSON_COLUMNS: Partial<Record<keyof Person, string>> = {
   country: 'co.name AS country',
 };
 
+/** With the mailing, the moments between which a recipient is due, and how many are read at most. */
+type DueStatement = Statement<[number, number, number, number], Candidate>;
+type ClaimedMailing = Pick<OpenMailing, 'id' | 'is_canary'>;
+
 export class Candidates {
   readonly #client: Database;
   readonly #lookup: RecipientLookup;
   readonly #moveToNewest: Statement<[number, number], MovedDelivery>;
   /** By the fields they read, because each field costs time. */
-  readonly #statements = new Map<string, Statement<[number, number, number], Candidate>>();
+  readonly #statements = new Map<string, DueStatement>();
 
   constructor(client: Database) {
     this.#client = client;
@@ -66,13 +74,20 @@ export class Candidates {
    * Up to `limit` recipients of a mailing who are due at `steady` (epoch milliseconds), with these fields. Recipients whose contact was
    * deleted or got another address since are looked up again first. Call inside the claim's transaction.
    */
-  due(mailingId: number, fields: readonly (keyof Person)[], limit: number, steady: number): Candidate[] {
-    const statement = this.#statementWith(fields);
-    const candidates = statement.all(mailingId, steady, limit);
+  due(mailing: ClaimedMailing, fields: readonly (keyof Person)[], limit: number, steady: number): Candidate[] {
+    const read = () => this.#read(mailing, this.#statementWith(fields), limit, steady);
+    const candidates = read();
     const changed = candidates.flatMap(({ id, needs_lookup }) => (needs_lookup === 1 ? [id] : []));
     if (changed.length === 0) return candidates;
-    this.#lookup.find(mailingId, changed);
-    return statement.all(mailingId, steady, limit);
+    this.#lookup.find(mailing.id, changed);
+    return read();
+  }
+
+  /** Of a canary, those who are due before everybody else, and those who are tried again. The others, due at 0, are not read at all. */
+  #read({ id, is_canary }: ClaimedMailing, statement: DueStatement, limit: number, steady: number): Candidate[] {
+    if (is_canary === 0) return statement.all(id, DUE_FIRST, steady, limit);
+    const first = statement.all(id, DUE_FIRST, -1, limit);
+    return first.length === limit ? first : [...first, ...statement.all(id, 1, steady, limit - first.length)];
   }
 
   /**
@@ -83,11 +98,11 @@ export class Candidates {
     return this.#moveToNewest.all(mailingId, MOVED_ROWS);
   }
 
-  #statementWith(fields: readonly (keyof Person)[]): Statement<[number, number, number], Candidate> {
+  #statementWith(fields: readonly (keyof Person)[]): DueStatement {
     const key = fields.join();
     const cached = this.#statements.get(key);
     if (cached !== undefined) return cached;
-    const statement = this.#client.prepare<[number, number, number], Candidate>(`
+    const statement = this.#client.prepare<[number, number, number, number], Candidate>(`
       SELECT d.id, d.mailing_id, d.address_id, d.attempt, d.reply, ifnull(d.first_tried_at, 0) AS first_tried_at, a.normalized_email,
         d.contact_id, ${fields.map((field) => PERSON_COLUMNS[field] ?? `c.${field}`).join(', ')}, ${CLAIM_REASON} AS ineligible_because, ${NEEDS_LOOKUP} AS needs_lookup
       FROM deliveries d INDEXED BY deliveries_queue
@@ -95,7 +110,7 @@ export class Candidates {
         CROSS JOIN addresses a ON a.id = d.address_id
         ${DELIVERY_PERSON}
         LEFT JOIN countries co ON co.id = c.country_id
-      WHERE d.mailing_id = ? AND d.state = ${DELIVERY_STATE.queued} AND d.due_at <= ? AND m.state = 'sending'
+      WHERE d.mailing_id = ? AND d.state = ${DELIVERY_STATE.queued} AND d.due_at BETWEEN ? AND ? AND m.state = 'sending'
       ORDER BY d.due_at, d.id LIMIT ?`);
     this.#statements.set(key, statement);
     return statement;

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
-import { DELIVERY_STATE, links, mailings } from '../../database/schema/index.ts';
+import { DELIVERY_STATE, links, mailings, RESULT_HELD_CODES } from '../../database/schema/index.ts';
 import type { Held } from './held.ts';
 
 type NewMailing = Omit<
@@ -113,11 +113,13 @@ export function pauseMailingsOfAutomations(client: Database, automationIds: read
     .run(JSON.stringify(automationIds));
 }
 
-/** Tries held mailings again: at a start, because settings may have changed. */
+/** Tries held mailings again: at a start, because settings may have changed. Those held because of their results wait for their owner. */
 export function retryHeldMailings(client: Database): void {
-  client.exec(
-    "UPDATE mailings SET state = 'sending', held_code = NULL, held_reason = NULL WHERE finished_at IS NULL AND state = 'held'",
-  );
+  client
+    .prepare(`
+      UPDATE mailings SET state = 'sending', held_code = NULL, held_reason = NULL
+      WHERE finished_at IS NULL AND state = 'held' AND held_code NOT IN (SELECT value FROM json_each(?))`)
+    .run(JSON.stringify(RESULT_HELD_CODES));
 }
 
 export interface OpenMailing {
@@ -127,13 +129,15 @@ export interface OpenMailing {
   owner_kind: 'single' | 'schedule' | 'test' | 'system' | 'form';
   /** The only relay that its sender's mail goes over; null: any. */
   relay_id: number | null;
+  /** 1: only recipients of its canary are claimed. */
+  is_canary: 0 | 1;
   /** Whether any of its recipients is due. */
   is_due: 0 | 1;
 }
 
 /** The states of mailings as the worker reads and moves them in every round. */
 export class MailingStates {
-  readonly #open: Statement<[number], OpenMailing>;
+  readonly #open: Statement<{ steady: number }, OpenMailing>;
   readonly #cancelled: Statement<[], number>;
   readonly #unacknowledged: Statement<[], { id: number; state: string }>;
   readonly #acknowledge: Statement<[string, number]>;
@@ -141,12 +145,16 @@ export class MailingStates {
   readonly #complete: Statement<{ now: string; mailing: number }>;
 
   constructor(client: Database) {
+    const isDue = (when: string) => `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_queue
+      WHERE d.mailing_id = mailings.id AND d.state = ${DELIVERY_STATE.queued} AND d.due_at ${when})`;
     this.#open = client.prepare(`
-      SELECT id, user_id, unsubscribe_group_id, owner_kind,
+      SELECT mailings.id, user_id, unsubscribe_group_id, owner_kind,
         (SELECT relay_id FROM senders WHERE senders.id = iif(owner_kind = 'system', owner_id, sender_id)) AS relay_id,
-        EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_queue
-        WHERE d.mailing_id = mailings.id AND d.state = ${DELIVERY_STATE.queued} AND d.due_at <= ?) AS is_due
-      FROM mailings WHERE finished_at IS NULL AND state = 'sending' ORDER BY id`);
+        w.mailing_id IS NOT NULL AS is_canary,
+        CASE WHEN w.mailing_id IS NULL THEN ${isDue('<= @steady')} WHEN w.stage = 'choosing' THEN 0
+          ELSE ${isDue('< 0')} OR ${isDue('BETWEEN 1 AND @steady')} END AS is_due
+      FROM mailings LEFT JOIN watched_mailings w ON w.mailing_id = mailings.id AND w.stage <> 'released'
+      WHERE finished_at IS NULL AND state = 'sending' ORDER BY mailings.id`);
     this.#cancelled = client
       .prepare<[], number>("SELECT id FROM mailings WHERE finished_at IS NULL AND state = 'cancelled'")
       .pluck();
@@ -167,7 +175,7 @@ export class MailingStates {
 
   /** The mailings that may be sent now. Recipients are due by `steady`, steady epoch milliseconds. */
   openMailings(steady: number): OpenMailing[] {
-    return this.#open.all(steady);
+    return this.#open.all({ steady });
   }
 
   /** Cancelled mailings with recipients that are not in a final state yet. */

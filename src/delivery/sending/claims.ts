@@ -73,7 +73,7 @@ export class Claims {
       const share = rates.take(Math.min(MAX_CLAIMS, Math.ceil(room.left / room.mailings--)));
       if (share === 0) break;
       const ready = this.#ready(mailing);
-      const claims = ready === null ? [] : this.#claim(mailing.id, ready, share, now);
+      const claims = ready === null ? [] : this.#claim(mailing, ready, share, now);
       rates.giveBack(share - claims.length);
       if (ready !== null && claims.length > 0) batches.push({ mailing, ready, claims });
       room.left -= claims.length;
@@ -86,14 +86,14 @@ export class Claims {
    * Claims up to `share` recipients of a mailing. Ineligible ones do not use up the share: otherwise thousands who unsubscribed would
    * keep the relay idle.
    */
-  #claim(mailingId: number, { fields }: ReadyMailing, share: number, now: number): Claim[] {
+  #claim(mailing: OpenMailing, { fields }: ReadyMailing, share: number, now: number): Claim[] {
     const { ledger, steady } = this.#deps;
     const claims: Claim[] = [];
     let ineligible = 0;
     let isMore = true;
     while (isMore && claims.length < share && ineligible < MAX_INELIGIBLE) {
       const wanted = share - claims.length;
-      const found = ledger.claim(mailingId, fields, wanted, steady(), now);
+      const found = ledger.claim(mailing, fields, wanted, steady(), now);
       claims.push(...found.claims);
       ineligible += found.examined - found.claims.length + found.moved;
       isMore = found.examined === wanted || found.moved > 0;

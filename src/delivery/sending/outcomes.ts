@@ -46,7 +46,7 @@ export class Outcomes {
       results.requeue(claim);
       if (!stopped.has(mailing.id)) stopped.hold(mailing.id, sentence('held_by_relay', { reply: outcome.reply }));
     } else if (this.#refusals.note(mailing, claim, outcome)) {
-      this.#act(mailing.id, this.#refusals.verdict(mailing.id));
+      this.#act(mailing, this.#refusals.verdict(mailing.id));
     } else {
       results.add(mailing, claim, outcome);
       if (outcome.kind === 'accepted') this.#record(this.#refusals.accepted(mailing.id, claim, steady()));
@@ -70,7 +70,7 @@ export class Outcomes {
       if (mailing.is_due === 1 || sending > ended) continue;
       const isFirst = delivered === 0 && this.#refusals.acceptedAt(id) === 0;
       const verdict = this.#isGivenUp(mailing) ? 'hold' : this.#refusals.verdict(id, { isLast: true, isFirst });
-      this.#act(id, verdict);
+      this.#act(mailing, verdict);
       if (verdict === null) this.#record(this.#refusals.take(id), mailing.owner_kind === 'schedule');
     }
   }
@@ -81,15 +81,14 @@ export class Outcomes {
   }
 
   /** Acts on a verdict: holds the mailing and puts its recipients back, or has recipients of other domains tried for comparison. */
-  #act(mailingId: number, verdict: Verdict): void {
+  #act(mailing: OpenMailing, verdict: Verdict): void {
     const { stopped } = this.#deps;
+    const { id } = mailing;
     const next =
-      verdict === 'compare' && !this.#hasOthers(mailingId)
-        ? this.#refusals.verdict(mailingId, { isLast: true })
-        : verdict;
-    if (next === 'hold' && !stopped.has(mailingId)) stopped.hold(mailingId, this.#refusals.reason(mailingId));
-    if (next === 'theirs') this.#record(this.#refusals.blameDomain(mailingId));
-    if (stopped.has(mailingId)) this.#requeueSuspects(mailingId);
+      verdict === 'compare' && !this.#hasOthers(mailing) ? this.#refusals.verdict(id, { isLast: true }) : verdict;
+    if (next === 'hold' && !stopped.has(id)) stopped.hold(id, this.#refusals.reason(id));
+    if (next === 'theirs') this.#record(this.#refusals.blameDomain(id));
+    if (stopped.has(id)) this.#requeueSuspects(id);
   }
 
   #requeueSuspects(mailingId: number): void {
@@ -97,13 +96,13 @@ export class Outcomes {
   }
 
   /** Moves recipients of other domains to the front of the queue; false when there are none. */
-  #hasOthers(mailingId: number): boolean {
+  #hasOthers(mailing: OpenMailing): boolean {
     const { ledger, steady, log } = this.#deps;
     try {
-      const domain = this.#refusals.compare(mailingId);
-      return ledger.bringForward(mailingId, domain, COMPARED_RECIPIENTS, steady()) > 0;
+      const domain = this.#refusals.compare(mailing.id);
+      return ledger.bringForward(mailing, domain, COMPARED_RECIPIENTS, steady()) > 0;
     } catch (error) {
-      log({ mailing: mailingId, err: String(error) }, 'the queue of a mailing could not be changed');
+      log({ mailing: mailing.id, err: String(error) }, 'the queue of a mailing could not be changed');
       return true;
     }
   }

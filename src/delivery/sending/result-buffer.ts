@@ -13,7 +13,7 @@ export class ResultBuffer {
   /** The clock that retries are measured by. */
   readonly #steady: () => number;
   #results: Result[] = [];
-  #requeued: { claim: Claim; due_at: number }[] = [];
+  #requeued: { claim: Claim; due_at: number | null }[] = [];
 
   constructor(steady: () => number) {
     this.#steady = steady;
@@ -35,8 +35,8 @@ export class ResultBuffer {
     this.#results.push(this.#resultOf(mailing, claim, outcome, isTriedAgain));
   }
 
-  /** Puts a claim back into the queue, due at `due_at` (steady epoch milliseconds), or at once. */
-  requeue(claim: Claim, due_at = 0): void {
+  /** Puts a claim back into the queue, due at `due_at` (steady epoch milliseconds), or where it was. */
+  requeue(claim: Claim, due_at: number | null = null): void {
     this.#requeued.push({ claim, due_at });
   }
 

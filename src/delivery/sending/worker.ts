@@ -6,6 +6,7 @@ import type { Claim } from '../queue/candidates.ts';
 import { Ledger } from '../queue/ledger/ledger.ts';
 import { MailingStates, type OpenMailing } from '../queue/mailing-state.ts';
 import type { Mailings } from '../queue/mailings.ts';
+import { findResultHold } from '../watch/watched-mailings.ts';
 import { type Batch, Claims } from './claims.ts';
 import type { Handoffs, HandoffsDeps } from './handoffs.ts';
 import { Outcomes } from './outcomes.ts';
@@ -153,16 +154,28 @@ export class DeliveryWorker {
     this.#outcomes.judgeWaiting(open, mayClaim);
     if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
     const due = mayClaim ? open.filter(({ is_due }) => is_due === 1) : [];
-    const { batches, putOff } = this.#ledger.together(() => {
+    const { batches, putOff, held } = this.#ledger.together(() => {
       this.#record(open);
+      const held = this.#holdByResults(open);
       const claimed = mayClaim ? this.#claims.take(due, (relayId) => this.#handoffs.room(relayId)) : [];
       const limited = this.#limited(claimed);
       this.#handoffs.assign(limited.batches);
-      return limited;
+      return { ...limited, held };
     });
+    for (const id of held) this.#stopped.add(id);
     this.#clearRecorded();
     for (const { claim, due_at } of putOff) this.#results.requeue(claim, due_at);
     return batches;
+  }
+
+  /** Holds the mailings of single sends whose results are past a limit, before anybody more is claimed; gives their ids. */
+  #holdByResults(open: readonly OpenMailing[]): number[] {
+    return open.flatMap(({ id, owner_kind }) => {
+      const held = owner_kind === 'single' ? findResultHold(this.#deps.db.$client, id) : null;
+      if (held === null) return [];
+      this.#states.hold(id, held);
+      return [id];
+    });
   }
 
   #clearRecorded(): void {

@@ -68,7 +68,7 @@ export class HeldPages {
       this.#seen.delete(oldest);
     }
     const { id, fields, rows } = page;
-    const mailing: OpenMailing = { ...page.mailing, is_due: 1 };
+    const mailing: OpenMailing = { ...page.mailing, is_canary: 0, is_due: 1 };
     const held: HeldPage = {
       id,
       mailing,

@@ -68,6 +68,14 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Das Relay lehnt diesen Absender oder Server ab, nicht die Empfänger (ein Empfänger, jetzt wieder in der Warteschlange): {reply}',
   held_by_refusals:
     'Das Relay lehnt diesen Absender oder Server ab, nicht die Empfänger ({count} Empfänger in Folge, jetzt wieder in der Warteschlange): {reply}',
+  held_too_many_bounces:
+    'Von den ersten {results} Mails kamen {bounces} zurück. Mehr als 5 % sprechen für alte oder erfundene Adressen und schaden dem Ruf des Absenders.',
+  held_too_many_refusals:
+    'Von den ersten {results} Mails wurden {failed} endgültig abgelehnt. Mehr als 5 % sprechen dafür, dass die Empfänger dem Absender oder dem Inhalt nicht trauen.',
+  held_too_many_complaints:
+    'Nach den ersten {results} Mails gab es {complaints} Beschwerden. Mehr als 0,1 % sprechen dafür, dass die Menschen nicht wissen, warum sie die Mail bekommen.',
+  held_canary_unclear:
+    'Der erste Teil ging an {size} Personen, und nur {results} Mails wurden angenommen oder endgültig abgelehnt. Die Server der anderen haben sie zurückgestellt.',
   held_type_deleted: 'Ein Kontakttyp, an den es geht oder der ausgeschlossen ist, wurde gelöscht',
   held_own_type_deleted: 'Ihr Kontakttyp wurde gelöscht',
   held_segment_deleted: 'Ein Segment, an das es geht oder das ausgeschlossen ist, wurde gelöscht',

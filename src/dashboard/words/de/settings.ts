@@ -90,6 +90,8 @@ export const settings: Translation<typeof english> = {
   'audit.sender_verified': 'Absender über den Link in seiner Mail bestätigt',
   'audit.dkim_key_made': 'Hat einen DKIM-Schlüssel erzeugt',
   'audit.dkim_key_removed': 'Hat einen DKIM-Schlüssel gelöscht',
+  'audit.auto_hold_on': 'Anhalten bei schlechten Ergebnissen eingeschaltet',
+  'audit.auto_hold_off': 'Anhalten bei schlechten Ergebnissen ausgeschaltet',
   'audit.settings_changed': 'Eigene Einstellungen geändert',
   'audit.brand_changed': 'Marke geändert',
   'audit.template_added': 'Vorlage angelegt',

@@ -85,6 +85,8 @@ export const settings = {
   'audit.sender_verified': 'Confirmed a sender by the link in its mail',
   'audit.dkim_key_made': 'Made a DKIM key',
   'audit.dkim_key_removed': 'Deleted a DKIM key',
+  'audit.auto_hold_on': 'Had mailings held when results are bad',
+  'audit.auto_hold_off': 'Had mailings go on when results are bad',
   'audit.settings_changed': 'Changed their own settings',
   'audit.brand_changed': 'Changed the brand',
   'audit.template_added': 'Added a template',

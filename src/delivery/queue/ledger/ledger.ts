@@ -11,7 +11,7 @@ import type { Person } from '../../content/values.ts';
 import { MAX_WAIT_MS } from '../../sending/backoff.ts';
 import { type Candidate, Candidates, type Claim } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
-import { retryHeldMailings } from '../mailing-state.ts';
+import { type OpenMailing, retryHeldMailings } from '../mailing-state.ts';
 import { writeMailEvents } from './mail-events.ts';
 import { type ReasonChange, reasonCounter } from './reasons.ts';
 
@@ -41,10 +41,10 @@ export class Ledger {
   readonly #finish: Statement<[number, string, number, number, number]>;
   readonly #counters: Statement<Record<string, number>>;
   readonly #countReasons: (changes: readonly ReasonChange[]) => void;
-  readonly #requeue: Statement<[number, number], { reply: string | null }>;
+  readonly #requeue: Statement<[number | null, number], { reply: string | null }>;
   readonly #queued: Statement<[number, number], { id: number; reply: string | null }>;
   readonly #cancelAll: Statement<{ now: number; ids: string; reply: string }>;
-  readonly #bringForward: Statement<{ mailing: number; steady: number; end: string; limit: number }>;
+  readonly #bringForward: Statement<{ mailing: number; latest: number; end: string; limit: number }>;
   readonly #progress: Statement<[number], { sending: number; delivered: number }>;
 
   constructor(client: Database) {
@@ -64,7 +64,7 @@ export class Ledger {
         suppressed = suppressed + @suppressed, cancelled = cancelled + @cancelled WHERE id = @mailing`);
     this.#countReasons = reasonCounter(client);
     this.#requeue = client.prepare(
-      `UPDATE deliveries SET state = ${DELIVERY_STATE.queued}, attempt = attempt - 1, due_at = ?,
+      `UPDATE deliveries SET state = ${DELIVERY_STATE.queued}, attempt = attempt - 1, due_at = ifnull(?, due_at),
         first_tried_at = iif(attempt = 1, NULL, first_tried_at) WHERE id = ? AND state = ${DELIVERY_STATE.sending} RETURNING reply`,
     );
     this.#queued = client.prepare(
@@ -76,7 +76,7 @@ export class Ledger {
     this.#bringForward = client.prepare(`
       UPDATE deliveries SET due_at = -1 WHERE id IN (
         SELECT d.id FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN addresses a ON a.id = d.address_id
-        WHERE d.mailing_id = @mailing AND d.state = ${DELIVERY_STATE.queued} AND d.due_at <= @steady AND substr(a.normalized_email, -length(@end)) <> @end
+        WHERE d.mailing_id = @mailing AND d.state = ${DELIVERY_STATE.queued} AND d.due_at <= @latest AND substr(a.normalized_email, -length(@end)) <> @end
         LIMIT @limit)`);
     this.#progress = client.prepare(`
       SELECT delivered, (SELECT count(*) FROM deliveries INDEXED BY deliveries_sending WHERE mailing_id = mailings.id AND state = ${DELIVERY_STATE.sending})
@@ -117,10 +117,11 @@ export class Ledger {
 
   /**
    * Moves up to `limit` due recipients of other domains than this one to the front of a mailing's queue; returns how many there are.
-   * `steady` as in `claim`.
+   * `steady` as in `claim`. Of a mailing with a canary only its recipients.
    */
-  bringForward(mailing: number, domain: string, limit: number, steady: number): number {
-    return this.#bringForward.run({ mailing, steady, end: `@${domain}`, limit }).changes;
+  bringForward({ id, is_canary }: OpenMailing, domain: string, limit: number, steady: number): number {
+    const latest = is_canary === 1 ? -1 : steady;
+    return this.#bringForward.run({ mailing: id, latest, end: `@${domain}`, limit }).changes;
   }
 
   /** Runs several of the methods below as one transaction. */
@@ -135,12 +136,13 @@ export class Ledger {
    * milliseconds.
    */
   claim(
-    mailingId: number,
+    mailing: Pick<OpenMailing, 'id' | 'is_canary'>,
     fields: readonly (keyof Person)[],
     limit: number,
     steady: number,
     now: number,
   ): { claims: Claim[]; examined: number; moved: number } {
+    const mailingId = mailing.id;
     return this.#client
       .transaction(() => {
         const movedOn = this.#candidates.moveToNewest(mailingId);
@@ -154,7 +156,7 @@ export class Ledger {
           );
           return { claims: [], examined: 0, moved };
         }
-        const candidates = this.#candidates.due(mailingId, fields, limit, steady);
+        const candidates = this.#candidates.due(mailing, fields, limit, steady);
         if (candidates.length === 0) return { claims: [], examined: 0, moved };
         this.#countReasons(
           candidates.map(({ reply }) => ({ mailing_id: mailingId, state: DELIVERY_STATE.queued, reply, by: -1 })),
@@ -222,8 +224,8 @@ export class Ledger {
       .immediate();
   }
 
-  /** Puts claims whose hand-off was never started back into the queue, as if they had not been claimed, due at `due_at`. */
-  requeue(claims: readonly { claim: Claim; due_at: number }[]): void {
+  /** Puts claims whose hand-off was never started back into the queue, as if they had not been claimed; they are due as before, or at `due_at`. */
+  requeue(claims: readonly { claim: Claim; due_at: number | null }[]): void {
     if (claims.length === 0) return;
     this.#client
       .transaction(() => {

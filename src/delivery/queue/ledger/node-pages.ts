@@ -72,7 +72,7 @@ export class NodePages {
         WHERE d.state = ${DELIVERY_STATE.sending} ORDER BY p.id DESC`)
       .all();
     const mailingOf = this.#client.prepare<[number], OpenMailing>(
-      `SELECT id, user_id, unsubscribe_group_id, owner_kind, NULL AS relay_id, 0 AS is_due FROM mailings WHERE id = ?`,
+      `SELECT id, user_id, unsubscribe_group_id, owner_kind, NULL AS relay_id, 0 AS is_canary, 0 AS is_due FROM mailings WHERE id = ?`,
     );
     const pages = new Map<number, StoredPage>();
     const taken = new Set<number>();

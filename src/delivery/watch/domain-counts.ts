@@ -1,0 +1,167 @@
+/** Counts by recipient domain what came of the mails of a canary, or of a mailing that is held because of its results, for its owner. */
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import { type Clock, isoTimestamp } from '../../clock.ts';
+import { prepared } from '../../database/prepared.ts';
+import { DELIVERY_STATE, RESULT_HELD_CODES } from '../../database/schema/index.ts';
+
+/** What came of the mails to one domain. */
+export interface DomainCount {
+  /** Empty: all domains that are not named. */
+  domain: string;
+  /** How many were handed over at least once. */
+  mails: number;
+  delivered: number;
+  bounces: number;
+  failed: number;
+  complaints: number;
+  /** Put off by their server, or being handed over. */
+  waiting: number;
+}
+
+/** What came of the mails by domain when they were last counted. */
+export interface SeenDomains {
+  /** ISO timestamp. */
+  counted_at: string;
+  domains: DomainCount[];
+}
+
+const PAGE_ROWS = 1000;
+/** How many domains are named, and how many mails a domain must have to be named: one with fewer would name a person. */
+const MAX_NAMED = 20;
+const LEAST_MAILS = 5;
+/** A count is repeated after so many milliseconds, and so many times as long as it took. */
+const PAUSE_MS = 10_000;
+const PAUSE_TIMES = 100;
+
+interface Watched {
+  id: number;
+  /** Its state and how far its canary is: when they change, it is counted at once. */
+  phase: string;
+  /** The counters: while they are the same, so are the counts. */
+  counters: string;
+  /** JSON: the ids of the canary; null: the whole mailing. */
+  chosen: string | null;
+}
+
+/** A count that is under way. It is not stored: after a kill it begins again. */
+interface Count {
+  watched: Watched;
+  ids: readonly number[] | null;
+  at: number;
+  domains: Map<string, DomainCount>;
+  startedAt: number;
+}
+
+export class DomainCounts {
+  readonly #client: Database;
+  readonly #clock: Clock;
+  /** By mailing: as it was last counted, and when it may be counted again (monotonic). */
+  readonly #counted = new Map<number, Pick<Watched, 'phase' | 'counters'> & { again: number }>();
+  #count: Count | null = null;
+
+  constructor(client: Database, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** Counts on while `goesOn`; gives whether there is more to do at once. */
+  async countOn(goesOn: () => boolean): Promise<boolean> {
+    this.#count ??= this.#next();
+    const count = this.#count;
+    if (count === null) return false;
+    do {
+      const ids = this.#page(count);
+      for (const row of prepared<[{ ids: string; mailing: number }], DomainCount>(this.#client, BY_DOMAIN).all({
+        ids: JSON.stringify(ids),
+        mailing: count.watched.id,
+      }))
+        add(count.domains, row);
+      if (ids.length < PAGE_ROWS) {
+        this.#finish(count);
+        break;
+      }
+      await setImmediate();
+    } while (goesOn());
+    return true;
+  }
+
+  /** The next mailing whose results have changed since they were counted; null when there is none. */
+  #next(): Count | null {
+    const now = this.#clock.monotonic();
+    const codes = JSON.stringify(RESULT_HELD_CODES);
+    const watched = prepared<[string], Watched>(this.#client, WATCHED)
+      .all(codes)
+      .find(({ id, phase, counters }) => {
+        const counted = this.#counted.get(id);
+        return counted?.phase !== phase || (counted.counters !== counters && counted.again <= now);
+      });
+    if (watched === undefined) return null;
+    const ids = watched.chosen === null ? null : JSON.parse(watched.chosen);
+    return { watched, ids, at: 0, domains: new Map(), startedAt: now };
+  }
+
+  /** The ids of the next recipients. */
+  #page(count: Count): readonly number[] {
+    const { ids, at, watched } = count;
+    if (ids !== null) {
+      count.at += PAGE_ROWS;
+      return ids.slice(at, at + PAGE_ROWS);
+    }
+    const page = prepared<[number, number], { id: number }>(this.#client, RECIPIENTS).all(watched.id, at);
+    count.at = page.at(-1)?.id ?? at;
+    return page.map(({ id }) => id);
+  }
+
+  #finish({ watched: { id, phase, counters }, domains, startedAt }: Count): void {
+    this.#count = null;
+    const now = this.#clock.monotonic();
+    this.#counted.set(id, { phase, counters, again: now + Math.max(PAUSE_MS, (now - startedAt) * PAUSE_TIMES) });
+    const seen: SeenDomains = { counted_at: isoTimestamp(this.#clock.now()), domains: named(domains) };
+    prepared(this.#client, SAVE).run(id, JSON.stringify(seen));
+  }
+}
+
+function add(domains: Map<string, DomainCount>, row: DomainCount): void {
+  const sum = domains.get(row.domain);
+  if (sum === undefined) {
+    domains.set(row.domain, { ...row });
+    return;
+  }
+  for (const key of ['mails', 'delivered', 'bounces', 'failed', 'complaints', 'waiting'] as const) sum[key] += row[key];
+}
+
+/** The domains with the most bad results, and all others as one. */
+function named(domains: ReadonlyMap<string, DomainCount>): DomainCount[] {
+  const bad = ({ bounces, failed, complaints }: DomainCount) => bounces + failed + complaints;
+  const sorted = [...domains.values()].sort((one, two) => bad(two) - bad(one) || two.mails - one.mails);
+  const shown = sorted.filter(({ mails }) => mails >= LEAST_MAILS).slice(0, MAX_NAMED);
+  const others = new Map<string, DomainCount>();
+  for (const count of sorted) if (!shown.includes(count)) add(others, { ...count, domain: '' });
+  return [...shown, ...others.values()];
+}
+
+const { queued, sending, accepted, bounced, failed } = DELIVERY_STATE;
+
+const WATCHED = `
+  SELECT m.id, w.chosen, m.state || ' ' || ifnull(w.stage, '') AS phase, m.triggered || ' ' || m.delivered || ' ' || m.bounces || ' ' || m.failed || ' ' ||
+    (SELECT count(*) FROM events WHERE kind = 'complaint' AND mailing_id = m.id) AS counters
+  FROM (SELECT mailing_id AS id FROM watched_mailings INDEXED BY watched_mailings_canary WHERE stage <> 'released' AND chosen IS NOT NULL
+    UNION SELECT id FROM mailings INDEXED BY mailings_unfinished
+      WHERE finished_at IS NULL AND state = 'held' AND held_code IN (SELECT value FROM json_each(?))) found
+    CROSS JOIN mailings m ON m.id = found.id LEFT JOIN watched_mailings w ON w.mailing_id = m.id
+  WHERE m.finished_at IS NULL`;
+
+const RECIPIENTS = `
+  SELECT id FROM deliveries INDEXED BY deliveries_mailing WHERE mailing_id = ? AND id > ? ORDER BY id LIMIT ${PAGE_ROWS}`;
+
+const BY_DOMAIN = `
+  SELECT substr(a.normalized_email, instr(a.normalized_email, '@') + 1) AS domain, count(*) AS mails,
+    sum(d.state = ${accepted}) AS delivered, sum(d.state = ${bounced}) AS bounces, sum(d.state = ${failed}) AS failed,
+    sum(d.state IN (${queued}, ${sending})) AS waiting,
+    sum(EXISTS (SELECT 1 FROM events WHERE kind = 'complaint' AND mailing_id = @mailing AND delivery_id = d.id)) AS complaints
+  FROM json_each(@ids) ids CROSS JOIN deliveries d ON d.id = ids.value CROSS JOIN addresses a ON a.id = d.address_id
+  WHERE d.attempt > 0 AND d.state <= ${failed} GROUP BY domain`;
+
+const SAVE =
+  'INSERT INTO watched_mailings (mailing_id, seen) VALUES (?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen';

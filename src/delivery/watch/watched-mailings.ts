@@ -1,0 +1,149 @@
+/** Mailings that are watched more closely than by their counters: those with a canary, and those held because of their results. */
+import type { Database } from 'better-sqlite3';
+import { isoTimestamp } from '../../clock.ts';
+import { prepared } from '../../database/prepared.ts';
+import {
+  type CANARY_STAGES,
+  DELIVERY_STATE,
+  type HeldCode,
+  RESULT_HELD_CODES,
+  type ResultHeldCode,
+  type watchedMailings,
+} from '../../database/schema/index.ts';
+import { sentence } from '../../sentences.ts';
+import type { Held } from '../queue/held.ts';
+import type { DomainCount, SeenDomains } from './domain-counts.ts';
+import { countResults, exceededLimit, type Results } from './limits.ts';
+
+const MINUTE_MS = 60_000;
+/** With fewer recipients in the queue a hold would save nothing, and only leave people waiting. */
+const LEAST_WAITING = 100;
+
+/** Has a new mailing begin with a canary: so many percent of its recipients, after whom the rest waits so many minutes. Call inside a transaction. */
+export function beginWithCanary(client: Database, mailingId: number, percent: number, minutes: number): void {
+  client
+    .prepare("INSERT INTO watched_mailings (mailing_id, percent, minutes, stage) VALUES (?, ?, ?, 'choosing')")
+    .run(mailingId, percent, minutes);
+}
+
+/** The results of a mailing, and what decides whether they hold it. */
+interface WatchedResults extends Results {
+  passed: string;
+  is_watched: 0 | 1;
+}
+
+/** Why a mailing is to be held because of its results; null when it is not, or its account does not want that. */
+export function findResultHold(client: Database, mailingId: number): Held | null {
+  const results = readResults(client, mailingId);
+  if (results.is_watched === 0) return null;
+  const code = exceededLimit(results, results.passed.split(' '));
+  if (code === null) return null;
+  const waiting = prepared<[number], { count: number }>(client, WAITING).get(mailingId)?.count ?? 0;
+  if (waiting < LEAST_WAITING) return null;
+  const held_reason = sentence(`held_${code}`, { ...results, results: countResults(results) });
+  return { held_code: code, held_reason };
+}
+
+/** What came of the mails of a mailing so far; throws an Error when there is no such mailing. */
+export function readResults(client: Database, mailingId: number): WatchedResults {
+  const results = prepared<[number], WatchedResults>(client, RESULTS).get(mailingId);
+  if (results === undefined) throw new Error(`there is no mailing ${mailingId}`);
+  return results;
+}
+
+const RESULTS = `
+  SELECT m.delivered, m.bounces, m.failed, ifnull(w.passed, '') AS passed, a.auto_hold = 1 OR ifnull(w.percent, 0) > 0 AS is_watched,
+    (SELECT count(*) FROM events WHERE kind = 'complaint' AND mailing_id = m.id) AS complaints
+  FROM mailings m CROSS JOIN accounts a ON a.id = m.user_id LEFT JOIN watched_mailings w ON w.mailing_id = m.id WHERE m.id = ?`;
+
+const WAITING = `
+  SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_queue
+    WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} LIMIT ${LEAST_WAITING})`;
+
+/**
+ * Lets all of a mailing go that is held because of its results, or that sends or waits for its canary: the canary is over, and what it is held for
+ * holds it no more. False for every other mailing. Call inside the transaction that resumes it.
+ */
+export function letAllGo(client: Database, mailingId: number): boolean {
+  const mailing = client
+    .prepare<[number], { state: string; held_code: HeldCode | null }>(
+      'SELECT state, held_code FROM mailings WHERE id = ?',
+    )
+    .get(mailingId);
+  const code = RESULT_HELD_CODES.find((one) => one === mailing?.held_code);
+  if (mailing?.state === 'sending') return releaseCanary(client, mailingId);
+  if (mailing?.state !== 'held' || code === undefined) return false;
+  releaseCanary(client, mailingId);
+  passLimits(client, mailingId, [code]);
+  return true;
+}
+
+/** Notes that these codes, and the limits that a mailing is past now, hold it no more. Call inside a transaction. */
+export function passLimits(client: Database, mailingId: number, codes: readonly ResultHeldCode[] = []): void {
+  const results = readResults(client, mailingId);
+  const passed = [...new Set([...results.passed.split(' ').filter(Boolean), ...codes])];
+  for (let code = exceededLimit(results, passed); code !== null; code = exceededLimit(results, passed))
+    passed.push(code);
+  if (passed.length === 0) return;
+  client
+    .prepare(
+      'INSERT INTO watched_mailings (mailing_id, passed) VALUES (?, ?) ON CONFLICT DO UPDATE SET passed = excluded.passed',
+    )
+    .run(mailingId, passed.join(' '));
+}
+
+/** Ends the canary of a mailing; false when it had none, or it was over. */
+export function releaseCanary(client: Database, mailingId: number): boolean {
+  return (
+    client
+      .prepare(
+        "UPDATE watched_mailings SET stage = 'released', chosen = NULL WHERE mailing_id = ? AND stage <> 'released'",
+      )
+      .run(mailingId).changes > 0
+  );
+}
+
+type NotSeen = { counted_at: null; domains: [] };
+
+/** What is known of a mailing that is watched. */
+export interface Watch {
+  canary_percent: number;
+  canary_minutes: number;
+  /** Null without a canary. */
+  canary_stage: (typeof CANARY_STAGES)[number] | null;
+  canary_recipients: number;
+  /** When the rest goes unless a limit is exceeded, ISO timestamp; null while that is not known. */
+  continues_at: string | null;
+  counted_at: string | null;
+  domains: DomainCount[];
+}
+
+/** What is known of a mailing that has a canary or was held because of its results; null of all others. */
+export function findWatch(client: Database, mailingId: number): Watch | null {
+  const row = client
+    .prepare<[number], Omit<typeof watchedMailings.$inferSelect, 'chosen'> & { state: string }>(`
+      SELECT w.mailing_id, w.percent, w.minutes, w.stage, w.size, w.tried_at, w.passed, w.seen, m.state
+      FROM watched_mailings w CROSS JOIN mailings m ON m.id = w.mailing_id WHERE w.mailing_id = ?`)
+    .get(mailingId);
+  if (row === undefined) return null;
+  const { percent, minutes, stage, size, tried_at, seen, state } = row;
+  const { counted_at, domains }: SeenDomains | NotSeen =
+    seen === null ? { counted_at: null, domains: [] } : JSON.parse(seen);
+  return {
+    canary_percent: percent,
+    canary_minutes: minutes,
+    canary_stage: percent === 0 ? null : stage,
+    canary_recipients: size,
+    continues_at: stage === 'waiting' && state === 'sending' ? isoTimestamp(continuesAt({ tried_at, minutes })) : null,
+    counted_at,
+    domains,
+  };
+}
+
+/** When the wait of a canary is over. */
+export function continuesAt({
+  tried_at,
+  minutes,
+}: Pick<typeof watchedMailings.$inferSelect, 'tried_at' | 'minutes'>): Date {
+  return new Date(tried_at + minutes * MINUTE_MS);
+}

@@ -1,0 +1,273 @@
+/** The canary of a single send, and its hold by results, from the API to a relay. */
+import t, { type Test } from 'tap';
+import { recordBounce } from '../../../src/delivery/feedback/bounces/record.ts';
+import type { Outcome } from '../../../src/delivery/transport/courier.ts';
+import { replyOutcome } from '../../../src/delivery/transport/smtp/outcome.ts';
+import type { TestApp } from '../../support/app.ts';
+import { ACCEPTED, Relay } from '../../support/launched-mailing.ts';
+import { createSend, RECALL, readyToSend, sendReport } from '../../support/single-sends.ts';
+
+const MINUTE = 60_000;
+const UNKNOWN = replyOutcome('rcpt', { code: 550, text: '5.1.1 no such user' });
+const LATER = replyOutcome('rcpt', { code: 451, text: '4.7.1 try again later' });
+const DOMAINS = 10;
+
+interface Given {
+  people?: number;
+  answer?: (to: string) => Outcome;
+  canary?: Record<string, number>;
+}
+
+/** A single send to people at ten domains, begun, and what its relay was given. */
+async function begun(t: Test, { people = 2000, answer = () => ACCEPTED, canary = { canary_percent: 5 } }: Given = {}) {
+  const relay = new Relay((to) => (to.endsWith('@example.com') ? ACCEPTED : answer(to)));
+  const { app, body } = await readyToSend(t, {}, () => relay);
+  // The mail that verifies the sender.
+  relay.started.length = 0;
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Everybody' } });
+  const numbers = `WITH RECURSIVE n(at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM n WHERE at + 1 < ${people})`;
+  app.db.exec(`
+    INSERT INTO addresses (user_id, normalized_email) ${numbers}
+      SELECT 1, 'p' || at || '@d' || (at * ${DOMAINS} / ${people}) || '.example' FROM n ORDER BY at;
+    INSERT INTO contacts (user_id, contact_type_id, address_id, first_name, email, country_id, created_at, updated_at)
+      SELECT 1, 2, id, 'P', normalized_email, 1, '', '' FROM addresses WHERE normalized_email GLOB 'p*@d*' ORDER BY id`);
+  const utr = await createSend(app, { ...body, recipient_id: ['contacts_2'], ...canary });
+  const act = async (action: string) =>
+    (await app.one.call('POST', `/single/send/${action}`, { query: { utr } })).status;
+  const pass = async (ms: number) => {
+    app.clock.advance(ms);
+    await app.background();
+  };
+  return { app, relay, utr, act, pass, report: () => sendReport(app, utr), started: () => new Set(relay.started) };
+}
+
+/** The send after its first mails. */
+async function begunAndRun(t: Test, given: Given = {}) {
+  const send = await begun(t, given);
+  await send.pass(RECALL);
+  return send;
+}
+
+const atDomains =
+  (...numbers: number[]) =>
+  (to: string) =>
+    numbers.some((number) => to.endsWith(`@d${number}.example`)) ? UNKNOWN : ACCEPTED;
+
+function byDomain(addresses: Iterable<string>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const to of addresses) {
+    const domain = to.slice(to.indexOf('@') + 1);
+    counts[domain] = (counts[domain] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Reports something about the first accepted mails, as mail that comes back or a feedback loop does. */
+function report(app: TestApp, kind: 'bounce' | 'complaint', count: number): void {
+  const ids = app.db
+    .prepare<[number], number>(
+      'SELECT id FROM deliveries WHERE state = 2 AND mailing_id = (SELECT max(id) FROM mailings) ORDER BY id LIMIT ?',
+    )
+    .pluck();
+  for (const deliveryId of ids.all(count))
+    recordBounce(app.db, { deliveryId, kind, suppress: true, diagnostic: '550 5.1.1' }, app.clock.now(), '');
+}
+
+t.test('the first part goes to every domain alike, the rest by itself half an hour later', async (t) => {
+  const { relay, pass, report } = await begunAndRun(t);
+  const counts = Object.values(byDomain(relay.started));
+  t.equal(counts.length, DOMAINS, 'also on a list that is sorted by domain');
+  t.ok(
+    counts.every((count) => count >= 27 && count <= 33),
+    String(counts),
+  );
+  t.ok(relay.started.length <= 300);
+  const { watch } = await report();
+  t.match(watch, {
+    canary_percent: 5,
+    canary_minutes: 30,
+    canary_stage: 'waiting',
+    canary_recipients: relay.started.length,
+    continues_at: '2026-01-15T09:30:10.000000Z',
+  });
+  t.equal(watch.domains.length, DOMAINS);
+  t.match(watch.domains[0], { mails: watch.domains[0].delivered, bounces: 0, complaints: 0, waiting: 0 });
+  const first = relay.started.length;
+  await pass(29 * MINUTE);
+  t.equal(relay.started.length, first, 'nobody else');
+  await pass(MINUTE);
+  t.equal(relay.started.length, 2000);
+  t.equal(new Set(relay.started).size, 2000, 'everybody once');
+  t.match(await report(), { status: 3, watch: { canary_stage: 'released', continues_at: null } });
+});
+
+t.test('a first part that bounces holds the rest, with a table by domain; resume lets it go', async (t) => {
+  const { app, relay, act, pass, report, utr } = await begunAndRun(t, { answer: atDomains(1, 3) });
+  // Those who were being handed over at that moment are counted a little later.
+  await pass(10_000);
+  const held = await report();
+  t.match(held, { held_code: 'too_many_bounces', held_reason: /^Among the first 2\d\d mails \d\d bounced\./ });
+  const first = relay.started.length;
+  t.ok(first >= 200 && first <= 300, 'as soon as it is sure');
+  const worst = held.watch.domains.slice(0, 2);
+  t.strictSame(worst.map(({ domain }: { domain: string }) => domain).sort(), ['d1.example', 'd3.example']);
+  for (const { mails, bounces, delivered } of worst) t.match({ bounces, delivered }, { bounces: mails, delivered: 0 });
+  const { overview } = (await app.one.call('GET', '/overview')).body.message;
+  t.match(overview.campaigns, [{ utr, state: 'held', held_code: 'too_many_bounces' }], 'and Home says so');
+  await pass(120 * MINUTE);
+  t.equal(relay.started.length, first, 'time alone does not release it');
+  t.equal(await act('resume'), 200);
+  await pass(0);
+  t.equal(relay.started.length, 2000, 'and it is not held for the same once more');
+  t.match(await report(), { status: 3, held_code: null });
+  t.equal(await act('resume'), 409);
+});
+
+t.test('a held first part can be cancelled: nobody else gets it', async (t) => {
+  const { relay, act, pass, report } = await begunAndRun(t, { answer: atDomains(1, 3) });
+  t.equal(await act('cancel'), 200);
+  await pass(120 * MINUTE);
+  t.ok(relay.started.length <= 300);
+  t.match(await report(), { status: 3, states: { cancelled: 2000 - relay.started.length } });
+});
+
+t.test('what comes back while the rest waits holds it', async (t) => {
+  for (const [kind, count, code] of [
+    ['bounce', 40, 'too_many_bounces'],
+    ['complaint', 5, 'too_many_complaints'],
+  ] as const) {
+    const sent = await begunAndRun(t);
+    report(sent.app, kind, count);
+    await sent.pass(31 * MINUTE);
+    t.match(await sent.report(), { held_code: code });
+    const first = sent.relay.started.length;
+    t.ok(first <= 300);
+    const { watch } = await sent.report();
+    const sum = (key: string) =>
+      watch.domains.reduce((total: number, domain: Record<string, number>) => total + (domain[key] ?? 0), 0);
+    t.equal(sum(kind === 'bounce' ? 'bounces' : 'complaints'), count, 'and is in the table');
+  }
+});
+
+t.test('a restart releases no mailing that is held because of its results', async (t) => {
+  const { app, relay, pass, report } = await begunAndRun(t, { answer: atDomains(1, 3) });
+  const first = relay.started.length;
+  app.restartBackground(() => relay);
+  await pass(60 * MINUTE);
+  t.match(await report(), { held_code: 'too_many_bounces' });
+  t.equal(relay.started.length, first);
+});
+
+t.test('a first part that servers put off is held after the wait, and resume lets it go', async (t) => {
+  let answer = LATER;
+  const { act, pass, report, started } = await begunAndRun(t, { answer: () => answer });
+  t.match(await report(), { watch: { canary_stage: 'waiting' }, held_code: null });
+  for (let minutes = 0; minutes < 31; minutes++) await pass(MINUTE);
+  t.match(await report(), { held_code: 'canary_unclear', watch: { domains: { length: DOMAINS } } });
+  t.ok(started().size <= 300, 'retries only');
+  answer = ACCEPTED;
+  t.equal(await act('resume'), 200);
+  for (let minutes = 0; minutes < 40; minutes++) await pass(MINUTE);
+  t.equal(started().size, 2000);
+  t.match(await report(), { status: 3, states: { accepted: 2000 } });
+});
+
+t.test('whoever of the first part was put off is tried again while the rest waits', async (t) => {
+  const tried = new Set<string>();
+  const greylisting = (to: string) => {
+    if (tried.has(to)) return ACCEPTED;
+    tried.add(to);
+    return LATER;
+  };
+  const { pass, report, started } = await begunAndRun(t, { answer: greylisting });
+  for (let minutes = 0; minutes < 5; minutes++) await pass(MINUTE);
+  const { held_code, states, watch } = await report();
+  t.match({ held_code, states }, { held_code: null, states: { accepted: watch.canary_recipients } });
+  t.equal(started().size, watch.canary_recipients);
+});
+
+t.test('the rest can be sent at once while it waits; a pause keeps the first part the first', async (t) => {
+  const send = await begun(t);
+  send.app.clock.advance(RECALL);
+  while (send.relay.started.length < 50) await send.app.step();
+  const pausing = send.act('pause');
+  while ((await Promise.race([pausing, send.app.step()])) !== 200);
+  t.equal(await send.act('resume'), 200);
+  await send.pass(0);
+  t.ok(send.started().size <= 300, 'resuming a pause is no release');
+  t.match(await send.report(), { watch: { canary_stage: 'waiting' } });
+  t.equal(await send.act('resume'), 200);
+  await send.pass(0);
+  t.equal(send.started().size, 2000);
+});
+
+t.test('a send without a canary is held in the middle, unless the account does not want that', async (t) => {
+  const mixed = (to: string) => (Number(/\d+/.exec(to)?.[0]) % 5 === 0 ? UNKNOWN : ACCEPTED);
+  const { relay, report, act, pass } = await begunAndRun(t, { answer: mixed, canary: {} });
+  t.match(await report(), { held_code: 'too_many_bounces', watch: { canary_stage: null } });
+  t.ok(relay.started.length >= 200 && relay.started.length <= 300, `${relay.started.length} mails had left`);
+  t.equal((await report()).watch.domains.length, 2, 'the list is sorted, so only two domains had any');
+  t.equal(await act('resume'), 200);
+  await pass(0);
+  t.equal(relay.started.length, 2000);
+
+  for (const [canary, started] of [
+    [{}, 2000],
+    [{ canary_percent: 1 }, 300],
+  ] as const) {
+    const send = await begun(t, { answer: mixed, canary });
+    t.equal((await send.app.one.call('POST', '/sending/limits', { form: { auto_hold: 0 } })).status, 200);
+    await send.pass(RECALL);
+    t.ok(started === 2000 ? send.relay.started.length === started : send.relay.started.length <= started);
+  }
+});
+
+t.test('refusals for another reason than the address hold, too; a small audience gets all of it at once', async (t) => {
+  const refused = replyOutcome('body', { code: 552, text: '5.3.4 too large' });
+  const { report } = await begunAndRun(t, {
+    answer: (to) => (Number(/\d+/.exec(to)?.[0]) % 3 === 0 ? refused : ACCEPTED),
+    canary: {},
+  });
+  t.match(await report(), { held_code: 'too_many_refusals' });
+  const small = await begunAndRun(t, { people: 900, answer: () => ACCEPTED });
+  t.equal(small.relay.started.length, 900);
+  t.match(await small.report(), { status: 3, watch: { canary_stage: 'released', canary_recipients: 0 } });
+});
+
+t.test('after a kill at any moment the first part has the same people, and everybody gets the mail', async (t) => {
+  const send = await begun(t, { people: 1500, canary: { canary_percent: 1, canary_minutes: 5 } });
+  const { app, relay, started, report, pass } = send;
+  app.clock.advance(RECALL);
+  for (let kills = 0; (await report()).watch?.canary_stage !== 'waiting'; kills++) {
+    if (kills > 500) throw new Error('it does not end');
+    await app.step();
+    if (kills % 2 === 0) app.restartBackground(() => relay);
+    t.ok(started().size <= 300);
+  }
+  t.equal(started().size, (await report()).watch.canary_recipients);
+  const released = () => app.db.prepare("SELECT stage = 'released' FROM watched_mailings").pluck().get() === 1;
+  app.clock.advance(5 * MINUTE);
+  while (!released()) await app.step();
+  app.restartBackground(() => relay);
+  await pass(0);
+  t.equal(started().size, 1500);
+  t.match(await report(), { status: 3, states: { accepted: 1500 } });
+});
+
+t.test('options of a canary are checked, kept by an update that lacks them, and copied', async (t) => {
+  const { app, body } = await readyToSend(t);
+  for (const canary of [{ canary_percent: 6 }, { canary_minutes: 4 }, { canary_minutes: 1441 }]) {
+    const { status } = await app.one.call('POST', '/single/send/create', { form: { ...body, ...canary } });
+    t.equal(status, 422, JSON.stringify(canary));
+  }
+  const utr = await createSend(app, { ...body, canary_percent: 2, canary_minutes: 60 });
+  await app.one.call('POST', '/single/send/update', { form: { ...body, utr } });
+  const draft = async (of: string) =>
+    (await app.one.call('GET', '/single-send/draft', { query: { utr: of } })).body.message.draft;
+  t.match(await draft(utr), { canary_percent: 2, canary_minutes: 60 });
+  await app.one.call('POST', '/single/send/save', { form: { utr, canary_percent: 0 } });
+  t.match(await draft(utr), { canary_percent: 0, canary_minutes: 60 });
+  const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+  const copied = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
+  t.match(await draft(copied), { canary_percent: 0, canary_minutes: 60 });
+});
