@@ -9,6 +9,7 @@ const SRC = resolve(import.meta.dirname, '../src');
 const OWNERS = [
   { table: 'deliveries', variable: 'deliveries', column: 'state', owner: 'delivery/queue/ledger/' },
   { table: 'node_pages', variable: 'nodePages', column: 'deliveries', owner: 'delivery/queue/ledger/' },
+  { table: 'watched_mailings', variable: 'watchedMailings', column: 'stage', owner: 'delivery/watch/' },
   { table: 'delivery_reasons', variable: 'deliveryReasons', column: 'count', owner: 'delivery/queue/ledger/' },
   { table: 'mailing_hours', variable: 'mailingHours', column: 'hour', owner: 'delivery/feedback/' },
   { table: 'mailings', variable: 'mailings', column: 'state', owner: 'delivery/queue/mailing-state.ts' },

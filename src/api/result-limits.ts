@@ -13,12 +13,12 @@ const MIN_CANARY_MINUTES = 5;
 const MAX_CANARY_MINUTES = 1440;
 const DEFAULT_CANARY_MINUTES = 30;
 
-export const canaryPercent = () =>
+const canaryPercent = () =>
   integer({
     maximum: MAX_CANARY_PERCENT,
     description: 'So many percent of the recipients get it first, the rest if all goes well; 0: everybody at once.',
   });
-export const canaryMinutes = () =>
+const canaryMinutes = () =>
   integer({
     minimum: MIN_CANARY_MINUTES,
     maximum: MAX_CANARY_MINUTES,
@@ -33,8 +33,8 @@ export const canaryOptions = {
 const DomainCounts = Type.Object({
   domain: Type.String({ description: 'Empty: all domains that are not named.' }),
   mails: integer({ description: 'Mails that were handed over at least once.' }),
-  delivered: integer(),
-  bounces: integer(),
+  delivered: integer({ description: 'Mails that were accepted and did not come back.' }),
+  bounces: integer({ description: 'Mails that bounced: refused because the address does not exist, or returned.' }),
   failed: integer({ description: 'Refused for good for another reason, or given up.' }),
   complaints: integer({ description: 'Mails that their recipients complained about.' }),
   waiting: integer({ description: 'Mails that their server has put off, or that are being handed over.' }),
@@ -42,7 +42,7 @@ const DomainCounts = Type.Object({
 /** Of a report: what is known of a mailing that is watched. */
 export const Watch = Type.Object({
   canary_percent: integer({ description: '0: it has no canary.' }),
-  canary_minutes: integer(),
+  canary_minutes: integer({ description: 'How many minutes the rest waits after the first recipients.' }),
   canary_stage: {
     ...nullable(choice(...CANARY_STAGES)),
     description:
@@ -69,8 +69,8 @@ const Limits = Type.Object({
   limits: Type.Array(
     Type.Object({
       code: Type.String({ description: 'The held_code of a send that exceeds it.' }),
-      measure: choice(...LIMITS.map(({ measure }) => measure)),
-      share: Type.Number({ description: 'The share of the results that is too much.' }),
+      measure: { ...choice(...LIMITS.map(({ measure }) => measure)), description: 'The counter that is compared.' },
+      per_thousand: integer({ description: 'So many in a thousand results are too many.' }),
       least: integer({ description: 'So many there must be at least.' }),
     }),
     { description: 'The limits.' },
@@ -84,18 +84,19 @@ export const resultLimitRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { 
       schema: {
         tags: ['Single sends'],
         summary: 'Read the limits at which single sends are held (addition)',
-        response: successWith({ limits: Limits }),
+        response: successWith({ limits: Type.Object(Limits.properties, { description: 'The limits.' }) }),
       },
     },
     async ({ accountId }) => {
       const auto_hold = isAutoHoldOn(db, accountId) ? (1 as const) : (0 as const);
-      const limits = { auto_hold, least_results: LEAST_RESULTS, limits: [...LIMITS] };
+      const shown = LIMITS.map(({ share, ...limit }) => ({ ...limit, per_thousand: Math.round(share * 1000) }));
+      const limits = { auto_hold, least_results: LEAST_RESULTS, limits: shown };
       return { status: 'success' as const, message: { limits } };
     },
   );
 
   app.post(
-    '/sending/limits',
+    '/sending/limits/save',
     {
       schema: {
         tags: ['Single sends'],

@@ -21,7 +21,7 @@ import { check } from '../http/requests/validation.ts';
 import { requireSingleSend } from '../single-sends/actions.ts';
 import { changerName, contentSource, countDraftAudience, createDraft, saveDraft } from '../single-sends/drafts.ts';
 import { singleSendErrors } from '../single-sends/single-sends.ts';
-import { canaryMinutes, canaryOptions, canaryPercent } from './result-limits.ts';
+import { canaryOptions } from './result-limits.ts';
 
 const tags = ['Single sends'];
 
@@ -62,8 +62,8 @@ const Draft = Type.Object({
   status: integer(),
   held_reason: nullable(Type.String()),
   tracking: zeroOrOne(),
-  canary_percent: canaryPercent(),
-  canary_minutes: canaryMinutes(),
+  canary_percent: integer({ description: 'So many percent of the recipients get it first; 0: everybody at once.' }),
+  canary_minutes: integer({ description: 'How many minutes the rest waits after them.' }),
   schedule_type: integer(),
   schedule_date: Type.String(),
   schedule_time: Type.String(),

@@ -206,7 +206,7 @@ t.test('a send without a canary is held in the middle, unless the account does n
   const { relay, report, act, pass } = await begunAndRun(t, { answer: mixed, canary: {} });
   t.match(await report(), { held_code: 'too_many_bounces', watch: { canary_stage: null } });
   t.ok(relay.started.length >= 200 && relay.started.length <= 300, `${relay.started.length} mails had left`);
-  t.equal((await report()).watch.domains.length, 2, 'the list is sorted, so only two domains had any');
+  t.match((await report()).watch.domains[0], { domain: 'd0.example' }, 'the list is sorted by domain');
   t.equal(await act('resume'), 200);
   await pass(0);
   t.equal(relay.started.length, 2000);
@@ -216,7 +216,7 @@ t.test('a send without a canary is held in the middle, unless the account does n
     [{ canary_percent: 1 }, 300],
   ] as const) {
     const send = await begun(t, { answer: mixed, canary });
-    t.equal((await send.app.one.call('POST', '/sending/limits', { form: { auto_hold: 0 } })).status, 200);
+    t.equal((await send.app.one.call('POST', '/sending/limits/save', { form: { auto_hold: 0 } })).status, 200);
     await send.pass(RECALL);
     t.ok(started === 2000 ? send.relay.started.length === started : send.relay.started.length <= started);
   }
