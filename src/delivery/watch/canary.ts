@@ -11,16 +11,11 @@ import { sentence } from '../../sentences.ts';
 import { DUE_FIRST } from '../queue/candidates.ts';
 import type { Held } from '../queue/held.ts';
 import { MailingStates } from '../queue/mailing-state.ts';
+import { canarySize } from './canary-size.ts';
 import { DomainSpread } from './domain-spread.ts';
 import { countResults } from './limits.ts';
 import { continuesAt, findResultHold, readResults, releaseCanary } from './watched-mailings.ts';
 
-/** A smaller audience gets the mail at once: a part of it that is large enough to say something would be most of it. */
-export const LEAST_AUDIENCE = 1000;
-/** More than the results that a hold needs, since some are put off. */
-const LEAST_RECIPIENTS = 300;
-/** More would say nothing more. */
-const MAX_RECIPIENTS = 10_000;
 /** The share of the canary that must have a result before the rest goes. */
 const LEAST_RESULT_SHARE = 0.5;
 
@@ -38,12 +33,6 @@ interface Choice {
   size: number;
   after: number;
   chosen: number[];
-}
-
-/** How many recipients the canary of an audience has; 0 for an audience that is too small for one. */
-export function canarySize(audience: number, percent: number): number {
-  if (audience < LEAST_AUDIENCE || percent === 0) return 0;
-  return Math.min(MAX_RECIPIENTS, Math.max(LEAST_RECIPIENTS, Math.ceil((audience * percent) / 100)));
 }
 
 export class Canaries {

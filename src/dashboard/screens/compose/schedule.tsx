@@ -1,5 +1,6 @@
 /** The last step: sending now or later. The buttons say to how many people. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { canarySize, LEAST_AUDIENCE } from '../../../delivery/watch/canary-size.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { parseScheduleDate, parseScheduleTime, toUtc } from '../../../single-sends/schedule.ts';
@@ -54,6 +55,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
       ...sendFields(draft),
       // Nothing leaves that its sender has not seen, so a form without it counts as one of an older version.
       unchanged_since: field(request, 'unchanged_since') || NOTHING_SEEN,
+      canary_percent: field(request, isLater ? 'first_later' : 'first_now') || 0,
       ...(isLater ? { schedule_type: LATER, schedule_date: date, schedule_time: time } : { schedule_type: 0 }),
     });
     if (answer.message === undefined) {
@@ -168,12 +170,37 @@ function Now({ draft, count }: { draft: Draft; count: number }) {
           : language.say('compose.schedule.now.about', { count: seconds })}
       </p>
       <form method="post" action={stepAddress(draft.utr, 'schedule')}>
+        <FirstPart name="first_now" draft={draft} count={count} />
         <Button name="when" value="now">
           {language.say('compose.schedule.send', { count })}
         </Button>
         <input type="hidden" name="unchanged_since" value={draft.updated_at} />
       </form>
     </Card>
+  );
+}
+
+const FIRST_PERCENTS = [0, 1, 2, 3, 4, 5];
+
+/** How many get it first. A small audience gets it at once. */
+function FirstPart({ name, draft, count }: { name: string; draft: Draft; count: number }) {
+  const language = useLanguage();
+  if (count < LEAST_AUDIENCE) return null;
+  const label = (percent: number) =>
+    percent === 0
+      ? language.say('compose.schedule.first.none')
+      : language.say('compose.schedule.first.part', {
+          count: canarySize(count, percent),
+          share: language.percent(percent / 100),
+        });
+  return (
+    <SelectField
+      name={name}
+      label={language.say('compose.schedule.first')}
+      hint={language.say('compose.schedule.first.hint')}
+      value={String(draft.canary_percent)}
+      options={FIRST_PERCENTS.map((percent) => ({ value: String(percent), label: label(percent) }))}
+    />
   );
 }
 
@@ -226,6 +253,7 @@ function Later({ draft, count, now, when, problems = {} }: LaterProps) {
               options={zones.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }))}
             />
           </div>
+          <FirstPart name="first_later" draft={draft} count={count} />
           <p data-weekday role="status" />
           <Button look="plain" name="when" value="later">
             {language.say('compose.schedule.book', { count })}

@@ -54,6 +54,11 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
     <div class="buttons">
       {['preparing', 'sending'].includes(state) && plain('pause', 'pause')}
       {['paused', 'held'].includes(state) && isLaunched && plain('resume', 'play')}
+      {state === 'sending' && report.watch?.canary_stage === 'waiting' && (
+        <form method="post" action={`/mailings/${utr}/resume`}>
+          <Button look="primary">{language.say('mailings.first.release')}</Button>
+        </form>
+      )}
       {(['preparing', 'sending', 'paused', 'scheduled'].includes(state) ||
         (state === 'held' && (isLaunched || report.held_code === 'sender_unverified'))) && (
         <Cancel summary={summary} isLaunched={isLaunched} />

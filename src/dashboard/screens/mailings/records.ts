@@ -1,5 +1,6 @@
 /** What the API says about single sends. */
 import type { MailingReport } from '../../../delivery/reporting/mailing-report.ts';
+import type { Watch } from '../../../delivery/watch/watched-mailings.ts';
 import type { SHOWN_STATES } from '../../../single-sends/shown-state.ts';
 import type { ApiClient } from '../../api-client.ts';
 
@@ -26,6 +27,7 @@ export interface Report extends MailingReport {
   held_code: string | null;
   held_reason: string | null;
   tracking: 0 | 1;
+  watch: Watch | null;
 }
 
 /** The mail as somebody of the audience sees it; `problem` says why it cannot be shown. */

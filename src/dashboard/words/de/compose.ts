@@ -146,6 +146,11 @@ export const compose: Translation<typeof english> = {
   },
   'compose.schedule.now.atOnce': 'Es geht sofort hinaus und lässt sich nicht zurückholen.',
   'compose.schedule.send': { one: 'An {count} Person senden', other: 'An {count} Personen senden' },
+  'compose.schedule.first': 'Wer sie zuerst bekommt',
+  'compose.schedule.first.none': 'Alle auf einmal',
+  'compose.schedule.first.part': '{share} zuerst: {count} Personen',
+  'compose.schedule.first.hint':
+    'Die anderen folgen eine halbe Stunde später, es sei denn, viele Mails kommen zurück, werden abgelehnt oder führen zu Beschwerden. Dann wird angehalten, und Sie entscheiden.',
   'compose.schedule.later': 'Später senden',
   'compose.schedule.date': 'Tag',
   'compose.schedule.time': 'Uhrzeit',

@@ -108,6 +108,23 @@ export const mailings: Translation<typeof english> = {
   'recipients.all': 'Alle Empfänger zeigen',
   'recipients.none': 'Kein Empfänger passt dazu.',
   'recipients.noneHere': 'Auf dieser Seite passt kein Empfänger. Auf der nächsten kann es welche geben.',
+  'mailings.first': 'Der erste Teil',
+  'mailings.first.chosen': 'Es wird ausgewählt, wer die Mail zuerst bekommt.',
+  'mailings.first.sent': {
+    one: '{count} Person bekommt sie zuerst. Die anderen warten.',
+    other: '{count} Personen bekommen sie zuerst. Die anderen warten.',
+  },
+  'mailings.first.waits': {
+    one: '{count} Person hat sie zuerst bekommen. Die anderen folgen um {time}, wenn die Ergebnisse nicht schlecht sind.',
+    other:
+      '{count} Personen haben sie zuerst bekommen. Die anderen folgen um {time}, wenn die Ergebnisse nicht schlecht sind.',
+  },
+  'mailings.first.release': 'Jetzt an die anderen senden',
+  'mailings.domains': 'Ergebnisse nach Domain',
+  'mailings.domains.domain': 'Domain',
+  'mailings.domains.mails': 'Mails',
+  'mailings.domains.complaints': 'Beschwerden',
+  'mailings.domains.others': 'Andere Domains',
   'delivery.queued': 'Wartet',
   'delivery.sending': 'Wird gesendet',
   'delivery.accepted': 'Zugestellt',

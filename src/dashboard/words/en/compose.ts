@@ -135,6 +135,11 @@ export const compose = {
   },
   'compose.schedule.now.atOnce': 'It leaves at once and cannot be called back.',
   'compose.schedule.send': { one: 'Send to {count} person', other: 'Send to {count} people' },
+  'compose.schedule.first': 'Who gets it first',
+  'compose.schedule.first.none': 'Everybody at once',
+  'compose.schedule.first.part': '{share} first: {count} people',
+  'compose.schedule.first.hint':
+    'The rest follows half an hour later, unless many mails bounce, are refused or lead to complaints. Then it is held and you decide.',
   'compose.schedule.later': 'Send it later',
   'compose.schedule.date': 'Day',
   'compose.schedule.time': 'Time',

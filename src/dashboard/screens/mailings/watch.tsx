@@ -1,0 +1,70 @@
+/** What came of the first part of a mailing, or of one that is held because of its results, by recipient domain. */
+import { Card } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { recordTime } from '../../record-time.ts';
+import { useLanguage } from '../../words/index.ts';
+import type { Report } from './records.ts';
+
+type Watch = NonNullable<Report['watch']>;
+
+/** Nothing for a mailing of which nothing was counted, such as one with an audience too small for a first part. */
+export function Watched({ watch }: { watch: Report['watch'] }) {
+  const language = useLanguage();
+  if (watch === null) return null;
+  const { canary_stage: stage, domains } = watch;
+  const isAhead = stage === 'choosing' || stage === 'sending' || stage === 'waiting';
+  if (!isAhead && domains.length === 0) return null;
+  const title = language.say(stage === null ? 'mailings.domains' : 'mailings.first');
+  return (
+    <>
+      {isAhead && (
+        <Card title={title}>
+          <p>{progressText(language, watch)}</p>
+        </Card>
+      )}
+      {domains.length > 0 && <Domains domains={domains} />}
+    </>
+  );
+}
+
+function progressText(language: ReturnType<typeof useLanguage>, { canary_recipients: count, ...watch }: Watch): string {
+  const time = recordTime(watch.continues_at ?? '');
+  if (time !== null) return language.say('mailings.first.waits', { count, time: language.dateTime(time) });
+  return count === 0 ? language.say('mailings.first.chosen') : language.say('mailings.first.sent', { count });
+}
+
+function Domains({ domains }: Pick<Watch, 'domains'>) {
+  const language = useLanguage();
+  const title = language.say('mailings.domains');
+  const figures = [
+    ['mails', 'mailings.domains.mails'],
+    ['delivered', 'mailings.delivered'],
+    ['bounces', 'mailings.bounced'],
+    ['failed', 'mailings.failed'],
+    ['complaints', 'mailings.domains.complaints'],
+    ['waiting', 'mailings.waiting'],
+  ] as const;
+  return (
+    <section class="list">
+      <header class="card-head">
+        <h2>{title}</h2>
+      </header>
+      <Table
+        caption={title}
+        rows={domains}
+        keyOf={({ domain }) => domain}
+        columns={[
+          {
+            heading: language.say('mailings.domains.domain'),
+            cell: ({ domain }) => (domain === '' ? language.say('mailings.domains.others') : <bdi>{domain}</bdi>),
+          },
+          ...figures.map(([key, heading]) => ({
+            heading: language.say(heading),
+            isNumber: true,
+            cell: (row: Watch['domains'][number]) => language.number(row[key]),
+          })),
+        ]}
+      />
+    </section>
+  );
+}
