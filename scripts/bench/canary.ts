@@ -4,7 +4,7 @@
  *   node scripts/bench/canary.ts [RUNS [SEED]]
  */
 import { type Rates, simulate } from '../../fixtures/canary-runs.ts';
-import { randomOf } from '../../test/support/random.ts';
+import { randomOf } from '../../fixtures/random.ts';
 
 const PEOPLE = 100_000;
 const runs = Number(process.argv[2] ?? 500);

@@ -1,12 +1,2 @@
-/** Random numbers that can be repeated. */
-
-/** Random numbers from 0 up to but not including 1, the same for the same seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+/** Random numbers that can be repeated, for tests. */
+export { randomOf } from '../../fixtures/random.ts';
