@@ -5,6 +5,7 @@ import Type from 'typebox';
 import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import { ContactFinder } from '../audience/search/find-contacts.ts';
 import { Pace } from '../audience/search/pace.ts';
+import { namedFinder } from '../audience/segments/activity-rules.ts';
 import { parseRules } from '../audience/segments/rules.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Deps } from '../deps.ts';
@@ -41,7 +42,11 @@ export const segmentCountRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
     },
     async (request) => {
       const { contact_type_id: typeId, query_type, after } = request.query;
-      const { rules } = parseRules(listCustomFields(db, request.accountId), request.query);
+      const { rules } = parseRules(
+        listCustomFields(db, request.accountId),
+        request.query,
+        namedFinder(db, request.accountId),
+      );
       const filter = { accountId: request.accountId, typeId, rules, queryType: query_type || null };
       const finder = new ContactFinder(db, filter, 'newest', isoTimestamp(clock.now()));
       const pace = new Pace();

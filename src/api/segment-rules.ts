@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { listCustomFields } from '../audience/contacts/contact-fields.ts';
 import { hasContactType } from '../audience/contacts/contacts.ts';
+import { namedFinder } from '../audience/segments/activity-rules.ts';
 import { type GivenRules, MAX_RULES, parseRules } from '../audience/segments/rules.ts';
 import type { Db } from '../database/open.ts';
 import { reference, stringList } from '../http/requests/schemas.ts';
@@ -12,7 +13,7 @@ export const segmentRuleProperties = {
   select_field: stringList({
     minItems: 1,
     maxItems: MAX_RULES,
-    description: 'Reserved or custom field names, created_at.',
+    description: 'Reserved or custom field names, created_at, and what people did with mails: activity.….',
   }),
   select_operator: stringList({ minItems: 1, maxItems: MAX_RULES, description: 'One operator for each field.' }),
   value: Type.Optional(
@@ -31,5 +32,6 @@ export function checkSegmentRules(db: Db, accountId: number, body: GivenSegment,
   if (body.contact_type_id !== undefined)
     errors.reference('contact_type_id', () => hasContactType(db, accountId, body.contact_type_id));
   if (errors.has('value')) return;
-  for (const [field, text] of parseRules(listCustomFields(db, accountId), body).errors) errors.add(field, text);
+  const { errors: found } = parseRules(listCustomFields(db, accountId), body, namedFinder(db, accountId));
+  for (const [field, text] of found) errors.add(field, text);
 }

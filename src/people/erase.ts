@@ -25,6 +25,7 @@ const REMOVED_FIRST = [
   'DELETE FROM contact_job_items WHERE contact_id IN (SELECT id FROM contacts WHERE address_id = @address)',
   'DELETE FROM import_changes WHERE import_id IN (SELECT id FROM contact_imports WHERE user_id = @account AND undo_until IS NOT NULL) AND address_id = @address',
   'DELETE FROM contacts WHERE address_id = @address',
+  'DELETE FROM activity WHERE address_id = @address',
   'DELETE FROM form_requests WHERE address_id = @address',
   // Webhooks are still told that the contact was deleted, by its id alone.
   "DELETE FROM webhook_log WHERE reply <> '' AND event_id IN (SELECT id FROM webhook_events WHERE lane = @address)",

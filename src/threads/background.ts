@@ -2,6 +2,7 @@
 import { continueJobs } from '../audience/bulk/work.ts';
 import { continueUndos } from '../audience/import/undo/work.ts';
 import { continueIndexing } from '../audience/search/search-index.ts';
+import { followActivity } from '../audience/segments/follow-activity.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import { continueMoves } from '../automations/moves.ts';
@@ -104,6 +105,7 @@ export class Background {
     };
     await part('places in automations', () => continueMoves(db.$client, this.#timeSlice()));
     if (!isHeld) {
+      await part('what people did with their mails', () => followActivity(db, clock));
       await part('segments', () =>
         recomputeDueSegments(db, clock, (segment, error) =>
           this.#deps.log({ segment, err: String(error) }, 'a segment could not be updated'),

@@ -7,6 +7,7 @@ import type { Db } from '../../database/open.ts';
 import { type SegmentRule, segments, type Target } from '../../database/schema/index.ts';
 import { sentence } from '../../sentences.ts';
 import { type CustomField, listCustomFields } from '../contacts/contact-fields.ts';
+import { namedFinder } from './activity-rules.ts';
 import { parseRules } from './rules.ts';
 
 /** The first rule whose custom field is not one of `liveFields`, or null. */
@@ -65,7 +66,7 @@ export function reviveSegments(db: Db, accountId: number, made: Pick<CustomField
   for (const segment of all) {
     const isAbout = segment.rules.some(({ field }) => hasName(made, field));
     if (!isAbout || findBrokenRule(segment.rules, liveFields) === null) continue;
-    const { rules, errors } = parseRules(fields, segment);
+    const { rules, errors } = parseRules(fields, segment, namedFinder(db, accountId));
     if (errors.length > 0) continue;
     db.update(segments).set({ rules }).where(eq(segments.id, segment.id)).run();
     revived.push(segment.id);

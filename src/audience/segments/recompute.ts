@@ -12,6 +12,7 @@ import { prepared } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import { isBusy } from '../../database/write-lock.ts';
+import { isFarBehind } from './follow-activity.ts';
 import { syncMembers } from './membership.ts';
 
 const HOUR_MS = 3_600_000;
@@ -60,11 +61,12 @@ async function continueRecompute(db: Db, id: number, clock: Clock, budgetMs: num
   );
 }
 
-/** Whether one of these segments is marked and not yet finished. */
+/** Whether one of these segments is marked and not yet finished, or has rules that wait for many events to be read. */
 export function isRecomputing(db: Db, ids: readonly number[]): boolean {
+  const waits = isFarBehind(db) ? sql`check_at IS NOT NULL` : sql`false`;
   return (
     ids.length > 0 &&
-    db.get(sql`SELECT 1 FROM segments WHERE id IN ${ids} AND recompute_after IS NOT NULL`) !== undefined
+    db.get(sql`SELECT 1 FROM segments WHERE id IN ${ids} AND (recompute_after IS NOT NULL OR ${waits})`) !== undefined
   );
 }
 

@@ -4,7 +4,8 @@
  */
 import { fold } from '../../database/fold.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
-import { customValuePath } from '../contacts/contact-fields.ts';
+import { customValuePath, type FieldType } from '../contacts/contact-fields.ts';
+import { ACTIVITY_VALUES, activityHolds } from './activity-sql.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -21,6 +22,7 @@ const RESERVED: Readonly<Record<string, string>> = {
   state_province_region: 'c.state_province_region',
   postal_code: 'c.postal_code',
   created_at: 'c.created_at',
+  ...ACTIVITY_VALUES,
 };
 
 const NEGATED: Readonly<Record<string, string>> = {
@@ -56,9 +58,12 @@ export function ruleCondition(rules: readonly SegmentRule[], queryType: 'and' | 
     return `@${name}`;
   };
   const conditions = rules.map((rule) => {
+    const { type } = rule;
+    if (type === 'mails' || type === 'mail' || type === 'link' || type === 'automation')
+      return `(${activityHolds({ ...rule, type }, now, bind)})`;
     const positive = NEGATED[rule.operator];
     const value = fieldValue(rule);
-    const holds = positiveHolds(rule, positive ?? rule.operator, value, now, bind);
+    const holds = positiveHolds({ ...rule, type }, positive ?? rule.operator, value, now, bind);
     return positive === undefined ? `(${holds})` : `NOT (${holds})`;
   });
   return { text: `(${conditions.join(queryType === 'or' ? ' OR ' : ' AND ')})`, values };
@@ -72,7 +77,13 @@ export function fieldValue({ field, customId }: Pick<SegmentRule, 'field' | 'cus
   return reserved;
 }
 
-function positiveHolds(rule: SegmentRule, operator: string, value: string, now: string, bind: Bind): string {
+function positiveHolds(
+  rule: SegmentRule & { type: FieldType },
+  operator: string,
+  value: string,
+  now: string,
+  bind: Bind,
+): string {
   if (operator === 'is blank') return `${value} = ''`;
   const [first = '', second = ''] = rule.operands;
   switch (rule.type) {

@@ -2,11 +2,18 @@
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../field-errors.ts';
 import { type CustomField, type FieldType, isValidValue, RESERVED_FIELDS } from '../contacts/contact-fields.ts';
+import {
+  ACTIVITY_FIELDS,
+  ACTIVITY_OPERATORS,
+  isActivityOperand,
+  isActivityRule,
+  type NamedFinder,
+} from './activity-rules.ts';
 
 /** The most rules of a segment. All of them are conditions of one statement, and SQLite limits how deep those nest. */
 export const MAX_RULES = 100;
 
-/** The operators by field type, each with the number of operands it takes. */
+/** The operators of the fields of contacts by type, each with the number of operands it takes. */
 export const OPERATORS: Readonly<Record<FieldType, Readonly<Record<string, number>>>> = {
   text: {
     is: 1,
@@ -60,14 +67,18 @@ export interface GivenRules {
  * Parses the three arrays of a segment. Each operator takes its operands from `value`, left to right. Operands that are missing, left
  * over or of the wrong type are field errors, given as pairs of field and text. For an absent array no error is added, since the
  * schema check has already reported it.
+ * @param findNamed Finds the mails and automations that rules name; without it there are no rules about mails, opens and clicks.
  */
 export function parseRules(
   fields: readonly CustomField[],
   { select_field, select_operator, value = [] }: GivenRules,
+  findNamed?: NamedFinder,
 ): { rules: SegmentRule[]; errors: [string, string][] } {
   const rules: SegmentRule[] = [];
   const errors: [string, string][] = [];
-  const known = (select_field ?? []).map((name) => findRuleField(fields, name));
+  const known = (select_field ?? []).map(
+    (name) => findRuleField(fields, name) ?? (findNamed === undefined ? null : findActivityField(name)),
+  );
   if (known.includes(null)) errors.push(['select_field', messages.selected('select_field')]);
   if (select_field === undefined || select_operator === undefined || errors.length > 0) return { rules, errors };
   if (select_operator.length < known.length) errors.push(['select_operator', messages.required('select_operator')]);
@@ -75,28 +86,49 @@ export function parseRules(
   select_operator.forEach((given, at) => {
     const field = known[at];
     const operator = given.toLowerCase().replace(/\s+/g, ' ');
-    const count = field && Object.hasOwn(OPERATORS[field.type], operator) ? OPERATORS[field.type][operator] : undefined;
+    const count = field ? operandCount(field.type, operator) : undefined;
     if (!field || count === undefined) {
       errors.push(['select_operator', messages.selected('select_operator')]);
       return;
     }
     const operands = value.slice(used, used + count);
     used += count;
+    const [first = ''] = operands;
+    const named = field.type === 'mail' || field.type === 'automation' ? findNamed?.(field.type, first) : undefined;
     if (operands.length < count || operands.includes('')) errors.push(['value', messages.required('value')]);
-    else if (!operands.every((operand) => isValidOperand(field.type, operator, operand)))
+    else if (named === null || !operands.every((operand, at) => isValidOperand(field.type, operator, operand, at)))
       errors.push(['value', messages.selected('value')]);
-    rules.push({ ...field, operator, operands });
+    rules.push({ ...field, operator, operands, ...(named && { named }) });
   });
   if (used < value.length && errors.length === 0) errors.push(['value', messages.selected('value')]);
   return { rules, errors };
 }
 
-/** Whether a rule is about time, so that contacts begin or cease to match without being changed. */
-export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
-  return rules.some(({ operator }) => operator === 'is within' || operator === 'is not within');
+/** How many operands an operator takes; undefined when fields of this type have no such operator. */
+function operandCount(type: SegmentRule['type'], operator: string): number | undefined {
+  const operators = operatorsOf(type);
+  return Object.hasOwn(operators, operator) ? operators[operator] : undefined;
 }
 
-/** The field that rules call by this name, in any case; null when there is none. */
+/** The operators of a type of field, each with the number of operands it takes. */
+export function operatorsOf(type: SegmentRule['type']): Readonly<Record<string, number>> {
+  return { ...OPERATORS, ...ACTIVITY_OPERATORS }[type];
+}
+
+/** Whether contacts begin or cease to match the rules without being changed: as time passes, or by what they do with mails. */
+export function dependsOnTime(rules: readonly SegmentRule[]): boolean {
+  return rules.some(
+    (rule) => rule.operator === 'is within' || rule.operator === 'is not within' || isActivityRule(rule),
+  );
+}
+
+function findActivityField(given: string): Pick<SegmentRule, 'field' | 'customId' | 'type'> | null {
+  const field = given.toLowerCase();
+  const type = Object.hasOwn(ACTIVITY_FIELDS, field) ? ACTIVITY_FIELDS[field] : undefined;
+  return type === undefined ? null : { field, customId: null, type };
+}
+
+/** The field of contacts that rules call by this name, in any case; null when there is none. */
 export function findRuleField(
   fields: readonly CustomField[],
   given: string,
@@ -113,7 +145,9 @@ function parseFieldType(stored: string | undefined): FieldType | null {
   return stored === 'text' || stored === 'number' || stored === 'datetime-local' ? stored : null;
 }
 
-function isValidOperand(type: FieldType, operator: string, operand: string): boolean {
+function isValidOperand(type: SegmentRule['type'], operator: string, operand: string, at: number): boolean {
+  if (type === 'mails' || type === 'mail' || type === 'link' || type === 'automation')
+    return isActivityOperand(type, operand, at);
   if (operator.endsWith('within')) return /^\d{1,5}$/.test(operand) && Number(operand) <= MAX_DAYS;
   return isValidValue(type, operand) && (type !== 'datetime-local' || MOMENT.test(operand));
 }

@@ -9,6 +9,7 @@ import { notFound } from '../../failure.ts';
 import { addressId } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
 import { listCustomFields } from '../contacts/contact-fields.ts';
+import { namedFinder } from './activity-rules.ts';
 import { recordMembershipChange, syncMembers } from './membership.ts';
 import { nextCheck, recomputeSoon } from './recompute.ts';
 import { dependsOnTime, parseRules } from './rules.ts';
@@ -56,7 +57,7 @@ export async function updateSegment(
 }
 
 function segmentColumns(db: Db, clock: Clock, accountId: number, input: SegmentInput) {
-  const { rules } = parseRules(listCustomFields(db, accountId), input);
+  const { rules } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
   return {
     segment_name: input.segment_name,
     contact_type_id: input.contact_type_id,

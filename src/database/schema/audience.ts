@@ -192,9 +192,11 @@ export interface SegmentRule {
   field: string;
   /** The custom field's id; null for reserved fields and created_at. */
   customId: number | null;
-  type: 'text' | 'number' | 'datetime-local';
+  type: 'text' | 'number' | 'datetime-local' | 'mails' | 'mail' | 'link' | 'automation';
   operator: string;
   operands: string[];
+  /** What the operand of a rule about a certain mail or automation names; a mail is that of a single send or of a schedule. */
+  named?: { kind: 'single' | 'schedule' | 'automation'; id: number };
 }
 
 /** Rules over one contact type; the contacts that match are kept in segment_recipients. */

@@ -21,6 +21,18 @@ export const segmentLeaves = sqliteTable(
   (table) => [index('segment_leaves_address').on(table.address_id)],
 );
 
+/**
+ * When a person, not a machine, last opened a mail or clicked in one: for rules of segments, so that none of them reads all events of
+ * everybody. src/audience/segments/follow-activity.ts writes it.
+ */
+export const activity = sqliteTable('activity', {
+  address_id: integer().primaryKey(),
+  /** The last open or click, epoch milliseconds. */
+  last_at: integer().notNull(),
+  /** The last click, epoch milliseconds; null without one. */
+  last_click_at: integer(),
+});
+
 /** Moves of contacts to another contact type, for the timeline of a person. */
 export const contactMoves = sqliteTable(
   'contact_moves',

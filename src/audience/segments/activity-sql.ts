@@ -1,0 +1,114 @@
+/**
+ * Turns rules about mails, opens, clicks and automations into SQL over a contact `c`. Only what people did counts: the opens and clicks
+ * of machines change neither `by_person` nor the times in `activity`. A click counts as an open, too, since many mail programs load no
+ * pictures. Mails are those of single sends and automations that a server accepted and that did not come back.
+ */
+import { isoTimestamp } from '../../clock.ts';
+import { DELIVERY_STATE, type SegmentRule } from '../../database/schema/index.ts';
+import { type ActivityType, MAX_MAIL_DAYS } from './activity-rules.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The times in `activity` as values of date fields, empty without one. */
+export const ACTIVITY_VALUES = {
+  'activity.last': momentOf('last_at'),
+  'activity.last_click': momentOf('last_click_at'),
+};
+
+function momentOf(column: string): string {
+  return `ifnull((SELECT strftime('%Y-%m-%dT%H:%M', y.${column} / 1000, 'unixepoch') FROM activity y WHERE y.address_id = c.address_id), '')`;
+}
+
+/** The bits of `deliveries.by_person` that count as having opened, and as having clicked. */
+const SEEN = { open: 'd.by_person <> 0', click: 'd.by_person & 2 <> 0' };
+
+/** The deliveries `d` of the contact in mailings that may have mails since @since. */
+const MAILS_SINCE = (since: string) => `
+  FROM mailings m INDEXED BY mailings_recent CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id
+  WHERE m.user_id = c.user_id AND m.owner_kind IN ('single', 'schedule')
+    AND CASE WHEN m.finished_at IS NULL THEN '9' ELSE m.finished_at END >= ${since} AND d.state = ${DELIVERY_STATE.accepted}`;
+
+/**
+ * The condition that a rule about activity holds: 0 or 1, never null.
+ * @param now ISO timestamp.
+ * @param bind Binds a value and gives the name of its parameter.
+ */
+export function activityHolds(
+  rule: SegmentRule & { type: ActivityType },
+  now: string,
+  bind: (value: string) => string,
+): string {
+  const [first = '', second = ''] = rule.operands;
+  switch (rule.type) {
+    case 'mails':
+      return mailsHold(rule.operator, first, second, now, bind);
+    case 'mail':
+      return mailHolds(rule, bind);
+    case 'link':
+      return `${rule.operator === 'clicked' ? '' : 'NOT '}EXISTS (${clicksOf(bind(first))})`;
+    case 'automation':
+      return automationHolds(rule, bind);
+  }
+}
+
+function mailsHold(
+  operator: string,
+  first: string,
+  second: string,
+  now: string,
+  bind: (value: string) => string,
+): string {
+  const isCount = operator.startsWith('received');
+  const since = Date.parse(now) - Number(isCount ? second : MAX_MAIL_DAYS) * DAY_MS;
+  const from = MAILS_SINCE(bind(isoTimestamp(new Date(since))));
+  const number = `CAST(${bind(first)} AS INTEGER)`;
+  const mails = `${from} AND d.updated_at >= ${bind(String(since))}`;
+  if (isCount) return `(SELECT count(*) ${mails}) ${operator === 'received at least' ? '>=' : '<'} ${number}`;
+  const [verb, which] = operator.split(' ');
+  const seen = verb === 'clicked' ? SEEN.click : SEEN.open;
+  const last = `(SELECT ${seen} AS seen ${mails} ORDER BY d.updated_at DESC, d.id DESC LIMIT ${number})`;
+  return which === 'any'
+    ? `ifnull((SELECT max(seen) FROM ${last}), 0)`
+    : `(SELECT count(*) = ${number} AND sum(seen) = 0 FROM ${last})`;
+}
+
+function mailHolds({ operator, named }: SegmentRule, bind: (value: string) => string): string {
+  if (named === undefined) throw new Error('a rule about a mail does not say which');
+  const outcome = (columns: string) => `ifnull((
+    SELECT ${columns} FROM mailings m INDEXED BY mailings_of_owner CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id
+    WHERE m.owner_kind = ${bind(named.kind)} AND m.owner_id = ${bind(String(named.id))}), 0)`;
+  const got = `max(d.state = ${DELIVERY_STATE.accepted})`;
+  switch (operator) {
+    case 'got':
+      return outcome(got);
+    case 'did not get':
+      return `NOT ${outcome(got)}`;
+    case 'opened':
+      return outcome(`max(${SEEN.open})`);
+    case 'clicked':
+      return outcome(`max(${SEEN.click})`);
+    case 'got and did not open':
+      return outcome(`${got} > max(${SEEN.open})`);
+    case 'got and did not click':
+      return outcome(`${got} > max(${SEEN.click})`);
+    default:
+      throw new Error(`unknown operator ${operator} of a mail`);
+  }
+}
+
+/** The clicks of the contact on links to this address, as it was written in the mail, in any mail of single sends and automations. */
+function clicksOf(url: string): string {
+  return `SELECT 1 FROM links l INDEXED BY links_url
+    CROSS JOIN mailings m ON m.id = l.mailing_id AND m.user_id = c.user_id AND m.owner_kind IN ('single', 'schedule')
+    CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id AND ${SEEN.click}
+    CROSS JOIN events e ON e.mailing_id = m.id AND e.link_number = l.number AND e.delivery_id = d.id AND e.kind = 'click' AND e.is_machine = 0
+    WHERE l.url = ${url}`;
+}
+
+function automationHolds({ operator, named }: SegmentRule, bind: (value: string) => string): string {
+  if (named === undefined) throw new Error('a rule about an automation does not say which');
+  const state = operator.endsWith('finished') ? 'finished' : 'active';
+  const isNegated = operator === 'is not in' || operator === 'has not finished';
+  return `${isNegated ? 'NOT ' : ''}EXISTS (SELECT 1 FROM enrolments n
+    WHERE n.automation_id = ${bind(String(named.id))} AND n.address_id = c.address_id AND n.state = '${state}')`;
+}

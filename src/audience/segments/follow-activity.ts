@@ -1,0 +1,94 @@
+/**
+ * Brings segments with rules about opens and clicks up to date as those happen. Nothing more is written when an event is: the background
+ * reads new events in the order of their ids, notes in `activity` when people were last active, and updates these people in the segments,
+ * together with how far it came. So a kill loses nothing.
+ */
+import { and, inArray, isNotNull, isNull } from 'drizzle-orm';
+import { type Clock, isoTimestamp } from '../../clock.ts';
+import { inChunks } from '../../database/bulk.ts';
+import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import type { Db } from '../../database/open.ts';
+import { prepared } from '../../database/prepared.ts';
+import { segments } from '../../database/schema/index.ts';
+import { isActivityRule } from './activity-rules.ts';
+import { syncMembers } from './membership.ts';
+
+/** How long one call of `followActivity` works. */
+const BACKGROUND_MS = 50;
+/** With more new events than this, a send to a segment waits until they are read. Fewer come while a step of the background works. */
+const MANY_EVENTS = 1000;
+const FOLLOWED = 'activity_followed_to';
+
+/** Whether so many events are not read yet that segments with rules about them say little. */
+export function isFarBehind({ $client: client }: Db): boolean {
+  return newestEvent(client) - followedTo(client) > MANY_EVENTS;
+}
+
+/** Reads new events for a short time and updates segments; gives whether there is more to do. */
+export async function followActivity(db: Db, clock: Clock): Promise<boolean> {
+  const client = db.$client;
+  if (newestEvent(client) <= followedTo(client)) return false;
+  const until = performance.now() + BACKGROUND_MS;
+  let isMore = true;
+  await inChunks(client, (rows) => {
+    isMore = followSome(db, rows, isoTimestamp(clock.now()));
+    return isMore && performance.now() < until;
+  });
+  return isMore;
+}
+
+function newestEvent(client: Db['$client']): number {
+  return prepared<[], number>(client, 'SELECT ifnull(max(id), 0) FROM events').pluck().get() ?? 0;
+}
+
+function followedTo(client: Db['$client']): number {
+  return Number(findNamedValue(client, FOLLOWED) ?? 0);
+}
+
+/** Reads the next `rows` events; gives whether there may be more. */
+function followSome(db: Db, rows: number, now: string): boolean {
+  const client = db.$client;
+  const after = followedTo(client);
+  const next = prepared<[number, number], { last: number | null; count: number }>(
+    client,
+    'SELECT max(id) AS last, count(*) AS count FROM (SELECT id FROM events WHERE id > ? ORDER BY id LIMIT ?)',
+  ).get(after, rows);
+  if (next === undefined || next.last === null) return false;
+  const people = prepared<[{ after: number; to: number }], number>(
+    client,
+    `INSERT INTO activity (address_id, last_at, last_click_at)
+    SELECT d.address_id, max(e.happened_at), max(e.happened_at) FILTER (WHERE e.kind = 'click')
+    FROM events e CROSS JOIN deliveries d ON d.id = e.delivery_id CROSS JOIN mailings m ON m.id = e.mailing_id
+    WHERE e.id > @after AND e.id <= @to AND e.is_machine = 0 AND e.kind IN ('open', 'click') AND m.owner_kind IN ('single', 'schedule')
+    GROUP BY d.address_id
+    ON CONFLICT (address_id) DO UPDATE SET last_at = max(last_at, excluded.last_at),
+      last_click_at = nullif(max(ifnull(last_click_at, 0), ifnull(excluded.last_click_at, 0)), 0)
+    RETURNING address_id`,
+  )
+    .pluck()
+    .all({ after, to: next.last });
+  if (people.length > 0) updateSegments(db, people, now);
+  writeNamedValue(client, FOLLOWED, String(next.last));
+  return next.count === rows;
+}
+
+/** Updates these people (address ids) in the segments of their accounts that have rules about activity. */
+function updateSegments(db: Db, people: readonly number[], now: string): void {
+  const byAccount = new Map<number, number[]>();
+  for (const { id, user_id } of prepared<[string], { id: number; user_id: number }>(
+    db.$client,
+    'SELECT a.id, a.user_id FROM json_each(?) p CROSS JOIN addresses a ON a.id = p.value',
+  ).all(JSON.stringify(people))) {
+    const ofAccount = byAccount.get(user_id) ?? [];
+    byAccount.set(user_id, ofAccount);
+    ofAccount.push(id);
+  }
+  const accounts = [...byAccount.keys()];
+  const timed = db
+    .select()
+    .from(segments)
+    .where(and(inArray(segments.user_id, accounts), isNotNull(segments.check_at), isNull(segments.deleted_at)))
+    .all();
+  for (const segment of timed)
+    if (segment.rules.some(isActivityRule)) syncMembers(db, segment, byAccount.get(segment.user_id) ?? [], now);
+}
