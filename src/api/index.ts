@@ -44,6 +44,7 @@ import { relayRoutes } from './relays.ts';
 import { resultLimitRoutes } from './result-limits.ts';
 import { savedBlockRoutes } from './saved-blocks.ts';
 import { segmentCountRoutes } from './segment-count.ts';
+import { segmentNameRoutes } from './segment-names.ts';
 import { segmentRoutes } from './segments.ts';
 import { senderCheckRoutes } from './sender-checks.ts';
 import { senderRoutes } from './senders.ts';
@@ -87,6 +88,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(unsubscribeGroupRoutes, deps);
   await app.register(segmentRoutes, deps);
   await app.register(segmentCountRoutes, deps);
+  await app.register(segmentNameRoutes, deps);
   await app.register(useRoutes, deps);
   await app.register(contactTypeRoutes, deps);
   await app.register(contactRoutes, deps);

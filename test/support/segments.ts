@@ -98,8 +98,8 @@ export const SEND = {
   schedule_type: 0,
 };
 
-/** Queues a single send; the first one of an account comes with its sender and group. */
-export async function queueSend(app: TestApp, targets: Record<string, string[]>): Promise<string> {
+/** Queues a single send with these targets and other fields; the first one of an account comes with its sender and group. */
+export async function queueSend(app: TestApp, fields: Record<string, string[] | string>): Promise<string> {
   if (app.db.prepare('SELECT 1 FROM senders').get() === undefined) {
     await mustAnswer(app, 'POST', '/unsubscribes-groups/save', {
       form: { group_name: 'News', description: 'All', is_display: 1 },
@@ -111,7 +111,7 @@ export async function queueSend(app: TestApp, targets: Record<string, string[]>)
     await app.background();
     app.db.exec('DELETE FROM outbox');
   }
-  return (await mustAnswer(app, 'POST', '/single/send/create', { form: { ...SEND, ...targets } })).body.message.utr;
+  return (await mustAnswer(app, 'POST', '/single/send/create', { form: { ...SEND, ...fields } })).body.message.utr;
 }
 
 /** The status of a single send, and why it is held. */

@@ -86,6 +86,8 @@ const RECORDS: Record<string, string> = {
   '/automations/schedule/waiting people': 'WaitingPerson',
   '/automations/summaries summaries': 'AutomationSummary',
   '/segment/count contacts': 'SegmentMatch',
+  '/segment/names automations': 'NamedAutomation',
+  '/segment/names mails': 'NamedMail',
   '/segment/uses uses': 'SegmentUses',
   '/unsubscribes-groups/uses uses': 'GroupUses',
   '/sender/report report': 'SenderReport',

@@ -1,5 +1,7 @@
 /** The records of the API that the screens about segments show. */
 import type { FieldType } from '../../../audience/contacts/contact-fields.ts';
+import { ACTIVITY_FIELDS } from '../../../audience/segments/activity-rules.ts';
+import type { SegmentRule } from '../../../database/schema/index.ts';
 import type { ApiClient } from '../../api-client.ts';
 
 export interface Segment {
@@ -19,10 +21,16 @@ export interface ContactType {
   contacts_count: number;
 }
 
-/** A field that rules can be about. */
+/** A field of contacts. */
 export interface Field {
   field_name: string;
   field_type: FieldType;
+}
+
+/** What a rule can be about: a field of contacts, or what they did with mails. */
+export interface RuleField {
+  field_name: string;
+  field_type: SegmentRule['type'];
 }
 
 export interface Country {
@@ -30,10 +38,19 @@ export interface Country {
   iso2: string;
 }
 
+/** A mail or an automation that a rule can name; a mail has a subject. */
+export interface Named {
+  utr: string;
+  name: string;
+  subject?: string;
+}
+
 /** What rules can be made of. */
 export interface Choices {
+  mails: Named[];
+  automations: Named[];
   types: ContactType[];
-  fields: Field[];
+  fields: RuleField[];
   countries: Country[];
 }
 
@@ -54,14 +71,18 @@ export interface Uses {
 }
 
 export async function readChoices(api: ApiClient): Promise<Choices> {
-  const [{ contactTypes }, { reservedFields }, { customFields }, { countries }] = await Promise.all([
-    api.get<{ contactTypes: ContactType[] }>('/contacts-type'),
-    api.get<{ reservedFields: Field[] }>('/reserve-fields'),
-    api.get<{ customFields: Field[] }>('/custom-fields'),
-    api.get<{ countries: Country[] }>('/get/countries'),
-  ]);
+  const [{ contactTypes }, { reservedFields }, { customFields }, { countries }, { mails, automations }] =
+    await Promise.all([
+      api.get<{ contactTypes: ContactType[] }>('/contacts-type'),
+      api.get<{ reservedFields: Field[] }>('/reserve-fields'),
+      api.get<{ customFields: Field[] }>('/custom-fields'),
+      api.get<{ countries: Country[] }>('/get/countries'),
+      api.get<{ mails: Named[]; automations: Named[] }>('/segment/names'),
+    ]);
   const added: Field = { field_name: 'created_at', field_type: 'datetime-local' };
-  return { types: contactTypes, fields: [...reservedFields, added, ...customFields], countries };
+  const activity = Object.entries(ACTIVITY_FIELDS).map(([field_name, field_type]) => ({ field_name, field_type }));
+  const fields = [...reservedFields, added, ...customFields, ...activity];
+  return { types: contactTypes, fields, countries, mails, automations };
 }
 
 /** A segment, and why its rules are not applied, if they are not. Throws an ApiFailure with 404 where there is none. */

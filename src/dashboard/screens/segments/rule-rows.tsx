@@ -1,11 +1,12 @@
 /** The rules of a segment as rows: a field, how it is compared, and with what. */
+import { MAX_MAIL_DAYS, MAX_MAILS } from '../../../audience/segments/activity-rules.ts';
 import { MAX_RULES } from '../../../audience/segments/rules.ts';
 import { Button } from '../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
 import { isWordKey, type Language, useLanguage } from '../../words/index.ts';
 import { fieldLabel } from '../people/field-label.ts';
 import { countryNamer } from './country-names.ts';
-import type { Choices, Field } from './records.ts';
+import type { Choices, Named, RuleField } from './records.ts';
 import { operandCount, operatorsFor, type Rule } from './rules.ts';
 
 const COUNTRIES = 'countries';
@@ -71,7 +72,7 @@ function Row({
         options={operators.map((operator) => ({ value: operator, label: operatorLabel(language, operator) }))}
         problems={problems}
       />
-      <Values {...{ rule, at, fields, problems }} />
+      <Values {...{ rule, at, choices, problems }} />
       {canRemove && (
         <button class="quiet" type="submit" name="do" value={`remove${at}`}>
           {language.say('segments.remove')}
@@ -87,41 +88,79 @@ function operatorLabel(language: Language, operator: string): string {
   return isWordKey(key) ? language.fill(key, {}) : operator;
 }
 
-function Values({
-  rule,
-  at,
-  fields,
-  problems,
-}: {
-  rule: Rule;
-  at: number;
-  fields: readonly Field[];
-  problems: Problems;
-}) {
+function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choices: Choices; problems: Problems }) {
   const language = useLanguage();
   const count = operandCount(rule.operator);
-  const type = fields.find(({ field_name }) => field_name === rule.field)?.field_type ?? 'text';
-  const attributes = (value: string) => ({
+  const type = choices.fields.find(({ field_name }) => field_name === rule.field)?.field_type ?? 'text';
+  if (type === 'mail' || type === 'automation')
+    return (
+      <NamedField named={type === 'mail' ? choices.mails : choices.automations} {...{ rule, at, type, problems }} />
+    );
+  const attributes = (value: string, isLast = false) => ({
     value,
     autocomplete: 'off',
-    maxLength: 255,
-    ...inputType(rule, type, value),
+    maxLength: type === 'link' ? 2048 : 255,
+    ...inputType(rule, type, value, isLast),
     problems,
   });
   const isDays = rule.operator.endsWith('within');
-  const label = language.say(isDays ? 'segments.days' : count === 2 ? 'segments.valueFrom' : 'segments.value');
+  const label = isDays
+    ? 'segments.days'
+    : type === 'mails'
+      ? 'segments.mails'
+      : count === 2
+        ? 'segments.valueFrom'
+        : 'segments.value';
+  const untilLabel = type === 'mails' ? 'segments.days' : 'segments.valueUntil';
   return (
     <>
-      {count > 0 && <TextField name={`value${at}`} label={label} {...attributes(rule.values[0])} />}
+      {count > 0 && <TextField name={`value${at}`} label={language.say(label)} {...attributes(rule.values[0])} />}
       {count > 1 && (
-        <TextField name={`until${at}`} label={language.say('segments.valueUntil')} {...attributes(rule.values[1])} />
+        <TextField name={`until${at}`} label={language.say(untilLabel)} {...attributes(rule.values[1], true)} />
       )}
     </>
   );
 }
 
+/** The mails or automations to choose one of. A stored one that is not among them stays chosen. */
+function NamedField({
+  rule,
+  at,
+  type,
+  named,
+  problems,
+}: {
+  rule: Rule;
+  at: number;
+  type: 'mail' | 'automation';
+  named: readonly Named[];
+  problems: Problems;
+}) {
+  const language = useLanguage();
+  const [value] = rule.values;
+  const options = named.map(({ utr, name, subject }) => ({
+    value: utr,
+    label: subject === undefined ? name : `${name}: ${subject}`,
+  }));
+  const isOther = value !== '' && named.every(({ utr }) => utr !== value);
+  return (
+    <SelectField
+      name={`value${at}`}
+      label={language.say(`segments.named.${type}`)}
+      value={value}
+      options={[
+        { value: '', label: language.say('segments.choose') },
+        ...(isOther ? [{ value, label: language.say('segments.notListed') }] : []),
+        ...options,
+      ]}
+      problems={problems}
+    />
+  );
+}
+
 /** How a browser asks for a value. A stored moment keeps its time; otherwise whole days are chosen. */
-function inputType({ field, operator }: Rule, type: Field['field_type'], value: string) {
+function inputType({ field, operator }: Rule, type: RuleField['field_type'], value: string, isLast: boolean) {
+  if (type === 'mails') return { type: 'number', min: 1, max: isLast ? MAX_MAIL_DAYS : MAX_MAILS, step: 1 } as const;
   if (operator.endsWith('within')) return { type: 'number', min: 0, max: 36_500, step: 1 } as const;
   if (type === 'number') return { type: 'number', step: 'any' } as const;
   if (type === 'datetime-local')

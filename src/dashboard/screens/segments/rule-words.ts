@@ -2,7 +2,7 @@
 import { isWordKey, type Language } from '../../words/index.ts';
 import { fieldLabel } from '../people/field-label.ts';
 import { countriesByName, countryNamer } from './country-names.ts';
-import type { Choices, Field } from './records.ts';
+import type { Choices, RuleField } from './records.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule } from './rules.ts';
 
 /** The sentence, such as “Everybody in Customers whose country is Germany”. Rules that lack a value are left out. */
@@ -25,7 +25,8 @@ function ruleInWords(language: Language, rule: Rule, choices: Choices): string {
   const [value = '', until = ''] = operandsOf(rule).map((operand) =>
     valueInWords(language, rule, type, operand, choices),
   );
-  const key = `rule.${rule.operator}`;
+  const ofActivity = `rule.${rule.field}.${rule.operator}`;
+  const key = isWordKey(ofActivity) ? ofActivity : `rule.${rule.operator}`;
   const field = fieldInWords(language, rule.field);
   return isWordKey(key) ? language.fill(key, { field, value, until }) : `${field} ${rule.operator} ${value}`;
 }
@@ -40,11 +41,16 @@ function fieldInWords(language: Language, name: string): string {
 function valueInWords(
   language: Language,
   { field, operator }: Rule,
-  type: Field['field_type'],
+  type: RuleField['field_type'],
   value: string,
-  { countries }: Choices,
+  { countries, mails, automations }: Choices,
 ): string {
-  if (operator.endsWith('within') || (type === 'number' && /^-?\d{1,15}(\.\d{1,2})?$/.test(value)))
+  if (type === 'mail' || type === 'automation') {
+    const named = (type === 'mail' ? mails : automations).find(({ utr }) => utr === value);
+    if (named === undefined) return language.say('segments.notListed');
+    return language.say('segments.words.quoted', { value: named.subject ?? named.name });
+  }
+  if (type === 'mails' || operator.endsWith('within') || (type === 'number' && /^-?\d{1,15}(\.\d{1,2})?$/.test(value)))
     return language.number(Number(value));
   const [, day, time] = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d))?$/.exec(value) ?? [];
   if (type === 'datetime-local' && day !== undefined && !Number.isNaN(Date.parse(day)))
@@ -53,5 +59,5 @@ function valueInWords(
       : language.say('segments.words.moment', { day: language.calendarDate(day), time });
   const country = field === 'country' ? countriesByName(language, countries).get(value.toLowerCase()) : undefined;
   if (country !== undefined) return countryNamer(language)(country);
-  return type === 'text' ? language.say('segments.words.quoted', { value }) : value;
+  return type === 'text' || type === 'link' ? language.say('segments.words.quoted', { value }) : value;
 }

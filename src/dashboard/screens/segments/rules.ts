@@ -1,7 +1,8 @@
 /** The rules of a segment as the form has them: read from a form or a segment, and turned into what the API takes. */
-import { MAX_RULES, OPERATORS } from '../../../audience/segments/rules.ts';
+import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS } from '../../../audience/segments/activity-rules.ts';
+import { MAX_RULES, OPERATORS, operatorsOf } from '../../../audience/segments/rules.ts';
 import { texts } from '../people/filter.ts';
-import type { Country, Field, Segment } from './records.ts';
+import type { Country, RuleField, Segment } from './records.ts';
 
 export interface Rule {
   field: string;
@@ -46,7 +47,7 @@ export function rulesOf({ select_field, select_operator, value }: Segment): Rule
 }
 
 /** Reads what was typed. A rule whose field was changed gets an operator that fits it. */
-export function readDraft(body: unknown, fields: readonly Field[]): Draft {
+export function readDraft(body: unknown, fields: readonly RuleField[]): Draft {
   const values: Record<string, unknown> = Object.assign(Object.create(null), body);
   const text = (name: string) => texts(values[name])[0] ?? '';
   const places = Object.keys(values)
@@ -68,10 +69,13 @@ export function readDraft(body: unknown, fields: readonly Field[]): Draft {
   };
 }
 
-function fitted(rule: Rule, fields: readonly Field[]): Rule {
+function fitted(rule: Rule, fields: readonly RuleField[]): Rule {
   const operators = operatorsFor(rule.field, fields);
   const [first = ''] = operators;
-  return operators.length === 0 || operators.includes(rule.operator) ? rule : { ...rule, operator: first };
+  if (operators.length === 0 || operators.includes(rule.operator)) return rule;
+  const { field, values } = rule;
+  // What was compared with a value of a contact names no mail.
+  return { field, operator: first, values: Object.hasOwn(ACTIVITY_FIELDS, field) ? ['', ''] : values };
 }
 
 /** The form after a click: `add` adds a rule, `remove` with its place takes one away. The last one stays. */
@@ -83,14 +87,15 @@ export function changed(draft: Draft, action: string): Draft {
 }
 
 /** The operators that fit the type of a field; none for a field that there is not. */
-export function operatorsFor(name: string, fields: readonly Field[]): string[] {
+export function operatorsFor(name: string, fields: readonly RuleField[]): string[] {
   const field = fields.find(({ field_name }) => field_name === name);
-  return field === undefined ? [] : Object.keys(OPERATORS[field.field_type]);
+  return field === undefined ? [] : Object.keys(operatorsOf(field.field_type));
 }
 
-/** How many values an operator takes; it is the same for every type. */
+/** How many values an operator takes; it is the same for every type that has the operator. */
 export function operandCount(operator: string): number {
-  return Object.values(OPERATORS).find((ofType) => Object.hasOwn(ofType, operator))?.[operator] ?? 0;
+  const all = [...Object.values(OPERATORS), ...Object.values(ACTIVITY_OPERATORS)];
+  return all.find((ofType) => Object.hasOwn(ofType, operator))?.[operator] ?? 0;
 }
 
 /** The values of a rule that its operator takes. */

@@ -1,0 +1,209 @@
+/** Rules about what people did with their mails, beside a reckoning in memory: what people do counts, what machines do never. */
+import t from 'tap';
+import { followActivity } from '../../../src/audience/segments/follow-activity.ts';
+import { bounceDelivery } from '../../../src/delivery/queue/ledger/bounce.ts';
+import { DAY, HOUR } from '../../support/automations.ts';
+import { planned, sortsOfAll, wholeReads } from '../../support/query-plans.ts';
+import { randomOf } from '../../support/random.ts';
+import { mustAnswer, storeSegment } from '../../support/segments.ts';
+import {
+  act,
+  type Holds,
+  join,
+  MACHINE_AGENTS,
+  membersBySegment,
+  newWorld,
+  OFFER,
+  PERSON_AGENT,
+  pass,
+  type Reader,
+  rulesAbout,
+  send,
+  since,
+  urlsOf,
+  within,
+} from './engagement-world.ts';
+
+const STORIES = 100;
+const SEED = 20_260_115;
+t.test(
+  `${STORIES} stories of mails, people, machines and time leave in each segment whom a reckoning in memory has`,
+  async (t) => {
+    const world = await newWorld(t);
+    const { app, readers } = world;
+    const random = randomOf(SEED);
+    const among = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+    for (let person = 0; person < 6; person++) await join(world);
+    await pass(world, 60_000);
+    const single = await send(world, 0);
+    const rules = rulesAbout(single, world.series);
+    const made: [id: number, label: string, holds: Holds][] = [];
+    for (const [rule, holds] of rules) made.push([await storeSegment(app, rule), rule.join(' '), holds]);
+    const never = {
+      select_field: ['activity.mails', 'activity.last'],
+      select_operator: ['received at least', 'is not within'],
+      value: ['3', '90', '90'],
+    };
+    const [count, isLater] = [
+      (one: Reader, now: number) => since(one, now, 90).length,
+      ({ lastAt }: Reader, now: number) => !within(lastAt, now, 90),
+    ];
+    made.push([
+      await storeSegment(app, [], never),
+      'got 3 and opened none in 90 days',
+      (one, now) => count(one, now) >= 3 && isLater(one, now),
+    ]);
+    const found = new Map<string, Set<string>>();
+    for (let story = 1; story <= STORIES; story++) {
+      if (story % 25 === 0) await join(world);
+      if (random() < 0.4) await send(world, story);
+      await pass(world, among([60_000, HOUR, 5 * HOUR, DAY, 4 * DAY, 12 * DAY]));
+      // Rules about time and mails received are looked at each hour.
+      for (let before = -1; before < world.seen; ) {
+        before = world.seen;
+        await pass(world, HOUR + 60_000);
+      }
+      const now = app.clock.now().getTime();
+      for (let event = 0; event < 6; event++) {
+        const reader = among([...readers.values()]);
+        if (reader.mails.length === 0) continue;
+        const mail = among([reader.mails.at(-1), among(reader.mails)].filter((one) => one !== undefined));
+        const url = random() < 0.4 ? among(urlsOf(world, mail)) : null;
+        const isTooSoon = random() < 0.15;
+        const at = isTooSoon ? mail.at + 700 : now - (random() < 0.2 ? 30 * 60_000 : 0);
+        act(world, reader, mail, random() < 0.45 ? among(MACHINE_AGENTS) : PERSON_AGENT, at, url);
+      }
+      await app.background();
+      const members = membersBySegment(app);
+      for (const [id, label, holds] of made) {
+        const expected = [...readers.values()]
+          .filter((reader) => holds(reader, now))
+          .map(({ name }) => name)
+          .sort();
+        if ((members.get(id) ?? '') !== expected.join(' '))
+          t.equal(members.get(id) ?? '', expected.join(' '), `story ${story}: ${label}`);
+        found.set(label, (found.get(label) ?? new Set()).add(expected.join(' ')));
+      }
+    }
+    for (const [label, seen] of found)
+      if (!/ (got|did not get) /.test(label)) t.ok(seen.size > 1, `somebody comes or goes: ${label}`);
+  },
+);
+
+t.test('machines that open and click everything put nobody into a segment, and take nobody out', async (t) => {
+  const world = await newWorld(t);
+  const { app, readers } = world;
+  for (let person = 0; person < 3; person++) await join(world);
+  await pass(world, 60_000);
+  const single = await send(world, 1);
+  const made = [];
+  for (const [rule] of rulesAbout(single, world.series)) made.push(await storeSegment(app, rule));
+  const before = [...membersBySegment(app)];
+  await pass(world, HOUR / 2);
+  for (const reader of readers.values())
+    for (const mail of reader.mails) {
+      for (const agent of MACHINE_AGENTS)
+        for (const url of [null, ...urlsOf(world, mail)])
+          act(world, reader, mail, agent, app.clock.now().getTime(), url);
+      act(world, reader, mail, PERSON_AGENT, mail.at + 1000, OFFER);
+    }
+  await app.background();
+  t.strictSame([...membersBySegment(app)], before);
+  t.equal(app.db.prepare('SELECT count(*) FROM events WHERE is_machine = 1').pluck().get(), 51);
+  t.equal(app.db.prepare('SELECT count(*) FROM activity').pluck().get(), 0);
+});
+
+t.test('a mail that came back was not got, and a restart goes on where the events were read to', async (t) => {
+  const world = await newWorld(t);
+  const { app, readers } = world;
+  for (let person = 0; person < 2; person++) await join(world);
+  await pass(world, 60_000);
+  const single = await send(world, 1);
+  const [first, second] = [...readers.values()];
+  const mail = first?.mails.find(({ utr }) => utr === single);
+  if (first === undefined || second === undefined || mail === undefined) throw new Error('nobody got it');
+  const got = await storeSegment(app, ['activity.mail', 'got', single]);
+  const active = await storeSegment(app, ['activity.last', 'is not blank']);
+  t.equal(membersBySegment(app).get(got), 'p0 p1');
+  app.db.transaction(() =>
+    bounceDelivery(app.db, { id: mail.delivery, mailing_id: mail.mailing, state: 2 }, 'gone', 1),
+  )();
+  await pass(world, HOUR + 60_000);
+  t.equal(membersBySegment(app).get(got), 'p1');
+  const other = second.mails[0];
+  if (other === undefined) throw new Error('nobody got the first mail');
+  act(world, second, other, PERSON_AGENT, app.clock.now().getTime(), null);
+  app.restartBackground();
+  await app.background();
+  t.equal(membersBySegment(app).get(active), 'p1');
+  t.equal(await followActivity(app.drizzle, app.clock), false);
+});
+
+t.test('rules name only mails and automations of the account, and operands within their limits', async (t) => {
+  const world = await newWorld(t);
+  const { app, series } = world;
+  await join(world);
+  const single = await send(world, 1);
+  await mustAnswer({ ...app, one: app.two }, 'POST', '/contacts-type/add', { form: { name: 'Theirs' } });
+  const theirs = Number(app.db.prepare("SELECT id FROM contact_types WHERE name = 'Theirs'").pluck().get());
+  const store = (caller: typeof app.one, contact_type_id: number, [field = '', operator = '', ...value]: string[]) =>
+    caller.call('POST', '/segment/store', {
+      form: {
+        segment_name: 'S',
+        contact_type_id,
+        select_field: [field],
+        select_operator: [operator],
+        ...(value.length > 0 && { value }),
+      },
+    });
+  for (const rule of [
+    ['activity.mail', 'opened', single],
+    ['activity.mail', 'opened', series.mail],
+    ['activity.automation', 'is in', series.utr],
+  ]) {
+    t.equal((await store(app.one, 1, rule)).status, 200, rule.join(' '));
+    const refused = await store(app.two, theirs, rule);
+    t.strictSame(
+      [refused.status, Object.keys(refused.body.errors)],
+      [422, ['value']],
+      `of another account: ${rule.join(' ')}`,
+    );
+  }
+  const bad: [string[], string][] = [
+    [['activity.mail', 'opened'], 'value'],
+    [['activity.mail', 'opened', series.utr], 'value'],
+    [['activity.automation', 'is in', single], 'value'],
+    [['activity.mail', 'is', single], 'select_operator'],
+    [['activity.mails', 'received at least', '3'], 'value'],
+    [['activity.mails', 'received at least', '0', '90'], 'value'],
+    [['activity.mails', 'received at least', '51', '90'], 'value'],
+    [['activity.mails', 'received at least', '3', '366'], 'value'],
+    [['activity.mails', 'opened any of the last', '-1'], 'value'],
+    [['activity.mails', 'opened any of the last', "1') OR 1"], 'value'],
+    [['activity.link', 'clicked', `https://${'x'.repeat(2048)}`], 'value'],
+    [['activity.nothing', 'is', '1'], 'select_field'],
+  ];
+  for (const [rule, field] of bad) {
+    const { status, body } = await store(app.one, 1, rule);
+    t.strictSame([status, Object.keys(body.errors)], [422, [field]], rule.join(' '));
+  }
+});
+
+t.test('no rule about activity reads a large table from end to end', async (t) => {
+  const world = await newWorld(t);
+  const { app } = world;
+  await join(world);
+  const single = await send(world, 1);
+  const plans = await planned(async () => {
+    for (const [rule] of rulesAbout(single, world.series)) await storeSegment(app, rule);
+    for (const reader of world.readers.values())
+      for (const mail of reader.mails) act(world, reader, mail, PERSON_AGENT, mail.at + HOUR, OFFER);
+    await followActivity(app.drizzle, app.clock);
+  });
+  const about = plans.filter(({ text }) => /\b(by_person|activity|enrolments n)\b/.test(text));
+  t.ok(about.length > 20, `${about.length} statements`);
+  for (const plan of about) {
+    t.strictSame(wholeReads(plan), [], `it reads the whole: ${plan.text}`);
+    t.strictSame(sortsOfAll(plan), [], `it sorts all: ${plan.text}`);
+  }
+});

@@ -1,0 +1,111 @@
+/** Rules about mails, opens, clicks and automations in the form of a segment: the same as through the API, and in words. */
+import t from 'tap';
+import { ACTIVITY_FIELDS } from '../../src/audience/segments/activity-rules.ts';
+import { operatorsOf } from '../../src/audience/segments/rules.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { sentCampaign } from '../support/recipient-links.ts';
+import { mustAnswer, storeSegment } from '../support/segments.ts';
+
+const FORM = { segment_name: 'Clicked', contact_type_id: '1', query_type: 'and', do: 'save' };
+const LINK = 'https://shop.example/new?for=((first_name))';
+const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
+
+/** A sent mail, an automation, and the form as an owner uses it in a language. */
+async function withForm(t: Parameters<typeof sentCampaign>[0]) {
+  const { app, utr } = await sentCampaign(t);
+  const form = { type: 'welcome', automation_for: 'contacts_1', automation_name: 'Welcome', unsubscribe_group_id: 1 };
+  const series: string = (await mustAnswer(app, 'POST', '/automations/create', { form })).body.message.utr;
+  const visitor = (language: string) => {
+    const cookie = cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: `owner${language}` }));
+    const headers = { ...FROM_PAGE, cookie, 'accept-language': language };
+    return {
+      open: async (path: string) => (await app.page('GET', path, { headers })).text,
+      send: (fields: Record<string, string>) =>
+        app.fastify.inject({
+          method: 'POST',
+          url: '/people/segments/new',
+          headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+          payload: new URLSearchParams({ ...FORM, ...fields }).toString(),
+        }),
+    };
+  };
+  return { app, utr, series, visitor };
+}
+
+t.test('every rule about activity is made by clicking as through the API, and can be changed', async (t) => {
+  const { app, utr, series, visitor } = await withForm(t);
+  const { open, send } = visitor('en');
+  const operands: Record<string, string[]> = { mails: ['3', '90'], mail: [utr], link: [LINK], automation: [series] };
+  for (const [field, type] of Object.entries(ACTIVITY_FIELDS)) {
+    if (type === 'datetime-local') continue;
+    for (const [operator, count] of Object.entries(operatorsOf(type))) {
+      const values = operands[type]?.slice(0, count) ?? [];
+      const stored = await storeSegment(app, [field, operator, ...values], {
+        query_type: 'and',
+        segment_name: 'Clicked',
+      });
+      const [value0 = '', until0 = ''] = values;
+      const { statusCode, headers } = await send({ field0: field, operator0: operator, value0, until0 });
+      t.equal(statusCode, 303, `${field} ${operator}`);
+      const clicked = Number(String(headers.location).split('/').at(-1));
+      const details = async (segment_id: number) => {
+        const { segment } = (await mustAnswer(app, 'GET', '/segment/details', { query: { segment_id } })).body.message;
+        return { ...segment, id: 0 };
+      };
+      t.strictSame(await details(clicked), await details(stored), `${field} ${operator}`);
+      const form = await open(`/people/segments/${clicked}/edit`);
+      t.match(form, `<option value="${field}" selected`);
+      t.match(form, `<option value="${operator}" selected`);
+      for (const value of values) t.match(form, `value="${value}"`, `${field} ${operator} ${value}`);
+    }
+  }
+});
+
+t.test('a rule about activity reads as a sentence in each language, with the subject of the mail', async (t) => {
+  const { utr, series, visitor } = await withForm(t);
+  const cases: [string[], string, string][] = [
+    [
+      ['activity.mails', 'received at least', '3', '90'],
+      'Everybody in Readers whose mails in the last 90 days are at least 3',
+      'Alle in Readers, bei denen in den letzten 90 Tagen mindestens 3 Mails angekommen sind',
+    ],
+    [
+      ['activity.mail', 'got and did not open', utr],
+      'whose mail “For ((first_name))” arrived and was not opened',
+      '„For ((first_name))“ angekommen ist, aber nicht geöffnet wurde',
+    ],
+    [
+      ['activity.automation', 'is in', series],
+      'whose automations include “Welcome” at the moment',
+      'die Automation „Welcome“ gerade läuft',
+    ],
+    [['activity.link', 'clicked', LINK], `clicks include the link “${LINK}”`, `der Link „${LINK}“ angeklickt wurde`],
+    [
+      ['activity.last', 'is within', '30'],
+      'whose last open or click is within the last 30 days',
+      '„Letzte Öffnung oder letzter Klick“ in den letzten 30 Tagen liegt',
+    ],
+  ];
+  for (const [at, language] of ['en', 'de'].entries()) {
+    const { send } = visitor(language);
+    for (const [[field0 = '', operator0 = '', value0 = '', until0 = ''], ...sentences] of cases) {
+      const { payload } = await send({ do: 'show', field0, operator0, value0, until0 });
+      const text = textOf(payload.replaceAll('&quot;', '"'));
+      t.ok(text.includes(sentences[at] ?? '?'), `${language}: ${sentences[at]}`);
+    }
+  }
+});
+
+t.test(
+  'a field that is changed to one about mails asks which mail, and one of another account is nowhere to choose',
+  async (t) => {
+    const { app, utr, visitor } = await withForm(t);
+    const { send } = visitor('en');
+    const { payload } = await send({ do: 'show', field0: 'activity.mail', operator0: 'contains', value0: 'Bonn' });
+    t.match(payload, '<option value selected>Please choose');
+    t.match(payload, `<option value="${utr}"`);
+    t.notMatch(payload, 'Bonn');
+    const { body } = await app.two.call('GET', '/segment/names');
+    t.strictSame(body.message, { mails: [], automations: [] });
+  },
+);
