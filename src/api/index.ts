@@ -54,6 +54,7 @@ import { singleSendActionRoutes } from './single-send-actions.ts';
 import { singleSendDraftRoutes } from './single-send-drafts.ts';
 import { singleSendListRoutes } from './single-send-lists.ts';
 import { singleSendReportRoutes } from './single-send-reports.ts';
+import { singleSendResendRoutes } from './single-send-resend.ts';
 import { singleSendRoutes } from './single-sends.ts';
 import { suppressionRoutes } from './suppressions.ts';
 import { templateRoutes } from './templates.ts';
@@ -109,6 +110,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendListRoutes, deps);
   await app.register(singleSendDraftRoutes, deps);
   await app.register(resultLimitRoutes, deps);
+  await app.register(singleSendResendRoutes, deps);
   await app.register(liveRoutes, deps);
   await app.register(automationRoutes, deps);
   await app.register(automationScheduleRoutes, deps);

@@ -27,14 +27,19 @@ export interface SegmentInput {
 
 /** Stores a segment and finds its members, for a large one in the background; gives its id. */
 export async function createSegment(db: Db, clock: Clock, accountId: number, input: SegmentInput): Promise<number> {
+  const id = insertSegment(db, clock, accountId, input);
+  await recomputeSoon(db, [id], clock);
+  return id;
+}
+
+/** Stores a segment, which is still to be recomputed; gives its id. */
+export function insertSegment(db: Db, clock: Clock, accountId: number, input: SegmentInput): number {
   const now = isoTimestamp(clock.now());
-  const { id } = db
+  return db
     .insert(segments)
     .values({ ...segmentColumns(db, clock, accountId, input), user_id: accountId, created_at: now, updated_at: now })
     .returning({ id: segments.id })
-    .get();
-  await recomputeSoon(db, [id], clock);
-  return id;
+    .get().id;
 }
 
 /** Changes a segment and recomputes its members, for a large one in the background. Throws 404 when there is none. */

@@ -34,6 +34,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'mailing-sending', path: '/mailings/:sending', isLive: true, picture: 'light' },
   { name: 'mailing-held', path: '/mailings/:held' },
   { name: 'mailing-draft-links', path: '/mailings/:held/links' },
+  { name: 'mailing-again', path: '/mailings/:opened/again' },
   { name: 'mailing-new', path: '/mailings/new' },
   { name: 'mailing-edit-audience', path: '/mailings/:draft/edit/audience', picture: 'light' },
   { name: 'mailing-edit-audience-empty', path: '/mailings/:emptyDraft/edit/audience', account: 'empty' },

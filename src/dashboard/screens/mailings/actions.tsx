@@ -77,6 +77,9 @@ export function Actions({ summary, report }: { summary: Summary; report: Report 
       {!isLaunched && ['draft', 'scheduled', 'held'].includes(state) && (
         <LinkButton href={`/mailings/${utr}/edit/audience`}>{language.say('compose.edit')}</LinkButton>
       )}
+      {state === 'done' && report.tracking === 1 && report.funnel.delivered > 0 && (
+        <LinkButton href={`/mailings/${utr}/again`}>{language.say('mailings.again')}</LinkButton>
+      )}
       {plain('duplicate')}
     </div>
   );

@@ -11,6 +11,7 @@ import { Overview } from './overview.tsx';
 import { previewScreen } from './preview.tsx';
 import { recipientsScreen } from './recipients.tsx';
 import { type Report, readSummary } from './records.ts';
+import { resendScreen } from './resend.tsx';
 
 /** Registers the page of a mailing and what can be done with it. */
 export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
@@ -28,6 +29,7 @@ export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Cl
     },
   });
   await app.register(mailingActions);
+  await app.register(resendScreen);
   await app.register(linksScreen, { clock });
   await app.register(previewScreen, { clock });
   await app.register(recipientsScreen, { clock });

@@ -76,6 +76,18 @@ export const mailings: Translation<typeof english> = {
     one: '{count} Person ist wieder in der Warteschlange.',
     other: '{count} Personen sind wieder in der Warteschlange.',
   },
+  'mailings.again': 'Erneut an alle, die nicht geöffnet haben',
+  'resend.title': 'Erneut an alle, die nicht geöffnet haben',
+  'resend.count': {
+    one: '{count} Person hat das Mailing bekommen und nicht geöffnet.',
+    other: '{count} Personen haben das Mailing bekommen und nicht geöffnet.',
+  },
+  'resend.about':
+    'Es zählt nur, was Menschen tun, nicht die Öffnungen und Klicks von Programmen. Wer geklickt hat, hat geöffnet. Wer sich abgemeldet hat oder gesperrt ist, gehört nicht dazu, und wer noch öffnet, bevor Sie senden, bekommt nichts. Sie erhalten einen Entwurf mit demselben Inhalt.',
+  'resend.nobody': 'Alle, die das Mailing bekommen haben, haben es geöffnet oder bekommen keine Mails mehr.',
+  'resend.subject': 'Neuer Betreff',
+  'resend.subject.hint': 'Bisher: {subject}',
+  'resend.make': 'Entwurf anlegen',
   'mailings.refused': 'Es wurde nichts geändert: {reason}.',
   'mailings.part.overview': 'Überblick',
   'mailings.part.links': 'Links',

@@ -12,6 +12,9 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   only_cancellable: 'Der Absender wurde gelöscht: Das Mailing kann nur noch abgebrochen werden',
   not_retriable:
     'Nur ein abgeschlossenes Mailing, bei dem der Versand an einige fehlschlug, kann ihnen erneut gesendet werden',
+  resend_unfinished: 'Nur ein abgeschlossenes Mailing kann erneut an alle gesendet werden, die es nicht geöffnet haben',
+  resend_untracked: 'Öffnungen wurden nicht gezählt. Es ist also nicht bekannt, wer es nicht geöffnet hat',
+  resend_nobody: 'Die Kontakttypen, an die es ging, sind gelöscht',
   not_changeable: 'Ein laufendes oder abgeschlossenes Mailing kann nicht geändert werden',
   changed_meanwhile: 'Es wurde inzwischen geändert',
   mails_most: 'Eine Automation hat höchstens {count} Mails.',

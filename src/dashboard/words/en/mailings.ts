@@ -69,6 +69,18 @@ export const mailings = {
   'mailings.retry.text':
     'They are those for whom it failed. Nobody gets it whose address bounced, who unsubscribed or who is blocked.',
   'mailings.retried': { one: '{count} person is queued again.', other: '{count} people are queued again.' },
+  'mailings.again': 'Send again to those who did not open it',
+  'resend.title': 'Send again to those who did not open it',
+  'resend.count': {
+    one: '{count} person got the mailing and did not open it.',
+    other: '{count} people got the mailing and did not open it.',
+  },
+  'resend.about':
+    'Only what people do counts: opens and clicks by programs do not. Whoever clicked has opened it. Who unsubscribed or is blocked is not among them, and whoever opens it before you send gets nothing. You get a draft with the same content.',
+  'resend.nobody': 'Nobody is left who got the mailing and did not open it.',
+  'resend.subject': 'New subject',
+  'resend.subject.hint': 'It was: {subject}',
+  'resend.make': 'Make the draft',
   'mailings.refused': 'Nothing was changed: {reason}.',
   'mailings.part.overview': 'Overview',
   'mailings.part.links': 'Links',

@@ -1,0 +1,132 @@
+/** Sends a finished single send again, with a new subject, to those who got it and did not open it: as a draft to segments with that rule. */
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import { ineligibilityReason } from '../audience/eligibility.ts';
+import { recomputeSoon } from '../audience/segments/recompute.ts';
+import { insertSegment } from '../audience/segments/segments.ts';
+import { isoTimestamp, NO_TIME } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { DELIVERY_STATE, segments, type singleSends, type Target } from '../database/schema/index.ts';
+import { conflict } from '../failure.ts';
+import { SENTENCES } from '../sentences.ts';
+import { findSingleSendMailing, requireSingleSend, type SingleSendActionDeps } from './actions.ts';
+import { type Change, NO_DATE, NO_TIME_OF_DAY } from './single-sends.ts';
+import { insertDraft } from './status.ts';
+
+type SingleSend = typeof singleSends.$inferSelect;
+
+/** Deliveries that are looked at in one stretch. */
+const PAGE_ROWS = 2000;
+const MAX_NAME = 255;
+
+/**
+ * Counts who got a finished single send, did not open it or click in it, and may get mail of its group now. Each part of a million takes
+ * some milliseconds. Throws 404, and 409 when it is not finished or its opens were not counted.
+ */
+export async function countUnopened({ db }: { db: Db }, accountId: number, utr: unknown): Promise<number> {
+  const { send, mailingId } = requireOpensKnown(db, accountId, utr);
+  const types = JSON.stringify(contactTypesOf(db, send));
+  const page = db.$client.prepare<unknown[], { last: number | null; count: number }>(`
+    SELECT max(d.id) AS last, count(*) FILTER (WHERE d.state = ${DELIVERY_STATE.accepted} AND d.by_person = 0
+      AND EXISTS (SELECT 1 FROM json_each(@types) t CROSS JOIN contacts c
+        ON c.contact_type_id = t.value AND c.address_id = d.address_id AND c.deleted_at IS NULL)
+      AND ${ineligibilityReason('d', '@group')} IS NULL) AS count
+    FROM (SELECT * FROM deliveries INDEXED BY deliveries_mailing WHERE mailing_id = @mailing AND id > @after ORDER BY id LIMIT ${PAGE_ROWS}) d`);
+  let count = 0;
+  for (let after: number | null = 0; after !== null; await setImmediate()) {
+    const found = page.get({ types, group: send.unsubscribe_group_id, mailing: mailingId, after });
+    count += found?.count ?? 0;
+    after = found?.last ?? null;
+  }
+  return count;
+}
+
+/**
+ * Makes a draft with the content of a finished single send and another subject, for those who got it and did not open it; gives its utr.
+ * They are segments, one for each contact type of its targets, which are used again when it is asked again. Throws as `countUnopened`.
+ */
+export async function resendToUnopened(
+  { db, clock }: SingleSendActionDeps,
+  accountId: number,
+  { utr, subject }: { utr?: unknown; subject: string },
+  { userId }: Change,
+): Promise<string> {
+  const now = isoTimestamp(clock.now());
+  const made = db.transaction(
+    () => {
+      const { send } = requireOpensKnown(db, accountId, utr);
+      const types = contactTypesOf(db, send);
+      if (types.length === 0) throw conflict(SENTENCES.resend_nobody);
+      const ids = types.map((type) => findRuleSegment(db, send, type) ?? addRuleSegment(db, clock, send, type));
+      const { id: _id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
+      const copy = randomUUID();
+      insertDraft(db, {
+        ...copied,
+        utr: copy,
+        subject,
+        recipient_id: ids.map((id): Target => ({ id: String(id), table: 'segments' })),
+        exclude_specific_recipient_id: [],
+        schedule_type: 0,
+        schedule_date: NO_DATE,
+        schedule_time: NO_TIME_OF_DAY,
+        starts_at: clock.now().getTime(),
+        sent_at: NO_TIME,
+        changed_by: userId,
+        created_at: now,
+        updated_at: now,
+      });
+      return { copy, ids };
+    },
+    { behavior: 'immediate' },
+  );
+  await recomputeSoon(db, made.ids, clock);
+  return made.copy;
+}
+
+function requireOpensKnown(db: Db, accountId: number, utr: unknown): { send: SingleSend; mailingId: number } {
+  const send = requireSingleSend(db, accountId, utr);
+  const mailing = findSingleSendMailing(db, send);
+  if (mailing?.state !== 'done') throw conflict(SENTENCES.resend_unfinished);
+  if (send.tracking === 0) throw conflict(SENTENCES.resend_untracked);
+  return { send, mailingId: mailing.id };
+}
+
+/** The ids of the contact types that the single send went to, whole or in part, that there still are. */
+function contactTypesOf(db: Db, { user_id, recipient_id }: SingleSend): number[] {
+  const idsOf = (table: Target['table']) =>
+    recipient_id.filter((one) => one.table === table).map(({ id }) => Number(id));
+  return db.$client
+    .prepare<[Record<string, number | string>], number>(`
+      SELECT id FROM contact_types WHERE user_id = @account AND deleted_at IS NULL AND (
+        id IN (SELECT value FROM json_each(@types))
+        OR id IN (SELECT s.contact_type_id FROM json_each(@segments) g CROSS JOIN segments s ON s.id = g.value)) ORDER BY id`)
+    .pluck()
+    .all({ account: user_id, types: JSON.stringify(idsOf('contacts')), segments: JSON.stringify(idsOf('segments')) });
+}
+
+const ruleOf = ({ utr }: SingleSend) => ({
+  select_field: ['activity.mail'],
+  select_operator: ['got and did not open'],
+  value: [utr],
+});
+
+/** The id of the segment of a contact type with only this rule and nobody added or removed by hand; undefined where there is none. */
+function findRuleSegment(db: Db, send: SingleSend, type: number): number | undefined {
+  const rule = ruleOf(send);
+  const same = and(
+    eq(segments.user_id, send.user_id),
+    eq(segments.contact_type_id, type),
+    isNull(segments.deleted_at),
+    eq(segments.select_field, rule.select_field),
+    eq(segments.select_operator, rule.select_operator),
+    eq(segments.value, rule.value),
+    sql`NOT EXISTS (SELECT 1 FROM segment_recipients r WHERE r.segment_id = ${segments.id} AND (r.by_hand = 1 OR r.is_removed = 1))`,
+  );
+  return db.select({ id: segments.id }).from(segments).where(same).get()?.id;
+}
+
+function addRuleSegment(db: Db, clock: SingleSendActionDeps['clock'], send: SingleSend, type: number): number {
+  const segment_name = [...`Did not open: ${send.single_send_name}`].slice(0, MAX_NAME).join('');
+  return insertSegment(db, clock, send.user_id, { segment_name, contact_type_id: type, ...ruleOf(send) });
+}

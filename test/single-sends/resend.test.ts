@@ -1,0 +1,126 @@
+/** Sending a single send again to those who got it and did not open it. */
+import t, { type Test } from 'tap';
+import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
+import { bounceDelivery } from '../../src/delivery/queue/ledger/bounce.ts';
+import type { TestApp } from '../support/app.ts';
+import { readOutbox } from '../support/campaign.ts';
+import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { fieldsOf, sentCampaign } from '../support/recipient-links.ts';
+import { mustAnswer } from '../support/segments.ts';
+
+const NAMES = ['opener', 'machine', 'clicker', 'leaver', 'bouncer', 'sleeper'];
+const HOUR = 3_600_000;
+
+/** A mail to six people, of whom each did something else with it. */
+async function mailed(t: Test) {
+  const people = NAMES.map((name) => ({ email: `${name}@example.org`, first_name: name }));
+  const { app, utr, mails } = await sentCampaign(t, {}, { people });
+  app.clock.advance(HOUR);
+  act(app, 'opener', null, false);
+  act(app, 'machine', null, true);
+  act(app, 'clicker', 1, false);
+  const leaver = mails.find(({ to }) => to.startsWith('leaver'));
+  t.equal((await app.page('POST', leaver?.paths.u ?? '', { form: { 'List-Unsubscribe': 'One-Click' } })).status, 200);
+  const bounced = deliveryOf(app, 'bouncer');
+  app.db.transaction(() =>
+    bounceDelivery(app.db, { id: bounced.delivery, mailing_id: bounced.mailing, state: 2 }, 'no', 1),
+  )();
+  await app.background();
+  return { app, utr };
+}
+
+function deliveryOf({ db }: TestApp, name: string) {
+  return db
+    .prepare<[string], { delivery: number; mailing: number; address: number }>(`
+      SELECT d.id AS delivery, d.mailing_id AS mailing, d.address_id AS address FROM deliveries d JOIN addresses a ON a.id = d.address_id
+        JOIN mailings m ON m.id = d.mailing_id AND m.owner_kind = 'single' WHERE a.normalized_email = ? ORDER BY d.id`)
+    .get(`${name}@example.org`) as { delivery: number; mailing: number; address: number };
+}
+
+/** Somebody, or a machine for them, opens the first mail or clicks in it. */
+function act(app: TestApp, name: string, link: number | null, isMachine: boolean): void {
+  const hits = new HitBuffer(app.db);
+  const at = app.clock.now().getTime();
+  hits.add({ ids: { ...deliveryOf(app, name), group: 1, user: 1, email: '' }, at, link, isMachine });
+  while (hits.flush(at));
+}
+
+const countOf = async (app: TestApp, utr: string) =>
+  (await mustAnswer(app, 'GET', '/single-send/unopened', { query: { utr } })).body.message.count;
+const again = async (app: TestApp, utr: string): Promise<string> =>
+  (await mustAnswer(app, 'POST', '/single/send/resend', { form: { utr, subject: 'Once more' } })).body.message.utr;
+
+t.test('the draft goes to exactly those who got it, did not open it and may get mail when it leaves', async (t) => {
+  const { app, utr } = await mailed(t);
+  t.equal(await countOf(app, utr), 2, 'machine and sleeper');
+  const copy = await again(app, utr);
+  const { body } = await app.one.call('GET', '/single-send/details', { query: { utr: copy } });
+  const [draft] = body.message.singleSend;
+  t.match(draft, { status: 0, subject: 'Once more', single_send_name: 'News', exclude_specific_recipient_id: [] });
+  const counted = await app.one.call('GET', '/single-send/audience', { query: { utr: copy } });
+  t.equal(counted.body.message.audience.recipients, 2, 'the count of the draft is the same');
+  const before = (await readOutbox(app)).length;
+  const targets = draft.recipient_id.map(({ id, table }: { id: string; table: string }) => `${table}_${id}`);
+  await mustAnswer(app, 'POST', '/single/send/update', {
+    form: { ...fieldsOf(draft), utr: copy, recipient_id: targets },
+  });
+  // Whoever opens it while the draft waits gets nothing.
+  act(app, 'sleeper', null, false);
+  app.clock.advance(11_000);
+  await app.background();
+  const sent = (await readOutbox(app)).slice(before);
+  t.strictSame(
+    sent.map(({ to, subject }) => [to, subject]),
+    [['machine@example.org', 'Once more']],
+  );
+});
+
+t.test('asked again it uses the same segment, unless somebody was added to it by hand', async (t) => {
+  const { app, utr } = await mailed(t);
+  await again(app, utr);
+  await again(app, utr);
+  const segments = () => app.db.prepare('SELECT id FROM segments').pluck().all();
+  t.equal(segments().length, 1);
+  const form = { segment_id: segments()[0], first_name: 'H', last_name: 'H', email: 'hand@example.org' };
+  await mustAnswer(app, 'POST', '/segment/email/store', { form });
+  await again(app, utr);
+  t.equal(segments().length, 2);
+});
+
+t.test(
+  'it is refused before the mailing is done, without counted opens, without the types, to viewers and others',
+  async (t) => {
+    const { app, utr } = await mailed(t);
+    const ask = async (caller = app.one) => [
+      (await caller.call('GET', '/single-send/unopened', { query: { utr } })).status,
+      (await caller.call('POST', '/single/send/resend', { form: { utr, subject: 'S' } })).status,
+    ];
+    t.strictSame(await ask(app.two), [404, 404]);
+    t.strictSame(await ask(callerOf(app, addPerson(app, 'viewer'))), [200, 403]);
+    app.db.exec("UPDATE mailings SET state = 'sending' WHERE owner_kind = 'single'");
+    t.strictSame(await ask(), [409, 409]);
+    app.db.exec("UPDATE mailings SET state = 'done' WHERE owner_kind = 'single'; UPDATE single_sends SET tracking = 0");
+    t.strictSame(await ask(), [409, 409]);
+    app.db.exec('UPDATE single_sends SET tracking = 1');
+    await mustAnswer(app, 'DELETE', '/contacts-type/delete', { query: { contact_type_id: 1 } });
+    t.strictSame(await ask(), [200, 409]);
+    t.equal(await countOf(app, utr), 0);
+    t.equal(app.db.prepare('SELECT count(*) FROM segments').pluck().get(), 0);
+  },
+);
+
+t.test('from the report it takes two clicks, and the page says how many people they are', async (t) => {
+  const { app, utr } = await mailed(t);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: 'Olga' })) };
+  t.match((await app.page('GET', `/mailings/${utr}`, { headers })).text, `href="/mailings/${utr}/again"`);
+  const page = (await app.page('GET', `/mailings/${utr}/again`, { headers })).text;
+  t.match(page, '2 people got the mailing and did not open it.');
+  const post = (subject: string) => app.page('POST', `/mailings/${utr}/again`, { headers, form: { subject } });
+  t.equal((await post('')).status, 422);
+  const made = await post('Once more');
+  t.equal(made.status, 303);
+  const shown = await app.page('GET', String(made.headers.location), { headers });
+  t.match(shown.text, '2 people');
+  app.db.exec("UPDATE mailings SET state = 'sending' WHERE owner_kind = 'single'");
+  t.equal((await app.page('GET', `/mailings/${utr}/again`, { headers })).headers.location, `/mailings/${utr}`);
+});
