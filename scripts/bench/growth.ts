@@ -11,6 +11,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { followActivity } from '../../src/audience/segments/follow-activity.ts';
+import { systemClock } from '../../src/clock.ts';
 import { OldEvents } from '../../src/delivery/feedback/old-events.ts';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
 import { inFolder, madeDatabase, type Taken, taken } from './measure.ts';
@@ -63,7 +65,11 @@ async function main(): Promise<void> {
   const most = Number(process.argv[2] ?? 1_000_000);
   await inFolder(async (folder) => {
     const path = join(folder, 'growth.db');
-    const client = madeDatabase(path, AUDIENCE).$client;
+    const db = madeDatabase(path, AUDIENCE);
+    const client = db.$client;
+    const follow = async () => {
+      while (await followActivity(db, systemClock));
+    };
     client.exec(
       'CREATE TABLE bare (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER, c TEXT, d INTEGER, e INTEGER, f INTEGER)',
     );
@@ -76,11 +82,13 @@ async function main(): Promise<void> {
     let rows = 0;
     for (let size = FIRST_SIZE; size <= most; size *= 10) {
       for (; rows < size - AUDIENCE; rows += AUDIENCE) openAll(client, addMailing(client), past);
+      await follow();
       let mailing = 0;
       const ledger = await taken(AUDIENCE, () => {
         mailing = addMailing(client);
       });
       const events = await taken(AUDIENCE, () => openAll(client, mailing, past));
+      const followed = await taken(AUDIENCE, follow);
       const page = await taken(1, () =>
         client.prepare('SELECT * FROM deliveries WHERE mailing_id = ? AND id > 0 ORDER BY id LIMIT 1000').all(mailing),
       );
@@ -92,6 +100,7 @@ async function main(): Promise<void> {
         'bytes for a recipient who opened': Math.round((statSync(path).size - empty) / rows),
         'recipient, times the floor': (perUnit(ledger) / ledgerFloor).toFixed(2),
         'open, times the floor': (perUnit(events) / eventFloor).toFixed(2),
+        'open, read for segments, µs': perUnit(followed).toFixed(1),
         'a page of recipients, ms': (page.seconds * 1000).toFixed(1),
       };
     }

@@ -10,7 +10,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/send\/pause$/, 'pausable'],
   [/send\/resume$/, 'paused'],
   [/send\/cancel$/, 'cancellable'],
-  [/send\/retry-failed$/, 'failed'],
+  [/send\/(retry-failed|unopened|resend)$/, 'failed'],
   [/\/single|\/live$/, 'singleSends'],
   [/global-unsubscribes/, 'unsubscribers'],
   [/unsubscribes-groups\/recipients/, 'recipients'],

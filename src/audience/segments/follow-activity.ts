@@ -3,7 +3,7 @@
  * reads new events in the order of their ids, notes in `activity` when people were last active, and updates these people in the segments,
  * together with how far it came. So a kill loses nothing.
  */
-import { and, inArray, isNotNull, isNull } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull } from 'drizzle-orm';
 import { type Clock, isoTimestamp } from '../../clock.ts';
 import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
@@ -11,7 +11,8 @@ import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
 import { isActivityRule } from './activity-rules.ts';
-import { syncMembers } from './membership.ts';
+import { type Segment, syncMembers } from './membership.ts';
+import { ruleCondition } from './rule-sql.ts';
 
 /** How long one call of `followActivity` works. */
 const BACKGROUND_MS = 50;
@@ -72,23 +73,46 @@ function followSome(db: Db, rows: number, now: string): boolean {
   return next.count === rows;
 }
 
+/** The people of an account as a JSON array of address ids. */
+interface OfAccount {
+  account: number;
+  people: string;
+}
+
 /** Updates these people (address ids) in the segments of their accounts that have rules about activity. */
 function updateSegments(db: Db, people: readonly number[], now: string): void {
-  const byAccount = new Map<number, number[]>();
-  for (const { id, user_id } of prepared<[string], { id: number; user_id: number }>(
-    db.$client,
-    'SELECT a.id, a.user_id FROM json_each(?) p CROSS JOIN addresses a ON a.id = p.value',
-  ).all(JSON.stringify(people))) {
-    const ofAccount = byAccount.get(user_id) ?? [];
-    byAccount.set(user_id, ofAccount);
-    ofAccount.push(id);
+  const client = db.$client;
+  if (prepared(client, 'SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) return;
+  const accounts = prepared<[string], OfAccount>(
+    client,
+    `SELECT a.user_id AS account, json_group_array(a.id) AS people
+    FROM json_each(?) p CROSS JOIN addresses a ON a.id = p.value GROUP BY a.user_id`,
+  ).all(JSON.stringify(people));
+  for (const { account, people: theirs } of accounts) {
+    const timed = db
+      .select()
+      .from(segments)
+      .where(and(eq(segments.user_id, account), isNotNull(segments.check_at), isNull(segments.deleted_at)))
+      .all();
+    for (const segment of timed) {
+      if (!segment.rules.some(isActivityRule)) continue;
+      const changed = findChanged(db, segment, theirs, now);
+      if (changed.length > 0) syncMembers(db, segment, changed, now);
+    }
   }
-  const accounts = [...byAccount.keys()];
-  const timed = db
-    .select()
-    .from(segments)
-    .where(and(inArray(segments.user_id, accounts), isNotNull(segments.check_at), isNull(segments.deleted_at)))
-    .all();
-  for (const segment of timed)
-    if (segment.rules.some(isActivityRule)) syncMembers(db, segment, byAccount.get(segment.user_id) ?? [], now);
+}
+
+/** Who of these people matches the rules without being in the segment, or the other way round: few, since most events change nothing. */
+function findChanged(db: Db, segment: Segment, people: string, now: string): number[] {
+  const { text, values } = ruleCondition(segment.rules, segment.query_type, now);
+  return prepared<[object], number>(
+    db.$client,
+    `SELECT p.value FROM json_each(@people) p
+    WHERE EXISTS (SELECT 1 FROM contacts c
+        WHERE c.contact_type_id = @type AND c.address_id = p.value AND c.deleted_at IS NULL AND ${text})
+      <> EXISTS (SELECT 1 FROM segment_recipients r
+        WHERE r.segment_id = @segment AND r.address_id = p.value AND r.is_removed = 0)`,
+  )
+    .pluck()
+    .all({ ...values, people, type: segment.contact_type_id, segment: segment.id });
 }
