@@ -44,6 +44,13 @@ export const MAX_MAIL_DAYS = 365;
 /** The most mails that a rule counts or looks at. */
 export const MAX_MAILS = 50;
 const MAX_URL = 2048;
+/** The most rules about mails received in one segment: each looks at every mailing of its days, for each contact. */
+export const MAX_MAILS_RULES = 5;
+
+/** How many rules look at all mailings of some days. */
+export function countMailsRules(rules: readonly Pick<SegmentRule, 'type'>[]): number {
+  return rules.filter(({ type }) => type === 'mails').length;
+}
 
 /** Whether a rule is about mails, opens, clicks or automations, so that people begin or cease to match without being changed. */
 export function isActivityRule({ field }: Pick<SegmentRule, 'field'>): boolean {

@@ -12,12 +12,15 @@ import { prepared } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../database/sqlite-errors.ts';
 import { isBusy } from '../../database/write-lock.ts';
+import { countMailsRules } from './activity-rules.ts';
 import { isFarBehind } from './follow-activity.ts';
 import { syncMembers } from './membership.ts';
 
 const HOUR_MS = 3_600_000;
 /** How long the background thread may recompute before it does its other work. */
 const BACKGROUND_MS = 50;
+/** People in one transaction where one rule looks at many mailings for each; fewer with more such rules. */
+const MAILS_RULES_PEOPLE = 100;
 /** How long a request may spend on recomputing. */
 const REQUEST_MS = 200;
 
@@ -111,10 +114,12 @@ export async function recomputeDueSegments(
   return pending.all().some(({ id }) => !failed.has(id));
 }
 
-/** Updates the next `rows` people of a segment; gives whether there are more. */
-function recomputeChunk(db: Db, id: number, rows: number, now: string): boolean {
+/** Updates the next people of a segment, `most` at most; gives whether there are more. */
+function recomputeChunk(db: Db, id: number, most: number, now: string): boolean {
   const segment = db.select().from(segments).where(eq(segments.id, id)).get();
   if (segment === undefined || segment.recompute_after === null) return false;
+  const mailsRules = countMailsRules(segment.rules);
+  const rows = mailsRules === 0 ? most : Math.min(most, Math.ceil(MAILS_RULES_PEOPLE / mailsRules));
   const after = segment.recompute_after;
   const people =
     segment.deleted_at !== null

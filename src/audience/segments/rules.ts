@@ -5,8 +5,10 @@ import { type CustomField, type FieldType, isValidValue, RESERVED_FIELDS } from 
 import {
   ACTIVITY_FIELDS,
   ACTIVITY_OPERATORS,
+  countMailsRules,
   isActivityOperand,
   isActivityRule,
+  MAX_MAILS_RULES,
   type NamedFinder,
 } from './activity-rules.ts';
 
@@ -100,6 +102,8 @@ export function parseRules(
       errors.push(['value', messages.selected('value')]);
     rules.push({ ...field, operator, operands, ...(named && { named }) });
   });
+  if (countMailsRules(rules) > MAX_MAILS_RULES)
+    errors.push(['select_field', `A segment may not have more than ${MAX_MAILS_RULES} rules about mails received.`]);
   if (used < value.length && errors.length === 0) errors.push(['value', messages.selected('value')]);
   return { rules, errors };
 }

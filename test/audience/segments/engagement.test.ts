@@ -183,6 +183,15 @@ t.test('rules name only mails and automations of the account, and operands withi
     [['activity.link', 'clicked', `https://${'x'.repeat(2048)}`], 'value'],
     [['activity.nothing', 'is', '1'], 'select_field'],
   ];
+  const many = {
+    select_field: Array(6).fill('activity.mails'),
+    select_operator: Array(6).fill('opened any of the last'),
+    value: Array(6).fill('1'),
+  };
+  const refused = await app.one.call('POST', '/segment/store', {
+    form: { segment_name: 'S', contact_type_id: 1, ...many },
+  });
+  t.match(refused.body.errors.select_field, ['A segment may not have more than 5 rules about mails received.']);
   for (const [rule, field] of bad) {
     const { status, body } = await store(app.one, 1, rule);
     t.strictSame([status, Object.keys(body.errors)], [422, [field]], rule.join(' '));
