@@ -105,15 +105,17 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
   };
   await ask('POST', '/single/send/save', { form: { utr: scheduled, template_html: '<p>Hello again</p>' } });
   const { versions } = await ask('GET', '/versions/list', { query: { mail_utr: scheduled } });
-  const failed = await send(now);
+  const [failed, completed] = [await send(now), await send(now)];
   const doneJob = await startJob(world.contactTypes[1]);
   const readyJob = await startJob(world.contactTypes[1], { needs_confirmation: 1 });
-  let status = 0;
-  // The relay is slow, so that the later sends keep running; the clock moves on until this one is done.
-  for (let turn = 0; turn < MOST_TURNS && status !== 3; turn++) {
+  const statusOf = async (utr: string) =>
+    (await ask('GET', '/single-send/details', { query: { utr } })).singleSend.status;
+  // The relay is slow, so that the later sends keep running; the clock moves on until these are done.
+  let isDone = false;
+  for (let turn = 0; turn < MOST_TURNS && !isDone; turn++) {
     app.clock.advance(11_000);
     await app.background();
-    ({ status } = (await ask('GET', '/single-send/details', { query: { utr: failed } })).singleSend);
+    isDone = (await statusOf(failed)) === 3 && (await statusOf(completed)) === 3;
   }
   const { mails } = await ask('GET', '/outbox/list');
   failAll(app, failed);
@@ -175,6 +177,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       paused: [paused],
       cancellable: [cancellable],
       failed: [failed],
+      completed: [completed],
       backupFiles: [backup.rawPayload.toString('latin1')],
     },
     async renew({ path }) {

@@ -69,8 +69,8 @@ export const mailings = {
   'mailings.retry.text':
     'They are those for whom it failed. Nobody gets it whose address bounced, who unsubscribed or who is blocked.',
   'mailings.retried': { one: '{count} person is queued again.', other: '{count} people are queued again.' },
-  'mailings.again': 'Send again to those who did not open it',
-  'resend.title': 'Send again to those who did not open it',
+  'mailings.again': 'Resend to those who did not open it',
+  'resend.title': 'Resend to those who did not open it',
   'resend.count': {
     one: '{count} person got the mailing and did not open it.',
     other: '{count} people got the mailing and did not open it.',
