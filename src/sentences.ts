@@ -9,6 +9,7 @@ import { MIGRATION_SENTENCES } from './sentences/migrations.ts';
 import { NODE_SENTENCES } from './sentences/nodes.ts';
 import { REFUSAL_SENTENCES } from './sentences/refusals.ts';
 import { RELAY_SENTENCES } from './sentences/relays.ts';
+import { TRANSACTIONAL_SENTENCES } from './sentences/transactional.ts';
 import { WEBHOOK_SENTENCES } from './sentences/webhooks.ts';
 
 /** By code. `{name}` stands for a value. What starts with a small letter follows “because” or a colon. */
@@ -196,6 +197,7 @@ export const SENTENCES = {
   ...NODE_SENTENCES,
   ...REFUSAL_SENTENCES,
   ...RELAY_SENTENCES,
+  ...TRANSACTIONAL_SENTENCES,
   ...WEBHOOK_SENTENCES,
 
   // The actor and subject of entries of the audit log.

@@ -23,6 +23,7 @@ const OWNERS = [
     column: 'unsubscribe_groups_id',
     owner: 'audience/unsubscribes.ts',
   },
+  { table: 'transactional_mails', variable: 'transactionalMails', column: 'state', owner: 'delivery/transactional/' },
   { table: 'forms', variable: 'forms', column: 'is_active', owner: 'forms/' },
   { table: 'form_requests', variable: 'formRequests', column: 'state', owner: 'forms/' },
   { table: 'webhook_endpoints', variable: 'webhookEndpoints', column: 'state', owner: 'webhooks/' },

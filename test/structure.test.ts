@@ -27,7 +27,18 @@ const LAYERS = [
   ['delivery'],
   ['templates'],
   ['automations', 'single-sends'],
-  ['senders', 'designs', 'pictures', 'users', 'people', 'health-checks', 'backups', 'webhooks', 'forms'],
+  [
+    'senders',
+    'designs',
+    'pictures',
+    'users',
+    'people',
+    'health-checks',
+    'backups',
+    'webhooks',
+    'forms',
+    'transactional',
+  ],
   ['deps.ts', 'http'],
   ['api', 'pages', 'dashboard'],
   ['app.ts', 'nodes', 'threads'],
@@ -39,8 +50,8 @@ const LAYERS = [
 const WITHOUT_HTTP = LAYERS.slice(1, 6).flat();
 const MAX_FILES = 16;
 const MAX_LINES = 300;
-/** A table of contents may be longer: one file per resource, command or screen. */
-const TABLES_OF_CONTENTS = ['api', 'http', 'commands', 'dashboard/words/en', 'dashboard/words/de'];
+/** A table of contents may be longer: one file per resource, group of tables, command or screen. */
+const TABLES_OF_CONTENTS = ['api', 'http', 'commands', 'database/schema', 'dashboard/words/en', 'dashboard/words/de'];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');

@@ -155,6 +155,9 @@ export async function startedSink(file: 'sink.ts' | 'smtp-sink.ts' = 'sink.ts', 
   return {
     url: `smtp://127.0.0.1:${ports.smtp}`,
     totals: () => ask('GET'),
+    /** Every mail it took, if it was started with `--record`, with when it began in epoch milliseconds. */
+    taken: async (): Promise<{ to: string; begunAt: number }[]> =>
+      JSON.parse(await (await fetch(`http://127.0.0.1:${ports.control}/taken`)).text()),
     /** Starts to count from zero. */
     reset: () => ask('POST'),
     close: () => child.kill(),

@@ -58,6 +58,7 @@ import { singleSendResendRoutes } from './single-send-resend.ts';
 import { singleSendRoutes } from './single-sends.ts';
 import { suppressionRoutes } from './suppressions.ts';
 import { templateRoutes } from './templates.ts';
+import { transactionalRoutes } from './transactional.ts';
 import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
 import { userRoutes } from './users.ts';
 import { useRoutes } from './uses.ts';
@@ -111,6 +112,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendDraftRoutes, deps);
   await app.register(resultLimitRoutes, deps);
   await app.register(singleSendResendRoutes, deps);
+  await app.register(transactionalRoutes, deps);
   await app.register(liveRoutes, deps);
   await app.register(automationRoutes, deps);
   await app.register(automationScheduleRoutes, deps);

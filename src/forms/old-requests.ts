@@ -23,6 +23,7 @@ const FORGET_ADDRESS = `
     AND NOT EXISTS (SELECT 1 FROM suppressions WHERE address_id = @address)
     AND NOT EXISTS (SELECT 1 FROM consent_log WHERE address_id = @address)
     AND NOT EXISTS (SELECT 1 FROM form_requests WHERE address_id = @address)
+    AND NOT EXISTS (SELECT 1 FROM transactional_mails WHERE address_id = @address)
     AND NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NULL)
     AND NOT EXISTS (SELECT 1 FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address

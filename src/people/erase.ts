@@ -27,6 +27,8 @@ const REMOVED_FIRST = [
   'DELETE FROM contacts WHERE address_id = @address',
   'DELETE FROM activity WHERE address_id = @address',
   'DELETE FROM form_requests WHERE address_id = @address',
+  'DELETE FROM transactional_pieces WHERE utr IN (SELECT utr FROM transactional_mails WHERE address_id = @address)',
+  'DELETE FROM transactional_mails WHERE address_id = @address',
   // Webhooks are still told that the contact was deleted, by its id alone.
   "DELETE FROM webhook_log WHERE reply <> '' AND event_id IN (SELECT id FROM webhook_events WHERE lane = @address)",
   "DELETE FROM webhook_waiting WHERE event_id IN (SELECT id FROM webhook_events WHERE lane = @address AND type <> 'contact.deleted')",
@@ -141,7 +143,11 @@ function begin(
         .pluck()
         .get(addressId, accountId);
       if (email === undefined) return null;
-      const sending = client.prepare('SELECT 1 FROM deliveries WHERE state = 1 AND address_id = ?').get(addressId);
+      const sending = client
+        .prepare(
+          'SELECT 1 FROM deliveries WHERE state = 1 AND address_id = @id UNION ALL SELECT 1 FROM transactional_mails WHERE state = 1 AND address_id = @id',
+        )
+        .get({ id: addressId });
       if (sending !== undefined) throw conflict(SENTENCES.being_mailed);
       const contacts = client
         .prepare<[number], { id: number; isDeleted: 0 | 1 }>(

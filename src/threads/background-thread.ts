@@ -63,7 +63,8 @@ const background = new Background({
   db,
   config,
   clock: systemClock,
-  ...(brain === null ? { courier: courier() } : { openNodes: (deps) => brain.open(deps) }),
+  courier: courier(),
+  ...(brain !== null && { openNodes: (deps) => brain.open(deps) }),
   tokens: openTokens(db.$client),
   publicUrl,
   log,
@@ -114,6 +115,7 @@ parentPort?.on('message', (message) => {
     background.stop();
   }
   guarded(() => background.acknowledge());
+  guarded(() => background.handOverTransactional());
   wake();
 });
 

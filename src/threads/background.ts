@@ -20,8 +20,10 @@ import { CourierHandoffs } from '../delivery/sending/courier-handoffs.ts';
 import type { Handoffs, HandoffsDeps } from '../delivery/sending/handoffs.ts';
 import { Rates } from '../delivery/sending/rates.ts';
 import { DeliveryWorker } from '../delivery/sending/worker.ts';
+import { OldMails } from '../delivery/transactional/old-mails.ts';
+import { TransactionalWorker } from '../delivery/transactional/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
-import { linksFault, verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { hasRelay, linksFault, verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { Canaries } from '../delivery/watch/canary.ts';
 import { DomainCounts } from '../delivery/watch/domain-counts.ts';
 import { OldRequests } from '../forms/old-requests.ts';
@@ -34,8 +36,8 @@ export interface BackgroundDeps {
   db: Db;
   config: Config;
   clock: Clock;
-  /** What mail leaves by, unless nodes send it. */
-  courier?: Courier;
+  /** What mail leaves by. With sender nodes only transactional mail does. */
+  courier: Courier;
   /** Makes what gives claims to sender nodes. */
   openNodes?(deps: HandoffsDeps): Handoffs;
   tokens: Tokens;
@@ -58,7 +60,9 @@ export class Background {
   readonly #domainCounts: DomainCounts;
   readonly #oldEvents: OldEvents;
   readonly #oldRequests: OldRequests;
+  readonly #oldMails: OldMails;
   readonly #worker: DeliveryWorker;
+  readonly #transactional: TransactionalWorker;
   #isStopping = false;
   #holdsLoggedAt = 0;
   /** As it was last recorded. */
@@ -77,14 +81,22 @@ export class Background {
     this.#domainCounts = new DomainCounts(deps.db.$client, deps.clock);
     this.#oldEvents = new OldEvents(deps.db.$client, deps.config.EVENTS_DAYS);
     this.#oldRequests = new OldRequests(deps.db.$client);
+    this.#oldMails = new OldMails(deps.db.$client);
+    const rates = new Rates(deps.clock, { perSecond, perDomain });
+    const bounceDomain = deps.config.BOUNCE_DOMAIN;
+    const mustBeVerified = () => verificationRequired(deps.db.$client, deps.config);
+    this.#transactional = new TransactionalWorker({
+      ...deps,
+      client: deps.db.$client,
+      rates,
+      bounceDomain,
+      mustBeVerified,
+      canSend: () => deps.openNodes === undefined || hasRelay(deps.db.$client, deps.config),
+    });
     this.#worker = new DeliveryWorker({
       ...deps,
-      mailings: new Mailings(deps.db, {
-        ...deps,
-        bounceDomain: deps.config.BOUNCE_DOMAIN,
-        mustBeVerified: () => verificationRequired(deps.db.$client, deps.config),
-      }),
-      rates: new Rates(deps.clock, { perSecond, perDomain }),
+      mailings: new Mailings(deps.db, { ...deps, bounceDomain, mustBeVerified }),
+      rates,
       hasNodes: deps.openNodes !== undefined,
       openHandoffs: (handoffs) => openHandoffs(deps, handoffs),
     });
@@ -144,12 +156,17 @@ export class Background {
       await part('old requests of forms', async () =>
         this.#oldRequests.continueRemoval(clock.now().getTime(), clock.monotonic()),
       );
+      await part('old transactional mail', async () =>
+        this.#oldMails.continueRemoval(clock.now().getTime(), clock.monotonic()),
+      );
     }
     if (!isHeld) await part('canaries', () => this.#canaries.moveOn(this.#timeSlice()));
     await part('results by domain', () => this.#domainCounts.countOn(this.#timeSlice()));
+    this.handOverTransactional();
     const isDelivering = await this.#worker.step(isHeld);
+    if (!isDelivering) await this.#transactional.waitForOne(this.#worker.recordMs);
     completeFinishedSends(this.#deps);
-    const goesOnAtOnce = isMore || isDelivering;
+    const goesOnAtOnce = isMore || isDelivering || this.#transactional.unfinished > 0;
     this.#logHolds(goesOnAtOnce);
     return goesOnAtOnce;
   }
@@ -162,6 +179,11 @@ export class Background {
   /** Acknowledges mailings that were stopped or resumed: from then on no mail of a stopped one is begun. */
   acknowledge(): void {
     this.#worker.acknowledge();
+  }
+
+  /** Begins transactional mail that is due, and records what came of others. It need not wait for a step. */
+  handOverTransactional(): void {
+    this.#transactional.run();
   }
 
   /** How often `record` is to be called, in milliseconds. */
@@ -178,19 +200,25 @@ export class Background {
   stop(): void {
     this.#isStopping = true;
     this.#worker.stop();
+    this.#transactional.stop();
   }
 
   /** Stops handing off, waits up to `graceMs` for hand-offs in progress and records their results. */
   async close(graceMs: number): Promise<void> {
     this.stop();
-    await this.#worker.close(graceMs);
+    await Promise.all([
+      this.#worker.close(graceMs),
+      this.#transactional.finish(),
+      // Without nodes the worker closes it.
+      ...(this.#deps.openNodes === undefined ? [] : [this.#deps.courier.close(graceMs)]),
+    ]);
     completeFinishedSends(this.#deps);
   }
 
   /** Takes over relays that were changed, and holds sending where links would lead nowhere. */
   #followSettings(): void {
     const { db, config, clock, courier } = this.#deps;
-    courier?.refresh?.();
+    courier.refresh?.();
     const fault = linksFault(db.$client, config);
     if (fault === this.#linksFault) return;
     holdForSettings(db.$client, fault, clock.now().getTime());
@@ -225,6 +253,5 @@ export class Background {
 
 function openHandoffs({ courier, openNodes }: BackgroundDeps, deps: HandoffsDeps): Handoffs {
   if (openNodes !== undefined) return openNodes(deps);
-  if (courier === undefined) throw new Error('there is neither a courier nor a way to sender nodes');
   return new CourierHandoffs({ ...deps, courier, mayLeave: ({ mailing_id }) => deps.mayLeave(mailing_id) });
 }

@@ -38,6 +38,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/\/provider-events/, 'intakes'],
   [/\/webhooks/, 'webhooks'],
   [/\/forms/, 'forms'],
+  [/\/transactional/, 'transactional'],
 ];
 
 /** Which records the other parameters mean, by name. */

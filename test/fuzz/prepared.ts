@@ -112,6 +112,12 @@ export function addWebhooks(app: TestApp, accountId: number): { webhooks: string
   return { webhooks: made.map(String), webhookEvents: [String(event)] };
 }
 
+/** A transactional mail of the account; gives its utr. */
+export async function sendOne({ call }: Caller, sender: string | undefined): Promise<string[]> {
+  const form = { sender_id: sender, email: 'zoe@example.com', subject: 'Receipt', text: 'Thank you' };
+  return [(await call('POST', '/transactional/send', { form })).body.message.utr];
+}
+
 /** Two forms of an account that nobody fills in; gives their ids. */
 export function addForms(
   app: TestApp,

@@ -18,6 +18,7 @@ import {
   BLOCK,
   failAll,
   lookAtTwo,
+  sendOne,
 } from './prepared.ts';
 
 /** Ids and utrs by what they identify. */
@@ -151,6 +152,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       passkeys: [addPasskey(app, owner), addPasskey(app, owner)],
       undoable: [addImport(app, world.user, world.contactTypes[0])],
       ...addWebhooks(app, world.user),
+      transactional: await sendOne(caller, world.senders[0]),
       forms: addForms(app, world.user, world.contactTypes[0], world.senders[0]),
       ...pairs,
       ...signs,

@@ -38,6 +38,7 @@ async function startService(t: Test, people: number, settings: Record<string, st
       db,
       config: readConfig(settings),
       clock,
+      courier: new Relay(() => ACCEPTED),
       openNodes: (deps) => {
         handoffs = new NodeHandoffs({
           ...deps,

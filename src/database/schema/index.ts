@@ -11,5 +11,6 @@ export * from './reference.ts';
 export * from './relays.ts';
 export * from './states.ts';
 export * from './templates.ts';
+export * from './transactional.ts';
 export * from './users.ts';
 export * from './webhooks.ts';

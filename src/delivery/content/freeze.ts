@@ -9,7 +9,7 @@ import { publicAddress } from '../links/public-address.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
 import { addressLine } from '../queue/sender.ts';
 import { compileContent } from './compile.ts';
-import { ContentError } from './compiled-content.ts';
+import { type Content, ContentError } from './compiled-content.ts';
 
 type Sender = typeof senders.$inferSelect;
 
@@ -24,6 +24,8 @@ export interface ContentSourceRow {
   tracking: number;
 }
 
+type TemplateSource = Pick<ContentSourceRow, 'template_id' | 'template_json' | 'template_html'>;
+
 export interface Frozen {
   frozen: FrozenContent;
   /** The destinations of tracked links by number. */
@@ -37,16 +39,9 @@ export async function freezeContent(
   source: ContentSourceRow,
   sender: Sender,
 ): Promise<Frozen | { problem: string }> {
-  const code = findTemplate(db, withPublicPictures(source, publicAddress(db.$client, config).url));
-  if (code === null) return { problem: SENTENCES.content_none };
   try {
-    const content = await compileContent({
-      ...code,
-      subject: source.subject,
-      preheader: source.preheader,
-      tracking: config.TRACKING === 'on' && source.tracking === 1,
-      footer: true,
-    });
+    const content = await compileSource(db, config, source, { isTracked: source.tracking === 1, footer: true });
+    if (content === null) return { problem: SENTENCES.content_none };
     return {
       links: content.links,
       frozen: {
@@ -64,12 +59,28 @@ export async function freezeContent(
   }
 }
 
+/**
+ * The compiled content of a mail, with tracked links and a pixel if `isTracked` and the settings allow it; null where it has none. Throws
+ * ContentError.
+ */
+export async function compileSource(
+  db: Db,
+  config: Config,
+  source: Omit<ContentSourceRow, 'tracking'>,
+  { isTracked, footer }: { isTracked: boolean; footer: boolean },
+): Promise<Content | null> {
+  const code = findTemplate(db, withPublicPictures(source, publicAddress(db.$client, config).url));
+  if (code === null) return null;
+  const { subject, preheader } = source;
+  return await compileContent({ ...code, subject, preheader, tracking: isTracked && config.TRACKING === 'on', footer });
+}
+
 /** The origin of this machine before the path of a picture of the library. */
 const LOCAL_PICTURE =
   /https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?=\/pictures\/[0-9a-f]{32}\/)/g;
 
 /** Pictures that were put into a mail before there was a public address lead to this machine: here they get the public one. */
-function withPublicPictures(source: ContentSourceRow, publicUrl: string): ContentSourceRow {
+function withPublicPictures(source: TemplateSource, publicUrl: string): TemplateSource {
   if (publicUrl === '') return source;
   const reachable = (code: string | null) => code?.replace(LOCAL_PICTURE, () => publicUrl) ?? null;
   return {
@@ -80,7 +91,7 @@ function withPublicPictures(source: ContentSourceRow, publicUrl: string): Conten
 }
 
 /** The template code of the campaign, or else of its built-in template; null if that is the blank one. */
-function findTemplate(db: Db, { template_id, template_json, template_html }: ContentSourceRow) {
+function findTemplate(db: Db, { template_id, template_json, template_html }: TemplateSource) {
   if (template_json || template_html)
     return { template_json: template_json || null, template_html: template_html || null };
   const template = db.select().from(designTemplates).where(eq(designTemplates.id, template_id)).get();

@@ -9,13 +9,17 @@ const MAX_BASE_LENGTH = 35;
 /** 80 bits are 16 characters of base32 to the bit: no spare bits, so one delivery has one spelling. */
 const MAC_BYTES = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
-const RETURN_PATH = /^[a-z0-9._-]{1,35}\+([1-9a-z][0-9a-z]{0,10})\.([a-z2-7]{16})@[^@<>\s]{1,255}$/;
+const RETURN_PATH = /^[a-z0-9._-]{1,35}\+(0?)([1-9a-z][0-9a-z]{0,10})\.([a-z2-7]{16})@[^@<>\s]{1,255}$/;
+/** Before the id of a transactional mail, whose ids are counted apart. No id begins with it. */
+const TRANSACTIONAL = '0';
 
 /** The delivery a return path is made for. */
 export interface ReturningDelivery {
+  /** The id of the delivery, or of the transactional mail. */
   id: number;
   /** The recipient's normalized address. */
   email: string;
+  isTransactional?: boolean;
 }
 
 /** What the database knows of its deliveries. */
@@ -36,7 +40,7 @@ export function returnPath(secret: string, delivery: ReturningDelivery, domain: 
   if (localBase.length > MAX_BASE_LENGTH || !/^[a-z0-9]+([._-][a-z0-9]+)*$/.test(localBase)) {
     throw new RangeError(`the base of a return path is a lower-case word of at most ${MAX_BASE_LENGTH} characters`);
   }
-  const id = delivery.id.toString(36);
+  const id = `${delivery.isTransactional ? TRANSACTIONAL : ''}${delivery.id.toString(36)}`;
   return `${localBase}+${id}.${base32(mac(secret, signedText(id, delivery.email)))}@${domain}`;
 }
 
@@ -47,18 +51,34 @@ export function returnPath(secret: string, delivery: ReturningDelivery, domain: 
  */
 export function parseReturnPath(
   secrets: readonly string[],
-  { findEmail: emailOf, unsignedUpTo }: KnownDeliveries,
+  { findEmail, unsignedUpTo }: KnownDeliveries,
   address: string,
 ): number | null {
-  const [, id = '', signature = ''] = RETURN_PATH.exec(address.slice(0, 400).toLowerCase()) ?? [];
+  const [, kind, id = '', signature = ''] = RETURN_PATH.exec(address.slice(0, 400).toLowerCase()) ?? [];
   const deliveryId = Number.parseInt(id, 36);
-  if (!Number.isSafeInteger(deliveryId)) return null;
-  const email = emailOf(deliveryId);
+  if (kind === TRANSACTIONAL || !Number.isSafeInteger(deliveryId)) return null;
+  const email = findEmail(deliveryId);
   if (email === undefined) return null;
+  const isOurs = isSigned(secrets, signedText(id, email), signature);
+  return isOurs || (deliveryId <= unsignedUpTo && isSigned(secrets, id, signature)) ? deliveryId : null;
+}
+
+/** The transactional mail a return path was made for, found like a delivery; null when there is none. */
+export function parseTransactionalReturnPath(
+  secrets: readonly string[],
+  findEmail: (mailId: number) => string | undefined,
+  address: string,
+): number | null {
+  const [, kind, id = '', signature = ''] = RETURN_PATH.exec(address.slice(0, 400).toLowerCase()) ?? [];
+  const mailId = Number.parseInt(id, 36);
+  if (kind !== TRANSACTIONAL || !Number.isSafeInteger(mailId)) return null;
+  const email = findEmail(mailId);
+  return email !== undefined && isSigned(secrets, signedText(kind + id, email), signature) ? mailId : null;
+}
+
+function isSigned(secrets: readonly string[], signed: string, signature: string): boolean {
   const given = Buffer.from(signature);
-  const isSigned = (signed: string) =>
-    secrets.some((secret) => timingSafeEqual(given, Buffer.from(base32(mac(secret, signed)))));
-  return isSigned(signedText(id, email)) || (deliveryId <= unsignedUpTo && isSigned(id)) ? deliveryId : null;
+  return secrets.some((secret) => timingSafeEqual(given, Buffer.from(base32(mac(secret, signed)))));
 }
 
 /** Id and address separated by a space, which neither contains. */

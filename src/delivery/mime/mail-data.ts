@@ -24,6 +24,11 @@ export class MailData {
     return new MailData(form.fill(values, target));
   }
 
+  /** Several pieces as one. */
+  static joined(pieces: readonly MailData[]): MailData {
+    return new MailData(Buffer.concat(pieces.map(({ bytes }) => bytes)));
+  }
+
   /** This message with a header field put before it. @throws TypeError as `of`. */
   withField(field: string): MailData {
     return new MailData(Buffer.concat([MailData.of(field).bytes, this.bytes]));

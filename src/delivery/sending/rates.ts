@@ -14,6 +14,8 @@ export class Rates {
   readonly #clock: Clock;
   readonly #total: TokenBucket;
   readonly #perDomain: number;
+  /** How many transactional mails wait for the rate. What it allows is left to them. */
+  #reserved = 0;
   /** When the next mail to a domain may be sent. */
   readonly #next: DomainTimes = new Map();
   /** By mailing: when the next recipient of a domain that has to wait should ask again. */
@@ -25,9 +27,28 @@ export class Rates {
     this.#perDomain = perDomain;
   }
 
-  /** How many of `wanted` mails may be sent now. They count as sent. */
+  /** How many of `wanted` mails of campaigns may be sent now. They count as sent. */
   take(wanted: number): number {
-    return this.#total.take(wanted);
+    return this.#total.take(Math.min(wanted, Math.max(0, this.#total.allowed - this.#reserved)));
+  }
+
+  /** The same for transactional mail, which goes first: what it does not get now is kept for the next call. */
+  takeFirst(wanted: number): number {
+    const given = this.#total.take(wanted);
+    this.#reserved = wanted - given;
+    return given;
+  }
+
+  /** The same for a transactional mail to this domain, which may go one place ahead: 0, or the milliseconds after which to ask again. */
+  waitForFirst(domain: string): number {
+    if (this.#perDomain === 0) return 0;
+    const now = this.#clock.monotonic();
+    const interval = SECOND_MS / this.#perDomain;
+    const next = this.#next.get(domain) ?? now;
+    if (next > now + interval) return Math.ceil(next - interval - now);
+    this.#next.set(domain, Math.max(next, now - SECOND_MS) + interval);
+    forgetPast(this.#next, now - SECOND_MS);
+    return 0;
   }
 
   /** Gives back what was taken but not sent. */

@@ -57,27 +57,43 @@ export class ResultBuffer {
     this.#requeued = [];
   }
 
-  /** The result to record for an outcome. A refusal that names us never fails the recipient. */
+  /** The result to record for an outcome. */
   #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain: boolean): Result {
-    const { reply } = outcome;
     const base = {
       id: claim.id,
       mailing_id: mailing.id,
       address_id: claim.address_id,
       user_id: mailing.user_id,
-      reply,
-      due_at: 0,
-      suppress: false,
       in_series: mailing.owner_kind === 'schedule',
     };
-    if (outcome.kind === 'accepted') return { ...base, state: 'accepted' };
-    const isFinal = outcome.kind === 'refused' && !isTriedAgain && findBlame(outcome) !== 'us';
-    const verdict = isFinal ? classify(outcome) : null;
-    if (verdict?.kind === 'bounce') return { ...base, state: 'bounced', suppress: true };
-    if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
-    const due_at = this.retryAt(claim);
-    return due_at === null
-      ? { ...base, state: 'failed', reply: sentence('given_up', { reply }) }
-      : { ...base, state: 'queued', due_at };
+    return { ...base, ...meaning(outcome, () => this.retryAt(claim), isTriedAgain) };
   }
+}
+
+/** What an outcome means for a mail. */
+export interface Meaning {
+  state: 'accepted' | 'bounced' | 'failed' | 'queued';
+  reply: string;
+  /** When the next try is due, if it is queued again. */
+  due_at: number;
+  /** Whether the address does not exist. */
+  suppress: boolean;
+}
+
+/**
+ * What an outcome means for a mail that `retryAt` says when to try again, or null to give up. A refusal that names us never fails it, and
+ * with `isTriedAgain` none does.
+ */
+export function meaning(outcome: Outcome, retryAt: () => number | null, isTriedAgain = false): Meaning {
+  const { reply } = outcome;
+  const base = { reply, due_at: 0, suppress: false };
+  if (outcome.kind === 'accepted') return { ...base, state: 'accepted' };
+  const isFinal = outcome.kind === 'refused' && !isTriedAgain && findBlame(outcome) !== 'us';
+  const verdict = isFinal ? classify(outcome) : null;
+  if (verdict?.kind === 'bounce') return { ...base, state: 'bounced', suppress: true };
+  if (verdict?.kind === 'failed') return { ...base, state: 'failed' };
+  const due_at = retryAt();
+  return due_at === null
+    ? { ...base, state: 'failed', reply: sentence('given_up', { reply }) }
+    : { ...base, state: 'queued', due_at };
 }

@@ -12,6 +12,8 @@ export interface Handoff {
   to: string;
   /** The relay of the file that it may go over, and no other; any relay if null or not given. */
   relayId?: number | null;
+  /** Whether it goes before mail of campaigns that waits for a connection. */
+  isUrgent?: boolean;
   /**
    * Returns the message, or null to withdraw it. Called right before MAIL FROM is written, in the same turn of the event
    * loop, and again if the mail is sent anew on another connection. The message may be built in `buffer`, which is not
@@ -30,6 +32,7 @@ export interface Handoff {
 /** Whom a mail belongs to. Only the outbox needs to know: it shows the mails of an account. */
 export interface MailOwner {
   accountId: number;
+  /** 0: of none. */
   mailingId: number;
 }
 

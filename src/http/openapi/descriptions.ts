@@ -3,6 +3,7 @@ import { BRAND_DESCRIPTIONS } from './brand-descriptions.ts';
 import { PEOPLE_DESCRIPTIONS } from './people-descriptions.ts';
 import { PICTURE_DESCRIPTIONS } from './picture-descriptions.ts';
 import { REPORT_DESCRIPTIONS } from './report-descriptions.ts';
+import { TRANSACTIONAL_DESCRIPTIONS } from './transactional-descriptions.ts';
 import { WEBHOOK_DESCRIPTIONS } from './webhook-descriptions.ts';
 
 const ID = 'Id of the record; never reused.';
@@ -12,6 +13,7 @@ const CODE = 'Either template_json or template_html is empty.';
 const DESCRIPTIONS: Record<string, string> = {
   ...BRAND_DESCRIPTIONS,
   ...PEOPLE_DESCRIPTIONS,
+  ...TRANSACTIONAL_DESCRIPTIONS,
   ...WEBHOOK_DESCRIPTIONS,
   ...PICTURE_DESCRIPTIONS,
   ...REPORT_DESCRIPTIONS,

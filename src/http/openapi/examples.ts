@@ -81,6 +81,7 @@ const EXAMPLES: Record<string, unknown> = {
   template_html: '<p>Dear ((first_name|reader)), <a href="((unsubscribe_preferences))">leave</a></p>',
   template_id: 2,
   template_json: '{"tagName":"mjml","children":[]}',
+  text: 'Your parcel is on its way.',
   unsubscribe_group_id: 1,
   unsubscribe_groups_id: 1,
   upload_id: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
@@ -118,7 +119,7 @@ const ANSWERS: Record<string, string> = {
   web_copy: 'http://127.0.0.1:3000/w/…',
 };
 
-const RARELY_REQUIRED = new Set(['strIds', 'value']);
+const RARELY_REQUIRED = new Set(['strIds', 'text', 'value']);
 
 /** An example value for a parameter with this name and schema. */
 export function exampleValue(name: string, { enum: choices, type }: { enum?: unknown[]; type?: unknown }): unknown {

@@ -98,6 +98,8 @@ const RECORDS: Record<string, string> = {
   '/single-send/report report': 'SingleSendReport',
   '/single/send/preview preview': 'SingleSendPreview',
   '/templates/list templates': 'ListedTemplate',
+  '/transactional/details mail': 'TransactionalMail',
+  '/transactional/list mails': 'TransactionalMail',
   '/versions/list mail': 'VersionedMail',
   '/unsubscribes-groups/recipients-list recipients': 'GroupRecipient',
 };

@@ -53,6 +53,10 @@ const TAGS = [
       'A series of mails for everybody who joins a contact type or segment, each some time after the one before.',
   },
   {
+    name: 'Transactional mail',
+    description: 'Single mails to one person, such as a receipt, and what became of each.',
+  },
+  {
     name: 'Senders',
     description: 'Who mails come from. The owner of an address confirms it by the link in a verification mail.',
   },

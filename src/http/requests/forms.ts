@@ -1,7 +1,7 @@
 /** Reads request bodies. Urlencoded and multipart forms become the same objects as JSON. */
 import formbody from '@fastify/formbody';
 import multipart, { type FastifyMultipartOptions, type Multipart } from '@fastify/multipart';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { hasMoreParts, isDeeper } from '../../delivery/content/json-size.ts';
 import { Failure, payloadTooLarge } from '../../failure.ts';
 import { assembleFields, type FormBody, MALFORMED, readUrlencoded } from './form-fields.ts';
@@ -43,13 +43,10 @@ export async function installForms(app: FastifyInstance): Promise<void> {
     limits: { fieldNameSize: 200, fieldSize: MAX_FORM_BYTES, fields: MAX_FORM_PARTS, files: 1, parts: MAX_FORM_PARTS },
   });
   // Some clients send a JSON content type without a body; an empty body counts as none.
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else if (hasMoreParts(String(body), MAX_JSON_VALUES) || isDeeper(String(body), MAX_JSON_LEVELS))
-      done(payloadTooLarge());
-    else parseJson(request, String(body), done);
-  });
+  const parse = jsonParser(app);
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
+    parse(request, String(body), done),
+  );
   app.addHook('preValidation', (request, _reply, next) => {
     const body = givenBody(request);
     if (body instanceof Promise) {
@@ -59,6 +56,16 @@ export async function installForms(app: FastifyInstance): Promise<void> {
       next();
     }
   });
+}
+
+/** Gives a function that parses the text of a JSON body, whose parts are counted first; an empty one is no body. */
+export function jsonParser(app: FastifyInstance): FastifyBodyParser<string> {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  return (request, text, done) => {
+    if (text === '') done(null, undefined);
+    else if (hasMoreParts(text, MAX_JSON_VALUES) || isDeeper(text, MAX_JSON_LEVELS)) done(payloadTooLarge());
+    else parseJson(request, text, done);
+  };
 }
 
 /** The body of a request; a promise where other requests are answered while it is read. */

@@ -6,6 +6,7 @@ import { migrationSentences } from './migration-sentences.ts';
 import { nodeSentences } from './node-sentences.ts';
 import { refusalSentences } from './refusal-sentences.ts';
 import { relaySentences } from './relay-sentences.ts';
+import { transactionalSentences } from './transactional-sentences.ts';
 import { webhookSentences } from './webhook-sentences.ts';
 
 export const sentences: Readonly<Record<SentenceCode, string>> = {
@@ -168,6 +169,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   ...nodeSentences,
   ...refusalSentences,
   ...relaySentences,
+  ...transactionalSentences,
   ...webhookSentences,
 
   dns_silent: 'Das DNS antwortet nicht ({code})',

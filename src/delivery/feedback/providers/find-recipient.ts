@@ -3,8 +3,9 @@ import type { Database } from 'better-sqlite3';
 import { parseAddress } from '../../../audience/contacts/addresses.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
-import { parseReturnPath } from '../../links/return-paths.ts';
+import { parseReturnPath, parseTransactionalReturnPath } from '../../links/return-paths.ts';
 import { tokenSecrets, unsignedLimits } from '../../links/tokens.ts';
+import { findTransactionalMail, type ReturnedMail } from '../../transactional/returned.ts';
 import type { ProviderEvent } from './provider-event.ts';
 
 export interface Recipient {
@@ -12,13 +13,15 @@ export interface Recipient {
   normalizedEmail: string;
   /** The mail; null when only the person is known. */
   delivery: { id: number; mailingId: number } | null;
+  /** The id of the transactional mail; null when it is none. */
+  transactionalId: number | null;
 }
 
 /** How far clocks may be apart, and how late a mail may be recorded as accepted. */
 const CLOCKS_APART_MS = 60 * 60_000;
 /** An event that names only an address is about a mail that left at most so long before it. */
 const LATEST_MS = 30 * 24 * 60 * 60_000;
-const MESSAGE_ID = /^<?([0-9a-f]{18})\.(\d{1,15})@[^@\s<>]{1,255}>?$/;
+const MESSAGE_ID = /^<?([0-9a-f]{18})\.(t?)(\d{1,15})@[^@\s<>]{1,255}>?$/;
 
 /** Exported so that a test can check its query plan. */
 export const LAST_ACCEPTED_BEFORE = `
@@ -53,8 +56,8 @@ export function recipientFinder(
     ).get(id);
 
   function findMail({ messageId, returnPath }: ProviderEvent): Row | undefined {
-    const [, key, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
-    const named = id === undefined ? undefined : findRow(Number(id));
+    const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
+    const named = id === undefined || kind !== '' ? undefined : findRow(Number(id));
     if (named !== undefined && named.message_key === key) return named;
     if (returnPath === null) return undefined;
     const findEmail = (deliveryId: number) => findRow(deliveryId)?.normalized_email;
@@ -62,13 +65,29 @@ export function recipientFinder(
     return returned === null ? undefined : findRow(returned);
   }
 
+  function findTransactional({ messageId, returnPath }: ProviderEvent): ReturnedMail | undefined {
+    const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
+    const named = kind === 't' ? findTransactionalMail(client, Number(id)) : undefined;
+    if (named !== undefined && named.message_key === key) return named;
+    if (returnPath === null) return undefined;
+    const findEmail = (mailId: number) => findTransactionalMail(client, mailId)?.normalized_email;
+    const returned = parseTransactionalReturnPath(secrets, findEmail, returnPath);
+    return returned === null ? undefined : findTransactionalMail(client, returned);
+  }
+
   return (accountId, event) => {
+    const single = findTransactional(event);
+    if (single !== undefined) {
+      if (single.user_id !== accountId) return null;
+      const { id: transactionalId, address_id: addressId, normalized_email: normalizedEmail } = single;
+      return { addressId, normalizedEmail, delivery: null, transactionalId };
+    }
     const mail = findMail(event);
     if (mail !== undefined) {
       // A mail of another account, which shares the provider: nothing is said about people of this one.
       if (mail.user_id !== accountId) return null;
       const { id, mailing_id: mailingId, address_id: addressId, normalized_email: normalizedEmail } = mail;
-      return { addressId, normalizedEmail, delivery: { id, mailingId } };
+      return { addressId, normalizedEmail, delivery: { id, mailingId }, transactionalId: null };
     }
     const address = parseAddress(event.recipient ?? '');
     if (address === null) return null;
@@ -83,6 +102,6 @@ export function recipientFinder(
       LAST_ACCEPTED_BEFORE,
     ).get({ address: addressId, account: accountId, from: at - LATEST_MS, until: at + CLOCKS_APART_MS });
     const delivery = last?.id == null || last.mailing_id === null ? null : { id: last.id, mailingId: last.mailing_id };
-    return { addressId, normalizedEmail: address.normalized, delivery };
+    return { addressId, normalizedEmail: address.normalized, delivery, transactionalId: null };
   };
 }

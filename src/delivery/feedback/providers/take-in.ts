@@ -9,6 +9,7 @@ import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
 import type { WriteLock } from '../../../database/write-lock.ts';
 import { notFound } from '../../../failure.ts';
+import { recordReturned } from '../../transactional/returned.ts';
 import { recordBounce } from '../bounces/record.ts';
 import { countUnsubscribe } from '../opens-and-clicks.ts';
 import { type Recipient, recipientFinder } from './find-recipient.ts';
@@ -130,7 +131,7 @@ function takeInSome(db: Db, intake: Intake, events: readonly ProviderEvent[], fr
 function carryOut(
   db: Db,
   accountId: number,
-  { addressId, normalizedEmail, delivery }: Recipient,
+  { addressId, normalizedEmail, delivery, transactionalId }: Recipient,
   { effect, diagnostic }: { effect: Effect; diagnostic: string },
   now: Date,
 ): void {
@@ -153,6 +154,7 @@ function carryOut(
   const kind = effect === 'complaint' ? 'complaint' : 'bounce';
   const suppress = effect !== 'returned';
   if (delivery !== null) recordBounce(client, { deliveryId: delivery.id, kind, suppress, diagnostic }, now, created_at);
+  if (transactionalId !== null) recordReturned(client, { id: transactionalId, kind, suppress, diagnostic }, now);
   // Again for a delivery that is recorded already: it may have bounced before without its address being suppressed.
   if (suppress) suppressAddress(client, { user_id: accountId, address_id: addressId, kind, diagnostic, created_at });
 }

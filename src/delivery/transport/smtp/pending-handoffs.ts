@@ -1,4 +1,7 @@
-/** Hand-offs inside the SMTP client, and the queue in which they wait for a connection, first in, first out. */
+/**
+ * Hand-offs inside the SMTP client, and the queue in which they wait for a connection, first in, first out. Urgent ones go before the
+ * others.
+ */
 import type { Handoff } from '../courier.ts';
 import type { Outcome } from './outcome.ts';
 import type { Relay } from './relay-urls.ts';
@@ -19,8 +22,56 @@ export type PendingHandoff = {
   next: PendingHandoff | null;
 };
 
-/** A linked list, because `shift` on a long array copies the rest. */
+/** After so many urgent hand-offs in a row one of the others is next, so that urgent ones never stop a campaign. */
+const MOST_URGENT_IN_A_ROW = 8;
+
+/** The queue of one relay, or of all. */
 export class PendingHandoffs {
+  readonly #urgent = new LinkedList();
+  readonly #others = new LinkedList();
+  #urgentInARow = 0;
+
+  get first(): PendingHandoff | null {
+    return this.#next.first;
+  }
+
+  get length(): number {
+    return this.#urgent.length + this.#others.length;
+  }
+
+  push(pending: PendingHandoff): void {
+    this.#listOf(pending).push(pending);
+  }
+
+  unshift(pending: PendingHandoff): void {
+    this.#listOf(pending).unshift(pending);
+  }
+
+  shift(): PendingHandoff | null {
+    const next = this.#next;
+    this.#urgentInARow = next === this.#urgent ? this.#urgentInARow + 1 : 0;
+    return next.shift();
+  }
+
+  /** Empties the queue and resolves each hand-off in it. */
+  resolveAll(outcome: (pending: PendingHandoff) => Outcome | 'withdrawn'): void {
+    for (let pending = this.shift(); pending !== null; pending = this.shift()) pending.resolve(outcome(pending));
+  }
+
+  /** The list whose turn it is. */
+  get #next(): LinkedList {
+    if (this.#urgent.length === 0) return this.#others;
+    const isTurnOfOthers = this.#urgentInARow >= MOST_URGENT_IN_A_ROW && this.#others.length > 0;
+    return isTurnOfOthers ? this.#others : this.#urgent;
+  }
+
+  #listOf({ handoff }: PendingHandoff): LinkedList {
+    return handoff.isUrgent === true ? this.#urgent : this.#others;
+  }
+}
+
+/** A linked list, because `shift` on a long array copies the rest. */
+class LinkedList {
   #first: PendingHandoff | null = null;
   #last: PendingHandoff | null = null;
   #length = 0;
@@ -55,10 +106,5 @@ export class PendingHandoffs {
     pending.next = null;
     this.#length--;
     return pending;
-  }
-
-  /** Empties the queue and resolves each hand-off in it. */
-  resolveAll(outcome: (pending: PendingHandoff) => Outcome | 'withdrawn'): void {
-    for (let pending = this.shift(); pending !== null; pending = this.shift()) pending.resolve(outcome(pending));
   }
 }

@@ -1,0 +1,205 @@
+/**
+ * The ledger of transactional mail: the files of this folder are the only ones that add its mails and change their state. Each mail gets
+ * exactly one final state, and every change is one short transaction, so that a kill leaves nothing half done.
+ */
+import type { Database, Statement } from 'better-sqlite3';
+import { suppressionReason } from '../../audience/eligibility.ts';
+import { suppressAddress } from '../../audience/suppressions.ts';
+import { isoTimestamp } from '../../clock.ts';
+import { type Attachment, DELIVERY_STATE } from '../../database/schema/index.ts';
+import type { FinalState } from '../queue/ledger/ledger.ts';
+import { MAX_WAIT_MS } from '../sending/backoff.ts';
+
+/** A mail to add. */
+export interface NewMail {
+  utr: string;
+  user_id: number;
+  sender_id: number;
+  address_id: number;
+  email: string;
+  name: string;
+  subject: string;
+  /** JSON of `Bodies`. */
+  content: string;
+  attachments: readonly Attachment[];
+  size: number;
+  message_key: string;
+  message_domain: string;
+  idempotency_key: string | null;
+  request_hash: string;
+  /** Epoch milliseconds. */
+  created_at: number;
+}
+
+/** A mail that was claimed for hand-off. */
+export interface ClaimedMail {
+  id: number;
+  utr: string;
+  user_id: number;
+  sender_id: number;
+  address_id: number;
+  email: string;
+  normalized_email: string;
+  name: string;
+  subject: string;
+  content: string;
+  /** JSON of `Attachment[]`. */
+  attachments: string;
+  size: number;
+  message_key: string;
+  message_domain: string;
+  /** Earlier tries. */
+  attempt: number;
+  /** Steady epoch milliseconds; 0 before the first try. */
+  first_tried_at: number;
+}
+
+/** A due mail, with why it may not be sent. */
+export interface DueMail extends ClaimedMail {
+  ineligible_because: string | null;
+}
+
+/** What a hand-off led to: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
+export interface MailResult {
+  mail: ClaimedMail;
+  state: FinalState | 'queued';
+  reply: string;
+  due_at: number;
+  /** Whether the address does not exist. */
+  suppress: boolean;
+}
+
+/** Accounts with something due, found with two lookups each, however long their queues are. */
+const DUE_ACCOUNTS = `
+  WITH RECURSIVE accounts(id) AS (
+    SELECT min(user_id) FROM transactional_mails INDEXED BY transactional_mails_queue WHERE state = ${DELIVERY_STATE.queued}
+    UNION ALL SELECT (SELECT min(user_id) FROM transactional_mails INDEXED BY transactional_mails_queue
+      WHERE state = ${DELIVERY_STATE.queued} AND user_id > accounts.id) FROM accounts WHERE accounts.id IS NOT NULL)
+  SELECT a.id FROM accounts a WHERE a.id IS NOT NULL AND EXISTS (SELECT 1 FROM transactional_mails t INDEXED BY transactional_mails_queue
+    WHERE t.user_id = a.id AND t.state = ${DELIVERY_STATE.queued} AND t.due_at <= ?)`;
+
+const DUE = `
+  SELECT t.id, t.utr, t.user_id, t.sender_id, t.address_id, t.email, a.normalized_email, t.name, t.subject, t.content, t.attachments, t.size,
+    t.message_key, t.message_domain, t.attempt, ifnull(t.first_tried_at, 0) AS first_tried_at, ${suppressionReason('t')} AS ineligible_because
+  FROM transactional_mails t INDEXED BY transactional_mails_queue CROSS JOIN addresses a ON a.id = t.address_id
+  WHERE t.user_id = ? AND t.state = ${DELIVERY_STATE.queued} AND t.due_at <= ? ORDER BY t.due_at, t.id LIMIT ?`;
+
+/** The statements that find what is due, for a test of their query plans. */
+export const QUEUE_QUERIES = { DUE_ACCOUNTS, DUE };
+
+/** Adds a mail to the queue. Call inside a transaction, after its pieces are written. */
+export function addMail(client: Database, { attachments, ...mail }: NewMail): void {
+  client
+    .prepare(`
+      INSERT INTO transactional_mails (utr, user_id, sender_id, address_id, email, name, subject, content, attachments, size, message_key,
+        message_domain, idempotency_key, request_hash, created_at)
+      VALUES (@utr, @user_id, @sender_id, @address_id, @email, @name, @subject, @content, @attachments, @size, @message_key,
+        @message_domain, @idempotency_key, @request_hash, @created_at)`)
+    .run({ ...mail, attachments: JSON.stringify(attachments) });
+}
+
+/** What the worker does with mails. */
+export class TransactionalLedger {
+  readonly #client: Database;
+  readonly #dueAccounts: Statement<[number], number>;
+  readonly #due: Statement<[number, number, number], DueMail>;
+  readonly #claim: Statement<[number, number, number]>;
+  readonly #putOff: Statement<[number, number]>;
+  readonly #requeue: Statement<[number, number]>;
+  readonly #finish: Statement<[number, string, number, number, number, number]>;
+  readonly #removePieces: Statement<[string]>;
+
+  constructor(client: Database) {
+    const { queued, sending } = DELIVERY_STATE;
+    this.#client = client;
+    this.#dueAccounts = client.prepare<[number], number>(DUE_ACCOUNTS).pluck();
+    this.#due = client.prepare(DUE);
+    this.#claim = client.prepare(`
+      UPDATE transactional_mails SET state = ${sending}, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, ?), updated_at = ?
+      WHERE id = ? AND state = ${queued}`);
+    this.#putOff = client.prepare(`UPDATE transactional_mails SET due_at = ? WHERE id = ? AND state = ${queued}`);
+    this.#requeue = client.prepare(`
+      UPDATE transactional_mails SET state = ${queued}, attempt = attempt - 1, due_at = ?, first_tried_at = iif(attempt = 1, NULL, first_tried_at)
+      WHERE id = ? AND state = ${sending}`);
+    this.#finish = client.prepare(`
+      UPDATE transactional_mails SET state = ?, reply = ?, due_at = ?, updated_at = ?, content = iif(?, NULL, content)
+      WHERE id = ? AND state IN (${queued}, ${sending})`);
+    this.#removePieces = client.prepare('DELETE FROM transactional_pieces WHERE utr = ?');
+  }
+
+  /**
+   * To be called at start: hand-offs that an earlier run did not finish go back to the queue and keep their Message-ID, and pieces whose
+   * mail was never added go. Mails due later than the longest wait, because the clock was ahead, become due at `now`. Gives how many were
+   * put back.
+   */
+  recover(now: number): number {
+    const { queued, sending } = DELIVERY_STATE;
+    return this.#client
+      .transaction(() => {
+        this.#client
+          .prepare(`
+            UPDATE transactional_mails SET due_at = @now, first_tried_at = min(first_tried_at, @now)
+            WHERE state = ${queued} AND due_at > @now + ${MAX_WAIT_MS}`)
+          .run({ now });
+        this.#client.exec(
+          'DELETE FROM transactional_pieces WHERE NOT EXISTS (SELECT 1 FROM transactional_mails m WHERE m.utr = transactional_pieces.utr)',
+        );
+        return this.#client.prepare(`UPDATE transactional_mails SET state = ${queued} WHERE state = ${sending}`).run()
+          .changes;
+      })
+      .immediate();
+  }
+
+  /** The accounts with a mail that is due at `steady`, steady epoch milliseconds. */
+  dueAccounts(steady: number): number[] {
+    return this.#dueAccounts.all(steady);
+  }
+
+  /** Up to `limit` due mails of an account, the longest due first. */
+  due(accountId: number, steady: number, limit: number): DueMail[] {
+    return this.#due.all(accountId, steady, limit);
+  }
+
+  /** Runs several of the methods below as one transaction, which overwrites in the file what it removes. */
+  together<T>(moves: () => T): T {
+    this.#client.pragma('secure_delete = ON');
+    try {
+      return this.#client.transaction(moves).immediate();
+    } finally {
+      this.#client.pragma('secure_delete = OFF');
+    }
+  }
+
+  /** Claims a due mail for hand-off. */
+  claim({ id }: DueMail, steady: number, now: number): void {
+    this.#claim.run(steady, now, id);
+  }
+
+  /** Has a due mail wait until `due_at`, without a try. */
+  putOff({ id }: DueMail, due_at: number): void {
+    this.#putOff.run(due_at, id);
+  }
+
+  /** Puts a claimed mail whose hand-off was never started back into the queue, as if it had not been claimed. */
+  requeue({ id }: ClaimedMail, due_at = 0): void {
+    this.#requeue.run(due_at, id);
+  }
+
+  /** Records a result. With a final state the bodies and attachments of the mail are removed. */
+  record({ mail, state, reply, due_at, suppress }: MailResult, now: Date): void {
+    const isFinal = state !== 'queued';
+    const { changes } = this.#finish.run(DELIVERY_STATE[state], reply, due_at, now.getTime(), isFinal ? 1 : 0, mail.id);
+    if (suppress) {
+      const { user_id, address_id } = mail;
+      const suppression = {
+        user_id,
+        address_id,
+        kind: 'bounce',
+        diagnostic: reply,
+        created_at: isoTimestamp(now),
+      } as const;
+      suppressAddress(this.#client, suppression);
+    }
+    if (isFinal && changes > 0) this.#removePieces.run(mail.utr);
+  }
+}

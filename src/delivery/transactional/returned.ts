@@ -1,0 +1,67 @@
+/** Records bounces and complaints about transactional mail, each at most once. */
+import type { Database } from 'better-sqlite3';
+import { suppressAddress } from '../../audience/suppressions.ts';
+import { isoTimestamp } from '../../clock.ts';
+import { prepared } from '../../database/prepared.ts';
+import { DELIVERY_STATE } from '../../database/schema/index.ts';
+
+/** Whose mail it was. */
+export interface ReturnedMail {
+  id: number;
+  user_id: number;
+  address_id: number;
+  message_key: string;
+  normalized_email: string;
+}
+
+/** The mail with this id; undefined if there is none. */
+export function findTransactionalMail(client: Database, id: number): ReturnedMail | undefined {
+  return prepared<[number], ReturnedMail>(
+    client,
+    `SELECT t.id, t.user_id, t.address_id, t.message_key, a.normalized_email
+     FROM transactional_mails t JOIN addresses a ON a.id = t.address_id WHERE t.id = ?`,
+  ).get(id);
+}
+
+/**
+ * Records a bounce or complaint in one transaction, with the address suppressed where `suppress` says so. Only a server that received the
+ * mail knows its return path, so a mail that is queued again after a kill was sent, too, and is not sent once more.
+ */
+export function recordReturned(
+  client: Database,
+  {
+    id,
+    kind,
+    suppress,
+    diagnostic,
+  }: { id: number; kind: 'bounce' | 'complaint'; suppress: boolean; diagnostic: string },
+  now: Date,
+): void {
+  client
+    .transaction(() => {
+      const mail = findTransactionalMail(client, id);
+      if (mail === undefined) return;
+      const at = now.getTime();
+      if (kind === 'complaint') {
+        prepared(client, 'UPDATE transactional_mails SET complained_at = ifnull(complained_at, ?) WHERE id = ?').run(
+          at,
+          id,
+        );
+      } else {
+        const { queued, sending, accepted, bounced } = DELIVERY_STATE;
+        const { changes } = prepared(
+          client,
+          `UPDATE transactional_mails SET state = ${bounced}, reply = ?, updated_at = ?, content = NULL
+           WHERE id = ? AND state IN (${queued}, ${sending}, ${accepted})`,
+        ).run(diagnostic, at, id);
+        if (changes > 0)
+          prepared(
+            client,
+            'DELETE FROM transactional_pieces WHERE utr = (SELECT utr FROM transactional_mails WHERE id = ?)',
+          ).run(id);
+      }
+      const { user_id, address_id } = mail;
+      if (suppress) suppressAddress(client, { user_id, address_id, kind, diagnostic, created_at: isoTimestamp(now) });
+    })
+    .immediate();
+}

@@ -1,0 +1,272 @@
+/**
+ * Hands transactional mail to the courier. It has a queue of its own and is woken by each request, beside the steps of the background, so
+ * that it waits for no campaign; accounts take turns.
+ */
+import type { Database } from 'better-sqlite3';
+import { asciiAddress } from '../../audience/contacts/addresses.ts';
+import { type Clock, steadyTime } from '../../clock.ts';
+import { prepared } from '../../database/prepared.ts';
+import { SENTENCES } from '../../sentences.ts';
+import { returnPath } from '../links/return-paths.ts';
+import { tokenSecrets } from '../links/tokens.ts';
+import { DkimKeys } from '../mime/dkim-keys.ts';
+import type { MailData } from '../mime/mail-data.ts';
+import { type SenderFacts, Senders } from '../queue/sender.ts';
+import { sendingHeldReason } from '../queue/sending-hold.ts';
+import { retryAt } from '../sending/backoff.ts';
+import type { Rates } from '../sending/rates.ts';
+import { meaning } from '../sending/result-buffer.ts';
+import type { Courier, Outcome } from '../transport/courier.ts';
+import { type ClaimedMail, type DueMail, type MailResult, TransactionalLedger } from './ledger.ts';
+import { buildMail } from './mail.ts';
+
+/** The most mails in hand-off, in all and of one account, and their bytes; one that is larger goes alone. */
+const MOST_IN_FLIGHT = 16;
+const MOST_OF_ACCOUNT = 8;
+const MOST_BYTES = 24 * 1024 * 1024;
+/** The wait for a rate before the queue is looked at again. */
+const RATE_WAIT_MS = 20;
+/** How long a mail waits whose sender is not verified any more. */
+const UNVERIFIED_WAIT_MS = 60_000;
+
+export interface TransactionalDeps {
+  client: Database;
+  clock: Clock;
+  courier: Courier;
+  rates: Rates;
+  /** Domain of return paths; '' when mail comes back to the sender itself. */
+  bounceDomain: string;
+  mustBeVerified(): boolean;
+  /** Whether this process has what mail leaves by. With sender nodes it may have none. */
+  canSend(): boolean;
+  log(fields: object, text: string): void;
+}
+
+/** A claimed mail with what it is sent with. */
+interface Start {
+  mail: ClaimedMail;
+  sender: SenderFacts;
+  relayId: number | null;
+}
+
+export class TransactionalWorker {
+  readonly #deps: TransactionalDeps;
+  readonly #ledger: TransactionalLedger;
+  readonly #senders: Senders;
+  readonly #keys: DkimKeys;
+  readonly #steady: () => number;
+  readonly #inFlight = new Map<number, ClaimedMail>();
+  #results: MailResult[] = [];
+  #withdrawn: ClaimedMail[] = [];
+  /** Which account is first. */
+  #rotation = 0;
+  #isStopping = false;
+  #isPlanned = false;
+  #timer: NodeJS.Timeout | null = null;
+  #onEnd: () => void = () => undefined;
+
+  constructor(deps: TransactionalDeps) {
+    this.#deps = deps;
+    this.#ledger = new TransactionalLedger(deps.client);
+    this.#senders = new Senders(deps.client, deps.mustBeVerified);
+    this.#keys = new DkimKeys(deps.client);
+    this.#steady = steadyTime(deps.clock);
+    const recovered = this.#ledger.recover(this.#steady());
+    if (recovered > 0) deps.log({ recovered }, 'unfinished transactional mails of an earlier run were put back');
+  }
+
+  /** How many mails are in hand-off or have a result that is not on disk. */
+  get unfinished(): number {
+    return this.#inFlight.size + this.#results.length + this.#withdrawn.length;
+  }
+
+  /** Records results and begins what is due. Throws when the disk fails; the results are then kept for the next call. */
+  run(): void {
+    const { client, clock, canSend } = this.#deps;
+    const mayClaim = !this.#isStopping && canSend() && sendingHeldReason(client) === null;
+    const steady = this.#steady();
+    const accounts = mayClaim ? this.#ledger.dueAccounts(steady) : [];
+    if (accounts.length === 0) this.#deps.rates.takeFirst(0);
+    if (accounts.length + this.#results.length + this.#withdrawn.length === 0) return;
+    const started = this.#ledger.together(() => {
+      const now = clock.now();
+      for (const result of this.#results) this.#ledger.record(result, now);
+      for (const mail of this.#withdrawn) this.#ledger.requeue(mail);
+      return this.#claim(accounts, steady, now);
+    });
+    this.#results = [];
+    this.#withdrawn = [];
+    for (const start of started) {
+      this.#inFlight.set(start.mail.id, start.mail);
+      void this.#handOver(start);
+    }
+  }
+
+  /** Resolves when a mail in hand-off has ended, or after `ms`. */
+  async waitForOne(ms: number): Promise<void> {
+    if (this.#inFlight.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#onEnd = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** From now on no hand-off starts. */
+  stop(): void {
+    this.#isStopping = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** Waits until every hand-off has ended, which closing the courier brings about, and records the results. */
+  async finish(): Promise<void> {
+    this.stop();
+    while (this.#inFlight.size > 0) await this.waitForOne(1000);
+    this.run();
+  }
+
+  /** Takes mails of these accounts in turn, as many as rates and room allow. Call inside a transaction. */
+  #claim(accounts: readonly number[], steady: number, now: Date): Start[] {
+    const started: Start[] = [];
+    const busy = [...this.#inFlight.values()];
+    let bytes = busy.reduce((sum, { size }) => sum + size, 0);
+    for (let at = 0; at < accounts.length; at++) {
+      const account = accounts[(this.#rotation + at) % accounts.length] ?? 0;
+      const share = Math.ceil((MOST_IN_FLIGHT - busy.length) / (accounts.length - at));
+      const left = MOST_OF_ACCOUNT - busy.filter(({ user_id }) => user_id === account).length;
+      for (const mail of this.#ledger.due(account, steady, Math.max(0, Math.min(share, left)))) {
+        if (busy.length > 0 && bytes + mail.size > MOST_BYTES) break;
+        const start = this.#claimOne(mail, steady, now);
+        if (start === 'later') break;
+        if (start === null) continue;
+        started.push(start);
+        busy.push(mail);
+        bytes += mail.size;
+      }
+    }
+    this.#rotation++;
+    return started;
+  }
+
+  /** Claims a mail; null if it has a final state now or waits, 'later' if the rate allows none. */
+  #claimOne(mail: DueMail, steady: number, now: Date): Start | null | 'later' {
+    const { rates } = this.#deps;
+    const ledger = this.#ledger;
+    const end = (state: 'suppressed' | 'cancelled', reply: string) =>
+      ledger.record({ mail, state, reply, due_at: 0, suppress: false }, now);
+    if (mail.ineligible_because !== null) {
+      end('suppressed', mail.ineligible_because);
+      return null;
+    }
+    const sender = this.#senders.get(mail.sender_id);
+    if ('held_code' in sender) {
+      if (sender.held_code === 'sender_deleted') end('cancelled', sender.held_reason);
+      else ledger.putOff(mail, steady + UNVERIFIED_WAIT_MS);
+      return null;
+    }
+    const wait = rates.waitForFirst(mail.normalized_email.slice(mail.normalized_email.lastIndexOf('@') + 1));
+    if (wait > 0) {
+      ledger.putOff(mail, steady + wait);
+      this.#runAfter(wait);
+      return null;
+    }
+    if (rates.takeFirst(1) === 0) {
+      this.#runAfter(RATE_WAIT_MS);
+      return 'later';
+    }
+    ledger.claim(mail, steady, now.getTime());
+    return { mail: { ...mail, first_tried_at: mail.first_tried_at || steady }, sender, relayId: this.#relayOf(mail) };
+  }
+
+  #relayOf({ sender_id }: ClaimedMail): number | null {
+    const read = prepared<[number], { relay_id: number | null }>(
+      this.#deps.client,
+      'SELECT relay_id FROM senders WHERE id = ?',
+    );
+    return read.get(sender_id)?.relay_id ?? null;
+  }
+
+  async #handOver(start: Start): Promise<void> {
+    const { mail } = start;
+    const outcome = await this.#send(start).catch((error: unknown): Outcome => {
+      this.#deps.log({ transactional_mail: mail.id, err: String(error) }, 'a mail could not be built');
+      return { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply: SENTENCES.not_built };
+    });
+    this.#inFlight.delete(mail.id);
+    if (outcome === 'withdrawn') this.#withdrawn.push(mail);
+    else {
+      const now = this.#steady();
+      this.#results.push({ mail, ...meaning(outcome, () => retryAt(mail.attempt + 1, mail.first_tried_at, now)) });
+    }
+    this.#onEnd();
+    this.#plan();
+  }
+
+  async #send({ mail, sender, relayId }: Start): Promise<Outcome | 'withdrawn'> {
+    const { client, clock, courier, bounceDomain } = this.#deps;
+    const from = asciiAddress(sender.from_email);
+    if (from === null) throw new Error('its sender has no valid address');
+    const { email, normalized_email: normalized } = mail;
+    // The local part as given, the domain in ASCII form.
+    const to = email.slice(0, email.lastIndexOf('@')) + normalized.slice(normalized.lastIndexOf('@'));
+    const replyTo = sender.reply_to === sender.from_email ? null : sender.reply_to;
+    const message = await this.#signed(
+      await buildMail(client, mail, {
+        sender: { name: sender.sender_name, address: from, replyTo },
+        to,
+        date: clock.now(),
+      }),
+      from.slice(from.lastIndexOf('@') + 1),
+    );
+    const [secret = ''] = tokenSecrets(client);
+    const returned = { id: mail.id, email: normalized, isTransactional: true };
+    return courier.send(
+      {
+        from: bounceDomain === '' ? from : returnPath(secret, returned, bounceDomain),
+        to,
+        relayId,
+        isUrgent: true,
+        dotless: true,
+        start: () => (this.#isStopping ? null : message),
+        maySend: () => !this.#isStopping,
+      },
+      { accountId: mail.user_id, mailingId: 0 },
+    );
+  }
+
+  async #signed(message: MailData, domain: string): Promise<MailData> {
+    const key = this.#keys.findKey(domain);
+    if (key === null) return message;
+    return message.withField(await key.signer.signInThreadPool(message.bytes, this.#deps.clock.now()));
+  }
+
+  /** Runs once in the next turn of the event loop, with the results that have come until then. */
+  #plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    setImmediate(() => {
+      this.#isPlanned = false;
+      this.#runSafely();
+    });
+  }
+
+  #runAfter(ms: number): void {
+    if (this.#timer !== null || this.#isStopping) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#runSafely();
+    }, ms);
+    this.#timer.unref();
+  }
+
+  /** Like `run`; a failed write, for example on a full disk, is logged and tried again with the next step of the background. */
+  #runSafely(): void {
+    try {
+      this.run();
+    } catch (error) {
+      this.#deps.log({ err: String(error) }, 'transactional mail could not be recorded');
+    }
+  }
+}

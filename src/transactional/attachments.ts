@@ -1,0 +1,66 @@
+/** Attachments of transactional mail: their names and types are made harmless, their bytes are checked and decoded in pieces. */
+
+import type { Attachment } from '../database/schema/index.ts';
+import { PIECE_BYTES } from '../delivery/transactional/mail.ts';
+import { invalid } from '../failure.ts';
+import { sentence } from '../sentences.ts';
+
+export const MAX_ATTACHMENTS = 20;
+export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024;
+/** Leaves room for `filename*=UTF-8''` in a line of 998 characters (RFC 5322 2.1.1). */
+const MAX_ENCODED_NAME = 900;
+const PIECE_CHARACTERS = (PIECE_BYTES / 3) * 4;
+const TYPE = /^(?!(?:multipart|message)\/)[a-z\d][a-z\d.+-]{0,63}\/[a-z\d][a-z\d.+-]{0,126}$/;
+
+/** A file as a request has it. */
+export interface GivenFile {
+  name: string;
+  type: string;
+  /** In base64 (RFC 4648 4 or 5). */
+  base64: Buffer;
+}
+
+/** The record of a file. Throws 422 if it cannot be base64. */
+export function attachmentOf({ name, type, base64 }: GivenFile, number: number): Attachment {
+  const padding = base64.at(-1) !== 0x3d ? 0 : base64.at(-2) !== 0x3d ? 1 : 2;
+  const characters = base64.length - padding;
+  // One character more than whole groups holds no byte.
+  if (characters % 4 === 1 || (padding > 0 && base64.length % 4 !== 0)) throw notBase64(number);
+  const lower = type.trim().toLowerCase();
+  return {
+    file_name: safeName(name, number),
+    // RFC 2046 5.1 and 5.2.1: types made of other mails cannot be in base64.
+    type: TYPE.test(lower) ? lower : 'application/octet-stream',
+    size: Math.floor((characters * 3) / 4),
+  };
+}
+
+/** The bytes of a file, a piece at a time. Throws 422 for what is not base64. */
+export function* decodePieces({ base64 }: GivenFile, { size }: Attachment, number: number): Generator<Buffer> {
+  for (let piece = 0; piece * PIECE_BYTES < size; piece++) {
+    const text = base64.toString('latin1', piece * PIECE_CHARACTERS, (piece + 1) * PIECE_CHARACTERS);
+    const bytes = Buffer.from(text, 'base64');
+    // Node leaves out what is not base64.
+    if (bytes.length !== Math.min(PIECE_BYTES, size - piece * PIECE_BYTES)) throw notBase64(number);
+    yield bytes;
+  }
+}
+
+/** The last part of a path without what programs could trip over: control and invisible characters, and characters that Windows forbids. */
+function safeName(given: string, number: number): string {
+  const last = given.split(/[/\\]/).at(-1) ?? '';
+  const clean = last
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, '')
+    .replace(/[<>:"|?*]/g, '_')
+    .replace(/^[.\s]+|[.\s]+$/g, '');
+  const at = clean.lastIndexOf('.');
+  const [stem, ending] = at > 0 && clean.length - at <= 12 ? [clean.slice(0, at), clean.slice(at)] : [clean, ''];
+  let letters = [...stem].slice(0, 100);
+  while (encodeURIComponent(letters.join('') + ending).length > MAX_ENCODED_NAME) letters = letters.slice(0, -1);
+  return letters.length === 0 ? `attachment-${number + 1}` : letters.join('') + ending;
+}
+
+function notBase64(number: number) {
+  return invalid('attachments', sentence('attachment_not_base64', { number: number + 1 }));
+}

@@ -1,0 +1,185 @@
+/** What a transactional mail says: its template, compiled once for many mails, with the values of one. */
+import { createHash } from 'node:crypto';
+import type { Config } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import type { senders } from '../database/schema/index.ts';
+import { type Content, ContentError } from '../delivery/content/compiled-content.ts';
+import { compileSource, senderAddress } from '../delivery/content/freeze.ts';
+import {
+  foldToOneLine,
+  mergeHtml,
+  mergeText,
+  PREFERENCES,
+  scan,
+  type Template,
+  WEB_COPY,
+} from '../delivery/content/merge.ts';
+import { publicAddress } from '../delivery/links/public-address.ts';
+import type { Bodies } from '../delivery/transactional/mail.ts';
+import { conflict, invalid } from '../failure.ts';
+import { messages } from '../field-errors.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
+import { withTemplateCopied } from '../templates/mail-content.ts';
+
+type Sender = typeof senders.$inferSelect;
+
+/** What a request says about the content. */
+export interface GivenContent {
+  subject: string;
+  preheader: string;
+  template_id?: number;
+  template_json: string;
+  template_html: string;
+  /** A plain text, in place of one that is made from the template. */
+  text: string;
+  data: Readonly<Record<string, string>>;
+  email: string;
+  name: string;
+}
+
+/** The most that bodies take with their values, and the longest subject (RFC 5322 2.1.1). */
+const MAX_MIB = 2;
+const MAX_SUBJECT = 998;
+const MAX_VALUES = 200;
+/** Compiled templates that are kept, and their characters together. */
+const MAX_KEPT = 100;
+const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
+/** Values that only campaigns have. */
+const OF_CAMPAIGNS = new Set([PREFERENCES, WEB_COPY]);
+
+/** Runs work for an account when its earlier work has ended, so that one account cannot take the compiling thread for itself. */
+type InTurn = (accountId: number, work: () => Promise<Content | null>) => Promise<Content | null>;
+
+/** Compiles templates for transactional mail and keeps the newest. */
+export class CompiledTemplates {
+  readonly #kept = new Map<string, { content: Content | null; size: number }>();
+  readonly #inTurn: InTurn;
+  #size = 0;
+
+  constructor(inTurn: InTurn) {
+    this.#inTurn = inTurn;
+  }
+
+  /** The compiled content of a mail; `compile` runs only if it is not kept. */
+  async get(accountId: number, key: string, compile: () => Promise<Content | null>): Promise<Content | null> {
+    const known = this.#kept.get(key);
+    if (known !== undefined) {
+      this.#remove(key, known.size);
+      this.#add(key, known);
+      return known.content;
+    }
+    const content = await this.#inTurn(accountId, compile);
+    const size = content === null ? 0 : JSON.stringify(content).length;
+    if (this.#kept.has(key) || size > MAX_KEPT_CHARACTERS) return content;
+    this.#add(key, { content, size });
+    for (const [oldest, kept] of this.#kept) {
+      if (this.#kept.size <= MAX_KEPT && this.#size <= MAX_KEPT_CHARACTERS) break;
+      this.#remove(oldest, kept.size);
+    }
+    return content;
+  }
+
+  #add(key: string, kept: { content: Content | null; size: number }): void {
+    this.#kept.set(key, kept);
+    this.#size += kept.size;
+  }
+
+  #remove(key: string, size: number): void {
+    this.#kept.delete(key);
+    this.#size -= size;
+  }
+}
+
+/**
+ * The subject and the bodies with their values. Throws 409 with what is wrong with the template, and 422 for values that lack, or make
+ * the mail too large.
+ */
+export async function composeMail(
+  { db, config }: { db: Db; config: Config },
+  templates: CompiledTemplates,
+  accountId: number,
+  given: GivenContent,
+  sender: Sender,
+): Promise<{ subject: string; bodies: Bodies }> {
+  checkNames(given.data);
+  const { template_id = 1, template_json, template_html } = withTemplateCopied(db, accountId, given);
+  const source = { template_id, template_json, template_html, subject: given.subject, preheader: given.preheader };
+  const isTextAlone = given.text !== '' && template_id === 1 && !template_json && !template_html;
+  const key = createHash('sha256')
+    .update(JSON.stringify([source, publicAddress(db.$client, config).url]))
+    .digest('base64');
+  const compile = () => compileSource(db, config, source, { isTracked: false, footer: false });
+  const content = isTextAlone ? null : await templates.get(accountId, key, () => asConflict(compile));
+  if (content === null && !isTextAlone) throw conflict(SENTENCES.content_none);
+  const html = content?.html ?? null;
+  const text = given.text === '' ? (content?.text ?? null) : scan(given.text);
+  const subject = scan(given.subject);
+  const values = valuesOf(given, sender, senderAddress(db, sender));
+  checkTemplates([subject, html ?? [], text ?? []], values, isTextAlone ? 'text' : fieldOf(given));
+  const merged = foldToOneLine(mergeText(subject, values));
+  if (merged.length > MAX_SUBJECT) throw tooLarge();
+  const bodies = { html: html && mergeHtml(html, values), text: text && mergeText(text, values) };
+  return { subject: merged, bodies };
+}
+
+async function asConflict(compile: () => Promise<Content | null>): Promise<Content | null> {
+  try {
+    return await compile();
+  } catch (error) {
+    if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.message }));
+    throw error;
+  }
+}
+
+/** The field of the request that the template comes from. */
+function fieldOf({ template_json, template_html }: GivenContent): string {
+  return template_json ? 'template_json' : template_html ? 'template_html' : 'template_id';
+}
+
+function valuesOf({ data, email, name }: GivenContent, sender: Sender, address: string): Record<string, string> {
+  const values: Record<string, string> = Object.create(null);
+  return Object.assign(values, {
+    full_name: name,
+    ...data,
+    email,
+    sender_name: sender.from_name,
+    sender_address: address,
+  });
+}
+
+function checkNames(data: Readonly<Record<string, string>>): void {
+  const names = Object.keys(data);
+  if (names.length > MAX_VALUES) throw invalid('data', sentence('data_many', { count: MAX_VALUES }));
+  if (!names.every((name) => /^\w{1,255}$/.test(name))) throw invalid('data', SENTENCES.data_names);
+}
+
+/** Throws 422 for placeholders without a value and without a default, for those of campaigns, and for a mail that would be too large. */
+function checkTemplates(templates: readonly Template[], values: Readonly<Record<string, string>>, field: string): void {
+  const missing = new Set<string>();
+  const foreign = new Set<string>();
+  let characters = 0;
+  for (const piece of templates.flat()) {
+    if (typeof piece === 'string') {
+      characters += piece.length;
+      continue;
+    }
+    const value = values[piece.name];
+    // Escaping a character makes up to six of it.
+    characters += 6 * (value ?? piece.fallback).length;
+    if (OF_CAMPAIGNS.has(piece.name)) foreign.add(`((${piece.name}))`);
+    else if (value === undefined && piece.fallback === '') missing.add(piece.name);
+  }
+  if (foreign.size > 0) throw invalid(field, sentence('no_campaign_values', { names: [...foreign].join(', ') }));
+  if (missing.size > 0)
+    throw invalid('data', sentence('values_missing', { names: [...missing].slice(0, 20).join(', ') }));
+  if (characters > MAX_MIB * 1024 * 1024) throw tooLarge();
+}
+
+function tooLarge() {
+  return invalid('data', sentence('mail_too_large', { size: MAX_MIB }));
+}
+
+/** The field error for a request that names neither a template nor a text. */
+export function contentMissing() {
+  return invalid('template_id', messages.required('template_id'));
+}

@@ -1,0 +1,215 @@
+/** Takes a transactional mail: it is on disk, and in the queue, when the request is answered. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import { addressId } from '../audience/contacts/address-rows.ts';
+import { type Address, asciiAddress } from '../audience/contacts/addresses.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { prepared } from '../database/prepared.ts';
+import { type Attachment, DELIVERY_STATE, type senders } from '../database/schema/index.ts';
+import type { WriteLock } from '../database/write-lock.ts';
+import { held } from '../delivery/queue/held.ts';
+import { addMail } from '../delivery/transactional/ledger.ts';
+import { hasRelay, verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { conflict, Failure, invalid, unavailable } from '../failure.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
+import { attachmentOf, decodePieces, type GivenFile, MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS } from './attachments.ts';
+import { type CompiledTemplates, composeMail, contentMissing, type GivenContent } from './content.ts';
+
+/** A request. */
+export interface GivenMail extends GivenContent {
+  address: Address;
+  files: readonly GivenFile[];
+  /** The header Idempotency-Key. */
+  key: string | null;
+}
+
+/** What may wait for an account. */
+const MOST_WAITING = 10_000;
+const MOST_WAITING_BYTES = 1024 * 1024 * 1024;
+const MIB = 1024 * 1024;
+/** How long a write waits for its turn. */
+const PATIENCE_MS = 10_000;
+/** Bytes that are hashed at a stretch. */
+const HASHED_BYTES = 1024 * 1024;
+const TOO_MANY_REQUESTS = 429;
+
+interface SendDeps {
+  db: Db;
+  lock: WriteLock;
+  config: Config;
+  clock: Clock;
+  /** Tells the background that there is something to do. */
+  wake(): void;
+}
+
+/**
+ * Adds the mail to the queue and gives its utr. A request with the same key and content as one of the last day gives the utr of that one
+ * and adds nothing. Throws 409 for a key of another request and for what the owner must fix first, 422 for what is wrong with the
+ * request, and 429 while too many mails of the account wait.
+ */
+export async function sendTransactional(
+  deps: SendDeps,
+  templates: CompiledTemplates,
+  accountId: number,
+  given: GivenMail,
+  sender: typeof senders.$inferSelect,
+): Promise<string> {
+  const { db, lock, config, clock, wake } = deps;
+  const client = db.$client;
+  const { key, files } = given;
+  if (key !== null && !/^[!-~](?:[ -~]{0,253}[!-~])?$/.test(key)) throw invalid('idempotency_key', SENTENCES.key_wrong);
+  const hash = key === null ? '' : await requestHash(given, sender.id);
+  const earlier = findEarlier(client, accountId, key, hash);
+  if (earlier !== null) return earlier;
+  if (config.NATS_URL.length > 0 && !hasRelay(client, config)) throw conflict(SENTENCES.transactional_no_relay);
+  if (sender.is_verified === 0 && verificationRequired(client, config))
+    throw conflict(held('sender_unverified').held_reason);
+  const attachments = listAttachments(files);
+  if (!given.template_id && !given.template_json && !given.template_html && !given.text) throw contentMissing();
+  const { subject, bodies } = await composeMail(deps, templates, accountId, given, sender);
+  const content = JSON.stringify(bodies);
+  const size = attachments.reduce((sum, attachment) => sum + attachment.size, Buffer.byteLength(content));
+  checkRoom(client, accountId, size);
+  const utr = randomUUID();
+  try {
+    const pieces = await writePieces(deps, utr, files, attachments);
+    const sent = await lock.write(
+      () =>
+        db.transaction(
+          () => {
+            const meanwhile = findEarlier(client, accountId, key, hash);
+            if (meanwhile !== null) return meanwhile;
+            checkRoom(client, accountId, size);
+            if (countPieces(client, utr) !== pieces) throw unavailable();
+            addMail(client, {
+              utr,
+              user_id: accountId,
+              sender_id: sender.id,
+              address_id: addressId(db, accountId, given.address),
+              email: given.address.address,
+              name: given.name,
+              subject,
+              content,
+              attachments,
+              size,
+              message_key: randomBytes(9).toString('hex'),
+              message_domain: domainOf(sender),
+              idempotency_key: key,
+              request_hash: hash,
+              created_at: clock.now().getTime(),
+            });
+            return utr;
+          },
+          { behavior: 'immediate' },
+        ),
+      PATIENCE_MS,
+    );
+    if (sent !== utr) await removePieces(deps, utr, attachments);
+    wake();
+    return sent;
+  } catch (error) {
+    await removePieces(deps, utr, attachments);
+    throw error;
+  }
+}
+
+/** The utr of the mail that was sent with this key; null if there is none. Throws 409 if its request was another. */
+function findEarlier(client: Database, accountId: number, key: string | null, hash: string): string | null {
+  if (key === null) return null;
+  const earlier = prepared<[number, string], { utr: string; request_hash: string }>(
+    client,
+    'SELECT utr, request_hash FROM transactional_mails WHERE user_id = ? AND idempotency_key = ?',
+  ).get(accountId, key);
+  if (earlier === undefined) return null;
+  if (earlier.request_hash !== hash) throw conflict(SENTENCES.key_used);
+  return earlier.utr;
+}
+
+/** The hash of everything that makes the mail. */
+async function requestHash({ files, key: _, address, data, ...rest }: GivenMail, senderId: number): Promise<string> {
+  const hash = createHash('sha256');
+  const values = Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1));
+  const names = files.map(({ name, type, base64 }) => [name, type, base64.length]);
+  const { subject, preheader, template_id, template_json, template_html, text, name } = rest;
+  const parts = [subject, preheader, template_id ?? 0, template_json, template_html, text, name];
+  hash.update(JSON.stringify([senderId, address.address, parts, values, names]));
+  for (const { base64 } of files) {
+    for (let at = 0; at < base64.length; at += HASHED_BYTES) {
+      hash.update(base64.subarray(at, at + HASHED_BYTES));
+      await setImmediate();
+    }
+  }
+  return hash.digest('base64');
+}
+
+/** The domain of a sender in ASCII form, which its Message-IDs have. */
+function domainOf({ from_email: email }: { from_email: string }): string {
+  const ascii = asciiAddress(email) ?? '';
+  return ascii.slice(ascii.lastIndexOf('@') + 1);
+}
+
+function listAttachments(files: readonly GivenFile[]): Attachment[] {
+  if (files.length > MAX_ATTACHMENTS)
+    throw invalid('attachments', sentence('attachments_many', { count: MAX_ATTACHMENTS }));
+  const attachments = files.map(attachmentOf);
+  if (attachments.reduce((sum, { size }) => sum + size, 0) > MAX_ATTACHMENT_BYTES)
+    throw invalid('attachments', sentence('attachments_large', { size: MAX_ATTACHMENT_BYTES / MIB }));
+  return attachments;
+}
+
+/** Throws 429 while too much of the account waits. */
+function checkRoom(client: Database, accountId: number, size: number): void {
+  const waiting = prepared<[number], { mails: number; bytes: number }>(
+    client,
+    `SELECT count(*) AS mails, ifnull(sum(size), 0) AS bytes FROM transactional_mails INDEXED BY transactional_mails_queue
+     WHERE user_id = ? AND state = ${DELIVERY_STATE.queued}`,
+  ).get(accountId);
+  if ((waiting?.mails ?? 0) >= MOST_WAITING || (waiting?.bytes ?? 0) + size > MOST_WAITING_BYTES)
+    throw new Failure(TOO_MANY_REQUESTS, SENTENCES.transactional_waiting);
+}
+
+/** Writes the bytes of attachments, each piece in a transaction of its own, so that other requests are answered in between; gives how many. */
+async function writePieces(
+  { db: { $client: client }, lock }: SendDeps,
+  utr: string,
+  files: readonly GivenFile[],
+  attachments: readonly Attachment[],
+): Promise<number> {
+  let written = 0;
+  const insert = prepared(
+    client,
+    'INSERT INTO transactional_pieces (utr, attachment, number, bytes) VALUES (?, ?, ?, ?)',
+  );
+  for (const [at, file] of files.entries()) {
+    const attachment = attachments[at];
+    if (attachment === undefined) continue;
+    let number = 0;
+    for (const bytes of decodePieces(file, attachment, at)) {
+      const piece = number++;
+      await lock.write(() => insert.run(utr, at, piece, bytes), PATIENCE_MS);
+      written++;
+      await setImmediate();
+    }
+  }
+  return written;
+}
+
+/** How many pieces of a mail are there: a background that starts anew removes those whose mail is not added yet. */
+function countPieces(client: Database, utr: string): number {
+  const count = 'SELECT count(*) AS pieces FROM transactional_pieces WHERE utr = ?';
+  return prepared<[string], { pieces: number }>(client, count).get(utr)?.pieces ?? 0;
+}
+
+/** Removes what was written of a mail that is not sent. If that fails, the next start does it. */
+async function removePieces(
+  { db: { $client: client }, lock }: SendDeps,
+  utr: string,
+  attachments: readonly Attachment[],
+): Promise<void> {
+  if (attachments.length === 0) return;
+  const remove = prepared(client, 'DELETE FROM transactional_pieces WHERE utr = ?');
+  await lock.write(() => remove.run(utr), PATIENCE_MS).catch(() => undefined);
+}
