@@ -1,0 +1,73 @@
+/** The first part of a mailing in the dashboard: its choice, its progress, and the table of a mailing that is held. */
+import t from 'tap';
+import { startApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+
+t.test(
+  'a mailing shows its first part, and when it is held what came of it by domain, with both buttons',
+  async (t) => {
+    const app = await startApp(t);
+    const { utr } = await sendCampaign(t, app);
+    const id = app.db.prepare("SELECT id FROM mailings WHERE owner_kind = 'single'").pluck().get();
+    app.db.exec(
+      "UPDATE single_sends SET status = 2; UPDATE mailings SET delivered = 0, finished_at = NULL WHERE owner_kind = 'single'",
+    );
+    const count = { mails: 50, delivered: 10, bounces: 40, failed: 0, complaints: 0, waiting: 0 };
+    const seen = JSON.stringify({
+      counted_at: '2026-01-15T09:00:00.000000Z',
+      domains: [
+        { domain: '<b>.example', ...count },
+        { domain: '', ...count },
+      ],
+    });
+    app.db
+      .prepare(
+        "INSERT INTO watched_mailings (mailing_id, percent, minutes, stage, size, tried_at, seen) VALUES (?, 1, 30, 'waiting', 300, ?, ?)",
+      )
+      .run(id, app.clock.now().getTime(), seen);
+    const cookie = cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: 'owner' }));
+    const page = async () => (await app.page('GET', `/mailings/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
+    app.db.exec("UPDATE mailings SET state = 'sending' WHERE owner_kind = 'single'");
+    const waiting = await page();
+    t.match(waiting, '300 people have got it first.');
+    t.match(waiting, 'Send to the rest now');
+    t.match(waiting, '&lt;b>.example');
+    t.match(waiting, 'Other domains');
+    app.db.exec(
+      "UPDATE mailings SET state = 'held', held_code = 'too_many_bounces', held_reason = 'Among the first 300 mails 240 bounced. More than 5 % is a sign that addresses are old or invented, and harms the trust in the sender.' WHERE owner_kind = 'single'",
+    );
+    const held = await page();
+    t.match(held, 'Among the first 300 mails 240 bounced.');
+    t.match(held, `action="/mailings/${utr}/resume"`);
+    t.match(held, `action="/mailings/${utr}/cancel"`);
+    app.db.exec("UPDATE users SET language = 'de'");
+    t.match(await page(), 'Von den ersten 300 Mails kamen 240 zurück.');
+  },
+);
+
+t.test('the schedule of a mailing to many offers the first part, and that to few does not', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app);
+  const cookie = cookieOf(app, addPerson(app, 'owner', { accountId: 1, name: 'owner' }));
+  const headers = { ...FROM_PAGE, cookie };
+  const copy = await app.one.call('POST', '/single/send/duplicate', { query: { utr } });
+  const draft = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
+  const path = `/mailings/${draft}/edit/schedule`;
+  t.notMatch((await app.page('GET', path, { headers })).text, 'first_now');
+  app.db.exec(`
+    WITH RECURSIVE n(at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM n WHERE at + 1 < 2000)
+      INSERT INTO addresses (user_id, normalized_email) SELECT 1, 'p' || at || '@many.example' FROM n;
+    INSERT INTO contacts (user_id, contact_type_id, address_id, first_name, email, country_id, created_at, updated_at)
+      SELECT 1, 1, id, 'P', normalized_email, 1, '', '' FROM addresses WHERE normalized_email GLOB 'p*@many.example'`);
+  const { text } = await app.page('GET', path, { headers });
+  t.match(text, /name="first_now"/);
+  t.match(text, '1% first: 300 people');
+  const unchanged = /name="unchanged_since" value="([^"]+)"/.exec(text)?.[1] ?? '';
+  const form = { when: 'now', first_now: '3', unchanged_since: unchanged };
+  t.equal((await app.page('POST', path, { headers, form })).status, 303);
+  t.match((await app.one.call('GET', '/single-send/draft', { query: { utr: draft } })).body.message.draft, {
+    status: 1,
+    canary_percent: 3,
+  });
+});
