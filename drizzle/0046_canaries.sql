@@ -12,6 +12,6 @@ CREATE TABLE `watched_mailings` (
 );
 --> statement-breakpoint
 CREATE INDEX `watched_mailings_canary` ON `watched_mailings` (`mailing_id`) WHERE stage <> 'released';--> statement-breakpoint
-ALTER TABLE `accounts` ADD `auto_hold` integer DEFAULT 1 NOT NULL;--> statement-breakpoint
+ALTER TABLE `accounts` ADD `auto_hold` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `single_sends` ADD `canary_percent` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `single_sends` ADD `canary_minutes` integer DEFAULT 30 NOT NULL;

@@ -49,7 +49,7 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /webhooks/switch': { form: { id: 1, is_enabled: 0 }, action: 'webhook_switched' },
   'POST /webhooks/rotate-secret': { form: { id: 1 }, action: 'webhook_secret_rotated' },
   'POST /webhooks/delete': { form: { id: 1 }, action: 'webhook_removed' },
-  'POST /sending/limits/save': { form: { auto_hold: 0 }, action: 'auto_hold_off' },
+  'POST /sending/limits/save': { form: { auto_hold: 1 }, action: 'auto_hold_on' },
   'POST /sending/release': { action: 'sending_released' },
   'POST /backups/restore': { action: 'restore_confirmed' },
   'POST /contacts/person/erase': { form: { contact_id: 1 }, action: 'person_erased' },

@@ -6,8 +6,8 @@ export const accounts = sqliteTable('accounts', {
   id: id(),
   name: text().notNull(),
   created_at: text().notNull(),
-  /** 0: its single sends without a canary are not held because of their results. */
-  auto_hold: integer().$type<0 | 1>().notNull().default(1),
+  /** 1: its single sends without a canary are held because of their results, too. */
+  auto_hold: integer().$type<0 | 1>().notNull().default(0),
 });
 
 /** The column that names the account a row belongs to. */
