@@ -102,7 +102,7 @@ t.test('a day of an installation', async (t) => {
       'who is due in a mailing, and whether they have left',
       /^SELECT d\.id, d\.mailing_id/,
       [
-        'd USING INDEX deliveries_queue (mailing_id=? AND due_at<?)',
+        'd USING INDEX deliveries_queue (mailing_id=? AND due_at>? AND due_at<?)',
         'u USING INDEX unsubscribers_global (address_id=?)',
         'u USING COVERING INDEX unsubscribers_grouped (address_id=? AND unsubscribe_groups_id=?)',
         's USING COVERING INDEX suppressions_address_id_unique (address_id=?)',

@@ -18,6 +18,12 @@ const BOUNDED: { step: RegExp; statement?: RegExp; reason: string }[] = [
   { step: /INDEX single_sends_(due|held)$/, reason: 'what waits for its time or its owner' },
   { step: /^SCAN (m|membership_changes)$/, statement: /FROM membership_changes/, reason: 'the background empties it' },
   { step: /^SCAN outbox$/, reason: 'it has the newest 1 000 mails' },
+  {
+    step: /INDEX transactional_mails_(queue|sending)$/,
+    reason: 'indexes of the mails that wait or are being handed off',
+  },
+  { step: /INDEX transactional_mails_keyed$/, reason: 'it has the keys of a day, a million at most' },
+  { step: /^SCAN transactional_mails$/, statement: /ORDER BY id LIMIT 200\)/, reason: 'a part that has a limit' },
   { step: /^SCAN a$/, statement: /ORDER BY normalized_email LIMIT 1000\) a\b/, reason: 'a part that has a limit' },
   { step: /_id=\?\)$/, statement: /INDEXED BY mailings_verification/, reason: 'verification mails have one recipient' },
   {
