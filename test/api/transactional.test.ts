@@ -189,6 +189,22 @@ t.test('the list has the newest first, page by page, by state and by address', a
   t.equal((await list({ state: 'queued' })).mails.length, 1);
 });
 
+t.test('the outbox keeps the newest 128 MiB, however large its mails are', async (t) => {
+  const { app } = await readyToSend(t);
+  app.db.exec(`
+    DELETE FROM outbox;
+    WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 13)
+    INSERT INTO outbox (id, user_id, mailing_id, envelope_from, envelope_to, "from", "to", subject, raw, created_at)
+      SELECT at, 1, 0, '', '', '', '', '', zeroblob(10 << 20), '' FROM n`);
+  await sent(app, {
+    ...RECEIPT,
+    attachments: [{ name: 'a', content: Buffer.alloc(9_000_000).toString('base64') }],
+  });
+  await app.background();
+  const ids = app.db.prepare<[], number>('SELECT id FROM outbox ORDER BY id').pluck().all();
+  t.strictSame(ids, [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
+});
+
 t.test('erasing a person removes their transactional mails', async (t) => {
   const { app } = await readyToSend(t);
   await sent(app, { ...RECEIPT, attachments: [{ name: 'a', content: 'aGk=' }] });

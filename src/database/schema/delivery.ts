@@ -222,7 +222,7 @@ export const mailingHours = sqliteTable(
   (table) => [primaryKey({ columns: [table.mailing_id, table.hour] })],
 );
 
-/** The newest 1 000 mails of the built-in courier, which stores mails instead of sending them. */
+/** The newest mails of the built-in courier, which stores mails instead of sending them. */
 export const outbox = sqliteTable('outbox', {
   id: id(),
   user_id: user(),

@@ -1,4 +1,4 @@
-/** The built-in courier for trying Sendlark: it keeps the newest 1 000 mails in the database, and nothing leaves the machine. */
+/** The built-in courier for trying Sendlark: it keeps the newest 1 000 mails, or the newest 128 MiB of them, in the database, and nothing leaves the machine. */
 
 import { lte, sql } from 'drizzle-orm';
 import { decodeWords } from 'postal-mime';
@@ -10,6 +10,9 @@ import { SENTENCES } from '../../sentences.ts';
 import type { Courier, Handoff, MailOwner, Outcome } from './courier.ts';
 
 const MAX_MAILS = 1000;
+const MAX_BYTES = 128 * 2 ** 20;
+/** While no mail is larger, `MAX_MAILS` of them stay below `MAX_BYTES`. */
+const LARGE_BYTES = MAX_BYTES / MAX_MAILS;
 const BATCH_SIZE = 200;
 
 const ACCEPTED: Outcome = {
@@ -19,6 +22,9 @@ const ACCEPTED: Outcome = {
   enhanced: '2.0.0',
   reply: SENTENCES.kept_in_outbox,
 };
+
+/** With each mail, the bytes of it and of all newer ones; SQLite takes the lengths from the heads of the rows. */
+const UP_TO_HERE = sql`SELECT id, sum(length(raw)) OVER (ORDER BY id DESC) AS bytes FROM outbox`;
 
 interface Waiting {
   handoff: Handoff;
@@ -76,6 +82,11 @@ export class OutboxCourier implements Courier {
           tx.delete(outbox)
             .where(lte(outbox.id, sql`(SELECT max(id) - ${MAX_MAILS} FROM outbox)`))
             .run();
+          if (built.some(({ raw }) => raw !== null && raw.length > LARGE_BYTES)) {
+            tx.delete(outbox)
+              .where(lte(outbox.id, sql`(SELECT max(id) FROM (${UP_TO_HERE}) WHERE bytes > ${MAX_BYTES})`))
+              .run();
+          }
         },
         { behavior: 'immediate' },
       );
