@@ -15,7 +15,7 @@ t.test(
     const connection = await connect({ servers: nats.urls });
     t.teardown(() => connection.close());
     let protocol = PROTOCOL + 2;
-    connection.subscribe(BRAIN.beat, {
+    connection.subscribe(`${BRAIN.beat}.*`, {
       callback: (_error, message) => {
         const { brain } = message.json<Beat>();
         const reply: BeatReply = {
