@@ -6,8 +6,11 @@ import { unavailable } from '../failure.ts';
 import { findValue } from './bucket.ts';
 import { LINKS_KEY, type LinkSecrets } from './feedback-messages.ts';
 import { BUCKET } from './streams.ts';
+import { within } from './within.ts';
 
 const RETRY_MS = 200;
+/** NATS leaves a question about a bucket that was not made yet without an answer. */
+const ANSWER_MS = 1000;
 /** Secrets and the public address change seldom. */
 const LOOK_MS = 2000;
 /** Tokens of releases that did not sign the address are checked by the brain alone. */
@@ -33,7 +36,8 @@ export function followLinks(connection: NatsConnection, signal: AbortSignal): Li
   void (async () => {
     while (!signal.aborted) {
       try {
-        const found = new TextDecoder().decode((await findValue(connection, BUCKET.secrets, LINKS_KEY)) ?? undefined);
+        const value = await within(findValue(connection, BUCKET.secrets, LINKS_KEY), ANSWER_MS);
+        const found = new TextDecoder().decode(value ?? undefined);
         if (found !== '' && found !== text) take(JSON.parse(found));
         text = found;
       } catch {

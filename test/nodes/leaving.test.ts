@@ -47,7 +47,7 @@ t.test(
         return open(`${origins[at % origins.length]}/u/${unsubscribe}`, { form: 'none' });
       }),
     );
-    t.ok(answers.every(({ status }) => status === 200));
+    t.strictSame([...new Set(answers.map(({ status }) => status))], [200]);
     await send.until(() => send.read('SELECT count(*) AS n FROM unsubscribers').n === leaving.length);
     await setTimeout(SETTLED_MS);
     const emails = new Set(leaving.map(({ email }) => email));
