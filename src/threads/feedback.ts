@@ -1,5 +1,4 @@
 /** Starts and stops the thread that serves the pages of sender nodes, and asks it to keep choices. */
-import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Config } from '../config.ts';
@@ -8,6 +7,7 @@ import type { RecipientIds } from '../delivery/links/tokens.ts';
 import type { Deps } from '../deps.ts';
 import { unavailable } from '../failure.ts';
 import { threadFile } from '../thread-files.ts';
+import { endThread } from './end-thread.ts';
 
 const RESTART_MS = 1000;
 /** The most choices that wait at a time: each waits for seconds only while NATS does not answer. */
@@ -80,11 +80,7 @@ export class FeedbackThread {
 
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    const thread = this.#thread;
-    if (thread === null || thread.threadId === -1) return;
-    thread.postMessage('stop');
-    await Promise.race([once(thread, 'exit'), setTimeout(graceMs, null, { ref: false })]);
-    await thread.terminate();
+    await endThread(this.#thread, graceMs);
   }
 
   #answer(number: number, isKept: boolean): void {

@@ -1,10 +1,10 @@
 /** Starts and stops the thread of the webhooks. */
-import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { threadFile } from '../thread-files.ts';
+import { endThread } from './end-thread.ts';
 
 const RESTART_MS = 1000;
 
@@ -32,11 +32,7 @@ export class WebhookThread {
   /** Ends the thread: requests under way have up to `graceMs`; what they were about is on disk and sent again by the next start. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    const thread = this.#thread;
-    if (thread === null || thread.threadId === -1) return;
-    thread.postMessage('stop');
-    await Promise.race([once(thread, 'exit'), setTimeout(graceMs, null, { ref: false })]);
-    await thread.terminate();
+    await endThread(this.#thread, graceMs);
   }
 
   #hasWork(): boolean {

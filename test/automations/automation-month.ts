@@ -1,9 +1,9 @@
 /** A random month (repeatable by its seed) of an account with three automations, run in the real application and in the model. */
 
 import type { Test } from 'tap';
+import { randomOf } from '../../fixtures/random.ts';
 import type { Courier, Outcome } from '../../src/delivery/transport/courier.ts';
 import { startApp } from '../support/app.ts';
-import { randomOf } from '../support/random.ts';
 import { SENDER } from '../support/sender.ts';
 import { AutomationModel, type Mail, type Plan } from './automation-model.ts';
 

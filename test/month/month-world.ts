@@ -1,9 +1,9 @@
 /** A random month of a shop (repeatable by its seed), run in the real application and in the model, and the relay that both use. */
 import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
+import { randomOf } from '../../fixtures/random.ts';
 import type { Outcome } from '../../src/delivery/transport/courier.ts';
 import { startApp } from '../support/app.ts';
-import { randomOf } from '../support/random.ts';
 import { type Mail, MonthModel } from './month-model.ts';
 
 export const HOUR = 3_600_000;

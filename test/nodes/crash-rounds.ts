@@ -6,7 +6,7 @@
  * It prints a line for each round, and the same seed chooses the same losses. It needs Debian's package nats-server.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { randomOf } from '../support/random.ts';
+import { randomOf } from '../../fixtures/random.ts';
 import { cutNode, cutService, killNats, killNode, killService, stopNode, stopService } from './mishaps.ts';
 import { FleetSend } from './rig.ts';
 

@@ -49,9 +49,7 @@ export class OldMails {
     const removed = client
       .transaction(() => {
         const before = Math.max(now - KEYS_MS, (tooMany?.created_at ?? 0) + 1);
-        const keys = prepared(client, FORGET_KEYS).run({
-          before: tooMany === undefined ? now - KEYS_MS : before,
-        }).changes;
+        const keys = prepared(client, FORGET_KEYS).run({ before }).changes;
         return Math.max(keys, prepared(client, REMOVE_OLD).run({ before: now - RECORDS_MS }).changes);
       })
       .immediate();

@@ -1,10 +1,10 @@
 /** Rules about what people did with their mails, beside a reckoning in memory: what people do counts, what machines do never. */
 import t from 'tap';
+import { randomOf } from '../../../fixtures/random.ts';
 import { followActivity } from '../../../src/audience/segments/follow-activity.ts';
 import { bounceDelivery } from '../../../src/delivery/queue/ledger/bounce.ts';
 import { DAY, HOUR } from '../../support/automations.ts';
 import { planned, sortsOfAll, wholeReads } from '../../support/query-plans.ts';
-import { randomOf } from '../../support/random.ts';
 import { mustAnswer, storeSegment } from '../../support/segments.ts';
 import {
   act,

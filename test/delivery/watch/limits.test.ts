@@ -1,9 +1,9 @@
 /** The limits at which a send is held, on simulated sends with a fixed seed: false holds, and mails that leave before a right one. */
 import t from 'tap';
 import { type Rates, simulate } from '../../../fixtures/canary-runs.ts';
+import { randomOf } from '../../../fixtures/random.ts';
 import { DomainSpread } from '../../../src/delivery/watch/domain-spread.ts';
 import { exceededLimit } from '../../../src/delivery/watch/limits.ts';
-import { randomOf } from '../../support/random.ts';
 
 const RUNS = 100;
 
