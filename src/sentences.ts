@@ -3,6 +3,7 @@
  * answered in English; a program compares codes, and the dashboard has each sentence in the reader's language.
  */
 
+import { AB_TEST_SENTENCES } from './sentences/ab-tests.ts';
 import { CHECK_SENTENCES } from './sentences/checks.ts';
 import { FORM_SENTENCES } from './sentences/forms.ts';
 import { MIGRATION_SENTENCES } from './sentences/migrations.ts';
@@ -191,6 +192,7 @@ export const SENTENCES = {
   alignment_none_strict: 'SPF speaks for the return path {domain} only (aspf=s), and Sendlark does not sign',
   alignment_none_cure: 'or make BOUNCE_DOMAIN a domain below {domain}.',
 
+  ...AB_TEST_SENTENCES,
   ...CHECK_SENTENCES,
   ...FORM_SENTENCES,
   ...MIGRATION_SENTENCES,

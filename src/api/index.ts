@@ -55,6 +55,7 @@ import { singleSendDraftRoutes } from './single-send-drafts.ts';
 import { singleSendListRoutes } from './single-send-lists.ts';
 import { singleSendReportRoutes } from './single-send-reports.ts';
 import { singleSendResendRoutes } from './single-send-resend.ts';
+import { singleSendVariantRoutes } from './single-send-variants.ts';
 import { singleSendRoutes } from './single-sends.ts';
 import { suppressionRoutes } from './suppressions.ts';
 import { templateRoutes } from './templates.ts';
@@ -113,6 +114,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(resultLimitRoutes, deps);
   await app.register(singleSendResendRoutes, deps);
   await app.register(transactionalRoutes, deps);
+  await app.register(singleSendVariantRoutes, deps);
   await app.register(liveRoutes, deps);
   await app.register(automationRoutes, deps);
   await app.register(automationScheduleRoutes, deps);

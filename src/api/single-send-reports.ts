@@ -9,6 +9,7 @@ import { DELIVERY_STATE, deliveries, HELD_CODES, SINGLE_SEND_STATUS } from '../d
 import { COMMON_HELD_CODES, reportedHold } from '../delivery/queue/held.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
+import { abTestReport } from '../delivery/variants/report.ts';
 import { findWatch } from '../delivery/watch/watched-mailings.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
@@ -31,6 +32,7 @@ import { findSingleSendMailing, requireSingleSend } from '../single-sends/action
 import { sendTestMail } from '../single-sends/test-mail.ts';
 import { AddressList, checkTestAddresses, readAddressList } from './address-list.ts';
 import { Watch } from './result-limits.ts';
+import { ReportedAbTest, reportedAbTest } from './single-send-variants.ts';
 
 const tags = ['Single sends'];
 
@@ -96,6 +98,7 @@ const Report = Type.Object({
   links: Type.Array(
     Type.Object({ number: integer(), url: Type.String(), clicks: integer(), machine_clicks: integer() }),
   ),
+  ab_test: { ...nullable(ReportedAbTest), description: 'The A/B test; null: everybody got the same mail.' },
 });
 
 export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -114,6 +117,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
     async (request) => {
       const send = requireSingleSend(db, request.accountId, request.query.utr);
       const mailing = findSingleSendMailing(db, send);
+      const abTest = mailing === null ? null : await abTestReport(db.$client, mailing.id);
       const isUnderWay = send.status === SINGLE_SEND_STATUS.queued || send.status === SINGLE_SEND_STATUS.running;
       const report = {
         status: send.status,
@@ -122,6 +126,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         tracking: send.tracking,
         watch: mailing === null ? null : findWatch(db.$client, mailing.id),
         ...mailingReport(db.$client, mailing?.id ?? 0),
+        ab_test: abTest && reportedAbTest(abTest),
         design_url: changesNothing(request)
           ? ''
           : `${publicUrl()}/design/${designToken(tokens, 'single', send.utr, clock.now())}`,

@@ -3,8 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
 import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
+import type { RecipientIds } from '../delivery/links/tokens.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { deliveryValues } from '../delivery/queue/recipient-values.ts';
+import { VARIANT_OF } from '../delivery/variants/groups.ts';
 import type { Deps } from '../deps.ts';
 import { unavailable } from '../failure.ts';
 import { PartsCache } from '../pictures/cache.ts';
@@ -34,9 +36,13 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
       'SELECT url FROM links JOIN mailings m ON m.id = mailing_id WHERE mailing_id = ? AND number = ? AND m.user_id = ?',
     )
     .pluck();
-  const sender = client.prepare<[number], SenderValues>(`
-    SELECT content ->> 'sender_name' AS sender_name, content ->> 'sender_address' AS sender_address
-    FROM mailings WHERE id = ?`);
+  const sender = client.prepare<RecipientIds, SenderValues>(`
+    SELECT ifnull(CASE WHEN ${VARIANT_OF} > 0 THEN m.content ->> ('$.variants[' || (${VARIANT_OF} - 1) || '].sender_name') END,
+      m.content ->> 'sender_name') AS sender_name, m.content ->> 'sender_address' AS sender_address
+    FROM mailings m LEFT JOIN deliveries d ON d.id = @delivery AND d.mailing_id = m.id WHERE m.id = @mailing`);
+  const variant = client
+    .prepare<[number, number], number | null>(`SELECT ${VARIANT_OF} FROM deliveries d WHERE id = ? AND mailing_id = ?`)
+    .pluck();
   const picture = client.prepare<[string], Omit<StoredPicture, 'part'>>(
     'SELECT hash, kind, size FROM pictures WHERE public_id = ?',
   );
@@ -53,10 +59,14 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
     },
     findContent(ids) {
       const stored = content.get(ids.mailing, ids.user);
-      return stored === undefined ? null : (JSON.parse(stored) as FrozenContent);
+      if (stored === undefined) return null;
+      const frozen: FrozenContent = JSON.parse(stored);
+      const { variants = [] } = frozen;
+      const own = variants.length > 0 ? variants[(variant.get(ids.delivery, ids.mailing) ?? 0) - 1] : undefined;
+      return own === undefined ? frozen : { ...frozen, content: own.content };
     },
     findLink: (ids, number) => link.get(ids.mailing, number, ids.user) ?? null,
-    readValues: (ids) => ({ ...deliveryValues(db, ids), ...sender.get(ids.mailing) }),
+    readValues: (ids) => ({ ...deliveryValues(db, ids), ...sender.get(ids) }),
     addHit: (hit) => hits.add(hit),
     findPicture(publicId) {
       const stored = picture.get(publicId);

@@ -7,9 +7,9 @@ import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { SINGLE_SEND_STATUS, senders, singleSends } from '../database/schema/index.ts';
+import { abTests, SINGLE_SEND_STATUS, senders, singleSends, type Variant } from '../database/schema/index.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
-import { type Frozen, freezeContent } from '../delivery/content/freeze.ts';
+import type { Frozen } from '../delivery/content/freeze.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type Held, held } from '../delivery/queue/held.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
@@ -17,6 +17,7 @@ import { releasedAt } from '../delivery/queue/sending-hold.ts';
 import { verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { beginWithCanary } from '../delivery/watch/watched-mailings.ts';
 import { SENTENCES, sentence } from '../sentences.ts';
+import { freezeSend } from './freeze-variants.ts';
 import { holdQueuedSends, startSend } from './status.ts';
 
 const MINUTE_MS = 60_000;
@@ -121,14 +122,20 @@ async function launch({ db, clock, config }: LaunchDeps, send: SingleSend): Prom
   if (!hasAudience(db.$client, send.unsubscribe_group_id, progress)) {
     return held('no_audience');
   }
-  const frozen = await freezeContent(db, config, send, sender);
+  const frozen = await freezeSend(db, config, send, sender);
   if ('problem' in frozen) return { held_code: 'content_invalid', held_reason: frozen.problem };
   start(db, send, frozen, progress, clock.now());
   return null;
 }
 
 /** Moves the send from queued to running and creates its mailing, unless it was changed or cancelled while it was prepared. */
-function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, progress: EnqueueProgress, now: Date): void {
+function start(
+  db: Db,
+  send: SingleSend,
+  { frozen, links: urls, variants }: Frozen & { variants: Variant[] },
+  progress: EnqueueProgress,
+  now: Date,
+): void {
   db.transaction(
     () => {
       const { from_email: from_sender, reply_to, sender_name, sender_address } = frozen;
@@ -144,6 +151,10 @@ function start(db: Db, send: SingleSend, { frozen, links: urls }: Frozen, progre
         created_at: isoTimestamp(now),
       };
       const id = createMailing(db, mailing, urls);
+      if (send.ab_test !== null) {
+        const { share, winner_by, hours } = send.ab_test;
+        db.insert(abTests).values({ mailing_id: id, share, winner_by, hours, variants }).run();
+      }
       if (send.canary_percent > 0) beginWithCanary(db.$client, id, send.canary_percent, send.canary_minutes);
     },
     { behavior: 'immediate' },

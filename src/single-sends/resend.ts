@@ -67,6 +67,7 @@ export async function resendToUnopened(
         subject,
         recipient_id: ids.map((id): Target => ({ id: String(id), table: 'segments' })),
         exclude_specific_recipient_id: [],
+        ab_test: null,
         schedule_type: 0,
         schedule_date: NO_DATE,
         schedule_time: NO_TIME_OF_DAY,

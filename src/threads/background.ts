@@ -24,6 +24,7 @@ import { OldMails } from '../delivery/transactional/old-mails.ts';
 import { TransactionalWorker } from '../delivery/transactional/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
 import { hasRelay, linksFault, verificationRequired } from '../delivery/transport/relays/in-use.ts';
+import { AbTestDecisions } from '../delivery/variants/decision.ts';
 import { Canaries } from '../delivery/watch/canary.ts';
 import { DomainCounts } from '../delivery/watch/domain-counts.ts';
 import { OldRequests } from '../forms/old-requests.ts';
@@ -58,6 +59,7 @@ export class Background {
   readonly #launcher: Launcher;
   readonly #canaries: Canaries;
   readonly #domainCounts: DomainCounts;
+  readonly #abTests: AbTestDecisions;
   readonly #oldEvents: OldEvents;
   readonly #oldRequests: OldRequests;
   readonly #oldMails: OldMails;
@@ -79,6 +81,7 @@ export class Background {
     this.#launcher = new Launcher(deps);
     this.#canaries = new Canaries(deps.db.$client, steadyTime(deps.clock));
     this.#domainCounts = new DomainCounts(deps.db.$client, deps.clock);
+    this.#abTests = new AbTestDecisions(deps.db.$client);
     this.#oldEvents = new OldEvents(deps.db.$client, deps.config.EVENTS_DAYS);
     this.#oldRequests = new OldRequests(deps.db.$client);
     this.#oldMails = new OldMails(deps.db.$client);
@@ -125,6 +128,7 @@ export class Background {
       );
       await part('launch', async () => (await this.#launcher.launchDue(this.#timeSlice())) > 0);
       await part('enrolment', async () => applyMembershipChanges(db.$client) > 0);
+      await part('A/B tests', () => this.#abTests.step(clock.now().getTime(), clock.monotonic(), this.#timeSlice()));
       await part('automations', async () => (await enqueueDueMails(this.#deps)) > 0);
     }
     const goesOn = this.#timeSlice();

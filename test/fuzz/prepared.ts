@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { NO_TIME } from '../../src/clock.ts';
 import {
+  abTests,
   contactImports,
   DELIVERY_STATE,
   dkimKeys,
   passkeys,
   senders,
+  singleSends,
   webhookEndpoints,
 } from '../../src/database/schema/index.ts';
 import { addIntake } from '../../src/delivery/feedback/providers/intakes.ts';
@@ -72,6 +74,21 @@ export function failAll(app: TestApp, utr: string): void {
     .get(utr);
   app.db.prepare('UPDATE deliveries SET state = ? WHERE mailing_id = ?').run(DELIVERY_STATE.failed, mailing);
   app.db.prepare('UPDATE mailings SET failed = failed + delivered, delivered = 0 WHERE id = ?').run(mailing);
+}
+
+/** Gives a launched single send an A/B test that waits for somebody to choose; gives its utr. */
+export function addAbTest(app: TestApp, utr: string): string {
+  const variants = ['', 'B'].map((subject) => ({ subject, preheader: '', sender_name: '', template_id: 0 }));
+  const ab_test = { variants: variants.slice(1), share: 20, winner_by: 'hand', hours: 24 } as const;
+  const send = app.drizzle.update(singleSends).set({ ab_test }).where(eq(singleSends.utr, utr)).returning().get();
+  const mailing_id = Number(
+    app.db.prepare("SELECT id FROM mailings WHERE owner_kind = 'single' AND owner_id = ?").pluck().get(send.id),
+  );
+  app.drizzle
+    .insert(abTests)
+    .values({ ...ab_test, mailing_id, variants })
+    .run();
+  return utr;
 }
 
 /** Two addresses at which a provider reports events; gives their ids. */

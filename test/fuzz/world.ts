@@ -9,6 +9,7 @@ import { addPerson, callerOf } from '../support/people.ts';
 import { GIF, png } from '../support/pictures.ts';
 import { NAMED, NAMED_BY_PATH } from './named.ts';
 import {
+  addAbTest,
   addDomains,
   addForms,
   addImport,
@@ -177,6 +178,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       scheduled: [scheduled],
       pausable: [pausable],
       paused: [paused],
+      tested: [addAbTest(app, paused)],
       cancellable: [cancellable],
       failed: [failed],
       completed: [completed],

@@ -75,6 +75,8 @@ export async function startShop(t: Test, settings: Record<string, string> = {}) 
   return {
     app,
     relay,
+    /** What a background that is started again sends by. */
+    courierOf: () => courier,
     post,
     get,
     act,

@@ -102,6 +102,8 @@ export const deliveries = sqliteTable(
     /** Whether a person, not only a machine, has opened (1) or clicked (2) it; 3: both. */
     by_person: count(),
     unsubscribed_at: integer(),
+    /** In the test group of an A/B test: the number of the variant they get. Null for everybody else; the rest of a test gets the winner. */
+    variant: integer(),
   },
   (table) => [
     uniqueIndex('deliveries_person').on(table.mailing_id, table.address_id),
@@ -112,6 +114,10 @@ export const deliveries = sqliteTable(
       .where(sql`state = ${sql.raw(`${DELIVERY_STATE.queued}`)}`),
     // Those who opened it, which lists of single sends name, the latest first.
     index('deliveries_opened').on(table.mailing_id, table.opened_at).where(sql`opened_at IS NOT NULL`),
+    // With what reports of A/B tests count.
+    index('deliveries_variant')
+      .on(table.mailing_id, table.variant, table.state, table.by_person)
+      .where(sql`variant IS NOT NULL`),
     // Those who did not simply get their mail are few, and are looked for by state and reason.
     index('deliveries_unaccepted')
       .on(table.mailing_id, table.state, table.id)

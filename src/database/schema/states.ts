@@ -49,3 +49,13 @@ export const RESULT_HELD_CODES = [
   'too_many_refusals',
 ] as const satisfies HeldCode[];
 export type ResultHeldCode = (typeof RESULT_HELD_CODES)[number];
+/** What an A/B test measures: what people do with their mails. With `hand` somebody chooses. */
+export const WINNER_BY = ['opens', 'clicks', 'hand'] as const;
+
+/** What a variant has of its own; an empty text or 0: as in the mail itself. */
+export interface Variant {
+  subject: string;
+  preheader: string;
+  sender_name: string;
+  template_id: number;
+}

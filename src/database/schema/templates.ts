@@ -1,5 +1,5 @@
 /** Tables of kept contents: the templates, brand and blocks that accounts have of their own, and the contents that mails have or had. */
-import { blob, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { accounts, user } from './accounts.ts';
 import { id, line, stamps } from './columns.ts';
 import { pictures } from './pictures.ts';
@@ -102,3 +102,16 @@ export const savedBlocks = sqliteTable(
   // Has the sizes, of which each new block needs the sum.
   (table) => [index('saved_blocks_user').on(table.user_id, table.id, table.size)],
 );
+
+/** How many test mails were sent from a design link. A link is identified by its mail and its expiry (epoch milliseconds). */
+export const designTests = sqliteTable(
+  'design_tests',
+  { utr: text().notNull(), until: integer().notNull(), tests: integer().notNull() },
+  (table) => [primaryKey({ columns: [table.utr, table.until] })],
+);
+
+/** When the design links of a mail were revoked, epoch milliseconds: links made before that no longer work. */
+export const designRevocations = sqliteTable('design_revocations', {
+  utr: text().primaryKey(),
+  revoked_at: integer().notNull(),
+});

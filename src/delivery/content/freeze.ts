@@ -32,15 +32,23 @@ export interface Frozen {
   links: readonly string[];
 }
 
-/** The frozen content, or the problem that the owner must fix first. */
+/**
+ * The frozen content, or the problem that the owner must fix first. Links of other variants of the mail are given as `numberedLinks`, so that a
+ * number means one link only.
+ */
 export async function freezeContent(
   db: Db,
   config: Config,
   source: ContentSourceRow,
   sender: Sender,
+  numberedLinks: readonly string[] = [],
 ): Promise<Frozen | { problem: string }> {
   try {
-    const content = await compileSource(db, config, source, { isTracked: source.tracking === 1, footer: true });
+    const content = await compileSource(db, config, source, {
+      isTracked: source.tracking === 1,
+      footer: true,
+      numberedLinks,
+    });
     if (content === null) return { problem: SENTENCES.content_none };
     return {
       links: content.links,
@@ -67,12 +75,19 @@ export async function compileSource(
   db: Db,
   config: Config,
   source: Omit<ContentSourceRow, 'tracking'>,
-  { isTracked, footer }: { isTracked: boolean; footer: boolean },
+  { isTracked, footer, numberedLinks = [] }: { isTracked: boolean; footer: boolean; numberedLinks?: readonly string[] },
 ): Promise<Content | null> {
   const code = findTemplate(db, withPublicPictures(source, publicAddress(db.$client, config).url));
   if (code === null) return null;
   const { subject, preheader } = source;
-  return await compileContent({ ...code, subject, preheader, tracking: isTracked && config.TRACKING === 'on', footer });
+  return await compileContent({
+    ...code,
+    subject,
+    preheader,
+    tracking: isTracked && config.TRACKING === 'on',
+    footer,
+    numberedLinks,
+  });
 }
 
 /** The origin of this machine before the path of a picture of the library. */

@@ -25,7 +25,7 @@ import { plainText } from '../content/plain-text.ts';
 export async function buildContent(source: ContentSource): Promise<Content> {
   const html = completed(tidy(await sourceHtml(source)), source);
   checkHtmlDepth(html);
-  const links = new Map<string, number>();
+  const links = new Map((source.numberedLinks ?? []).map((url, number) => [url, number]));
 
   /** The slot and number that replace a tracked link; null for a link that is not tracked. */
   function tracked(url: string): Template | null {

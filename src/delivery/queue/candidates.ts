@@ -2,6 +2,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { Person } from '../content/values.ts';
+import { VARIANT_OF } from '../variants/groups.ts';
 import { CLAIM_REASON, DELIVERY_PERSON, NEEDS_LOOKUP, RecipientLookup } from './claim-eligibility.ts';
 import type { OpenMailing } from './mailing-state.ts';
 
@@ -11,8 +12,11 @@ export const DUE_FIRST = -2;
 /** How many recipients go over to a newer revision in one transaction. */
 const MOVED_ROWS = 500;
 
+/** What a mail needs to know of its recipient: fields of the person, and in an A/B test the number of their variant. */
+export type ClaimField = keyof Person | 'variant';
+
 /** A recipient claimed for hand-off, with the values for their mail. */
-export interface Claim extends Partial<Person> {
+export interface Claim extends Partial<Record<ClaimField, string | null>> {
   id: number;
   mailing_id: number;
   address_id: number;
@@ -39,11 +43,12 @@ interface MovedDelivery {
 }
 
 /** The SQL of fields that are not simply columns of the contact. People added by hand have theirs in the segment's row. */
-const PERSON_COLUMNS: Partial<Record<keyof Person, string>> = {
+const PERSON_COLUMNS: Partial<Record<ClaimField, string>> = {
   email: 'ifnull(c.email, r.email) AS email',
   first_name: 'ifnull(c.first_name, r.first_name) AS first_name',
   last_name: 'ifnull(c.last_name, r.last_name) AS last_name',
   country: 'co.name AS country',
+  variant: `CAST(${VARIANT_OF} AS TEXT) AS variant`,
 };
 
 /** With the mailing, the moments between which a recipient is due, and how many are read at most. */
@@ -74,7 +79,7 @@ export class Candidates {
    * Up to `limit` recipients of a mailing who are due at `steady` (epoch milliseconds), with these fields. Recipients whose contact was
    * deleted or got another address since are looked up again first. Call inside the claim's transaction.
    */
-  due(mailing: ClaimedMailing, fields: readonly (keyof Person)[], limit: number, steady: number): Candidate[] {
+  due(mailing: ClaimedMailing, fields: readonly ClaimField[], limit: number, steady: number): Candidate[] {
     const read = () => this.#read(mailing, this.#statementWith(fields), limit, steady);
     const candidates = read();
     const changed = candidates.flatMap(({ id, needs_lookup }) => (needs_lookup === 1 ? [id] : []));
@@ -98,7 +103,7 @@ export class Candidates {
     return this.#moveToNewest.all(mailingId, MOVED_ROWS);
   }
 
-  #statementWith(fields: readonly (keyof Person)[]): DueStatement {
+  #statementWith(fields: readonly ClaimField[]): DueStatement {
     const key = fields.join();
     const cached = this.#statements.get(key);
     if (cached !== undefined) return cached;

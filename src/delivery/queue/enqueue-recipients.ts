@@ -8,6 +8,7 @@ import { prepared } from '../../database/prepared.ts';
 import type { Target } from '../../database/schema/index.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { SENTENCES } from '../../sentences.ts';
+import { divideRecipients } from '../variants/groups.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
 import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
 import { endEnqueueing } from './mailing-state.ts';
@@ -101,6 +102,7 @@ export async function enqueueRecipients(
       mailing: mailingId,
       excluded: JSON.stringify(progress.excluded),
     });
+    divideRecipients(client, mailingId, before);
     const suppressed = suppressedSince.all(before);
     countReasons(suppressed);
     const count = suppressed.reduce((sum, { by }) => sum + by, 0);

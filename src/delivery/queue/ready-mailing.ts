@@ -2,13 +2,13 @@
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import type { Clock } from '../../clock.ts';
 import type { Content } from '../content/compiled-content.ts';
-import { type CustomName, mergeValues, type Person, personFields } from '../content/values.ts';
+import { type CustomName, mergeValues, personFields } from '../content/values.ts';
 import { returnPath } from '../links/return-paths.ts';
 import type { Tokens } from '../links/tokens.ts';
 import type { DkimKey } from '../mime/dkim-keys.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { type Prepared, prepare, render } from '../mime/message.ts';
-import type { Claim } from './candidates.ts';
+import type { Claim, ClaimField } from './candidates.ts';
 import type { SenderFacts } from './sender.ts';
 
 /** What `mailings.content` holds, as JSON. */
@@ -16,6 +16,15 @@ export interface FrozenContent extends SenderFacts {
   content: Content;
   /** Random part of the mailing's Message-IDs: with the delivery's id it stays the same over retries and restarts. */
   message_key: string;
+  /** Of an A/B test: the variants B, C and D; `content` is A. */
+  variants?: readonly FrozenVariant[];
+}
+
+/** What a variant of a mail has of its own. */
+export interface FrozenVariant {
+  content: Content;
+  /** Null: that of the sender. */
+  sender_name: string | null;
 }
 
 /** What the mails of a mailing are made from, besides the DKIM key: plain data that JSON can hold. */
@@ -47,7 +56,7 @@ interface ReadyDeps {
 /** One mailing, ready to render. */
 export interface ReadyMailing {
   /** The fields of a person that its mails use. */
-  readonly fields: readonly (keyof Person)[];
+  readonly fields: readonly ClaimField[];
   envelopeFrom(claim: Claim): string;
   /** The whole message for a claimed recipient, written into `buffer` if that is large enough. */
   render(claim: Claim, to: string, buffer?: Buffer): MailData;
@@ -73,24 +82,29 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
   const domain = domainOf(from);
   // A mail that is tried again keeps its Message-ID, even if the sender has changed.
   const idDomain = domainOf(asciiAddress(frozen.from_email) ?? from);
-  const prepared: Prepared = prepare(frozen.content, {
-    from: { name: sender_name, address: from },
-    replyTo: reply_to === from_email ? null : reply_to,
-    constants: { sender_name, sender_address },
-    bulk: isCampaign
-      ? {
-          listId: `${source.unsubscribe_group_id ?? 0}.${source.user_id}.${domain}`,
-          feedbackId: `${source.id}:${source.user_id}:sendlark`,
-        }
-      : null,
-  });
+  const preparedWith = (content: Content, name: string): Prepared =>
+    prepare(content, {
+      from: { name, address: from },
+      replyTo: reply_to === from_email ? null : reply_to,
+      constants: { sender_name: name, sender_address },
+      bulk: isCampaign
+        ? {
+            listId: `${source.unsubscribe_group_id ?? 0}.${source.user_id}.${domain}`,
+            feedbackId: `${source.id}:${source.user_id}:sendlark`,
+          }
+        : null,
+    });
+  const usual = preparedWith(frozen.content, sender_name);
+  const { variants = [] } = frozen;
+  const others = variants.map((variant) => preparedWith(variant.content, variant.sender_name ?? sender_name));
+  const placeholders = [frozen, ...variants].flatMap(({ content }) => content.placeholders);
   let key = findKey();
   const ready: ReadyMailing = {
     source,
     get key() {
       return key;
     },
-    fields: personFields(frozen.content.placeholders, names),
+    fields: [...personFields(placeholders, names), ...(others.length > 0 ? (['variant'] as const) : [])],
     refresh() {
       key = findKey();
     },
@@ -113,7 +127,7 @@ export function readyMailing(source: MailingSource, { clock, tokens, findKey }: 
       const preferences = `${origin}/u/${own.unsubscribe}`;
       const values = mergeValues(claim, names, to);
       return render(
-        prepared,
+        others[Number(claim.variant ?? 0) - 1] ?? usual,
         {
           address: to,
           name: values.full_name ?? '',

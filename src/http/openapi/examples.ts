@@ -37,6 +37,7 @@ const EXAMPLES: Record<string, unknown> = {
   from_name: 'Lark Books',
   groupId: '1',
   host: 'smtp.example.com',
+  hours: 24,
   port: 587,
   security: 'starttls',
   url: 'https://hooks.example.com/sendlark',
@@ -55,6 +56,7 @@ const EXAMPLES: Record<string, unknown> = {
   operator: 'is',
   postal_code: '80331',
   preheader: 'Twelve new titles',
+  preheaders: ['For long evenings'],
   preview_img: 'welcome.png',
   public_url: 'https://mail.example.com',
   query_type: 'and',
@@ -72,12 +74,16 @@ const EXAMPLES: Record<string, unknown> = {
   select_field: ['city'],
   select_operator: ['is'],
   sender_id: 1,
+  sender_names: ['Ann of Lark Books'],
+  share: 20,
   single_send_name: 'Autumn list',
   state: 'Bavaria',
   state_id: 0,
   state_province_region: 'Upper Bavaria',
   strIds: ['1', '2'],
   subject: 'Autumn books for ((first_name|you))',
+  subjects: ['New books for autumn'],
+  template_ids: [''],
   template_html: '<p>Dear ((first_name|reader)), <a href="((unsubscribe_preferences))">leave</a></p>',
   template_id: 2,
   template_json: '{"tagName":"mjml","children":[]}',
@@ -86,6 +92,7 @@ const EXAMPLES: Record<string, unknown> = {
   unsubscribe_groups_id: 1,
   upload_id: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
   utr: '3f2b8c1e-5a74-4d0c-9f5e-2f6f5f2b7c11',
+  variant: 1,
   value: ['Munich'],
   waiting_period: 1,
   waiting_type: 'days',
@@ -152,6 +159,7 @@ export function exampleForSchema(name: string, schema: Record<string, unknown>):
     return Object.fromEntries(properties.map(([field, property]) => [field, exampleForSchema(field, property)]));
   }
   if (schema.type === 'integer') return typeof EXAMPLES[name] === 'number' ? EXAMPLES[name] : 1;
+  if (schema.type === 'number') return 0.2;
   if (schema.type === 'null') return null;
   if (schema.pattern !== undefined) return '2026-01-15T09:00:00.000000Z';
   return exampleText(EXAMPLES[name] ?? ANSWERS[name]);

@@ -1,5 +1,6 @@
 /** German: the sentences with which the service says why something was not done or what it found, by their code. */
 import type { SentenceCode } from '../../../sentences.ts';
+import { abTestSentences } from './ab-test-sentences.ts';
 import { checkSentences } from './check-sentences.ts';
 import { formSentences } from './form-sentences.ts';
 import { migrationSentences } from './migration-sentences.ts';
@@ -166,6 +167,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   ...checkSentences,
   ...formSentences,
   ...migrationSentences,
+  ...abTestSentences,
   ...nodeSentences,
   ...refusalSentences,
   ...relaySentences,

@@ -7,9 +7,9 @@ import type { Database, Statement } from 'better-sqlite3';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { SENTENCES } from '../../../sentences.ts';
-import type { Person } from '../../content/values.ts';
 import { MAX_WAIT_MS } from '../../sending/backoff.ts';
-import { type Candidate, Candidates, type Claim } from '../candidates.ts';
+import { HELD_BACK_DUE } from '../../variants/groups.ts';
+import { type Candidate, Candidates, type Claim, type ClaimField } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type OpenMailing, retryHeldMailings } from '../mailing-state.ts';
 import { writeMailEvents } from './mail-events.ts';
@@ -95,7 +95,7 @@ export class Ledger {
         this.#client
           .prepare(`
             UPDATE deliveries INDEXED BY deliveries_queue SET due_at = @now, first_tried_at = min(first_tried_at, @now)
-            WHERE state = ${DELIVERY_STATE.queued} AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest`)
+            WHERE state = ${DELIVERY_STATE.queued} AND mailing_id IN (SELECT id FROM mailings WHERE finished_at IS NULL) AND due_at > @now + @longest AND due_at < ${HELD_BACK_DUE}`)
           .run({ now, longest: MAX_WAIT_MS });
         retryHeldMailings(this.#client);
         const requeued = this.#client
@@ -137,7 +137,7 @@ export class Ledger {
    */
   claim(
     mailing: Pick<OpenMailing, 'id' | 'is_canary'>,
-    fields: readonly (keyof Person)[],
+    fields: readonly ClaimField[],
     limit: number,
     steady: number,
     now: number,

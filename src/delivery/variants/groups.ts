@@ -1,0 +1,57 @@
+/** Divides the audience of an A/B test: who gets which variant, and who is held back until it is decided. */
+import { createHash } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { prepared } from '../../database/prepared.ts';
+import { DELIVERY_STATE } from '../../database/schema/index.ts';
+
+/** When recipients are due who are held back: the last moment that a date can have. */
+export const HELD_BACK_DUE = 8_640_000_000_000_000;
+
+/** The variant that the delivery `d` gets, by its number, as SQL: its own, or the winner. Null before the decision, and without a test. */
+export const VARIANT_OF = 'ifnull(d.variant, (SELECT winner FROM ab_tests WHERE ab_tests.mailing_id = d.mailing_id))';
+
+/** What divides the audience of a mailing. */
+interface Division {
+  /** Percent of the audience in the test group. */
+  share: number;
+  variants: number;
+  /** Random, and another one for each mailing, so that nobody is in the same group every time. */
+  key: string;
+}
+
+/**
+ * The variant that a recipient of the test group gets, by its number; null for the rest. It depends on the recipient and the mailing alone,
+ * not on the order in which they are enqueued, and is as good as random.
+ */
+export function variantFor(addressId: number, { share, variants, key }: Division): number | null {
+  const place = createHash('sha256').update(`${key}.${addressId}`).digest().readUIntBE(0, 6) / 2 ** 48;
+  const part = place / (share / 100);
+  return part < 1 ? Math.floor(part * variants) : null;
+}
+
+/**
+ * Divides the recipients that were enqueued after the delivery `after`, if the mailing has an A/B test: the test group get their variant, the
+ * rest is held back. Call it in the transaction that enqueues them.
+ */
+export function divideRecipients(client: Database, mailingId: number, after: number): void {
+  const division = prepared<[number], Division>(
+    client,
+    `SELECT share, json_array_length(variants) AS variants, (SELECT content ->> 'message_key' FROM mailings WHERE id = mailing_id) AS key
+      FROM ab_tests WHERE mailing_id = ?`,
+  ).get(mailingId);
+  if (division === undefined) return;
+  const added = prepared<[number, number], { id: number; address_id: number }>(
+    client,
+    `SELECT id, address_id FROM deliveries WHERE id > ? AND mailing_id = ? AND state = ${DELIVERY_STATE.queued}`,
+  ).all(after, mailingId);
+  const groups = added.map(({ id, address_id }) => [id, variantFor(address_id, division)]);
+  prepared(
+    client,
+    `UPDATE deliveries SET variant = g.value ->> 1, due_at = iif(g.value ->> 1 IS NULL, ${HELD_BACK_DUE}, due_at)
+      FROM json_each(?) g WHERE deliveries.id = g.value ->> 0`,
+  ).run(JSON.stringify(groups));
+  prepared(client, 'UPDATE ab_tests SET rest = rest + ? WHERE mailing_id = ?').run(
+    groups.filter(([, variant]) => variant === null).length,
+    mailingId,
+  );
+}

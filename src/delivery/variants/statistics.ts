@@ -1,0 +1,158 @@
+/**
+ * The statistics of A/B tests, on plain numbers: which variant won, how sure a rate is, and how small a difference can be found.
+ * docs/ab-tests.md has the formulas with their sources.
+ */
+
+/** How many people of a group got the mail, and how many of them did what is measured. */
+export interface Group {
+  people: number;
+  successes: number;
+}
+
+/** What a test has shown. `variant` is the index of the group whose mail the rest gets. */
+export interface Decision {
+  verdict: 'winner' | 'no_difference';
+  variant: number;
+  /** Indexes of the groups that the winner is better than beyond chance; empty without a winner. */
+  better_than: number[];
+}
+
+/** The share of tests without any difference in which one may be claimed. */
+const ERROR_RATE = 0.05;
+/** The quantile of the standard normal distribution for a power of 80 %. */
+const Z_POWER = 0.841621;
+/** The one for an interval of 95 %. */
+const Z_INTERVAL = 1.959964;
+
+/**
+ * The winner: the group with the highest rate, if it is better than group 0 beyond chance; group 0 itself, if it has the highest rate and is better
+ * than another one. Without a winner the rest gets the mail of group 0. Each pair of groups is compared by Fisher's exact test. The error
+ * rate is divided by the number of pairs (Bonferroni), so that in 5 % of tests at most a difference is claimed where there is none.
+ */
+export function decide(groups: readonly Group[]): Decision {
+  const rates = groups.map(({ people, successes }) => (people === 0 ? 0 : successes / people));
+  const best = rates.indexOf(Math.max(...rates));
+  const winner = groups[best];
+  const threshold = ERROR_RATE / 2 / pairsOf(groups.length);
+  const better_than = groups.flatMap((group, at) =>
+    at !== best && winner !== undefined && chanceOf(winner, group) <= threshold ? [at] : [],
+  );
+  const isFound = best === 0 ? better_than.length > 0 : better_than.includes(0);
+  return isFound
+    ? { verdict: 'winner', variant: best, better_than }
+    : { verdict: 'no_difference', variant: 0, better_than: [] };
+}
+
+/** How many pairs so many groups form. */
+export function pairsOf(groups: number): number {
+  return (groups * (groups - 1)) / 2;
+}
+
+/**
+ * The probability that chance alone gives the first group as many successes or more, if both have the same rate: one side of Fisher's
+ * exact test.
+ */
+export function chanceOf(better: Group, worse: Group): number {
+  const successes = better.successes + worse.successes;
+  const people = better.people + worse.people;
+  const most = Math.min(successes, better.people);
+  let term = Math.exp(
+    logChoose(better.people, better.successes) +
+      logChoose(worse.people, worse.successes) -
+      logChoose(people, successes),
+  );
+  let sum = 0;
+  // The probability of one more success of the first group follows from the one before.
+  for (let first = better.successes; first <= most; first++) {
+    sum += term;
+    if (term < sum * 1e-12) break;
+    term *= ((better.people - first) * (successes - first)) / ((first + 1) * (worse.people - successes + first + 1));
+  }
+  return Math.min(1, sum);
+}
+
+/** The interval of 95 % of a rate, by Wilson's formula; from 0 to 1 without people. */
+export function rateInterval({ people, successes }: Group): { low: number; high: number } {
+  if (people === 0) return { low: 0, high: 1 };
+  const rate = successes / people;
+  const square = Z_INTERVAL ** 2;
+  const middle = rate + square / (2 * people);
+  const reach = Z_INTERVAL * Math.sqrt((rate * (1 - rate)) / people + square / (4 * people ** 2));
+  const scale = 1 + square / people;
+  return { low: Math.max(0, (middle - reach) / scale), high: Math.min(1, (middle + reach) / scale) };
+}
+
+/**
+ * How much higher than `base` a rate must be to be found in four of five tests, with so many people in each of so many groups; null if
+ * no rate is found that often. For two proportions, with the correction for the exact test.
+ */
+export function smallestDifference(people: number, groups: number, base: number): number | null {
+  if (people < 1) return null;
+  const quantile = normalQuantile(1 - ERROR_RATE / 2 / pairsOf(groups));
+  const isFound = (difference: number) => {
+    const corrected = 1 - 1 / (people * difference);
+    if (corrected <= 0) return false;
+    const higher = base + difference;
+    const mean = (base + higher) / 2;
+    const needed =
+      (quantile * Math.sqrt(2 * mean * (1 - mean)) + Z_POWER * Math.sqrt(base * (1 - base) + higher * (1 - higher))) **
+        2 /
+      difference ** 2;
+    return people * corrected ** 2 >= needed;
+  };
+  let high = 1 - base;
+  if (!isFound(high)) return null;
+  let low = 0;
+  for (let step = 0; step < 50; step++) {
+    const middle = (low + high) / 2;
+    if (isFound(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** The quantile of the standard normal distribution, above one half, by halving on its integral. */
+function normalQuantile(probability: number): number {
+  let low = 0;
+  let high = 10;
+  for (let step = 0; step < 60; step++) {
+    const middle = (low + high) / 2;
+    if (normalBelow(middle) < probability) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** The standard normal distribution at a value from 0 to 10, by its series (Marsaglia 2004). */
+function normalBelow(value: number): number {
+  let term = value;
+  let sum = value;
+  for (let odd = 3; term > sum * 1e-16; odd += 2) {
+    term *= value ** 2 / odd;
+    sum += term;
+  }
+  return 0.5 + (sum * Math.exp(-(value ** 2) / 2)) / Math.sqrt(2 * Math.PI);
+}
+
+function logChoose(all: number, some: number): number {
+  return logFactorial(all) - logFactorial(some) - logFactorial(all - some);
+}
+
+/** The logarithm of a factorial: Stirling's series, and below 16 the product itself. */
+function logFactorial(number: number): number {
+  if (number < 16) {
+    let product = 1;
+    for (let factor = 2; factor <= number; factor++) product *= factor;
+    return Math.log(product);
+  }
+  const after = number + 1;
+  const inverse = 1 / after;
+  return (
+    (after - 0.5) * Math.log(after) -
+    after +
+    0.5 * Math.log(2 * Math.PI) +
+    inverse / 12 -
+    inverse ** 3 / 360 +
+    inverse ** 5 / 1260
+  );
+}
