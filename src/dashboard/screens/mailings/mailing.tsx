@@ -12,6 +12,7 @@ import { previewScreen } from './preview.tsx';
 import { recipientsScreen } from './recipients.tsx';
 import { type Report, readSummary } from './records.ts';
 import { resendScreen } from './resend.tsx';
+import { Variants, variantChoice } from './variants.tsx';
 
 /** Registers the page of a mailing and what can be done with it. */
 export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
@@ -23,11 +24,18 @@ export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Cl
       const { utr } = request.params;
       const summary = await readSummary(api, utr);
       const { report } = await api.get<{ report: Report }>('/single-send/report', { utr });
-      const action = viewerOf(request).role !== 'viewer' && <Actions summary={summary} report={report} />;
-      const content = <Overview summary={summary} report={report} />;
+      const mayChange = viewerOf(request).role !== 'viewer';
+      const action = mayChange && <Actions summary={summary} report={report} />;
+      const content = (
+        <>
+          {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
+          <Overview summary={summary} report={report} />
+        </>
+      );
       return sendPart(request, reply, { summary, now: clock.now(), current: 'overview' }, content, action);
     },
   });
+  await app.register(variantChoice);
   await app.register(mailingActions);
   await app.register(resendScreen);
   await app.register(linksScreen, { clock });

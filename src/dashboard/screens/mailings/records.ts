@@ -3,6 +3,7 @@ import type { MailingReport } from '../../../delivery/reporting/mailing-report.t
 import type { Watch } from '../../../delivery/watch/watched-mailings.ts';
 import type { SHOWN_STATES } from '../../../single-sends/shown-state.ts';
 import type { ApiClient } from '../../api-client.ts';
+import type { ReportedTest } from './variants.tsx';
 
 /** A single send in the list, with its counters. */
 export interface Summary {
@@ -28,6 +29,7 @@ export interface Report extends MailingReport {
   held_reason: string | null;
   tracking: 0 | 1;
   watch: Watch | null;
+  ab_test: ReportedTest | null;
 }
 
 /** The mail as somebody of the audience sees it; `problem` says why it cannot be shown. */

@@ -144,4 +144,42 @@ export const mailings: Translation<typeof english> = {
   'delivery.failed': 'Fehlgeschlagen',
   'delivery.suppressed': 'Ausgelassen',
   'delivery.cancelled': 'Abgebrochen',
+
+  'variants.title': 'A/B-Test',
+  'variants.variant': 'Variante',
+  'variants.about':
+    'Hier zählen nur die Testgruppe und nur Menschen. Neben jedem Anteil steht der Bereich, in dem er mit einer Sicherheit von etwa 95 % liegt.',
+  'variants.sending': {
+    one: 'Die Testgruppe bekommt gerade ihre Mails. {hours} Std. danach wird entschieden; {count} Person wartet auf den Gewinner.',
+    other:
+      'Die Testgruppe bekommt gerade ihre Mails. {hours} Std. danach wird entschieden; {count} Personen warten auf den Gewinner.',
+  },
+  'variants.waiting': {
+    one: 'Entschieden wird: {time}. {count} Person wartet auf den Gewinner.',
+    other: 'Entschieden wird: {time}. {count} Personen warten auf den Gewinner.',
+  },
+  'variants.byHand': {
+    one: '{count} Person wartet, bis Sie eine Variante wählen.',
+    other: '{count} Personen warten, bis Sie eine Variante wählen.',
+  },
+  'variants.winner': {
+    one: '{name} ist besser als {others}, und das ist kein Zufall. {count} weitere Person bekommt {name}.',
+    other: '{name} ist besser als {others}, und das ist kein Zufall. {count} weitere Personen bekommen {name}.',
+  },
+  'variants.noDifference': {
+    one: 'Kein Unterschied: Keine Variante ist mehr als zufällig besser als A. {count} weitere Person bekommt A.',
+    other: 'Kein Unterschied: Keine Variante ist mehr als zufällig besser als A. {count} weitere Personen bekommen A.',
+  },
+  'variants.chosen': {
+    one: '{name} wurde von Hand gewählt. {count} weitere Person bekommt diese Variante.',
+    other: '{name} wurde von Hand gewählt. {count} weitere Personen bekommen diese Variante.',
+  },
+  'variants.cancelled': 'Das Mailing wurde abgebrochen, bevor der Test entschieden war.',
+  'variants.choose': '{name} wählen',
+  'variants.choose.title': '{name} an alle anderen senden?',
+  'variants.choose.text': {
+    one: '{count} wartende Person bekommt diese Variante. Die Wahl lässt sich nicht ändern.',
+    other: '{count} wartende Personen bekommen diese Variante. Die Wahl lässt sich nicht ändern.',
+  },
+  'variants.isChosen': 'Alle anderen bekommen {name}',
 };

@@ -135,4 +135,42 @@ export const mailings = {
   'delivery.failed': 'Failed',
   'delivery.suppressed': 'Left out',
   'delivery.cancelled': 'Cancelled',
+
+  'variants.title': 'A/B test',
+  'variants.variant': 'Variant',
+  'variants.about':
+    'Only the test group counts here, and only people. Beside each rate is the range in which it lies with a certainty near 95 %.',
+  'variants.sending': {
+    one: 'The test group is getting its mails. {hours} h after that it is decided; {count} person waits for the winner.',
+    other:
+      'The test group is getting its mails. {hours} h after that it is decided; {count} people wait for the winner.',
+  },
+  'variants.waiting': {
+    one: 'It is decided at {time}. {count} person waits for the winner.',
+    other: 'It is decided at {time}. {count} people wait for the winner.',
+  },
+  'variants.byHand': {
+    one: '{count} person waits until you choose a variant.',
+    other: '{count} people wait until you choose a variant.',
+  },
+  'variants.winner': {
+    one: '{name} is better than {others} beyond chance. {count} more person gets {name}.',
+    other: '{name} is better than {others} beyond chance. {count} more people get {name}.',
+  },
+  'variants.noDifference': {
+    one: 'No difference: no variant is better than A beyond chance. {count} more person gets A.',
+    other: 'No difference: no variant is better than A beyond chance. {count} more people get A.',
+  },
+  'variants.chosen': {
+    one: '{name} was chosen by hand. {count} more person gets it.',
+    other: '{name} was chosen by hand. {count} more people get it.',
+  },
+  'variants.cancelled': 'The mailing was cancelled before the test was decided.',
+  'variants.choose': 'Choose {name}',
+  'variants.choose.title': 'Send {name} to everybody else?',
+  'variants.choose.text': {
+    one: '{count} person who waits gets this variant. The choice cannot be changed.',
+    other: '{count} people who wait get this variant. The choice cannot be changed.',
+  },
+  'variants.isChosen': 'Everybody else gets {name}',
 } as const;

@@ -1,0 +1,114 @@
+/** The A/B test of a mailing: its variants side by side, what was decided, and the choice by hand. */
+import type { FastifyInstance } from 'fastify';
+import type { AbTestReport } from '../../../delivery/variants/report.ts';
+import { ApiClient, refusalText } from '../../api-client.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { Notice } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { setFlash } from '../../flash.ts';
+import { field } from '../../sign-in/fields.ts';
+import { useLanguage } from '../../words/index.ts';
+
+/** A test as the API reports it: its times are texts. */
+export type ReportedTest = Omit<AbTestReport, 'decides_at'> & { decides_at: string | null };
+
+/** Registers the form that chooses a variant. */
+export async function variantChoice(app: FastifyInstance): Promise<void> {
+  app.post<{ Params: { utr: string } }>('/mailings/:utr/variant', async (request, reply) => {
+    const { utr } = request.params;
+    const variant = field(request, 'variant');
+    const answer = await new ApiClient(app, request).send('POST', '/single/send/variants/decide', { utr, variant });
+    if (answer.message === undefined) setFlash(reply, 'bad', 'mailings.refused', { reason: refusalText(answer) });
+    else setFlash(reply, 'good', 'variants.isChosen', { name: nameOf(Number(variant)) });
+    return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, 303);
+  });
+}
+
+/** The letter of a variant: A is the mail itself. */
+function nameOf(variant: number): string {
+  return String.fromCharCode('A'.charCodeAt(0) + variant);
+}
+
+export function Variants({ utr, test, mayChoose }: { utr: string; test: ReportedTest; mayChoose: boolean }) {
+  const language = useLanguage();
+  const title = language.say('variants.title');
+  const rate = ({ people, rate: share, low, high }: ReportedTest['variants'][number]['opens']) => (
+    <>
+      {language.percent(share)} ({language.number(people)}){' '}
+      <span class="small quiet-text">
+        {language.percent(low)} – {language.percent(high)}
+      </span>
+    </>
+  );
+  return (
+    <div class="stack">
+      <Notice tone="plain">{outcome(language, test)}</Notice>
+      <section class="list">
+        <header class="card-head">
+          <h2>{title}</h2>
+        </header>
+        <Table
+          caption={title}
+          rows={test.variants}
+          keyOf={({ variant }) => variant}
+          columns={[
+            {
+              heading: language.say('variants.variant'),
+              cell: ({ variant, subject, preheader, sender_name }) => (
+                <>
+                  {nameOf(variant)} <bdi>{subject}</bdi>
+                  <br />
+                  <span class="small quiet-text">
+                    <bdi>{preheader}</bdi> {sender_name !== '' && <bdi>({sender_name})</bdi>}
+                  </span>
+                </>
+              ),
+            },
+            {
+              heading: language.say('mailings.delivered'),
+              isNumber: true,
+              cell: ({ delivered }) => language.number(delivered),
+            },
+            { heading: language.say('mailings.opened'), isNumber: true, cell: ({ opens }) => rate(opens) },
+            { heading: language.say('mailings.clicked'), isNumber: true, cell: ({ clicks }) => rate(clicks) },
+          ]}
+        />
+      </section>
+      <p class="small quiet-text">{language.say('variants.about')}</p>
+      {mayChoose && test.winner === null && test.state !== 'cancelled' && (
+        <div class="buttons">
+          {test.variants.map(({ variant }) => (
+            <Confirm
+              key={variant}
+              id={`variant-${variant}`}
+              action={`/mailings/${utr}/variant`}
+              look="plain"
+              label={language.say('variants.choose', { name: nameOf(variant) })}
+              title={language.say('variants.choose.title', { name: nameOf(variant) })}
+            >
+              <input type="hidden" name="variant" value={variant} />
+              <p>{language.say('variants.choose.text', { count: test.rest })}</p>
+            </Confirm>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What the test does now, or what was decided. */
+function outcome(
+  language: ReturnType<typeof useLanguage>,
+  { state, winner_by, hours, decides_at, verdict, winner, better_than, rest }: ReportedTest,
+): string {
+  const count = rest;
+  if (state === 'cancelled') return language.say('variants.cancelled');
+  if (verdict === 'no_difference') return language.say('variants.noDifference', { count });
+  const name = nameOf(winner ?? 0);
+  if (verdict === 'chosen') return language.say('variants.chosen', { name, count });
+  if (verdict === 'winner')
+    return language.say('variants.winner', { name, others: better_than.map(nameOf).join(', '), count });
+  if (winner_by === 'hand') return language.say('variants.byHand', { count });
+  if (decides_at === null) return language.say('variants.sending', { hours, count });
+  return language.say('variants.waiting', { time: language.dateTime(new Date(decides_at)), count });
+}

@@ -1,0 +1,49 @@
+/** The A/B test on the page of a mailing. */
+import t from 'tap';
+import { startApp } from '../support/app.ts';
+import { sendCampaign } from '../support/campaign.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+
+t.test('the page of a mailing has its variants side by side, and somebody chooses one there', async (t) => {
+  const app = await startApp(t);
+  const { utr } = await sendCampaign(t, app, { people: [{ email: 'anna@example.org', first_name: 'Anna' }] });
+  const variant = (subject: string) => ({ subject, preheader: 'p', sender_name: '', template_id: 0 });
+  const variants = [variant('One'), variant('<b>Two</b>')];
+  app.db
+    .prepare('UPDATE single_sends SET ab_test = ? WHERE utr = ?')
+    .run(JSON.stringify({ variants: variants.slice(1), share: 20, winner_by: 'hand', hours: 24 }), utr);
+  app.db
+    .prepare(`INSERT INTO ab_tests (mailing_id, share, winner_by, hours, variants, rest)
+      SELECT id, 20, 'hand', 24, ?, 8 FROM mailings WHERE owner_kind = 'single'`)
+    .run(JSON.stringify(variants));
+  app.db.exec('UPDATE deliveries SET variant = 1 WHERE mailing_id = (SELECT mailing_id FROM ab_tests)');
+  const as = (role: 'owner' | 'viewer') => ({
+    ...FROM_PAGE,
+    cookie: cookieOf(app, addPerson(app, role, { name: role })),
+  });
+  const [owner, viewer] = [as('owner'), as('viewer')];
+  const open = (headers: Record<string, string>) => app.page('GET', `/mailings/${utr}`, { headers });
+  const choose = (headers: Record<string, string>) =>
+    app.page('POST', `/mailings/${utr}/variant`, { headers, form: { variant: '1' } });
+
+  const { text } = await open(owner);
+  t.match(text, /A\/B test.*8 people wait until you choose a variant.*A <bdi>One<\/bdi>.*B <bdi>&lt;b>Two&lt;\/b>/s);
+  t.match(text, /Choose B/);
+  t.notMatch((await open(viewer)).text, /Choose B/);
+  await choose(viewer);
+  t.equal(app.db.prepare('SELECT winner FROM ab_tests').pluck().get(), null, 'a viewer chooses nothing');
+  t.equal((await choose(owner)).status, 303);
+  const after = (await open(owner)).text;
+  t.match(after, /B was chosen by hand. 8 more people get it/);
+  t.notMatch(after, /Choose B/);
+
+  for (const [set, says] of [
+    ["verdict = 'no_difference', winner = 0", /No difference: no variant is better than A/],
+    ["verdict = 'winner', winner = 1, better_than = '[0]'", /B is better than A beyond chance/],
+    ["verdict = NULL, winner = NULL, winner_by = 'clicks'", /24 h after that it is decided/],
+    ['tried_at = 1768500000000', /It is decided at/],
+  ] as const) {
+    app.db.exec(`UPDATE ab_tests SET ${set}`);
+    t.match((await open(owner)).text, says);
+  }
+});
