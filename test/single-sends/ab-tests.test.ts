@@ -273,6 +273,9 @@ t.test(
       hours: [/./],
       winner_by: [/./],
     });
+    shop.app.db.exec('UPDATE single_sends SET canary_percent = 5');
+    t.match(await errors({ subjects: ['a'] }), { subjects: [/first part/] });
+    shop.app.db.exec('UPDATE single_sends SET canary_percent = 0');
     await shop.post('/single/send/update', { utr: shop.utr, ...MAIL, schedule_type: 0, tracking: 0 });
     t.match(await errors({ subjects: ['a'] }), { winner_by: [/not counted/] });
     shop.app.clock.advance(11_000);
