@@ -1,5 +1,6 @@
 /** The decision of A/B tests: false winners, the differences that are found, and known values of the formulas. */
 import t from 'tap';
+import { randomOf } from '../../../fixtures/random.ts';
 import {
   chanceOf,
   decide,
@@ -7,7 +8,6 @@ import {
   rateInterval,
   smallestDifference,
 } from '../../../src/delivery/variants/statistics.ts';
-import { randomOf } from '../../support/random.ts';
 
 const TESTS = 10_000;
 
