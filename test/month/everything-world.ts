@@ -1,0 +1,225 @@
+/** A shop that uses every feature at once: what it does is asked of the API, and what leaves is noted by its relay. */
+import PostalMime from 'postal-mime';
+import type { Test } from 'tap';
+import { randomOf } from '../../fixtures/random.ts';
+import type { Handoff } from '../../src/delivery/transport/courier.ts';
+import { type CallOptions, startApp, type TestApp } from '../support/app.ts';
+import { fieldsOf } from '../support/recipient-links.ts';
+
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+/** The agent of a person's mail program. */
+const PERSON = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
+const MACHINE = { 'user-agent': 'Mozilla/5.0 (via ggpht.com GoogleImageProxy)' };
+
+/** A mail that the relay took. */
+export interface Left {
+  to: string;
+  subject: string;
+  html: string;
+  text: string;
+  /** Epoch milliseconds. */
+  at: number;
+}
+
+/** What a recipient or a machine did with a mail. */
+interface Hit {
+  mail: Left;
+  isMachine: boolean;
+  at: number;
+}
+
+const ACCEPTED = { kind: 'accepted', stage: 'body', code: 250, enhanced: '2.0.0', reply: '250 ok' } as const;
+const LATER = { kind: 'deferred', stage: 'rcpt', code: 451, enhanced: '4.7.1', reply: '451 4.7.1 slow down' } as const;
+const UNKNOWN = {
+  kind: 'refused',
+  stage: 'rcpt',
+  code: 550,
+  enhanced: '5.1.1',
+  reply: '550 5.1.1 no such user',
+} as const;
+
+/** A relay that defers one mail in eight for a while and knows no address that begins with "gone". */
+function relayOf(left: Left[], now: () => number) {
+  const deferred = new Set<string>();
+  let mails = 0;
+  return {
+    room: () => 100,
+    async send({ start, to }: Handoff) {
+      const raw = start();
+      if (raw === null) return 'withdrawn' as const;
+      if (to.startsWith('gone')) return UNKNOWN;
+      const { subject = '', html = '', text = '' } = await PostalMime.parse(Buffer.from(raw.bytes));
+      const key = `${to} ${subject}`;
+      if (++mails % 8 === 0 && !deferred.has(key)) {
+        deferred.add(key);
+        return LATER;
+      }
+      left.push({ to, subject, html, text, at: now() });
+      return ACCEPTED;
+    },
+    close: async () => undefined,
+  };
+}
+
+export class Shop {
+  readonly left: Left[] = [];
+  readonly hits: Hit[] = [];
+  /** When somebody left a group or all mail, by address. */
+  readonly leavers = new Map<string, number>();
+  /** The subjects of transactional mails by address. */
+  readonly receipts: Pick<Left, 'to' | 'subject'>[] = [];
+  readonly random: () => number;
+  readonly #people = new Set<string>();
+  #app: TestApp | null = null;
+
+  constructor(seed: number) {
+    this.random = randomOf(seed);
+  }
+
+  /** Starts the service with a sender, a group, a contact type and the first people. */
+  static async open(t: Test, seed: number, people: number): Promise<Shop> {
+    const shop = new Shop(seed);
+    const app = await startApp(t, {}, () => relayOf(shop.left, () => app.clock.now().getTime()));
+    shop.#app = app;
+    // Nothing is killed here, and a month has thousands of transactions.
+    app.db.pragma('synchronous = OFF');
+    await shop.post('/contacts-type/add', { name: 'Readers' });
+    await shop.post('/unsubscribes-groups/save', { group_name: 'News', description: 'All', is_display: 1 });
+    const from = { from_name: 'Lark', from_email: 'lark@example.com', reply_to_email: 'lark@example.com' };
+    await shop.post('/sender/save', { ...from, country_id: 1, company_address: '1 Harbour St', nickname: 'l' });
+    await app.background();
+    shop.left.length = 0;
+    await shop.import(people);
+    return shop;
+  }
+
+  get app(): TestApp {
+    if (this.#app === null) throw new Error('the shop is not open');
+    return this.#app;
+  }
+
+  get now(): number {
+    return this.app.clock.now().getTime();
+  }
+
+  get people(): string[] {
+    return [...this.#people];
+  }
+
+  async call(method: string, path: string, options: CallOptions = {}) {
+    const answer = await this.app.one.call(method, path, options);
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.text}`);
+    return answer.body.message;
+  }
+
+  post(path: string, form: Record<string, unknown>) {
+    return this.call('POST', path, { form });
+  }
+
+  between(low: number, high: number): number {
+    return low + Math.floor(this.random() * (high - low + 1));
+  }
+
+  pick<T>(from: readonly T[]): T {
+    const one = from[this.between(0, from.length - 1)];
+    if (one === undefined) throw new Error('there is nothing to pick');
+    return one;
+  }
+
+  /** Imports new people of three domains; the address of one in forty leads nowhere. */
+  async import(count: number): Promise<void> {
+    const lines = Array.from({ length: count }, (_, at) => {
+      const number = this.#people.size + at;
+      const name = number % 40 === 39 ? `gone${number}` : `p${number}`;
+      return `${name}@${['gmail.com', 'outlook.com', 'example.org'][number % 3]}`;
+    });
+    for (const line of lines) this.#people.add(line);
+    await this.call('POST', '/contacts/upload-csv', {
+      multipart: [
+        ['contact_type_id', '1'],
+        ['file', { filename: 'people.csv', content: `email\n${lines.join('\n')}` }],
+      ],
+    });
+  }
+
+  /** Sends at once, unless other fields say more; gives the utr. */
+  async send(subject: string, more: Record<string, unknown> = {}): Promise<string> {
+    const { utr } = await this.post('/single/send/create', {
+      ...{ template_id: 1, sender_id: 1, unsubscribe_group_id: 1, single_send_name: subject, subject, preheader: 'p' },
+      ...{ template_html: '<p><a href="https://shop.example/offer">Offer</a></p>', schedule_type: 0 },
+      recipient_id: ['contacts_1'],
+      ...more,
+    });
+    return utr;
+  }
+
+  /** Makes a draft to those who did not open a single send, and sends it. */
+  async sendAgain(utr: string, subject: string): Promise<void> {
+    const draft = await this.post('/single/send/resend', { utr, subject });
+    const { singleSend } = await this.call('GET', '/single-send/details', { query: { utr: draft.utr } });
+    const targets = singleSend[0].recipient_id.map(({ id, table }: { id: string; table: string }) => `${table}_${id}`);
+    await this.post('/single/send/update', { ...fieldsOf(singleSend[0]), utr: draft.utr, recipient_id: targets });
+  }
+
+  /** Sends a transactional mail to anybody, whether they left the list or not. */
+  async sendReceipt(): Promise<void> {
+    const receipt = { to: this.pick(this.people), subject: `Receipt ${this.receipts.length}` };
+    const json = { sender_id: 1, email: receipt.to, subject: receipt.subject, template_html: '<p>Thank you</p>' };
+    await this.call('POST', '/transactional/send', { json });
+    this.receipts.push(receipt);
+  }
+
+  /** Makes an automation for new readers live, with mails so many days apart. */
+  async openSeries(subjects: readonly string[], days: number): Promise<void> {
+    const { utr } = await this.post('/automations/create', {
+      ...{ type: 'welcome', automation_for: 'contacts_1', automation_name: 'Series', unsubscribe_group_id: 1 },
+    });
+    for (const [at, subject] of subjects.entries())
+      await this.post('/automations/schedule/create', {
+        ...{ utr, subject, sender_id: 1, template_id: 1, preview_img: 'b.png', template_html: '<p>Welcome</p>' },
+        ...(at === 0
+          ? { waiting_type: 'instantly', waiting_period: 1 }
+          : { waiting_type: 'days', waiting_period: days }),
+      });
+    await this.call('GET', '/automations/set-live', { query: { utr } });
+  }
+
+  /** Opens or clicks in a mail, if it is counted at all. */
+  async visit(mail: Left, isMachine: boolean): Promise<void> {
+    const [pixel] = /http:\/\/mail\.example\.com\/o\/[^"]+/.exec(mail.html) ?? [];
+    const [link] = /http:\/\/mail\.example\.com\/c\/[^"]+/.exec(mail.html) ?? [];
+    const url = isMachine || this.random() < 0.6 ? pixel : link;
+    if (url === undefined) return;
+    await this.app.page('GET', new URL(url).pathname, { headers: isMachine ? MACHINE : PERSON });
+    this.hits.push({ mail, isMachine, at: this.now });
+  }
+
+  /** Leaves the list by the link of a mail, as mail programs do (RFC 8058). */
+  async leave(mail: Left): Promise<void> {
+    const [url] = /http:\/\/mail\.example\.com\/u\/[^"\s]+/.exec(mail.html) ?? [];
+    if (url === undefined) throw new Error(`"${mail.subject}" has no link to unsubscribe`);
+    const { status } = await this.app.page('POST', new URL(url).pathname, {
+      form: { 'List-Unsubscribe': 'One-Click' },
+    });
+    if (status !== 200) throw new Error(`${url}: ${status}`);
+    this.leavers.set(mail.to, this.now);
+  }
+
+  /** Lets an hour pass, in which readers open, click and leave, and then runs the background. */
+  async hour(): Promise<void> {
+    const recent = this.left.filter(({ at }) => at > this.now - 2 * DAY);
+    this.app.clock.advance(HOUR / 2);
+    for (const mail of recent) {
+      const drawn = this.random();
+      // Every third person opens nothing all month.
+      const reads = Number(/\d+/.exec(mail.to)?.[0]) % 3 > 0;
+      if (drawn < 0.008 && reads) await this.visit(mail, false);
+      else if (drawn < 0.012) await this.visit(mail, true);
+      else if (drawn < 0.0125 && !mail.subject.startsWith('Receipt') && !this.leavers.has(mail.to))
+        await this.leave(mail);
+    }
+    this.app.clock.advance(HOUR / 2);
+    await this.app.background();
+  }
+}
