@@ -15,6 +15,7 @@ import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import { heloName, settledName } from '../delivery/transport/smtp/helo.ts';
 import { SmtpPool } from '../delivery/transport/smtp/pool.ts';
 import { parseRelays, type Relay } from '../delivery/transport/smtp/relay-urls.ts';
+import { dnsResolver } from '../health-checks/dns/check-domains.ts';
 import { Background } from './background.ts';
 
 const IDLE_MS = 500;
@@ -64,6 +65,7 @@ const background = new Background({
   config,
   clock: systemClock,
   courier: courier(),
+  resolveMx: (domain) => dnsResolver().resolveMx(domain),
   ...(brain !== null && { openNodes: (deps) => brain.open(deps) }),
   tokens: openTokens(db.$client),
   publicUrl,

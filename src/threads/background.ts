@@ -12,6 +12,8 @@ import type { Db } from '../database/open.ts';
 import { isTransientSqliteError } from '../database/sqlite-errors.ts';
 import { OldEvents } from '../delivery/feedback/old-events.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
+import type { ResolveMx } from '../delivery/pacing/domain-groups.ts';
+import { Pacing } from '../delivery/pacing/pacing.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../delivery/queue/enqueue-recipients.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
 import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
@@ -41,6 +43,8 @@ export interface BackgroundDeps {
   courier: Courier;
   /** Makes what gives claims to sender nodes. */
   openNodes?(deps: HandoffsDeps): Handoffs;
+  /** Asks the DNS for MX records; without it only the domains of mailbox providers themselves are known. */
+  resolveMx?: ResolveMx;
   tokens: Tokens;
   /** Origin of links, without a trailing slash. */
   publicUrl(): string;
@@ -100,6 +104,7 @@ export class Background {
       ...deps,
       mailings: new Mailings(deps.db, { ...deps, bounceDomain, mustBeVerified }),
       rates,
+      pacing: new Pacing({ client: deps.db.$client, clock: deps.clock, resolveMx: deps.resolveMx ?? null }),
       hasNodes: deps.openNodes !== undefined,
       openHandoffs: (handoffs) => openHandoffs(deps, handoffs),
     });

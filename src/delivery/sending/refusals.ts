@@ -42,13 +42,22 @@ export function findBlame(outcome: Outcome): 'us' | 'unclear' | null {
   const { kind, stage, code, enhanced } = outcome;
   if (stage !== 'rcpt' && stage !== 'data' && stage !== 'body') return null;
   if (code < 400 || (kind !== 'refused' && kind !== 'deferred')) return null;
-  const words = outcome.reply.toLowerCase().replace(/\S+@\S+/g, ' ');
-  if (PERSONAL.test(words) || enhanced?.slice(1, 3) === '.2') return null;
+  if (isPersonal(outcome)) return null;
+  const words = wordsOf(outcome);
   const namesUs = code === 530 || OUR_CODES.test(enhanced ?? '') || NAMES_US.test(words);
   // A temporary refusal is tried again, unless it names us: then it lasts until somebody fixes the cause.
   if (kind === 'deferred') return namesUs && (enhanced === null || /^4\.[17]\./.test(enhanced)) ? 'us' : null;
   if (classify(outcome).kind !== 'failed') return null;
   return namesUs ? 'us' : 'unclear';
+}
+
+/** Whether a refusal is about one mailbox, or a greylisting server that takes the next try. */
+export function isPersonal(outcome: Outcome): boolean {
+  return PERSONAL.test(wordsOf(outcome)) || outcome.enhanced?.slice(1, 3) === '.2';
+}
+
+function wordsOf({ reply }: Outcome): string {
+  return reply.toLowerCase().replace(/\S+@\S+/g, ' ');
 }
 
 /** A recipient whose refusal is not judged yet: they stay in hand-off until others have been accepted or refused too. */

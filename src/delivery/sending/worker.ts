@@ -2,6 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import { isoTimestamp, steadyTime } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
+import type { Pacing } from '../pacing/pacing.ts';
 import type { Claim } from '../queue/candidates.ts';
 import { Ledger } from '../queue/ledger/ledger.ts';
 import { MailingStates, type OpenMailing } from '../queue/mailing-state.ts';
@@ -26,6 +27,7 @@ export interface WorkerDeps {
   openHandoffs(deps: HandoffsDeps): Handoffs;
   mailings: Mailings;
   rates: Rates;
+  pacing: Pacing;
   log(fields: object, text: string): void;
 }
 
@@ -62,7 +64,10 @@ export class DeliveryWorker {
     if (recovered > 0) log({ recovered }, 'unfinished hand-offs of an earlier run were put back into the queue');
     this.#handoffs = deps.openHandoffs({
       mayLeave: (mailingId) => !this.#isStopping && !stopped.has(mailingId),
-      onOutcome: (mailing, claim, outcome) => outcomes.handle(mailing, claim, outcome),
+      onOutcome: (mailing, claim, outcome) => {
+        if (outcome !== 'withdrawn') deps.pacing.note(mailing.relay_id, domainOf(claim), outcome);
+        outcomes.handle(mailing, claim, outcome);
+      },
       log,
     });
   }
@@ -98,6 +103,7 @@ export class DeliveryWorker {
       } else {
         this.#stopped.add(id);
         this.#deps.rates.forget(id);
+        this.#deps.pacing.forget(id);
         if (!this.#handoffs.hasStopped(id)) continue;
       }
       this.#states.acknowledge(id, state);
@@ -155,6 +161,7 @@ export class DeliveryWorker {
     if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
     const due = mayClaim ? open.filter(({ is_due }) => is_due === 1) : [];
     const { batches, putOff, held } = this.#ledger.together(() => {
+      this.#deps.pacing.startRound();
       this.#record(open);
       const held = this.#holdByResults(open);
       const claimed = mayClaim ? this.#claims.take(due, (relayId) => this.#handoffs.room(relayId)) : [];
@@ -183,13 +190,14 @@ export class DeliveryWorker {
     this.#handoffs.recorded();
   }
 
-  /** The claims that may be handed off now, and those that wait until the rate of their recipient domain allows another mail. */
+  /** The claims that may be handed off now, and those that wait until the rate of their recipient domain or of its group allows another mail. */
   #limited(batches: readonly Batch[]): { batches: Batch[]; putOff: { claim: Claim; due_at: number }[] } {
-    const { rates } = this.#deps;
+    const { rates, pacing } = this.#deps;
     const putOff: { claim: Claim; due_at: number }[] = [];
     const limited = batches.map((batch) => {
       const claims = batch.claims.filter((claim) => {
-        const wait = rates.waitFor(batch.mailing.id, domainOf(claim));
+        const domain = domainOf(claim);
+        const wait = pacing.waitFor(batch.mailing, domain) || rates.waitFor(batch.mailing.id, domain);
         if (wait === 0) return true;
         rates.giveBack(1);
         putOff.push({ claim, due_at: this.#steady() + wait });
@@ -213,6 +221,7 @@ export class DeliveryWorker {
     if (!this.#states.completeIfDone(mailingId, isoTimestamp(moment))) return;
     this.#deps.mailings.forget(mailingId);
     this.#deps.rates.forget(mailingId);
+    this.#deps.pacing.forget(mailingId);
     this.#outcomes.forget(mailingId);
   }
 

@@ -1,0 +1,79 @@
+/** Which recipient domains are limited together: those of one mailbox provider. Every other domain is a group of its own. */
+import type { Clock } from '../../clock.ts';
+import { providerOfDomain, providerOfServer } from './providers.ts';
+
+/** The MX records of a domain; rejects when it has none or the DNS does not answer. */
+export type ResolveMx = (domain: string) => Promise<{ exchange: string; priority: number }[]>;
+
+const MAX_AT_ONCE = 4;
+const MAX_WAITING = 1000;
+const MAX_KNOWN = 10_000;
+const HOUR_MS = 3_600_000;
+const KNOWN_MS = 6 * HOUR_MS;
+/** Names that are in no DNS (RFC 2606, RFC 6761). */
+const RESERVED = /(?:^|\.)(?:test|example|invalid|localhost|local|example\.(?:com|net|org))$/;
+
+export class DomainGroups {
+  readonly #clock: Clock;
+  readonly #resolveMx: ResolveMx | null;
+  readonly #onFound: (domain: string, provider: string) => void;
+  /** What the DNS said: the provider, or null, with the monotonic time until which it is believed. */
+  readonly #known = new Map<string, { provider: string | null; until: number }>();
+  readonly #waiting = new Set<string>();
+  #asking = 0;
+
+  /** Without `resolveMx` only the domains of providers themselves are known. `onFound` is told which domains a provider turns out to serve. */
+  constructor(
+    clock: Clock,
+    resolveMx: ResolveMx | null,
+    onFound: (domain: string, provider: string) => void = () => undefined,
+  ) {
+    this.#clock = clock;
+    this.#resolveMx = resolveMx;
+    this.#onFound = onFound;
+  }
+
+  /** The name of the provider that is known to serve the domain, otherwise the domain. */
+  groupOf(domain: string): string {
+    return providerOfDomain(domain) ?? this.#known.get(domain)?.provider ?? domain;
+  }
+
+  /** Asks the DNS who serves a domain, unless that is known. Returns at once; a failed look-up leaves the domain a group of its own. */
+  ask(domain: string): void {
+    if (this.#resolveMx === null || !domain.includes('.') || RESERVED.test(domain)) return;
+    if (providerOfDomain(domain) !== null) return;
+    if ((this.#known.get(domain)?.until ?? 0) > this.#clock.monotonic()) return;
+    if (this.#waiting.size < MAX_WAITING) this.#waiting.add(domain);
+    this.#askNext();
+  }
+
+  #askNext(): void {
+    const [domain] = this.#waiting;
+    if (domain === undefined || this.#asking >= MAX_AT_ONCE) return;
+    this.#waiting.delete(domain);
+    this.#asking++;
+    void this.#find(domain).finally(() => {
+      this.#asking--;
+      this.#askNext();
+    });
+  }
+
+  async #find(domain: string): Promise<void> {
+    const now = this.#clock.monotonic();
+    // Noted before the answer, so that nobody asks again meanwhile.
+    this.#keep(domain, { provider: this.#known.get(domain)?.provider ?? null, until: now + HOUR_MS });
+    const records = await this.#resolveMx?.(domain).catch(() => null);
+    if (!records) return;
+    const [first] = records.sort((one, other) => one.priority - other.priority);
+    const provider = first === undefined ? null : providerOfServer(first.exchange);
+    this.#keep(domain, { provider, until: now + KNOWN_MS });
+    if (provider !== null) this.#onFound(domain, provider);
+  }
+
+  #keep(domain: string, found: { provider: string | null; until: number }): void {
+    this.#known.delete(domain);
+    this.#known.set(domain, found);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+  }
+}

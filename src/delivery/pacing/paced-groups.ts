@@ -1,0 +1,68 @@
+/** Which groups of recipient domains get mail more slowly because they asked for it: kept in the database for people to see, and for the next start. */
+import type { Database } from 'better-sqlite3';
+import { isoTimestamp } from '../../clock.ts';
+import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
+import type { LimitNumbers } from './limit.ts';
+import { PROVIDER_NAMES } from './providers.ts';
+
+const NAME = 'paced_groups';
+
+/** A limited group. */
+export interface StoredGroup extends LimitNumbers {
+  /** The relay over which it is limited; null: any. */
+  relay_id: number | null;
+  /** The name of a provider, or a domain. */
+  group: string;
+  /** The mailings whose recipients wait for it. */
+  mailings: number[];
+  /** When the limit is over if nothing more is refused, and when it is forgotten if nothing more is sent; epoch milliseconds. */
+  over_at: number;
+  forgotten_at: number;
+}
+
+/** A group for which recipients of a mailing wait. */
+export interface PacedGroup {
+  /** The name of a provider, or a domain. */
+  group: string;
+  per_minute: number;
+  /** When it may be over, ISO timestamp. */
+  until: string;
+}
+
+/** Keeps the limited groups in place of those before. */
+export function writePacedGroups(client: Database, groups: readonly StoredGroup[]): void {
+  if (groups.length === 0) removeNamedValue(client, NAME);
+  else writeNamedValue(client, NAME, JSON.stringify(groups));
+}
+
+/** The groups that are limited at `now`, epoch milliseconds. */
+export function readPacedGroups(client: Database, now: number): StoredGroup[] {
+  const value = findNamedValue(client, NAME);
+  if (value === null) return [];
+  const groups: StoredGroup[] = JSON.parse(value);
+  return groups.filter(({ forgotten_at }) => forgotten_at > now);
+}
+
+/** The groups for which recipients of this mailing wait. */
+export function pacedGroupsOf(client: Database, mailingId: number, now: Date): PacedGroup[] {
+  return readPacedGroups(client, now.getTime())
+    .filter(({ mailings }) => mailings.includes(mailingId))
+    .map(({ group, rate, over_at }) => ({
+      group,
+      per_minute: perMinute(rate),
+      until: isoTimestamp(new Date(over_at)),
+    }));
+}
+
+/** How many groups are limited, and the lowest rate of each provider in mails a second. */
+export function pacingGauges(client: Database, now: number): { count: number; rates: Map<string, number> } {
+  const groups = readPacedGroups(client, now);
+  const rates = new Map<string, number>();
+  for (const { group, rate } of groups)
+    if (PROVIDER_NAMES.includes(group)) rates.set(group, Math.min(rate, rates.get(group) ?? rate));
+  return { count: groups.length, rates };
+}
+
+function perMinute(rate: number): number {
+  return Math.max(1, Math.round(rate * 60));
+}

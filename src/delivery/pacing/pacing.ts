@@ -1,0 +1,221 @@
+/**
+ * Sends more slowly to groups of recipient domains that ask for fewer mails, for each relay that senders are bound to. Nothing is limited that never
+ * refused. It acts where recipients are claimed and learns from outcomes, so it serves sender nodes, too.
+ */
+import type { Database } from 'better-sqlite3';
+import type { Clock } from '../../clock.ts';
+import type { Outcome } from '../transport/courier.ts';
+import { DomainGroups, type ResolveMx } from './domain-groups.ts';
+import { Limit } from './limit.ts';
+import { readPacedGroups, type StoredGroup, writePacedGroups } from './paced-groups.ts';
+import { asksForFewer } from './rate-refusals.ts';
+
+const SECOND_MS = 1000;
+/** Results are counted over this time and the one before. */
+const WINDOW_MS = 10 * SECOND_MS;
+/** One refusal among so many accepted mails is no reason to slow down. */
+const ACCEPTED_PER_REFUSAL = 50;
+/** A limit that was not used for this long is forgotten. It is longer than the longest wait between two tries. */
+const UNUSED_MS = 75 * 60 * SECOND_MS;
+const SAVE_MS = 5 * SECOND_MS;
+/** Domains with so many mails in a window are looked up while something is limited: they may belong to what is. */
+const MANY = 50;
+const MAX_DOMAINS = 20_000;
+const MAX_LIMITS = 1000;
+
+type RelayId = number | null;
+
+/** What came of the mails of a group in a window. */
+interface Counts {
+  since: number;
+  accepted: number;
+  refused: number;
+}
+
+/** The mails to one group over one relay. */
+interface Flow {
+  relayId: RelayId;
+  group: string;
+  now: Counts;
+  before: Counts;
+  limit: Limit | null;
+}
+
+export interface PacingDeps {
+  client: Database;
+  clock: Clock;
+  /** Asks the DNS for MX records; null: only providers' own domains are known. */
+  resolveMx: ResolveMx | null;
+}
+
+export class Pacing {
+  readonly #client: Database;
+  readonly #clock: Clock;
+  readonly #groups: DomainGroups;
+  /** By relay and recipient domain. */
+  readonly #flows = new Map<RelayId, Map<string, Flow>>();
+  /** By relay and group. */
+  readonly #limited = new Map<string, Flow>();
+  #windowAt: number;
+  #savedAt = Number.NEGATIVE_INFINITY;
+  #isSaved = true;
+
+  /** Limits of an earlier run go on. */
+  constructor({ client, clock, resolveMx }: PacingDeps) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#groups = new DomainGroups(clock, resolveMx, (domain) => this.#regroup(domain));
+    this.#windowAt = clock.monotonic();
+    for (const { relay_id: relayId, group, rate, refused } of readPacedGroups(client, clock.now().getTime())) {
+      const flow = newFlow(relayId, group, this.#windowAt);
+      flow.limit = new Limit({ rate, refused }, this.#windowAt);
+      this.#limited.set(keyOf(flow), flow);
+    }
+  }
+
+  /** Whether nothing is limited, so that nobody has to be asked about. */
+  get isIdle(): boolean {
+    return this.#limited.size === 0;
+  }
+
+  /** Takes the outcome of a mail to this domain over this relay. */
+  note(relayId: RelayId, domain: string, outcome: Outcome): void {
+    if (outcome.kind === 'accepted') {
+      const flow = this.#flow(relayId, domain);
+      if (flow === null) return;
+      flow.now.accepted++;
+      if (flow.limit?.raise(this.#clock.monotonic())) this.#end(flow);
+    } else if (asksForFewer(outcome)) {
+      const flow = this.#flow(relayId, domain);
+      this.#groups.ask(domain);
+      if (flow !== null) this.#refused(flow);
+    }
+  }
+
+  /** Asks to send a mail: 0 means now; otherwise the milliseconds after which to ask again. */
+  waitFor({ id, relay_id }: { id: number; relay_id: RelayId }, domain: string): number {
+    if (this.isIdle) return 0;
+    return this.#flow(relay_id, domain)?.limit?.waitFor(id, this.#clock.monotonic()) ?? 0;
+  }
+
+  /** Forgets the waiting recipients of a mailing that is done or stopped. */
+  forget(mailingId: number): void {
+    for (const { limit } of this.#limited.values()) limit?.forget(mailingId);
+  }
+
+  /** Begins a round: ends limits that are not used, and keeps what is limited now and then. Call inside a transaction. */
+  startRound(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#windowAt >= WINDOW_MS) this.#startWindow(now);
+    for (const flow of this.#limited.values())
+      if (flow.limit !== null && now - flow.limit.usedAt > UNUSED_MS) this.#end(flow);
+    if ((this.isIdle && this.#isSaved) || now - this.#savedAt < SAVE_MS) return;
+    writePacedGroups(this.#client, this.#stored(now));
+    this.#savedAt = now;
+    this.#isSaved = this.isIdle;
+  }
+
+  /** Null where there are too many to count. */
+  #flow(relayId: RelayId, domain: string): Flow | null {
+    const ofRelay = this.#flows.get(relayId);
+    const known = ofRelay?.get(domain);
+    if (known !== undefined) return known;
+    const flows = ofRelay ?? new Map<string, Flow>();
+    if (ofRelay === undefined) this.#flows.set(relayId, flows);
+    if (flows.size >= MAX_DOMAINS) return null;
+    const group = this.#groups.groupOf(domain);
+    const found =
+      this.#limited.get(keyOf({ relayId, group })) ??
+      // All domains of a provider share what is known of the first.
+      flows.get(group) ??
+      newFlow(relayId, group, this.#clock.monotonic());
+    flows.set(domain, found);
+    flows.set(group, found);
+    return found;
+  }
+
+  #refused(flow: Flow): void {
+    const now = this.#clock.monotonic();
+    if (flow.limit !== null) flow.limit.usedAt = now;
+    if (flow.limit?.isSettling(now)) return;
+    flow.now.refused++;
+    const accepted = flow.now.accepted + flow.before.accepted;
+    if ((flow.now.refused + flow.before.refused) * ACCEPTED_PER_REFUSAL < accepted) return;
+    if (flow.limit === null) {
+      if (this.#limited.size >= MAX_LIMITS) return;
+      // At least a second, because a first burst says little.
+      const seconds = Math.max(SECOND_MS, now - flow.before.since) / SECOND_MS;
+      flow.limit = new Limit({ rate: Math.max(1, accepted / seconds), refused: 1 }, now);
+      this.#limited.set(keyOf(flow), flow);
+    }
+    flow.limit.cut(now);
+    flow.now = newCounts(now);
+    flow.before = newCounts(now);
+  }
+
+  #end(flow: Flow): void {
+    flow.limit = null;
+    this.#limited.delete(keyOf(flow));
+    this.#isSaved = false;
+  }
+
+  /** Forgets domains to which nothing was sent, and looks up those with many mails while something is limited. */
+  #startWindow(now: number): void {
+    this.#windowAt = now;
+    for (const flows of this.#flows.values()) {
+      for (const [domain, flow] of flows) {
+        if (flow.limit === null && flow.now.accepted + flow.before.accepted === 0) flows.delete(domain);
+        else if (!this.isIdle && flow.group === domain && flow.now.accepted >= MANY) this.#groups.ask(domain);
+      }
+      for (const flow of new Set(flows.values())) {
+        flow.before = flow.now;
+        flow.now = newCounts(now);
+      }
+    }
+  }
+
+  /** Counts a domain with its provider from now on. Where only the domain was limited, the provider is. */
+  #regroup(domain: string): void {
+    for (const [relayId, flows] of this.#flows) {
+      const old = flows.get(domain);
+      if (old === undefined || old.group !== domain) continue;
+      flows.delete(domain);
+      const flow = this.#flow(relayId, domain);
+      const { limit } = old;
+      this.#end(old);
+      if (flow === null || flow.limit !== null || limit === null) continue;
+      flow.limit = limit;
+      this.#limited.set(keyOf(flow), flow);
+    }
+  }
+
+  #stored(now: number): StoredGroup[] {
+    const wall = this.#clock.now().getTime();
+    return [...this.#limited.values()].flatMap(({ relayId, group, limit }) =>
+      limit === null
+        ? []
+        : [
+            {
+              relay_id: relayId,
+              group,
+              ...limit.numbers,
+              mailings: limit.waiting(now),
+              over_at: Math.round(wall + limit.restMs),
+              forgotten_at: Math.round(wall + UNUSED_MS - (now - limit.usedAt)),
+            },
+          ],
+    );
+  }
+}
+
+function newFlow(relayId: RelayId, group: string, now: number): Flow {
+  return { relayId, group, now: newCounts(now), before: newCounts(now), limit: null };
+}
+
+function newCounts(since: number): Counts {
+  return { since, accepted: 0, refused: 0 };
+}
+
+function keyOf({ relayId, group }: Pick<Flow, 'relayId' | 'group'>): string {
+  return `${relayId ?? ''} ${group}`;
+}
