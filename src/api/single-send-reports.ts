@@ -6,6 +6,7 @@ import Type from 'typebox';
 import { isAddress } from '../audience/contacts/address-rows.ts';
 import { recordObject } from '../database/record-json.ts';
 import { DELIVERY_STATE, deliveries, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
+import { pacedGroupsOf } from '../delivery/pacing/paced-groups.ts';
 import { COMMON_HELD_CODES, reportedHold } from '../delivery/queue/held.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
@@ -51,6 +52,12 @@ const Recipient = Type.Object({
   updated_at: nullable(Type.String()),
 });
 
+const PacedGroup = Type.Object({
+  group: Type.String({ description: 'The name of a mail provider, or a domain.' }),
+  per_minute: integer({ description: 'How many mails a minute it gets now, from all mailings.' }),
+  until: Type.String({ description: 'When it may be over, if it takes all mails until then; UTC.' }),
+});
+
 const Hourly = Type.Array(Type.Object({ hour: Type.String(), count: integer() }));
 const Report = Type.Object({
   status: integer(),
@@ -62,6 +69,10 @@ const Report = Type.Object({
     ...nullable(Watch),
     description: 'Of a send with a canary, or one that was held because of its results; null of others.',
   },
+  paced: Type.Array(PacedGroup, {
+    description:
+      'Providers and domains that ask for fewer mails, for which recipients wait while it is sent (addition).',
+  }),
   states: Type.Record(Type.String(), integer()),
   reasons: Type.Array(Type.Object({ state: Type.String(), reason: Type.String(), count: integer() })),
   opens_by_hour: Hourly,
@@ -125,6 +136,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         courier: hasRelay(db.$client, config) ? ('smtp' as const) : ('outbox' as const),
         tracking: send.tracking,
         watch: mailing === null ? null : findWatch(db.$client, mailing.id),
+        paced: isUnderWay && mailing !== null ? pacedGroupsOf(db.$client, mailing.id, clock.now()) : [],
         ...mailingReport(db.$client, mailing?.id ?? 0),
         ab_test: abTest && reportedAbTest(abTest),
         design_url: changesNothing(request)

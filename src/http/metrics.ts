@@ -4,6 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { NODE_STATES } from '../database/schema/index.ts';
+import { pacingGauges } from '../delivery/pacing/paced-groups.ts';
 import { sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { mailWaitsReason } from '../delivery/queue/sending-wait.ts';
 import { readGauges } from '../delivery/reporting/gauges.ts';
@@ -50,6 +51,14 @@ function createMetrics({ db, clock, config }: Deps) {
     ...options('holds', 'What is held with a reason, by kind of reason.'),
     labelNames: ['what', 'reason'],
   });
+  const pacedGroups = gauge(
+    'paced_groups',
+    'Providers and domains that get mail more slowly because they asked for it.',
+  );
+  const pacedRate = new Gauge({
+    ...options('paced_rate', 'Mails a second that a provider gets while it asks for fewer, on its slowest relay.'),
+    labelNames: ['provider'],
+  });
   const eventLoopDelay = new Gauge({
     ...options('event_loop_delay_seconds', 'Delay of the HTTP thread since the last collection.'),
     labelNames: ['quantile'],
@@ -74,6 +83,10 @@ function createMetrics({ db, clock, config }: Deps) {
     sendingHeld.set(sendingHeldReason(db.$client) === null ? 0 : 1);
     holds.reset();
     for (const { what, reason, count } of countHeld(db.$client)) holds.set({ what, reason }, count);
+    const paced = pacingGauges(db.$client, clock.now().getTime());
+    pacedGroups.set(paced.count);
+    pacedRate.reset();
+    for (const [provider, rate] of paced.rates) pacedRate.set({ provider }, rate);
     for (const quantile of QUANTILES) {
       // Without samples a percentile would be the largest number.
       const nanoseconds = delay.count === 0 ? 0 : delay.percentile(quantile * 100);

@@ -8,6 +8,7 @@ import { Table } from '../../components/table.tsx';
 import { recordTime } from '../../record-time.ts';
 import { useLanguage } from '../../words/index.ts';
 import type { Report, Summary } from './records.ts';
+import { Waits } from './waits.tsx';
 import { Watched } from './watch.tsx';
 
 const HOUR_MS = 3_600_000;
@@ -21,6 +22,7 @@ export function Overview({ summary, report }: { summary: Summary; report: Report
       {report.held_code === 'sending_held' && (
         <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
       )}
+      <Waits paced={report.paced} />
       <Watched watch={report.watch} />
       <Results summary={summary} report={report} />
     </>

@@ -1,4 +1,5 @@
 /** What the API says about single sends. */
+import type { PacedGroup } from '../../../delivery/pacing/paced-groups.ts';
 import type { MailingReport } from '../../../delivery/reporting/mailing-report.ts';
 import type { Watch } from '../../../delivery/watch/watched-mailings.ts';
 import type { SHOWN_STATES } from '../../../single-sends/shown-state.ts';
@@ -29,6 +30,7 @@ export interface Report extends MailingReport {
   held_reason: string | null;
   tracking: 0 | 1;
   watch: Watch | null;
+  paced: PacedGroup[];
   ab_test: ReportedTest | null;
 }
 

@@ -132,6 +132,10 @@ export const mailings: Translation<typeof english> = {
       '{count} Personen haben sie zuerst bekommen. Die anderen folgen um {time}, wenn die Ergebnisse nicht schlecht sind.',
   },
   'mailings.first.release': 'Jetzt an die anderen senden',
+  'mailings.paced':
+    '{group} bittet um weniger Mails: zurzeit {rate}, ab {time} wieder schneller, wenn alle angenommen werden.',
+  'mailings.paced.second': { one: '{count} je Sekunde', other: '{count} je Sekunde' },
+  'mailings.paced.minute': { one: '{count} je Minute', other: '{count} je Minute' },
   'mailings.domains': 'Ergebnisse nach Domain',
   'mailings.domains.domain': 'Domain',
   'mailings.domains.mails': 'Mails',
