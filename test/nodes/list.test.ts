@@ -34,7 +34,6 @@ t.test(
     await send.until(() => send.isOver());
     const taken = () => list().nodes.reduce((sum, { accepted }) => sum + accepted, 0);
     await send.until(() => list().nodes.length === 2 && taken() === 400);
-    // Until its next sign of life a node is listed as it was before it had heard of the relay.
     await send.until(() => list().nodes.every(({ state }) => state === 'sending'));
     t.equal(list().waits_reason, null);
     t.match(run(), /^NAME +STATE .*\nnode-0\S* +sending .*\nnode-1\S* +sending .*\n$/);

@@ -29,6 +29,11 @@ export class NodeRelays implements Courier {
     return this.#config.SMTP_URL === '';
   }
 
+  /** Whether the brain has named them, or need not: before that, none is no fault. */
+  get areKnown(): boolean {
+    return !this.areGiven || this.#given !== '';
+  }
+
   /** Whether there is a relay. */
   get isOpen(): boolean {
     return this.#pool !== null;

@@ -165,8 +165,9 @@ export class SenderNode {
     this.#withdrawn = reply.withdraw.map(({ number }) => number);
     if (reply.isRenewed) this.#renewed = { steady: askedAt, wall };
     if (reply.isRenewed) this.#say('this node sends');
+    const wasOpen = this.#relays.isOpen;
     await this.#followSettings(reply.settings);
-    return reply.isRenewed;
+    return reply.isRenewed && wasOpen === this.#relays.isOpen;
   }
 
   async #ask(): Promise<BeatReply | null> {
@@ -181,7 +182,7 @@ export class SenderNode {
       brain: this.#brain,
       capacity: takesNone ? 0 : capacity,
       rate: this.#shares.rate,
-      refusal: this.#relays.isOpen ? refusal : NO_RELAY,
+      refusal: this.#relays.isOpen || !this.#relays.areKnown ? refusal : NO_RELAY,
       ...(!takesNone && { relays: this.#shares.named }),
       warmUp: this.#config.WARM_UP,
       isEnding: this.#isLeaving,
