@@ -80,7 +80,7 @@ const SendBody = Type.Object({
       items: {
         type: 'object',
         properties: {
-          name: { type: 'string', description: 'The name of the file.' },
+          name: { type: 'string', description: 'The name of the file, of at most 255 characters.' },
           type: { type: 'string', description: 'Its media type; application/octet-stream if not given.' },
           content: { type: 'string', description: 'Its bytes in base64, without line breaks.' },
         },
@@ -162,7 +162,11 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         template_html: body.template_html ?? '',
         text: body.text ?? '',
         data: body.data ?? {},
-        files: attachments.map(({ name, type = '', content }) => ({ name, type, base64: textBytes(request, content) })),
+        files: attachments.map(({ name, type = '', content }) => ({
+          name: textBytes(request, name).toString(),
+          type,
+          base64: textBytes(request, content),
+        })),
         key: key ?? null,
       };
       const utr = await sendTransactional(deps, templates, accountId, given, sender);

@@ -134,14 +134,16 @@ function limitReached(
   now: number,
 ): 'busy' | 'unproven' | null {
   const since = now - HOUR_MS;
-  const ofNetwork = prepared<[string, number], { all_: number; unproven: number | null }>(
+  // Not those of the future, from when the clock was wrong: they would keep the form busy until that time comes.
+  const counts = 'count(*) AS all_, sum(is_proven = 0) AS unproven';
+  const ofNetwork = prepared<[string, number, number], { all_: number; unproven: number | null }>(
     client,
-    'SELECT count(*) AS all_, sum(is_proven = 0) AS unproven FROM form_requests WHERE network = ? AND asked_at > ?',
-  ).get(network, since);
-  const ofForm = prepared<[number, number], { all_: number; unproven: number | null }>(
+    `SELECT ${counts} FROM form_requests WHERE network = ? AND asked_at > ? AND asked_at <= ?`,
+  ).get(network, since, now);
+  const ofForm = prepared<[number, number, number], { all_: number; unproven: number | null }>(
     client,
-    'SELECT count(*) AS all_, sum(is_proven = 0) AS unproven FROM form_requests WHERE form_id = ? AND asked_at > ?',
-  ).get(formId, since);
+    `SELECT ${counts} FROM form_requests WHERE form_id = ? AND asked_at > ? AND asked_at <= ?`,
+  ).get(formId, since, now);
   if ((ofNetwork?.all_ ?? 0) >= HOURLY.network || (ofForm?.all_ ?? 0) >= HOURLY.form) return 'busy';
   const isTooMany =
     (ofNetwork?.unproven ?? 0) >= HOURLY.unprovenOfNetwork || (ofForm?.unproven ?? 0) >= HOURLY.unprovenOfForm;

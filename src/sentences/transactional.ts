@@ -15,5 +15,6 @@ export const TRANSACTIONAL_SENTENCES = {
   data_many: 'There may be {count} values.',
   attachments_many: 'There may be {count} attachments.',
   attachments_large: 'The attachments may take {size} MiB together.',
+  attachment_name_long: 'The name of attachment {number} may have {most} characters.',
   attachment_not_base64: 'The content of attachment {number} is not base64 without line breaks.',
 } as const;

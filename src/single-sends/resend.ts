@@ -1,7 +1,7 @@
 /** Sends a finished single send again, with a new subject, to those who got it and did not open it: as a draft to segments with that rule. */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { ineligibilityReason } from '../audience/eligibility.ts';
 import { recomputeSoon } from '../audience/segments/recompute.ts';
 import { insertSegment } from '../audience/segments/segments.ts';
@@ -9,7 +9,7 @@ import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { DELIVERY_STATE, segments, type singleSends, type Target } from '../database/schema/index.ts';
 import { conflict } from '../failure.ts';
-import { SENTENCES } from '../sentences.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend, type SingleSendActionDeps } from './actions.ts';
 import { type Change, NO_DATE, NO_TIME_OF_DAY } from './single-sends.ts';
 import { insertDraft } from './status.ts';
@@ -19,6 +19,8 @@ type SingleSend = typeof singleSends.$inferSelect;
 /** Deliveries that are looked at in one stretch. */
 const PAGE_ROWS = 2000;
 const MAX_NAME = 255;
+/** Contact types, for each of which a segment is added. */
+const MAX_TYPES = 100;
 
 /**
  * Counts who got a finished single send, did not open it or click in it, and may get mail of its group now. Each part of a million takes
@@ -29,8 +31,8 @@ export async function countUnopened({ db }: { db: Db }, accountId: number, utr: 
   const types = JSON.stringify(contactTypesOf(db, send));
   const page = db.$client.prepare<unknown[], { last: number | null; count: number }>(`
     SELECT max(d.id) AS last, count(*) FILTER (WHERE d.state = ${DELIVERY_STATE.accepted} AND d.by_person = 0
-      AND EXISTS (SELECT 1 FROM json_each(@types) t CROSS JOIN contacts c
-        ON c.contact_type_id = t.value AND c.address_id = d.address_id AND c.deleted_at IS NULL)
+      AND EXISTS (SELECT 1 FROM contacts c INDEXED BY contacts_address
+        WHERE c.address_id = d.address_id AND c.deleted_at IS NULL AND c.contact_type_id IN (SELECT value FROM json_each(@types)))
       AND ${ineligibilityReason('d', '@group')} IS NULL) AS count
     FROM (SELECT * FROM deliveries INDEXED BY deliveries_mailing WHERE mailing_id = @mailing AND id > @after ORDER BY id LIMIT ${PAGE_ROWS}) d`);
   let count = 0;
@@ -58,7 +60,9 @@ export async function resendToUnopened(
       const { send } = requireOpensKnown(db, accountId, utr);
       const types = contactTypesOf(db, send);
       if (types.length === 0) throw conflict(SENTENCES.resend_nobody);
-      const ids = types.map((type) => findRuleSegment(db, send, type) ?? addRuleSegment(db, clock, send, type));
+      if (types.length > MAX_TYPES) throw conflict(sentence('resend_many_types', { count: MAX_TYPES }));
+      const present = findRuleSegments(db, send, types);
+      const ids = types.map((type) => present.get(type) ?? addRuleSegment(db, clock, send, type));
       const { id: _id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
       const copy = randomUUID();
       insertDraft(db, {
@@ -112,19 +116,20 @@ const ruleOf = ({ utr }: SingleSend) => ({
   value: [utr],
 });
 
-/** The id of the segment of a contact type with only this rule and nobody added or removed by hand; undefined where there is none. */
-function findRuleSegment(db: Db, send: SingleSend, type: number): number | undefined {
+/** The segments with only this rule and nobody added or removed by hand: their ids by contact type. */
+function findRuleSegments(db: Db, send: SingleSend, types: readonly number[]): Map<number, number> {
   const rule = ruleOf(send);
   const same = and(
     eq(segments.user_id, send.user_id),
-    eq(segments.contact_type_id, type),
+    inArray(segments.contact_type_id, [...types]),
     isNull(segments.deleted_at),
     eq(segments.select_field, rule.select_field),
     eq(segments.select_operator, rule.select_operator),
     eq(segments.value, rule.value),
     sql`NOT EXISTS (SELECT 1 FROM segment_recipients r WHERE r.segment_id = ${segments.id} AND (r.by_hand = 1 OR r.is_removed = 1))`,
   );
-  return db.select({ id: segments.id }).from(segments).where(same).get()?.id;
+  const found = db.select({ id: segments.id, type: segments.contact_type_id }).from(segments).where(same).all();
+  return new Map(found.map(({ id, type }) => [type, id]));
 }
 
 function addRuleSegment(db: Db, clock: SingleSendActionDeps['clock'], send: SingleSend, type: number): number {

@@ -7,6 +7,8 @@ import { sentence } from '../sentences.ts';
 
 export const MAX_ATTACHMENTS = 20;
 export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024;
+/** The longest name that is taken, as for every line; longer ones would take long to make harmless. */
+const MAX_NAME = 255;
 /** Leaves room for `filename*=UTF-8''` in a line of 998 characters (RFC 5322 2.1.1). */
 const MAX_ENCODED_NAME = 900;
 const PIECE_CHARACTERS = (PIECE_BYTES / 3) * 4;
@@ -20,8 +22,10 @@ export interface GivenFile {
   base64: Buffer;
 }
 
-/** The record of a file. Throws 422 if it cannot be base64. */
+/** The record of a file. Throws 422 if it cannot be base64, or its name is too long. */
 export function attachmentOf({ name, type, base64 }: GivenFile, number: number): Attachment {
+  if (name.length > MAX_NAME)
+    throw invalid('attachments', sentence('attachment_name_long', { number: number + 1, most: MAX_NAME }));
   const padding = base64.at(-1) !== 0x3d ? 0 : base64.at(-2) !== 0x3d ? 1 : 2;
   const characters = base64.length - padding;
   // One character more than whole groups holds no byte.

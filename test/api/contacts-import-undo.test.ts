@@ -6,6 +6,7 @@ import { limitUndo } from '../../src/audience/import/undo/undo.ts';
 import { isoTimestamp } from '../../src/clock.ts';
 import { contactImports } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { addReadyForm, askedMails, subscribe } from '../support/forms.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -158,6 +159,20 @@ t.test('what was changed since the import is kept and listed', async (t) => {
     app.db.prepare('SELECT count(*) FROM contacts WHERE contact_type_id = 1 AND deleted_at IS NULL').pluck().get(),
     301,
   );
+});
+
+t.test('whoever subscribed with a form since the import is kept', async (t) => {
+  const app = await withPeople(t);
+  const id = await upload(app, 'email\nnew1@example.com\nnew2@example.com\n');
+  app.clock.advance(1000);
+  const form = await addReadyForm(t, app);
+  await subscribe(app, form, 'new1@example.com');
+  const [mail] = await askedMails(app);
+  t.equal((await app.page('POST', mail?.path ?? '')).status, 200);
+  await undo(app, id);
+  await app.background();
+  t.match(await details(app, id), { state: 'undone', removed: 1, kept: 1 });
+  t.match(await keptOf(app, id), [{ email: 'new1@example.com', reason: 'changed' }]);
 });
 
 t.test('after 30 days an import cannot be undone, and what undoing needs is gone', async (t) => {

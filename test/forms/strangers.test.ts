@@ -163,6 +163,14 @@ t.test('a network and a form have a limit by the hour', async (t) => {
   t.equal(app.db.prepare("SELECT count(*) FROM mailings WHERE owner_kind = 'form'").pluck().get(), HOURLY.form);
 });
 
+t.test('a clock that was ahead keeps no form busy', async (t) => {
+  const { app, form } = await withForm(t);
+  app.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${HOURLY.form})
+    INSERT INTO form_requests (user_id, form_id, is_proven, state, given, groups, token_hash, network, asked_at, expires_at)
+    SELECT 1, 1, 1, 'unsent', '{}', '{}', 'token' || i, '192.0.2.1', ${app.clock.now().getTime() + DAY_MS}, 0 FROM n`);
+  t.ok(isSent(await subscribe(app, form, 'ann@example.org')));
+});
+
 t.test('a network has a limit by the minute, whatever it sends', async (t) => {
   const { app, form } = await withForm(t);
   const send = () => subscribe(app, form, 'no address');

@@ -151,6 +151,15 @@ t.test('clicks of machines decide nothing: without a difference the rest gets A'
   t.equal(one + two < 200, true);
 });
 
+t.test('a clock that was ahead when the test group was tried does not put the decision off', async (t) => {
+  const shop = await prepare(t);
+  await shop.start();
+  shop.app.db.prepare('UPDATE ab_tests SET tried_at = tried_at + ?').run(1000 * HOUR);
+  await shop.pass(60_000);
+  await shop.pass(4 * HOUR);
+  t.match((await shop.report()).ab_test, { state: 'decided', verdict: 'no_difference' });
+});
+
 t.test('without a measure the rest waits until somebody chooses, once', async (t) => {
   const shop = await prepare(t, { winner_by: 'hand' });
   const decide = (variant: number) =>

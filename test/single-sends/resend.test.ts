@@ -101,7 +101,17 @@ t.test(
     t.strictSame(await ask(), [409, 409]);
     app.db.exec("UPDATE mailings SET state = 'done' WHERE owner_kind = 'single'; UPDATE single_sends SET tracking = 0");
     t.strictSame(await ask(), [409, 409]);
-    app.db.exec('UPDATE single_sends SET tracking = 1');
+    app.db.exec(`UPDATE single_sends SET tracking = 1;
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+        INSERT INTO contact_types (user_id, name, created_at, updated_at) SELECT 1, 'T' || i, '', '' FROM n`);
+    const [{ recipient_id: targets }] = app.db
+      .prepare<[], { recipient_id: string }>('SELECT recipient_id FROM single_sends')
+      .all() as [{ recipient_id: string }];
+    app.db.exec(
+      "UPDATE single_sends SET recipient_id = (SELECT json_group_array(json_object('id', id || '', 'table', 'contacts')) FROM contact_types)",
+    );
+    t.strictSame(await ask(), [200, 409], 'a segment for each of so many types');
+    app.db.prepare('UPDATE single_sends SET recipient_id = ?').run(targets);
     await mustAnswer(app, 'DELETE', '/contacts-type/delete', { query: { contact_type_id: 1 } });
     t.strictSame(await ask(), [200, 409]);
     t.equal(await countOf(app, utr), 0);

@@ -3,7 +3,8 @@
 const MINUTE_MS = 60_000;
 const WAITS_MS = [15_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
 const HOUR_MS = 60 * MINUTE_MS;
-const GIVE_UP_AFTER_MS = 4 * 24 * HOUR_MS;
+/** How long a mail that cannot be sent is tried, or waits. */
+export const GIVE_UP_AFTER_MS = 4 * 24 * HOUR_MS;
 /** The longest wait between two tries, random part included. */
 export const MAX_WAIT_MS = 1.2 * HOUR_MS;
 

@@ -52,6 +52,8 @@ export interface ClaimedMail {
   attempt: number;
   /** Steady epoch milliseconds; 0 before the first try. */
   first_tried_at: number;
+  /** Epoch milliseconds. */
+  created_at: number;
 }
 
 /** A due mail, with why it may not be sent. */
@@ -80,7 +82,7 @@ const DUE_ACCOUNTS = `
 
 const DUE = `
   SELECT t.id, t.utr, t.user_id, t.sender_id, t.address_id, t.email, a.normalized_email, t.name, t.subject, t.content, t.attachments, t.size,
-    t.message_key, t.message_domain, t.attempt, ifnull(t.first_tried_at, 0) AS first_tried_at, ${suppressionReason('t')} AS ineligible_because
+    t.message_key, t.message_domain, t.attempt, t.created_at, ifnull(t.first_tried_at, 0) AS first_tried_at, ${suppressionReason('t')} AS ineligible_because
   FROM transactional_mails t INDEXED BY transactional_mails_queue CROSS JOIN addresses a ON a.id = t.address_id
   WHERE t.user_id = ? AND t.state = ${DELIVERY_STATE.queued} AND t.due_at <= ? ORDER BY t.due_at, t.id LIMIT ?`;
 

@@ -13,7 +13,7 @@ import { DkimKeys } from '../mime/dkim-keys.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import { type SenderFacts, Senders } from '../queue/sender.ts';
 import { sendingHeldReason } from '../queue/sending-hold.ts';
-import { retryAt } from '../sending/backoff.ts';
+import { GIVE_UP_AFTER_MS, retryAt } from '../sending/backoff.ts';
 import type { Rates } from '../sending/rates.ts';
 import { meaning } from '../sending/result-buffer.ts';
 import type { Courier, Outcome } from '../transport/courier.ts';
@@ -26,7 +26,7 @@ const MOST_OF_ACCOUNT = 8;
 const MOST_BYTES = 24 * 1024 * 1024;
 /** The wait for a rate before the queue is looked at again. */
 const RATE_WAIT_MS = 20;
-/** How long a mail waits whose sender is not verified any more. */
+/** How long a mail waits whose sender is not verified any more, before it is looked at again. */
 const UNVERIFIED_WAIT_MS = 60_000;
 
 export interface TransactionalDeps {
@@ -162,7 +162,9 @@ export class TransactionalWorker {
     }
     const sender = this.#senders.get(mail.sender_id);
     if ('held_code' in sender) {
-      if (sender.held_code === 'sender_deleted') end('cancelled', sender.held_reason);
+      // Nobody may ever verify it again, and mails that wait for ever would keep the records of others from being removed.
+      const isTooOld = now.getTime() - mail.created_at >= GIVE_UP_AFTER_MS;
+      if (sender.held_code === 'sender_deleted' || isTooOld) end('cancelled', sender.held_reason);
       else ledger.putOff(mail, steady + UNVERIFIED_WAIT_MS);
       return null;
     }

@@ -61,6 +61,8 @@ function look(client: Database, test: Test, now: number): boolean {
     client.prepare('UPDATE ab_tests SET tried_at = ? WHERE mailing_id = ?').run(now, mailing_id);
     return true;
   }
+  // Tried in the future: the clock was ahead.
+  if (tried_at > now) client.prepare('UPDATE ab_tests SET tried_at = ? WHERE mailing_id = ?').run(now, mailing_id);
   if (winner_by === 'hand' || now < tried_at + hours * HOUR_MS) return false;
   const counted = countGroups(client, mailing_id, variants, winner_by);
   return keepDecision(client, mailing_id, decide(counted), counted, now);

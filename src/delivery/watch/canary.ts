@@ -51,7 +51,11 @@ export class Canaries {
   /** Moves each canary on as far as it can go now, while `goesOn`; gives whether there is more to do at once. */
   async moveOn(goesOn: () => boolean): Promise<boolean> {
     let isMore = false;
-    for (const canary of prepared<[], Canary>(this.#client, UNRELEASED).all()) {
+    const canaries = prepared<[], Canary>(this.#client, UNRELEASED).all();
+    // Of a mailing that was cancelled meanwhile.
+    for (const id of this.#choices.keys())
+      if (!canaries.some(({ mailing_id }) => mailing_id === id)) this.#choices.delete(id);
+    for (const canary of canaries) {
       if (canary.stage === 'choosing') isMore = (await this.#choose(canary, goesOn)) || isMore;
       else if (canary.stage === 'sending') this.#noteTried(canary.mailing_id);
       else if (canary.state === 'sending') isMore = this.#decide(canary) || isMore;

@@ -30,6 +30,8 @@ const PAGE_ROWS = 1000;
 /** How many domains are named, and how many mails a domain must have to be named: one with fewer would name a person. */
 const MAX_NAMED = 20;
 const LEAST_MAILS = 5;
+/** Domains that are counted one by one, those of the first recipients; more would fill the memory. */
+const MAX_COUNTED = 20_000;
 /** A count is repeated after so many milliseconds, and so many times as long as it took. */
 const PAUSE_MS = 10_000;
 const PAUSE_TIMES = 100;
@@ -123,9 +125,10 @@ export class DomainCounts {
 }
 
 function add(domains: Map<string, DomainCount>, row: DomainCount): void {
-  const sum = domains.get(row.domain);
+  const domain = domains.has(row.domain) || domains.size < MAX_COUNTED ? row.domain : '';
+  const sum = domains.get(domain);
   if (sum === undefined) {
-    domains.set(row.domain, { ...row });
+    domains.set(domain, { ...row, domain });
     return;
   }
   for (const key of ['mails', 'delivered', 'bounces', 'failed', 'complaints', 'waiting'] as const) sum[key] += row[key];
@@ -135,7 +138,7 @@ function add(domains: Map<string, DomainCount>, row: DomainCount): void {
 function named(domains: ReadonlyMap<string, DomainCount>): DomainCount[] {
   const bad = ({ bounces, failed, complaints }: DomainCount) => bounces + failed + complaints;
   const sorted = [...domains.values()].sort((one, two) => bad(two) - bad(one) || two.mails - one.mails);
-  const shown = sorted.filter(({ mails }) => mails >= LEAST_MAILS).slice(0, MAX_NAMED);
+  const shown = sorted.filter(({ domain, mails }) => domain !== '' && mails >= LEAST_MAILS).slice(0, MAX_NAMED);
   const others = new Map<string, DomainCount>();
   for (const count of sorted) if (!shown.includes(count)) add(others, { ...count, domain: '' });
   return [...shown, ...others.values()];

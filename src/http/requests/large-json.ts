@@ -87,10 +87,16 @@ function cutLongTexts(body: Buffer): { rest: Buffer; texts: Map<string, Buffer> 
 
 /** The position of the quote that ends the text starting at `start`; -1 if there is none. */
 function endOfText(body: Buffer, start: number): number {
-  for (let at = body.indexOf(QUOTE, start); at !== -1; at = body.indexOf(QUOTE, at + 1)) {
-    let before = at - 1;
-    while (before >= start && body[before] === BACKSLASH) before--;
-    if ((at - 1 - before) % 2 === 0) return at;
+  const first = body.indexOf(QUOTE, start);
+  if (first === -1) return -1;
+  let before = first - 1;
+  while (before >= start && body[before] === BACKSLASH) before--;
+  if ((first - 1 - before) % 2 === 0) return first;
+  // It is escaped. From here byte by byte: to look for the next quote each time would take a second for a text that is nothing but those.
+  for (let at = first + 1; at < body.length; at++) {
+    const byte = body[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at++;
   }
   return -1;
 }

@@ -54,6 +54,23 @@ t.test('a temporary refusal is tried again with the same Message-ID; a final one
   t.equal((await stateOf(app, again)).state, 'suppressed');
 });
 
+t.test('a mail whose sender is not verified any more waits for 4 days, and is cancelled then', async (t) => {
+  const { app, relay } = await withRelay(t, () => ACCEPTED, { SMTP_URL: 'smtp://127.0.0.1:9' });
+  await app.background();
+  relay.started.length = 0;
+  app.db.exec('UPDATE senders SET is_verified = 1');
+  const utr = await sent(app);
+  app.db.exec('UPDATE senders SET is_verified = 0');
+  for (let day = 0; day < 4; day++) {
+    await app.background();
+    t.equal((await stateOf(app, utr)).state, 'queued');
+    app.clock.advance(24 * 3_600_000);
+  }
+  await app.background();
+  t.match(await stateOf(app, utr), { state: 'cancelled', reason_code: 'held_sender_unverified' });
+  t.equal(relay.started.length, 0);
+});
+
 t.test('after 4 days of temporary refusals it fails with the last reply', async (t) => {
   const deferred: Outcome = { kind: 'deferred', stage: 'rcpt', code: 450, enhanced: '4.2.1', reply: '450 later' };
   const { app } = await withRelay(t, () => deferred);

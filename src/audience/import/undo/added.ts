@@ -1,4 +1,4 @@
-/** Removes contacts that an import added, unless they were changed since. */
+/** Removes contacts that an import added, unless they were changed, or subscribed themselves, since. */
 import type { Db } from '../../../database/open.ts';
 import { prepared } from '../../../database/prepared.ts';
 import { deleteContacts } from '../../contacts/contacts.ts';
@@ -25,6 +25,7 @@ export function removeAdded(db: Db, { id, contact_type_id: type, written_at }: U
         WHEN c.deleted_at IS NOT NULL THEN 'deleted'
         WHEN c.contact_type_id <> @type THEN 'moved'
         WHEN c.updated_at <> @written_at THEN 'changed'
+        WHEN EXISTS (SELECT 1 FROM consent_log l WHERE l.address_id = c.address_id AND l.action = 'subscribed' AND l.created_at >= @written_at) THEN 'changed'
         WHEN EXISTS (SELECT 1 FROM segment_recipients r WHERE r.contact_id = c.id AND r.by_hand = 1) THEN 'segment'
       END AS reason
      FROM contacts c WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT ${CHUNK}`,

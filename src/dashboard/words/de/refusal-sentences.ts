@@ -15,6 +15,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   resend_unfinished: 'Nur ein abgeschlossenes Mailing kann erneut an alle gesendet werden, die es nicht geöffnet haben',
   resend_untracked: 'Öffnungen wurden nicht gezählt. Es ist also nicht bekannt, wer es nicht geöffnet hat',
   resend_nobody: 'Die Kontakttypen, an die es ging, sind gelöscht',
+  resend_many_types: 'Es ging an mehr als {count} Kontakttypen',
   not_changeable: 'Ein laufendes oder abgeschlossenes Mailing kann nicht geändert werden',
   changed_meanwhile: 'Es wurde inzwischen geändert',
   mails_most: 'Eine Automation hat höchstens {count} Mails.',

@@ -16,5 +16,6 @@ export const transactionalSentences: Readonly<Record<keyof typeof TRANSACTIONAL_
   data_many: 'Es dürfen {count} Werte sein.',
   attachments_many: 'Es dürfen {count} Anhänge sein.',
   attachments_large: 'Die Anhänge dürfen zusammen {size} MiB haben.',
+  attachment_name_long: 'Der Name von Anhang {number} darf {most} Zeichen haben.',
   attachment_not_base64: 'Der Inhalt von Anhang {number} ist kein Base64 ohne Zeilenumbrüche.',
 };
