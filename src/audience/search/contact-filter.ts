@@ -63,7 +63,7 @@ export function filterCondition(filter: ContactFilter, now: string): FilterCondi
   }
   if (state !== undefined) conditions.push(IN_STATE[state]);
   if (rules.length > 0) {
-    const condition = ruleCondition(rules, queryType, now);
+    const condition = ruleCondition(accountId, rules, queryType, now);
     conditions.push(condition.text);
     Object.assign(values, condition.values);
   }

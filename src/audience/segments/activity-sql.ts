@@ -30,11 +30,13 @@ const MAILS_SINCE = (since: string) => `
 
 /**
  * The condition that a rule about activity holds: 0 or 1, never null.
+ * @param account The account of the contacts.
  * @param now ISO timestamp.
  * @param bind Binds a value and gives the name of its parameter.
  */
 export function activityHolds(
   rule: SegmentRule & { type: ActivityType },
+  account: number,
   now: string,
   bind: (value: string) => string,
 ): string {
@@ -45,7 +47,7 @@ export function activityHolds(
     case 'mail':
       return mailHolds(rule, bind);
     case 'link':
-      return `${rule.operator === 'clicked' ? '' : 'NOT '}EXISTS (${clicksOf(bind(first))})`;
+      return `${rule.operator === 'clicked' ? '' : 'NOT '}EXISTS (${clicksOf(bind(first), bind(String(account)))})`;
     case 'automation':
       return automationHolds(rule, bind);
   }
@@ -96,13 +98,15 @@ function mailHolds({ operator, named }: SegmentRule, bind: (value: string) => st
   }
 }
 
-/** The clicks of the contact on links to this address, as it was written in the mail, in any mail of single sends and automations. */
-function clicksOf(url: string): string {
-  return `SELECT 1 FROM links l INDEXED BY links_url
-    CROSS JOIN mailings m ON m.id = l.mailing_id AND m.user_id = c.user_id AND m.owner_kind IN ('single', 'schedule')
-    CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id AND ${SEEN.click}
-    CROSS JOIN events e ON e.mailing_id = m.id AND e.link_number = l.number AND e.delivery_id = d.id AND e.kind = 'click' AND e.is_machine = 0
-    WHERE l.url = ${url}`;
+/**
+ * The clicks of the contact on links to this address, as it was written in the mail, in any mail of single sends and automations. The links are
+ * looked up once for all contacts, since other accounts may have any number of mails with the same address.
+ */
+function clicksOf(url: string, account: string): string {
+  return `WITH own AS MATERIALIZED (SELECT l.mailing_id, l.number FROM links l INDEXED BY links_url
+      CROSS JOIN mailings m ON m.id = l.mailing_id AND m.user_id = ${account} AND m.owner_kind IN ('single', 'schedule') WHERE l.url = ${url})
+    SELECT 1 FROM own CROSS JOIN deliveries d ON d.mailing_id = own.mailing_id AND d.address_id = c.address_id AND ${SEEN.click}
+    CROSS JOIN events e ON e.mailing_id = own.mailing_id AND e.link_number = own.number AND e.delivery_id = d.id AND e.kind = 'click' AND e.is_machine = 0`;
 }
 
 function automationHolds({ operator, named }: SegmentRule, bind: (value: string) => string): string {

@@ -104,7 +104,7 @@ function updateSegments(db: Db, people: readonly number[], now: string): void {
 
 /** Who of these people matches the rules without being in the segment, or the other way round: few, since most events change nothing. */
 function findChanged(db: Db, segment: Segment, people: string, now: string): number[] {
-  const { text, values } = ruleCondition(segment.rules, segment.query_type, now);
+  const { text, values } = ruleCondition(segment.user_id, segment.rules, segment.query_type, now);
   return prepared<[object], number>(
     db.$client,
     `SELECT p.value FROM json_each(@people) p

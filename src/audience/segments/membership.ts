@@ -112,7 +112,7 @@ function syncSegment(
   const membership: Membership = { accountId: user_id, table: 'segments', id };
   // A rule about a deleted field makes nobody join and nobody leave.
   const isBroken = findBrokenRule(segment.rules, facts.liveFields) !== null;
-  const matches = isBroken ? NOBODY : ruleCondition(segment.rules, segment.query_type, now);
+  const matches = isBroken ? NOBODY : ruleCondition(user_id, segment.rules, segment.query_type, now);
   const stays = isBroken ? 'true' : matches.text;
   const bound = {
     ...matches.values,

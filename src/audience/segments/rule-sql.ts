@@ -50,7 +50,12 @@ type Bind = (value: string) => string;
  * set counts as '', so that a positive operator does not hold for it and its negation does.
  * @param now ISO timestamp, for the operators about time. Times are compared in UTC, to the minute.
  */
-export function ruleCondition(rules: readonly SegmentRule[], queryType: 'and' | 'or' | null, now: string): Condition {
+export function ruleCondition(
+  account: number,
+  rules: readonly SegmentRule[],
+  queryType: 'and' | 'or' | null,
+  now: string,
+): Condition {
   const values: Record<string, string> = {};
   const bind: Bind = (value) => {
     const name = `rule${Object.keys(values).length}`;
@@ -60,7 +65,7 @@ export function ruleCondition(rules: readonly SegmentRule[], queryType: 'and' | 
   const conditions = rules.map((rule) => {
     const { type } = rule;
     if (type === 'mails' || type === 'mail' || type === 'link' || type === 'automation')
-      return `(${activityHolds({ ...rule, type }, now, bind)})`;
+      return `(${activityHolds({ ...rule, type }, account, now, bind)})`;
     const positive = NEGATED[rule.operator];
     const value = fieldValue(rule);
     const holds = positiveHolds({ ...rule, type }, positive ?? rule.operator, value, now, bind);

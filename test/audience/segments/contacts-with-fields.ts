@@ -58,7 +58,7 @@ export function insertPeople(app: TestApp, people: readonly Person[]): void {
 
 /** The addresses of the contacts that match the rules, sorted. */
 export function matching(app: TestApp, rules: readonly SegmentRule[], queryType: 'and' | 'or' | null): string[] {
-  const { text, values } = ruleCondition(rules, queryType, NOW);
+  const { text, values } = ruleCondition(1, rules, queryType, NOW);
   const emails = app.db.prepare<[object], string>(`SELECT c.email FROM contacts c WHERE ${text} ORDER BY c.id`).pluck();
   return emails.all(values);
 }

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { listCustomFields } from '../../../src/audience/contacts/contact-fields.ts';
+import { ruleCondition } from '../../../src/audience/segments/rule-sql.ts';
 import { OPERATORS, parseRules } from '../../../src/audience/segments/rules.ts';
 import type { SegmentRule } from '../../../src/database/schema/index.ts';
 import { appWithFields, type Fields, insertPeople, matching, NOW } from './contacts-with-fields.ts';
@@ -140,4 +141,16 @@ t.test('random rules over random contacts give what an evaluation in TypeScript 
     ),
     { numRuns: 300 },
   );
+});
+
+t.test('the links of a rule are looked up once for all contacts, and among those of the account', async (t) => {
+  const app = await appWithFields(t);
+  const rule = { field: 'activity.link', customId: null, type: 'link', operator: 'clicked' } as const;
+  const { text, values } = ruleCondition(1, [{ ...rule, operands: ['https://shop.example/'] }], null, NOW);
+  const plan = app.db
+    .prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN SELECT c.id FROM contacts c WHERE ${text}`)
+    .all(values)
+    .map(({ detail }) => detail);
+  t.ok(plan.includes('MATERIALIZE own'), plan.join('; '));
+  t.strictSame(Object.values(values), ['https://shop.example/', '1']);
 });
