@@ -27,6 +27,7 @@ import {
 import { check } from '../http/requests/validation.ts';
 import { templateErrors } from '../single-sends/single-sends.ts';
 import { hasTemplate } from '../templates/mail-content.ts';
+import { MAX_NAME } from '../transactional/attachments.ts';
 import { CompiledTemplates } from '../transactional/content.ts';
 import { findMail, listMails } from '../transactional/list.ts';
 import { sendTransactional } from '../transactional/send.ts';
@@ -163,7 +164,8 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
         text: body.text ?? '',
         data: body.data ?? {},
         files: attachments.map(({ name, type = '', content }) => ({
-          name: textBytes(request, name).toString(),
+          // More bytes say no more than that the name is too long.
+          name: textBytes(request, name).toString('utf8', 0, 4 * (MAX_NAME + 1)),
           type,
           base64: textBytes(request, content),
         })),

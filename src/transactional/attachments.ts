@@ -8,7 +8,7 @@ import { sentence } from '../sentences.ts';
 export const MAX_ATTACHMENTS = 20;
 export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024;
 /** The longest name that is taken, as for every line; longer ones would take long to make harmless. */
-const MAX_NAME = 255;
+export const MAX_NAME = 255;
 /** Leaves room for `filename*=UTF-8''` in a line of 998 characters (RFC 5322 2.1.1). */
 const MAX_ENCODED_NAME = 900;
 const PIECE_CHARACTERS = (PIECE_BYTES / 3) * 4;
