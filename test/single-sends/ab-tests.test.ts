@@ -155,8 +155,7 @@ t.test('a clock that was ahead when the test group was tried does not put the de
   const shop = await prepare(t);
   await shop.start();
   shop.app.db.prepare('UPDATE ab_tests SET tried_at = tried_at + ?').run(1000 * HOUR);
-  await shop.pass(60_000);
-  await shop.pass(4 * HOUR);
+  for (const ms of [60_000, 4 * HOUR]) await shop.pass(ms);
   t.match((await shop.report()).ab_test, { state: 'decided', verdict: 'no_difference' });
 });
 
