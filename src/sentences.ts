@@ -21,6 +21,7 @@ export const SENTENCES = {
   excluded: 'excluded from this send',
   suppressed_bounce: 'suppressed after an earlier bounce',
   suppressed_complaint: 'suppressed after an earlier complaint',
+  inactive: 'inactive for long',
   left_target: 'left the target',
   removed_from_segment: 'removed from the segment',
   contact_deleted: 'contact was deleted',

@@ -16,6 +16,8 @@ const OWNERS = [
   { table: 'single_sends', variable: 'singleSends', column: 'status', owner: 'single-sends/status.ts' },
   { table: 'automations', variable: 'automations', column: 'status', owner: 'automations/status.ts' },
   { table: 'contact_imports', variable: 'contactImports', column: 'state', owner: 'audience/import/' },
+  { table: 'activity', variable: 'activity', column: 'last_at', owner: 'audience/segments/follow-activity.ts' },
+  { table: 'sunset_people', variable: 'sunsetPeople', column: 'lifted_at', owner: 'audience/sunset/' },
   { table: 'suppressions', variable: 'suppressions', column: 'kind', owner: 'audience/suppressions.ts' },
   {
     table: 'unsubscribers',

@@ -57,6 +57,7 @@ import { singleSendReportRoutes } from './single-send-reports.ts';
 import { singleSendResendRoutes } from './single-send-resend.ts';
 import { singleSendVariantRoutes } from './single-send-variants.ts';
 import { singleSendRoutes } from './single-sends.ts';
+import { sunsetRoutes } from './sunset.ts';
 import { suppressionRoutes } from './suppressions.ts';
 import { templateRoutes } from './templates.ts';
 import { transactionalRoutes } from './transactional.ts';
@@ -130,6 +131,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(senderCheckRoutes, deps);
   await app.register(dkimRoutes, deps);
   await app.register(suppressionRoutes, deps);
+  await app.register(sunsetRoutes, deps);
   await app.register(providerEventRoutes, deps);
   await app.register(outboxRoutes, deps);
   await app.register(publicAddressRoutes, deps);

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { deleteContacts } from '../audience/contacts/contacts.ts';
 import { erasedForm } from '../audience/contacts/erased.ts';
+import { eraseSunset } from '../audience/sunset/lift.ts';
 import { eraseSuppression } from '../audience/suppressions.ts';
 import { finishInSteps, forgetWrite, notedWrites, noteWrite } from '../audience/unfinished-writes.ts';
 import { eraseUnsubscriptions } from '../audience/unsubscribes.ts';
@@ -163,6 +164,7 @@ function begin(
       );
       eraseUnsubscriptions(client, addressId);
       eraseSuppression(client, addressId);
+      eraseSunset(client, addressId, isoTimestamp(clock.now()));
       noteChoicesToErase(client, accountId, addressId, email);
       const erased = erasedForm(client, accountId, email);
       for (const statement of REMOVED_FIRST)

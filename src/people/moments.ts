@@ -22,6 +22,8 @@ export const MOMENTS = [
   'resubscribed',
   'subscribed',
   'suppressed',
+  'inactive',
+  'active_again',
 ] as const;
 
 export interface Moment {
@@ -39,7 +41,7 @@ export interface Moment {
   /** The utr of the automation that the mail belongs to. */
   automationUtr: string | null;
   subject: string | null;
-  /** Of a mail: its state in the ledger. Of an automation: where the person is. */
+  /** Of a mail: its state in the ledger. Of an automation: where the person is. Of inactivity: what was done, or who ended it. */
   state: string | null;
   /** Why a mail was not sent or what the relay said, why somebody left, how they unsubscribed, or what they agreed to. */
   reason: string | null;

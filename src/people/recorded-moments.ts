@@ -60,4 +60,8 @@ export const RECORDED: readonly string[] = [
    WHERE g.address_id = @address AND g.user_id = @account ORDER BY g.id DESC LIMIT ${MAX_CHANGES}`,
   `SELECT 'suppressed' AS kind, s.id, s.created_at AS at, s.kind AS state, s.diagnostic AS reason
    FROM suppressions s WHERE s.address_id = @address AND s.user_id = @account`,
+  `SELECT 'inactive' AS kind, z.id, z.created_at AS at, z.action AS state
+   FROM sunset_people z WHERE z.address_id = @address AND z.user_id = @account`,
+  `SELECT 'active_again' AS kind, z.id, z.lifted_at AS at, z.lifted_by AS state
+   FROM sunset_people z WHERE z.address_id = @address AND z.user_id = @account AND z.lifted_at IS NOT NULL`,
 ];

@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { isErased } from '../audience/contacts/erased.ts';
-import { ineligibilityReason } from '../audience/eligibility.ts';
+import { refusalReason } from '../audience/eligibility.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
@@ -99,7 +99,7 @@ function listIneligible(db: Db, mailingId: number): { email: string; reason: str
   return db.$client
     .prepare<[number], { email: string; reason: string }>(`
       SELECT * FROM (
-        SELECT a.normalized_email AS email, ${ineligibilityReason('d', 'm.unsubscribe_group_id')} AS reason
+        SELECT a.normalized_email AS email, ${refusalReason('d', 'm.unsubscribe_group_id')} AS reason
         FROM deliveries d CROSS JOIN mailings m ON m.id = d.mailing_id CROSS JOIN addresses a ON a.id = d.address_id
         WHERE d.mailing_id = ? ORDER BY d.id)
       WHERE reason IS NOT NULL`)

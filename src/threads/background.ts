@@ -4,6 +4,7 @@ import { continueUndos } from '../audience/import/undo/work.ts';
 import { continueIndexing } from '../audience/search/search-index.ts';
 import { followActivity } from '../audience/segments/follow-activity.ts';
 import { recomputeDueSegments } from '../audience/segments/recompute.ts';
+import { continueSunsets } from '../audience/sunset/run.ts';
 import { applyMembershipChanges, enqueueDueMails } from '../automations/enrolment.ts';
 import { continueMoves } from '../automations/moves.ts';
 import { type Clock, steadyTime } from '../clock.ts';
@@ -131,6 +132,7 @@ export class Background {
           this.#deps.log({ segment, err: String(error) }, 'a segment could not be updated'),
         ),
       );
+      await part('sunset', () => continueSunsets(db, clock));
       await part('launch', async () => (await this.#launcher.launchDue(this.#timeSlice())) > 0);
       await part('enrolment', async () => applyMembershipChanges(db.$client) > 0);
       await part('A/B tests', () => this.#abTests.step(clock.now().getTime(), clock.monotonic(), this.#timeSlice()));

@@ -5,6 +5,8 @@ export const WEBHOOK_EVENTS = [
   'contact.deleted',
   'contact.unsubscribed',
   'contact.resubscribed',
+  'contact.inactive',
+  'contact.active',
   'contact_type.deleted',
   'mail.accepted',
   'mail.bounced',

@@ -50,6 +50,8 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /webhooks/rotate-secret': { form: { id: 1 }, action: 'webhook_secret_rotated' },
   'POST /webhooks/delete': { form: { id: 1 }, action: 'webhook_removed' },
   'POST /sending/limits/save': { form: { auto_hold: 1 }, action: 'auto_hold_on' },
+  'POST /sunset/save': { form: { is_on: 1, months: 12, least_mails: 5, action: 'stop' }, action: 'sunset_on' },
+  'POST /sunset/lift-all': { action: 'sunset_lifted' },
   'POST /sending/release': { action: 'sending_released' },
   'POST /backups/restore': { action: 'restore_confirmed' },
   'POST /contacts/person/erase': { form: { contact_id: 1 }, action: 'person_erased' },

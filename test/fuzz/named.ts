@@ -40,6 +40,7 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/\/webhooks/, 'webhooks'],
   [/\/forms/, 'forms'],
   [/\/transactional/, 'transactional'],
+  [/\/sunset/, 'inactive'],
 ];
 
 /** Which records the other parameters mean, by name. */

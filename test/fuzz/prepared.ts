@@ -4,12 +4,14 @@ import { eq } from 'drizzle-orm';
 import { NO_TIME } from '../../src/clock.ts';
 import {
   abTests,
+  addresses,
   contactImports,
   DELIVERY_STATE,
   dkimKeys,
   passkeys,
   senders,
   singleSends,
+  sunsetPeople,
   webhookEndpoints,
 } from '../../src/database/schema/index.ts';
 import { addIntake } from '../../src/delivery/feedback/providers/intakes.ts';
@@ -157,4 +159,13 @@ export function addForms(
   return [1, 2].map(() =>
     String(addForm(app.drizzle, accountId, { ...input, fields: [], group_ids: [] }, app.clock.now())),
   );
+}
+
+/** Two people whom the rule of an account about inactive contacts stopped; gives the ids of the entries. */
+export function addInactive(app: TestApp, user_id: number): string[] {
+  return ['asleep@example.org', 'away@example.org'].map((normalized_email) => {
+    const address = app.drizzle.insert(addresses).values({ user_id, normalized_email }).returning().get();
+    const entry = { user_id, address_id: address.id, action: 'stop', cutoff: 0, created_at: NO_TIME } as const;
+    return String(app.drizzle.insert(sunsetPeople).values(entry).returning().get().id);
+  });
 }

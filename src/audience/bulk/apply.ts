@@ -84,15 +84,22 @@ function liveContacts(db: Db, accountId: number, ids: readonly number[]): Row[] 
       AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = c.contact_type_id AND t.deleted_at IS NULL)`);
 }
 
+/** Moves contacts (ids) of an account to another type, as an action on many does. Call inside a transaction. */
+export function moveToType(db: Db, accountId: number, ids: readonly number[], to: number, now: string): void {
+  const moves = liveContacts(db, accountId, ids).map((row) => ({ row, to }));
+  moveContacts(db, accountId, moves, now);
+}
+
 /** Moves contacts to other types, except where the type is deleted or has a contact with their address. */
 function moveContacts(db: Db, accountId: number, moves: readonly { row: Row; to: number }[], now: string): Applied[] {
-  const moved: { row: Row; to: number }[] = [];
-  const move = db.$client.prepare(`
-    UPDATE OR IGNORE contacts SET contact_type_id = @to, updated_at = @now WHERE id = @id AND contact_type_id <> @to
-      AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = @to AND t.user_id = @account AND t.deleted_at IS NULL)`);
-  for (const { row, to } of moves) {
-    if (move.run({ id: row.id, to, now, account: accountId }).changes === 1) moved.push({ row, to });
-  }
+  const given = JSON.stringify(moves.map(({ row, to }) => ({ id: row.id, to })));
+  const done = db.all<{ id: number }>(sql`
+    UPDATE OR IGNORE contacts SET contact_type_id = m.value ->> 'to', updated_at = ${now} FROM json_each(${given}) m
+    WHERE contacts.id = m.value ->> 'id' AND contact_type_id <> m.value ->> 'to'
+      AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = m.value ->> 'to' AND t.user_id = ${accountId} AND t.deleted_at IS NULL)
+    RETURNING contacts.id`);
+  const ids = new Set(done.map(({ id }) => id));
+  const moved = moves.filter(({ row }) => ids.has(row.id));
   recordMoves(
     db,
     moved.map(({ row, to }) => ({ contact: row.id, from: row.contact_type_id, to })),

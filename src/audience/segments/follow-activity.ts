@@ -10,6 +10,7 @@ import { findNamedValue, writeNamedValue } from '../../database/named-values.ts'
 import type { Db } from '../../database/open.ts';
 import { prepared } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
+import { liftActive } from '../sunset/lift.ts';
 import { isActivityRule } from './activity-rules.ts';
 import { type Segment, syncMembers } from './membership.ts';
 import { ruleCondition } from './rule-sql.ts';
@@ -68,7 +69,10 @@ function followSome(db: Db, rows: number, now: string): boolean {
   )
     .pluck()
     .all({ after, to: next.last });
-  if (people.length > 0) updateSegments(db, people, now);
+  if (people.length > 0) {
+    liftActive(client, people, now);
+    updateSegments(db, people, now);
+  }
   writeNamedValue(client, FOLLOWED, String(next.last));
   return next.count === rows;
 }

@@ -10,6 +10,7 @@ export * from './pictures.ts';
 export * from './reference.ts';
 export * from './relays.ts';
 export * from './states.ts';
+export * from './sunset.ts';
 export * from './templates.ts';
 export * from './transactional.ts';
 export * from './users.ts';

@@ -4,7 +4,7 @@
  * or given another address.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import { ineligibilityReason, isInTargets, isLiveContact, suppressionReason } from '../../audience/eligibility.ts';
+import { isInactive, isInTargets, isLiveContact, refusalReason, suppressionReason } from '../../audience/eligibility.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { LEFT_AUTOMATION, READDRESSED } from './automation-members.ts';
 
@@ -38,7 +38,8 @@ const FORM_REASON = `
 /** Why the person of `d` may not get the mail when it is claimed, as SQL; null when they may. */
 export const CLAIM_REASON = `
   CASE WHEN m.owner_kind = 'form' THEN ${FORM_REASON} ELSE
-  coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${ineligibilityReason('d', 'm.unsubscribe_group_id')},
+  coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${LEFT_AUTOMATION} END, ${refusalReason('d', 'm.unsubscribe_group_id')},
+    CASE WHEN m.owner_kind IN ('single', 'schedule') AND ${isInactive('d')} THEN '${SENTENCES.inactive}' END,
     CASE WHEN NOT (${NEEDS_LOOKUP}) THEN NULL
       WHEN r.is_removed = 1 THEN '${SENTENCES.removed_from_segment}'
       WHEN EXISTS (SELECT 1 FROM contacts n

@@ -58,7 +58,8 @@ export const PEOPLE_DESCRIPTIONS = {
   'SegmentUses.people': PEOPLE,
   'SegmentUses.single_sends': SENDS,
   samples: 'Its cells in the first rows.',
-  'Moment.state': 'Of a mail: its state; of an automation: where they are in it; of a suppression: its kind.',
+  'Moment.state':
+    'Of a mail: its state; of an automation: where they are in it; of a suppression: its kind; of inactivity: what was done (stop, segment, move), or who ended it (person, owner).',
   'ContactJob.state':
     'selecting: the contacts are collected; ready: it waits for its confirmation; running; done; cancelled: stopped in the middle; undoing, undone; failed.',
   'UploadedFile.state':

@@ -27,6 +27,7 @@ interface Got {
 /** A person as the reckoning knows them. */
 export interface Reader {
   name: string;
+  joinedAt: number;
   mails: Got[];
   lastAt: number;
   lastClickAt: number;
@@ -34,18 +35,20 @@ export interface Reader {
   ofSeries: number;
 }
 
-interface World {
+export interface World {
   app: TestApp;
   readers: Map<string, Reader>;
   hits: HitBuffer;
   series: { utr: string; mail: string; utrs: Set<string> };
   /** The newest mail in the outbox that was looked at. */
   seen: number;
+  /** Is told after each time the background has worked, before what left is noted. */
+  afterWork?: () => void;
 }
 
 export type Holds = (reader: Reader, now: number) => boolean;
 
-const isSeen = ({ isOpened, clicked }: Got) => isOpened || clicked.size > 0;
+export const isSeen = ({ isOpened, clicked }: Got) => isOpened || clicked.size > 0;
 const isClicked = ({ clicked }: Got) => clicked.size > 0;
 export const since = (reader: Reader, now: number, days: number) =>
   reader.mails.filter(({ at }) => at >= now - days * DAY);
@@ -144,7 +147,7 @@ export async function newWorld(t: Test): Promise<World> {
 export async function join({ app, readers }: World): Promise<void> {
   const name = `p${readers.size}`;
   await addContact(app, `${name}@example.com`);
-  readers.set(name, { name, mails: [], lastAt: 0, lastClickAt: 0, ofSeries: 0 });
+  readers.set(name, { name, joinedAt: app.clock.now().getTime(), mails: [], lastAt: 0, lastClickAt: 0, ofSeries: 0 });
 }
 
 /** Lets time pass, and notes who got which mail meanwhile: from what left, not from the ledger. */
@@ -152,9 +155,15 @@ export async function pass(world: World, ms: number): Promise<void> {
   const { app } = world;
   for (let rest = ms; rest > 0; rest -= MAX_STEP_MS) {
     app.clock.advance(Math.min(rest, MAX_STEP_MS));
-    await app.background();
+    await work(world);
     noteMails(world);
   }
+}
+
+/** Lets the background work. */
+export async function work(world: World): Promise<void> {
+  await world.app.background();
+  world.afterWork?.();
 }
 
 function noteMails(world: World): void {

@@ -22,7 +22,9 @@ import {
   since,
   urlsOf,
   within,
+  work,
 } from './engagement-world.ts';
+import { inactiveNow, SunsetReckoning } from './sunset-reckoning.ts';
 
 const STORIES = 100;
 const SEED = 20_260_115;
@@ -54,6 +56,7 @@ t.test(
       (one, now) => count(one, now) >= 3 && isLater(one, now),
     ]);
     const found = new Map<string, Set<string>>();
+    const sunset = await SunsetReckoning.begin(world, { months: 1, leastMails: 3 });
     for (let story = 1; story <= STORIES; story++) {
       if (story % 25 === 0) await join(world);
       if (random() < 0.4) await send(world, story);
@@ -73,7 +76,8 @@ t.test(
         const at = isTooSoon ? mail.at + 700 : now - (random() < 0.2 ? 30 * 60_000 : 0);
         act(world, reader, mail, random() < 0.45 ? among(MACHINE_AGENTS) : PERSON_AGENT, at, url);
       }
-      await app.background();
+      await work(world);
+      t.strictSame(inactiveNow(app), sunset.inactive(), `story ${story}: who is inactive`);
       const members = membersBySegment(app);
       for (const [id, label, holds] of made) {
         const expected = [...readers.values()]
@@ -85,6 +89,8 @@ t.test(
         found.set(label, (found.get(label) ?? new Set()).add(expected.join(' ')));
       }
     }
+    t.ok(sunset.stops > 3 && sunset.lifts > 3, `${sunset.stops} were stopped, and ${sunset.lifts} acted again`);
+    t.strictSame(sunset.wrongMails, [], 'nobody who is stopped gets a mail');
     for (const [label, seen] of found)
       if (!/ (got|did not get) /.test(label)) t.ok(seen.size > 1, `somebody comes or goes: ${label}`);
   },

@@ -12,6 +12,19 @@ import type { Naming } from './filled-account.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
+/** A rule about inactive people that finds nobody, and two whom it found before: neither of them would get mail anyway, so that no audience changes. */
+async function addInactive(app: TestApp): Promise<void> {
+  const rule = { is_on: 1, months: 36, least_mails: 50, action: 'stop' };
+  await app.one.call('POST', '/sunset/save', { form: rule });
+  const now = app.clock.now().getTime();
+  app.db
+    .prepare(
+      `INSERT INTO sunset_people (user_id, address_id, action, cutoff, created_at) SELECT 1, id, iif(id % 8 = 0, 'stop', 'segment'), 0, ?
+      FROM addresses WHERE normalized_email IN ('d4p0@example.org', 'd8p0@example.org')`,
+    )
+    .run(isoTimestamp(new Date(now - DAY_MS)));
+}
+
 /** Adds them to an account that `fillAccount` has filled. Gives what the paths of their screens name. */
 export async function fillRest(
   t: Test,
@@ -65,6 +78,7 @@ export async function fillRest(
     group_ids: ['1'],
     intro: naming('Once a month, a letter about new books.'),
   });
+  await addInactive(app);
   const colleague = addPerson(app, 'editor', { name: naming('Bo Lindqvist'), email: 'bo@example.org' });
   cookieOf(app, colleague, naming('Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0'));
   addPerson(app, 'viewer', { name: 'Chi', email: 'chi@example.org' });

@@ -6,8 +6,8 @@ import type { ListName } from './lists.ts';
 /** The parts of Left and blocked. */
 export function LeftTabs({ current }: { current: ListName }) {
   const language = useLanguage();
-  const hrefs = { all: '/left', group: '/left/groups', blocked: '/left/blocked' } as const;
-  const names: readonly ListName[] = ['all', 'group', 'blocked'];
+  const hrefs = { all: '/left', group: '/left/groups', blocked: '/left/blocked', inactive: '/left/inactive' } as const;
+  const names: readonly ListName[] = ['all', 'group', 'blocked', 'inactive'];
   return (
     <Tabs
       label={language.say('nav.left')}

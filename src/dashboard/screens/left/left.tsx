@@ -13,9 +13,12 @@ import { viewerOf } from '../../signed-in.ts';
 import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
 import { leftGroupsScreen } from './groups.tsx';
+import { inactiveRuleScreen } from './inactive-rule.tsx';
 import { LeftTabs } from './left-tabs.tsx';
 import { liftScreen } from './lift.tsx';
-import { type Entry, type ListName, readEntries, readGroups } from './lists.ts';
+import { type Entry, type ListName, pageOf, readEntries, readGroups } from './lists.ts';
+import { readSunset, type Sunset } from './sunset.ts';
+import { RuleInWords } from './sunset-words.tsx';
 
 const ROWS = 50;
 
@@ -41,8 +44,10 @@ export async function leftScreens(app: FastifyInstance, { clock }: Deps): Promis
   list('/left', 'all');
   list('/left/groups/:id', 'group');
   list('/left/blocked', 'blocked');
+  list('/left/inactive', 'inactive');
   await app.register(leftGroupsScreen);
   await app.register(liftScreen);
+  await app.register(inactiveRuleScreen);
 
   async function readList(request: LeftRequest, name: ListName): Promise<{ title: string | null; content: VNode }> {
     const api = new ApiClient(app, request);
@@ -51,7 +56,8 @@ export async function leftScreens(app: FastifyInstance, { clock }: Deps): Promis
     const entries = await readEntries(api, name, { limit: ROWS + 1, email, before, groupId });
     const groups = name === 'group' ? await readGroups(api) : [];
     const title = groups.find(({ id }) => String(id) === groupId)?.group_name ?? null;
-    const props = { name, entries, email, groupId, isLater: before !== undefined, now: clock.now() };
+    const sunset = name === 'inactive' ? await readSunset(api) : null;
+    const props = { name, entries, sunset, email, groupId, isLater: before !== undefined, now: clock.now() };
     return { title, content: <List {...props} canLift={viewerOf(request).role !== 'viewer'} /> };
   }
 }
@@ -60,6 +66,8 @@ interface ListProps {
   name: ListName;
   /** One more than a page shows where there is a further page. */
   entries: Entry[];
+  /** The rule by which people are inactive, on the list of those. */
+  sunset: Sunset | null;
   email: string;
   groupId: string | undefined;
   isLater: boolean;
@@ -67,15 +75,15 @@ interface ListProps {
   now: Date;
 }
 
-function List({ name, entries, email, groupId, isLater, canLift, now }: ListProps) {
+function List({ name, entries, sunset, email, groupId, isLater, canLift, now }: ListProps) {
   const language = useLanguage();
   const shown = entries.slice(0, ROWS);
-  const path = name === 'group' ? `/left/groups/${groupId}` : name === 'blocked' ? '/left/blocked' : '/left';
-  const href = (before?: number) => withQuery(path, { email, before });
+  const href = (before?: number) => withQuery(pageOf(name, groupId), { email, before });
   const isEmpty = shown.length === 0 && email === '' && !isLater;
   return (
     <>
       <LeftTabs current={name} />
+      {sunset !== null && <RuleInWords sunset={sunset} />}
       {isEmpty ? (
         <Empty icon="leave" title={language.say(`left.${name}.empty.title`)}>
           {language.say(`left.${name}.empty.text`)}
@@ -119,6 +127,12 @@ function columns({ name, groupId, canLift, now }: Pick<ListProps, 'name' | 'grou
         cell: ({ diagnostic }) => <span class="small">{language.sentence(diagnostic ?? '')}</span>,
       },
     );
+  }
+  if (name === 'inactive') {
+    shown.push({
+      heading: language.say('left.did'),
+      cell: ({ action = 'stop' }) => language.say(`inactive.${action}`),
+    });
   }
   shown.push({
     heading: language.say('left.since'),

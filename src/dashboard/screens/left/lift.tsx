@@ -9,7 +9,7 @@ import { setFlash } from '../../flash.ts';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
-import { type ListName, readEntries, removeEntry } from './lists.ts';
+import { type ListName, pageOf, readEntries, removeEntry } from './lists.ts';
 
 interface LiftQuery {
   list?: string;
@@ -17,7 +17,7 @@ interface LiftQuery {
   group?: string;
 }
 
-const NAMES: readonly ListName[] = ['all', 'group', 'blocked'];
+const NAMES: readonly ListName[] = ['all', 'group', 'blocked', 'inactive'];
 
 export async function liftScreen(app: FastifyInstance): Promise<void> {
   app.route<{ Querystring: LiftQuery }>({
@@ -52,8 +52,7 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
     const api = new ApiClient(app, request);
     const [entry] = await readEntries(api, name, { limit: 1, email, groupId: group });
     if (entry === undefined) throw notFound();
-    const back = name === 'group' ? `/left/groups/${Number(group)}` : name === 'blocked' ? '/left/blocked' : '/left';
-    return { api, name, entry, back };
+    return { api, name, entry, back: pageOf(name, group) };
   }
 }
 

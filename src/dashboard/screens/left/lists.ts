@@ -8,6 +8,8 @@ export interface Entry {
   created_at: string;
   kind?: 'bounce' | 'complaint';
   diagnostic?: string;
+  /** What was done with who is inactive. */
+  action?: 'stop' | 'segment' | 'move';
 }
 
 /** An unsubscribe group with how many people have left it. */
@@ -18,7 +20,7 @@ export interface Group {
   unsubscribe_clients_count: number;
 }
 
-export type ListName = 'all' | 'group' | 'blocked';
+export type ListName = 'all' | 'group' | 'blocked' | 'inactive';
 
 interface List {
   path: string;
@@ -37,6 +39,7 @@ const LISTS: Readonly<Record<ListName, List>> = {
     removal: '/unsubscribes-groups/recipients-delete',
   },
   blocked: { path: '/suppressions/list', records: 'suppressions', removal: '/suppressions/delete' },
+  inactive: { path: '/sunset/people', records: 'people', removal: '/sunset/lift' },
 };
 
 /** Which part of a list is asked for. */
@@ -62,10 +65,17 @@ export async function readEntries(api: ApiClient, name: ListName, part: Part): P
 
 /** Takes an address off a list, unless the API refuses it. */
 export function removeEntry(api: ApiClient, name: ListName, id: number): Promise<ApiAnswer<string>> {
+  if (name === 'inactive') return api.send('POST', LISTS.inactive.removal, { id });
   return api.send('DELETE', `${LISTS[name].removal}?id=${id}`);
 }
 
 /** The unsubscribe groups. */
 export async function readGroups(api: ApiClient): Promise<Group[]> {
   return (await api.get<{ unsubscribesGroups: Group[] }>('/unsubscribes-groups')).unsubscribesGroups;
+}
+
+/** The page of a list. */
+export function pageOf(name: ListName, groupId: string | undefined): string {
+  if (name === 'group') return `/left/groups/${Number(groupId)}`;
+  return name === 'all' ? '/left' : `/left/${name}`;
 }

@@ -49,6 +49,8 @@ export interface Job {
 
 export interface Moment {
   kind:
+    | 'inactive'
+    | 'active_again'
     | 'contact_created'
     | 'contact_changed'
     | 'contact_moved'

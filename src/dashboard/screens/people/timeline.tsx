@@ -12,6 +12,8 @@ const TONES: Partial<Record<Moment['kind'], Tone>> = {
   suppressed: 'warn',
   unsubscribed: 'warn',
   contact_deleted: 'warn',
+  inactive: 'warn',
+  active_again: 'good',
 };
 /** The tones of a mail by its state. */
 const MAIL_TONES: Readonly<Record<string, Tone>> = {
@@ -82,7 +84,9 @@ function About({ moment }: { moment: Moment }) {
   const progress =
     kind === 'mail' && state
       ? knownWord(language, 'delivery', state)
-      : kind === 'automation_entered' && state && knownWord(language, 'entered', state);
+      : kind === 'automation_entered' && state
+        ? knownWord(language, 'entered', state)
+        : (kind === 'inactive' || kind === 'active_again') && state && knownWord(language, 'inactive', state);
   return progress ? [named, (name ?? subject) === null ? '' : ' · ', progress] : named;
 }
 
@@ -110,7 +114,7 @@ function reason(language: Language, { kind, reason }: Moment): string {
 /** The reader's word for a value of the API, or the value where there is none. */
 export function knownWord(
   language: Language,
-  kind: 'delivery' | 'source' | 'suppression' | 'entered',
+  kind: 'delivery' | 'source' | 'suppression' | 'entered' | 'inactive',
   value: string,
 ): string {
   const key = `${kind}.${value}`;

@@ -6,6 +6,7 @@ export const left: Translation<typeof english> = {
   'left.all': 'Alle Mails',
   'left.group': 'Gruppen',
   'left.blocked': 'Gesperrt',
+  'left.inactive': 'Inaktiv',
   'left.all.about':
     'Sie möchten gar keine Mails mehr. Ihnen wird nichts gesendet, aus keinem Mailing und keiner Automation.',
   'left.group.about':
@@ -66,4 +67,71 @@ export const left: Translation<typeof english> = {
   'left.groups.empty.title': 'Noch keine Gruppen',
   'left.groups.empty.text':
     'Eine Gruppe ist eine Art von Mails, die man abbestellen kann, ohne alle abzubestellen, etwa Neues oder Angebote.',
+  'left.inactive.about':
+    'Sie haben lange nichts getan, obwohl Mails ankamen. Wer eine Mail öffnet, darin klickt, ein Formular bestätigt oder eine Auswahl ändert, kommt von selbst von der Liste.',
+  'left.inactive.empty.title': 'Niemand ist inaktiv',
+  'left.inactive.empty.text':
+    'Wen die Regel findet, steht hier, mit dem, was geschah. Die Seite der Regel zeigt, wen sie fände.',
+  'left.did': 'Was geschah',
+  'left.lift.inactive.title': 'Dieser Person wieder senden?',
+  'left.lift.inactive.means':
+    'Die Adresse bekommt wieder Mailings und kann in Automationen kommen, in denen sie noch nicht war.',
+  'left.lift.inactive.not':
+    'Sie wird nicht aus einem Segment genommen oder zurückverschoben. Was inzwischen gesendet wurde, bekommt sie nicht.',
+  'left.lift.inactive.text':
+    'Für die Regel gilt das, als hätte die Person heute etwas getan: So viele Monate, wie die Regel hat, lässt sie sie in Ruhe.',
+  'left.lift.inactive.do': 'Wieder senden',
+  'inactive.rule.on': 'Die Regel ist eingeschaltet.',
+  'inactive.rule.off': 'Die Regel ist ausgeschaltet: Niemand gilt als inaktiv.',
+  'inactive.rule.months': {
+    one: 'Sie findet, wer {count} Monat lang nichts getan hat',
+    other: 'Sie findet, wer {count} Monate lang nichts getan hat',
+  },
+  'inactive.rule.mails': {
+    one: 'und in dieser Zeit mindestens {count} Mail bekam.',
+    other: 'und in dieser Zeit mindestens {count} Mails bekam.',
+  },
+  'inactive.rule.missing':
+    'Das Segment oder der Kontakttyp der Regel wurde gelöscht, daher tut sie nichts. Wählen Sie etwas anderes.',
+  'inactive.rule.open': 'Regel und was sie tat',
+  'inactive.rule.title': 'Regel für Inaktive',
+  'inactive.rule.heading': 'Die Regel',
+  'inactive.rule.about':
+    'Wer nie reagiert, schadet dem Ruf Ihrer Domain. Die Regel wird jeden Tag angewandt. Was Maschinen öffnen und klicken, zählt nicht.',
+  'inactive.stopped': {
+    one: '{count} Person bekommt deshalb keine Mailings.',
+    other: '{count} Personen bekommen deshalb keine Mailings.',
+  },
+  'inactive.months': 'Monate ohne jede Reaktion',
+  'inactive.mails': 'Mindestens so viele Mails in dieser Zeit',
+  'inactive.mails.hint': 'Nur Mails, in denen mindestens ein Mensch etwas geöffnet oder geklickt hat.',
+  'inactive.do': 'Was mit ihnen geschieht',
+  'inactive.do.stop': 'Keine Mailings mehr, bis sie wieder reagieren',
+  'inactive.do.segment': 'Ins Segment {name} aufnehmen',
+  'inactive.do.move': 'In den Kontakttyp {name} verschieben',
+  'inactive.show': 'Zeigen, wen sie jetzt findet',
+  'inactive.switchOn': 'Regel einschalten',
+  'inactive.save': 'Regel ändern',
+  'inactive.switchOff': 'Regel ausschalten',
+  'inactive.owners': 'Nur Inhaber ändern die Regel.',
+  'inactive.count': { one: 'Sie findet jetzt {count} Person.', other: 'Sie findet jetzt {count} Personen.' },
+  'inactive.atLeast': {
+    one: 'Sie findet jetzt mindestens {count} Person.',
+    other: 'Sie findet jetzt mindestens {count} Personen.',
+  },
+  'inactive.days': 'Was sie tat',
+  'inactive.days.none': 'Noch nichts.',
+  'inactive.day': 'Tag (UTC)',
+  'inactive.day.stopped': 'Angehalten',
+  'inactive.day.moved': 'Anderswohin',
+  'inactive.day.lifted': 'Wieder dabei',
+  'inactive.lift.title': 'Alle wieder zulassen',
+  'inactive.lift.all': { one: '{count} Person wieder senden', other: '{count} Personen wieder senden' },
+  'inactive.lift.question': 'Ihnen allen wieder senden?',
+  'inactive.lift.means':
+    'Für die Regel gilt das, als hätten sie heute etwas getan. So viele Monate, wie sie hat, lässt sie sie in Ruhe.',
+  'inactive.done.on': 'Die Regel ist eingeschaltet und wird zum ersten Mal angewandt.',
+  'inactive.done.off':
+    'Die Regel ist ausgeschaltet. Wer angehalten wurde, bleibt es, bis er wieder reagiert oder Sie ihn freigeben.',
+  'inactive.done.lifted': 'Sie bekommen in einigen Sekunden wieder Mails.',
 };

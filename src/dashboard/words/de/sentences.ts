@@ -16,6 +16,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   excluded: 'Von diesem Versand ausgeschlossen',
   suppressed_bounce: 'Gesperrt, weil eine frühere Mail unzustellbar war',
   suppressed_complaint: 'Gesperrt nach einer früheren Beschwerde',
+  inactive: 'Seit Langem inaktiv',
   left_target: 'Nicht mehr in der Zielgruppe',
   removed_from_segment: 'Aus dem Segment genommen',
   contact_deleted: 'Kontakt gelöscht',

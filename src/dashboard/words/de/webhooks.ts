@@ -38,6 +38,8 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.event.contact.deleted': 'Ein Kontakt wurde gelöscht',
   'webhooks.event.contact.unsubscribed': 'Jemand hat sich abgemeldet',
   'webhooks.event.contact.resubscribed': 'Jemand hat sich wieder angemeldet',
+  'webhooks.event.contact.inactive': 'Jemand gilt als inaktiv',
+  'webhooks.event.contact.active': 'Jemand Inaktives ist wieder aktiv',
   'webhooks.event.contact_type.deleted': 'Ein Kontakttyp wurde gelöscht',
   'webhooks.event.mail.accepted': 'Das Relay hat eine Mail angenommen',
   'webhooks.event.mail.bounced': 'Eine Mail kam zurück',

@@ -4,6 +4,7 @@ export const left = {
   'left.all': 'All mail',
   'left.group': 'Groups',
   'left.blocked': 'Blocked',
+  'left.inactive': 'Inactive',
   'left.all.about': 'They asked for no more mail at all. Nothing is sent to them, from no mailing and no automation.',
   'left.group.about': 'They left this group and get none of its mailings. Mail of other groups still reaches them.',
   'left.blocked.about':
@@ -60,4 +61,65 @@ export const left = {
   'left.groups.empty.title': 'No groups yet',
   'left.groups.empty.text':
     'A group is a kind of mail that people can leave without leaving all mail, such as news or offers.',
+  'left.inactive.about':
+    'They have done nothing for long, although mails arrived. Whoever opens a mail, clicks in one, confirms a form or changes a choice is taken off by itself.',
+  'left.inactive.empty.title': 'Nobody is inactive',
+  'left.inactive.empty.text':
+    'Whom the rule finds appears here, with what was done. Look at the rule to see whom it would find.',
+  'left.did': 'What was done',
+  'left.lift.inactive.title': 'Send to this person again?',
+  'left.lift.inactive.means': 'The address gets mailings again, and can enter automations it has not been in yet.',
+  'left.lift.inactive.not':
+    'It is not taken out of a segment or moved back, and gets nothing that was sent in the meantime.',
+  'left.lift.inactive.text':
+    'The rule counts this as something the person did today, so that it leaves them alone for as many months as it has.',
+  'left.lift.inactive.do': 'Send again',
+  'inactive.rule.on': 'The rule is on.',
+  'inactive.rule.off': 'The rule is off: nobody is found inactive.',
+  'inactive.rule.months': {
+    one: 'It finds who has done nothing for {count} month',
+    other: 'It finds who has done nothing for {count} months',
+  },
+  'inactive.rule.mails': {
+    one: 'and got at least {count} mail in that time.',
+    other: 'and got at least {count} mails in that time.',
+  },
+  'inactive.rule.missing': 'The segment or contact type of the rule was deleted, so it does nothing. Choose another.',
+  'inactive.rule.open': 'Rule and what it did',
+  'inactive.rule.title': 'Rule about inactive people',
+  'inactive.rule.heading': 'The rule',
+  'inactive.rule.about':
+    'People who never react harm the trust in your domain. This rule is applied each day. Opens and clicks of machines do not count.',
+  'inactive.stopped': {
+    one: '{count} person gets no mailings because of it.',
+    other: '{count} people get no mailings because of it.',
+  },
+  'inactive.months': 'Months without doing anything',
+  'inactive.mails': 'Mails they got in that time, at least',
+  'inactive.mails.hint': 'Only mails in which at least one person opened or clicked.',
+  'inactive.do': 'What happens with them',
+  'inactive.do.stop': 'No more mailings, until they act again',
+  'inactive.do.segment': 'Add to the segment {name}',
+  'inactive.do.move': 'Move to the contact type {name}',
+  'inactive.show': 'Show whom it finds now',
+  'inactive.switchOn': 'Switch the rule on',
+  'inactive.save': 'Change the rule',
+  'inactive.switchOff': 'Switch the rule off',
+  'inactive.owners': 'Only owners change the rule.',
+  'inactive.count': { one: 'It finds {count} person now.', other: 'It finds {count} people now.' },
+  'inactive.atLeast': { one: 'It finds at least {count} person now.', other: 'It finds at least {count} people now.' },
+  'inactive.days': 'What it did',
+  'inactive.days.none': 'Nothing yet.',
+  'inactive.day': 'Day (UTC)',
+  'inactive.day.stopped': 'Stopped',
+  'inactive.day.moved': 'Put elsewhere',
+  'inactive.day.lifted': 'Get mail again',
+  'inactive.lift.title': 'Let everybody get mail again',
+  'inactive.lift.all': { one: 'Send to {count} person again', other: 'Send to {count} people again' },
+  'inactive.lift.question': 'Send to all of them again?',
+  'inactive.lift.means':
+    'The rule counts this as something they did today. It leaves them alone for as many months as it has.',
+  'inactive.done.on': 'The rule is on. It is being applied for the first time.',
+  'inactive.done.off': 'The rule is off. Who was stopped stays so until they act again or you let them go.',
+  'inactive.done.lifted': 'They get mail again, within seconds.',
 } as const;

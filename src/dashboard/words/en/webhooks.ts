@@ -35,6 +35,8 @@ export const webhooks = {
   'webhooks.event.contact.deleted': 'A contact was deleted',
   'webhooks.event.contact.unsubscribed': 'Somebody unsubscribed',
   'webhooks.event.contact.resubscribed': 'Somebody subscribed again',
+  'webhooks.event.contact.inactive': 'Somebody was found inactive',
+  'webhooks.event.contact.active': 'Somebody inactive is active again',
   'webhooks.event.contact_type.deleted': 'A contact type was deleted',
   'webhooks.event.mail.accepted': 'A mail was accepted by the relay',
   'webhooks.event.mail.bounced': 'A mail came back',

@@ -43,6 +43,8 @@ export const EVENT_GROUPS = [
       'contact.deleted',
       'contact.unsubscribed',
       'contact.resubscribed',
+      'contact.inactive',
+      'contact.active',
       'contact_type.deleted',
     ],
   },

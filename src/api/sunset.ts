@@ -1,0 +1,274 @@
+/** Sunset: an account's rule about contacts that have been inactive for long (additions). */
+import { setImmediate } from 'node:timers/promises';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { and, isNull, sql } from 'drizzle-orm';
+import Type from 'typebox';
+import { isAddress } from '../audience/contacts/address-rows.ts';
+import { Pace } from '../audience/search/pace.ts';
+import { InactiveContacts } from '../audience/sunset/inactive.ts';
+import { liftEverybody, liftOne } from '../audience/sunset/lift.ts';
+import {
+  cutoffOf,
+  hasTarget,
+  MAX_LEAST_MAILS,
+  MAX_SUNSET_MONTHS,
+  readRule,
+  type SunsetRule,
+  saveRule,
+} from '../audience/sunset/rule.ts';
+import { readSunsetState } from '../audience/sunset/state.ts';
+import { isoTimestamp } from '../clock.ts';
+import { ownedBy, recordId } from '../database/ownership.ts';
+import { recordObject } from '../database/record-json.ts';
+import { addresses, SUNSET_ACTIONS, sunsetPeople } from '../database/schema/index.ts';
+import type { Deps } from '../deps.ts';
+import { invalid, notFound } from '../failure.ts';
+import { messages } from '../field-errors.ts';
+import { sendList } from '../http/list-response.ts';
+import {
+  addressListQuery,
+  choice,
+  done,
+  flag,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  successWith,
+  zeroOrOne,
+} from '../http/requests/schemas.ts';
+import { audit } from '../users/audit.ts';
+
+const tags = ['Contacts'];
+/** How long a request counts. */
+const PREVIEW_MS = 200;
+const SHOWN = 10;
+
+const months = () =>
+  integer({
+    minimum: 1,
+    maximum: MAX_SUNSET_MONTHS,
+    description: 'Inactive is who has done nothing for so many months.',
+  });
+const leastMails = () =>
+  integer({
+    minimum: 1,
+    maximum: MAX_LEAST_MAILS,
+    description: 'And has got so many mails meanwhile, of those in which at least one person opened or clicked.',
+  });
+const asked = {
+  months: months(),
+  least_mails: leastMails(),
+  action: {
+    ...choice(...SUNSET_ACTIONS),
+    description:
+      'stop: they get no campaigns until they act again. segment: they are added to a segment. move: they are moved to a contact type.',
+  },
+  segment_id: identifier('Of the action segment: where they are added.'),
+  contact_type_id: identifier('Of the action move: where they are moved to.'),
+};
+const SaveBody = Type.Object({ is_on: flag('1: the rule is applied each day; 0: it is not.'), ...asked });
+
+const Sunset = Type.Object({
+  is_on: { ...zeroOrOne(), description: '1: the rule is applied each day.' },
+  months: months(),
+  least_mails: leastMails(),
+  action: asked.action,
+  segment_id: nullable(integer()),
+  contact_type_id: nullable(integer()),
+  is_target_missing: {
+    ...zeroOrOne(),
+    description: '1: its segment or contact type was deleted, so that the rule does nothing.',
+  },
+  stopped: integer({ description: 'How many people get no campaigns because of the rule.' }),
+  is_working: { ...zeroOrOne(), description: '1: contacts are being looked at, or people let go, at this moment.' },
+  days: Type.Array(
+    Type.Object({
+      day: Type.String({ description: 'YYYY-MM-DD, UTC.' }),
+      stopped: integer({ description: 'How many people were stopped.' }),
+      moved: integer({ description: 'How many were added to the segment or moved.' }),
+      lifted: integer({ description: 'How many who had been stopped get mail again.' }),
+    }),
+    { description: 'What the rule did: the newest 30 days on which something happened, the newest first.' },
+  ),
+});
+const Found = Type.Object({ id: integer(), fullname: Type.String(), email: Type.String() });
+const Person = Type.Object({
+  id: integer(),
+  email_address: Type.String(),
+  action: asked.action,
+  created_at: isoTimestampSchema(),
+});
+
+export const sunsetRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, clock }) => {
+  app.get(
+    '/sunset',
+    {
+      schema: {
+        tags,
+        summary: 'Read the rule about inactive contacts, and what it did (addition)',
+        response: successWith({ sunset: Type.Object(Sunset.properties, { description: 'The rule.' }) }),
+      },
+    },
+    async ({ accountId }) => {
+      const rule = readRule(db.$client, accountId);
+      const is_target_missing = hasTarget(db.$client, accountId, rule) ? (0 as const) : (1 as const);
+      const sunset = { ...rule, is_target_missing, ...readSunsetState(db.$client, accountId) };
+      return { status: 'success' as const, message: { sunset } };
+    },
+  );
+
+  app.post(
+    '/sunset/save',
+    {
+      schema: {
+        tags,
+        summary: 'Change the rule about inactive contacts (addition)',
+        description:
+          'Switched on, it is applied at once and then each day. Switched off, it stops nobody further; those who are stopped stay so until they act or are let go.',
+        body: SaveBody,
+        response: done,
+      },
+      config: { role: 'owner' },
+    },
+    async ({ accountId, actor, body }) => {
+      const rule = { is_on: body.is_on, ...requireRule(accountId, body) };
+      db.transaction(
+        () => {
+          saveRule(db.$client, accountId, rule);
+          audit(db, { accountId, actor, action: rule.is_on === 1 ? 'sunset_on' : 'sunset_off' }, clock.now());
+        },
+        { behavior: 'immediate' },
+      );
+      return { status: 'success' as const, message: 'Updated Successfully' };
+    },
+  );
+
+  app.get(
+    '/sunset/preview',
+    {
+      schema: {
+        tags,
+        summary: 'Count whom a rule about inactive contacts would be applied to now (addition)',
+        description:
+          'Counts for a fifth of a second and answers the first ten. Where contacts are left to look at, next_after_id is where to go on: ask again with it as after_id, and add up the counts.',
+        querystring: Type.Object({
+          ...asked,
+          after_id: Type.Optional(integer({ description: 'next_after_id of the answer before.' })),
+        }),
+        response: successWith({
+          count: integer(),
+          contacts: Type.Array(Found),
+          next_after_id: { ...nullable(integer()), description: 'Where to go on; null at the end.' },
+        }),
+      },
+    },
+    async ({ accountId, query }) => {
+      const rule = { is_on: 0 as const, ...requireRule(accountId, query) };
+      const inactive = new InactiveContacts(db.$client, accountId, rule, cutoffOf(clock.now(), rule.months));
+      const pace = new Pace();
+      const shown: number[] = [];
+      let [count, next] = [0, query.after_id ?? 0];
+      for (const until = performance.now() + PREVIEW_MS; ; await setImmediate()) {
+        const { contacts, last } = pace.step((rows) => inactive.step(next, rows));
+        count += contacts.length;
+        shown.push(...contacts.slice(0, SHOWN - shown.length));
+        if (last === null) return answer(count, shown, null);
+        next = last;
+        if (performance.now() > until) return answer(count, shown, next);
+      }
+    },
+  );
+
+  app.get(
+    '/sunset/people',
+    {
+      schema: {
+        tags,
+        summary: 'List whom the rule about inactive contacts was applied to and who did not act since (addition)',
+        querystring: addressListQuery,
+        response: successWith({ people: Type.Array(Person) }),
+      },
+    },
+    ({ accountId, query }, reply) => {
+      const record = recordObject(Person, sunsetPeople, { email_address: sql`${addresses.normalized_email}` });
+      const from = sql`${sunsetPeople} CROSS JOIN ${addresses} ON ${addresses.id} = ${sunsetPeople.address_id}`;
+      const where = and(
+        ownedBy(sunsetPeople, accountId),
+        isNull(sunsetPeople.lifted_at),
+        isAddress(sunsetPeople.address_id, accountId, query.email),
+      );
+      sendList(reply, db, 'people', { record, from, where, id: sunsetPeople.id }, query);
+    },
+  );
+
+  app.post(
+    '/sunset/lift',
+    {
+      schema: {
+        tags,
+        summary: 'Let a person get mail again whom the rule about inactive contacts stopped (addition)',
+        description: 'The rule counts it as something that they did now.',
+        body: Type.Object({ id: identifier('The entry of the list of inactive people.') }),
+        response: done,
+      },
+    },
+    async ({ accountId, body }) => {
+      if (!liftOne(db.$client, accountId, recordId(body.id), isoTimestamp(clock.now()))) throw notFound();
+      return { status: 'success' as const, message: 'Updated Successfully' };
+    },
+  );
+
+  app.post(
+    '/sunset/lift-all',
+    {
+      schema: {
+        tags,
+        summary: 'Let everybody get mail again whom the rule about inactive contacts stopped (addition)',
+        description: 'It is done within seconds. The rule counts it as something that they did now.',
+        response: done,
+      },
+      config: { role: 'owner' },
+    },
+    async ({ accountId, actor }) => {
+      db.transaction(
+        () => {
+          liftEverybody(db.$client, accountId);
+          audit(db, { accountId, actor, action: 'sunset_lifted' }, clock.now());
+        },
+        { behavior: 'immediate' },
+      );
+      return { status: 'success' as const, message: 'Updated Successfully' };
+    },
+  );
+
+  /** The rule that is asked for, with no other target than its action has. Throws 422 where the account does not have a target that is given. */
+  function requireRule(
+    accountId: number,
+    given: Pick<SunsetRule, 'months' | 'least_mails' | 'action'> & { segment_id?: unknown; contact_type_id?: unknown },
+  ): Omit<SunsetRule, 'is_on'> {
+    const { months, least_mails, action } = given;
+    const segment_id = action === 'segment' ? recordId(given.segment_id) : null;
+    const contact_type_id = action === 'move' ? recordId(given.contact_type_id) : null;
+    // What an action does not use must be there nevertheless, as everywhere.
+    for (const [field, kind] of [
+      ['segment_id', 'segment'],
+      ['contact_type_id', 'move'],
+    ] as const) {
+      if (kind !== action && (given[field] ?? '') === '') continue;
+      const id = recordId(given[field]);
+      if (!hasTarget(db.$client, accountId, { action: kind, segment_id: id, contact_type_id: id }))
+        throw invalid(field, messages.selected(field));
+    }
+    return { months, least_mails, action, segment_id, contact_type_id };
+  }
+
+  function answer(count: number, ids: readonly number[], next_after_id: number | null) {
+    const contacts = db.$client
+      .prepare<[string], { id: number; fullname: string; email: string }>(
+        "SELECT id, trim(first_name || ' ' || last_name) AS fullname, email FROM contacts WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+      )
+      .all(JSON.stringify(ids));
+    return { status: 'success' as const, message: { count, contacts, next_after_id } };
+  }
+};

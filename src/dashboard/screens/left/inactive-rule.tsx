@@ -1,0 +1,268 @@
+/** The page of the rule about inactive people: whom it means, before it is switched on, and what it did each day. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { READ } from '../../../http/pages/layout.ts';
+import { ApiClient, refusalText } from '../../api-client.ts';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { type Problems, SelectField, TextField } from '../../components/field.tsx';
+import { Card, Notice, Problem } from '../../components/surface.tsx';
+import { Table } from '../../components/table.tsx';
+import { setFlash } from '../../flash.ts';
+import { languageOf, sendPage } from '../../page.tsx';
+import { field } from '../../sign-in/fields.ts';
+import { requireOwner, viewerOf } from '../../signed-in.ts';
+import { useLanguage } from '../../words/index.ts';
+import { LeftTabs } from './left-tabs.tsx';
+import {
+  apiRule,
+  type Preview,
+  readPreview,
+  readSunset,
+  readTargets,
+  type Sunset,
+  type Targets,
+  targetValue,
+} from './sunset.ts';
+
+const SEE_OTHER = 303;
+const UNPROCESSABLE = 422;
+const PAGE = '/left/inactive/rule';
+
+/** What the form has: as it was stored, or as somebody filled it in. */
+interface Given {
+  months: string;
+  least_mails: string;
+  target: string;
+}
+
+interface Shown {
+  given?: Given;
+  preview?: Preview;
+  problems?: Problems;
+  problem?: string;
+}
+
+export async function inactiveRuleScreen(app: FastifyInstance): Promise<void> {
+  app.route({ method: READ, url: PAGE, handler: (request, reply) => show(request, reply, {}) });
+
+  app.post(PAGE, async (request, reply) => {
+    const given = {
+      months: field(request, 'months'),
+      least_mails: field(request, 'least_mails'),
+      target: field(request, 'target'),
+    };
+    const api = new ApiClient(app, request);
+    const rule = apiRule(given.months, given.least_mails, given.target);
+    const doing = field(request, 'do');
+    if (doing !== 'on' && doing !== 'off') {
+      const goesOn = field(request, 'counted_rule') === JSON.stringify(rule) && doing === 'more';
+      const preview = await readPreview(api, rule, {
+        count: goesOn ? Number(field(request, 'counted')) || 0 : 0,
+        afterId: goesOn ? Number(field(request, 'after_id')) || 0 : 0,
+      });
+      if (!('errors' in preview)) return show(request, reply, { given, preview });
+      return show(request, reply.code(UNPROCESSABLE), { given, problems: targetProblems(preview.errors) });
+    }
+    requireOwner(request);
+    const answer = await api.send('POST', '/sunset/save', { ...rule, is_on: doing === 'on' ? 1 : 0 });
+    if (answer.message === undefined) {
+      const problems = typeof answer.errors === 'object' ? targetProblems(answer.errors) : {};
+      const problem = typeof answer.errors === 'object' ? '' : refusalText(answer);
+      return show(request, reply.code(answer.status), { given, problems, problem });
+    }
+    setFlash(reply, 'good', doing === 'on' ? 'inactive.done.on' : 'inactive.done.off');
+    return reply.redirect('/left/inactive', SEE_OTHER);
+  });
+
+  app.post(`${PAGE}/lift-all`, async (request, reply) => {
+    requireOwner(request);
+    await new ApiClient(app, request).send('POST', '/sunset/lift-all');
+    setFlash(reply, 'good', 'inactive.done.lifted');
+    return reply.redirect('/left/inactive', SEE_OTHER);
+  });
+
+  async function show(request: FastifyRequest, reply: FastifyReply, shown: Shown) {
+    const viewer = viewerOf(request);
+    const api = new ApiClient(app, request);
+    const [sunset, targets] = await Promise.all([readSunset(api), readTargets(api)]);
+    const language = languageOf(request, viewer);
+    const frame = { title: language.say('inactive.rule.title'), section: 'left' } as const;
+    const props = { sunset, targets, mayChange: viewer.role === 'owner', ...shown };
+    return sendPage(request, reply, viewer, frame, <RulePage {...props} />);
+  }
+}
+
+/** The problems of segment and contact type belong to the one field of the form for both. */
+function targetProblems(problems: Problems): Problems {
+  const target = [...(problems.segment_id ?? []), ...(problems.contact_type_id ?? []), ...(problems.action ?? [])];
+  return target.length === 0 ? problems : { ...problems, target };
+}
+
+interface RuleProps extends Shown {
+  sunset: Sunset;
+  targets: Targets;
+  mayChange: boolean;
+}
+
+function RulePage(props: RuleProps) {
+  const language = useLanguage();
+  const { sunset, problem, mayChange } = props;
+  return (
+    <>
+      <LeftTabs current="inactive" />
+      <div class="stack">
+        <Problem>{problem}</Problem>
+        {sunset.is_target_missing === 1 && <Notice tone="warn">{language.say('inactive.rule.missing')}</Notice>}
+        <RuleForm {...props} />
+        <Days sunset={sunset} />
+        {mayChange && sunset.stopped > 0 && (
+          <Card title={language.say('inactive.lift.title')}>
+            <p>{language.say('inactive.stopped', { count: sunset.stopped })}</p>
+            <Confirm
+              id="lift-all"
+              action={`${PAGE}/lift-all`}
+              label={language.say('inactive.lift.all', { count: sunset.stopped })}
+              title={language.say('inactive.lift.question')}
+            >
+              <p>{language.say('inactive.lift.means')}</p>
+            </Confirm>
+          </Card>
+        )}
+      </div>
+    </>
+  );
+}
+
+function RuleForm({ sunset, targets, mayChange, given, preview, problems }: RuleProps) {
+  const language = useLanguage();
+  const shown = given ?? {
+    months: String(sunset.months),
+    least_mails: String(sunset.least_mails),
+    target: targetValue(sunset),
+  };
+  const options = [
+    { value: 'stop', label: language.say('inactive.do.stop') },
+    ...targets.segments.map(({ id, segment_name: name }) => ({
+      value: `segment_${id}`,
+      label: language.say('inactive.do.segment', { name }),
+    })),
+    ...targets.types.map(({ id, name }) => ({
+      value: `move_${id}`,
+      label: language.say('inactive.do.move', { name }),
+    })),
+  ];
+  const number = { type: 'number', inputMode: 'numeric', required: true, min: 1, problems } as const;
+  return (
+    <Card title={language.say('inactive.rule.heading')}>
+      <form method="post" action={PAGE} class="stack">
+        <p class="quiet-text">{language.say('inactive.rule.about')}</p>
+        <TextField name="months" label={language.say('inactive.months')} {...number} max={36} value={shown.months} />
+        <TextField
+          name="least_mails"
+          label={language.say('inactive.mails')}
+          hint={language.say('inactive.mails.hint')}
+          {...number}
+          max={50}
+          value={shown.least_mails}
+        />
+        <SelectField
+          name="target"
+          label={language.say('inactive.do')}
+          options={options}
+          value={shown.target}
+          problems={problems}
+        />
+        {preview && <Found preview={preview} rule={apiRule(shown.months, shown.least_mails, shown.target)} />}
+        <div class="buttons">
+          <Button name="do" value="show" look={preview ? 'plain' : 'primary'}>
+            {language.say('inactive.show')}
+          </Button>
+          {mayChange && preview && (
+            <Button name="do" value="on">
+              {language.say(sunset.is_on === 1 ? 'inactive.save' : 'inactive.switchOn')}
+            </Button>
+          )}
+          {mayChange && sunset.is_on === 1 && (
+            <Button name="do" value="off" look="plain">
+              {language.say('inactive.switchOff')}
+            </Button>
+          )}
+        </div>
+        {!mayChange && <p class="quiet-text">{language.say('inactive.owners')}</p>}
+      </form>
+    </Card>
+  );
+}
+
+/** Whom the rule means now, and how to go on counting where that takes long. */
+function Found({ preview: { count, contacts, next_after_id }, rule }: { preview: Preview; rule: object }) {
+  const language = useLanguage();
+  return (
+    <Notice isNews>
+      <p>
+        <b>{language.say(next_after_id === null ? 'inactive.count' : 'inactive.atLeast', { count })}</b>
+      </p>
+      {contacts.length > 0 && (
+        <ul class="segment-sample">
+          {contacts.map(({ id, fullname, email }) => (
+            <li key={id}>
+              <a href={`/people/${id}`}>
+                <bdi>{fullname || email}</bdi>
+              </a>{' '}
+              {fullname && (
+                <small class="quiet-text">
+                  <bdi>{email}</bdi>
+                </small>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {next_after_id !== null && (
+        <>
+          <input type="hidden" name="counted" value={count} />
+          <input type="hidden" name="counted_rule" value={JSON.stringify(rule)} />
+          <input type="hidden" name="after_id" value={next_after_id} />
+          <Button name="do" value="more" look="plain">
+            {language.say('segments.countOn')}
+          </Button>
+        </>
+      )}
+    </Notice>
+  );
+}
+
+function Days({ sunset: { days } }: { sunset: Sunset }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('inactive.days')}>
+      {days.length === 0 ? (
+        <p class="quiet-text">{language.say('inactive.days.none')}</p>
+      ) : (
+        <Table
+          caption={language.say('inactive.days')}
+          rows={days}
+          keyOf={({ day }) => day}
+          columns={[
+            { heading: language.say('inactive.day'), cell: ({ day }) => day },
+            {
+              heading: language.say('inactive.day.stopped'),
+              isNumber: true,
+              cell: ({ stopped }) => language.number(stopped),
+            },
+            {
+              heading: language.say('inactive.day.moved'),
+              isNumber: true,
+              cell: ({ moved }) => language.number(moved),
+            },
+            {
+              heading: language.say('inactive.day.lifted'),
+              isNumber: true,
+              cell: ({ lifted }) => language.number(lifted),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,89 @@
+/** The rule about inactive people in the dashboard: shown before it is switched on, and what it did. */
+import t from 'tap';
+import type { Role } from '../../src/database/schema/index.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { mustSucceed } from '../support/campaign.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+
+const RULE = { months: '6', least_mails: '1', target: 'stop' };
+
+/** Opens pages, and sends their forms, as a user of this role. */
+function visitor(app: TestApp, role: Role = 'owner') {
+  const cookie = cookieOf(app, addPerson(app, role, { name: role }));
+  return (method: 'GET' | 'POST', path: string, form?: Record<string, string>) =>
+    app.page(method, path, { headers: { ...FROM_PAGE, cookie }, ...(form && { form }) });
+}
+
+/** Three contacts who got a mail; only the first ever opened one. */
+async function fill(t: Parameters<typeof startApp>[0]): Promise<TestApp> {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Readers <b>' });
+  for (const name of ['ann', 'ben', 'cat'])
+    await must('/contacts/add', { contact_type_id: 1, email: `${name}@example.org`, first_name: name, country: 1 });
+  const now = app.clock.now();
+  app.db.exec(`
+    UPDATE contacts SET created_at = '2020-01-01T00:00:00.000000Z';
+    INSERT INTO mailings (user_id, owner_kind, owner_id, content, state, people_opens, finished_at, created_at)
+      VALUES (1, 'single', 1, '{}', 'done', 1, '${now.toISOString()}', '${now.toISOString()}');
+    INSERT INTO deliveries (mailing_id, address_id, contact_id, state, updated_at, by_person)
+      SELECT 1, address_id, id, 2, ${now.getTime()}, id = 1 FROM contacts;
+    INSERT INTO activity (address_id, last_at) SELECT address_id, ${now.getTime()} FROM contacts WHERE id = 1`);
+  return app;
+}
+
+t.test('the rule is shown with whom it finds before it can be switched on, and then what it did', async (t) => {
+  const app = await fill(t);
+  const open = visitor(app);
+  t.match((await open('GET', '/left/inactive')).text, /The rule is off.*Nobody is inactive/s);
+  const first = (await open('GET', '/left/inactive/rule')).text;
+  t.notMatch(first, 'Switch the rule on');
+  t.match(first, 'Move to the contact type Readers &lt;b>');
+  const shown = (await open('POST', '/left/inactive/rule', { ...RULE, do: 'show' })).text;
+  t.match(shown, /It finds 2 people now.*ben.*cat.*Switch the rule on/s);
+  t.notMatch(shown, 'ann@example.org');
+  t.equal(app.db.prepare('SELECT count(*) FROM sunsets').pluck().get(), 0);
+  const { status, headers } = await open('POST', '/left/inactive/rule', { ...RULE, do: 'on' });
+  t.strictSame([status, headers.location], [303, '/left/inactive']);
+  await app.background();
+  const list = (await open('GET', '/left/inactive')).text;
+  t.match(list, /The rule is on.*6 months.*2 people get no mailings.*cat@example\.org.*ben@example\.org/s);
+  t.notMatch(list, '<bdi>ann');
+  t.match((await open('GET', '/left/inactive/rule')).text, /Send to 2 people again/);
+  t.match((await open('GET', '/people/2')).text, /Inactive.*gets no more mailings/s);
+});
+
+t.test('one of them is let go after a page says what follows, and all of them after a question', async (t) => {
+  const app = await fill(t);
+  const open = visitor(app);
+  await open('POST', '/left/inactive/rule', { ...RULE, do: 'on' });
+  await app.background();
+  const path = '/left/lift?list=inactive&email=ben@example.org';
+  t.match((await open('GET', path)).text, /gets mailings again.*leaves them alone for as many months/s);
+  t.equal((await open('POST', path)).headers.location, '/left/inactive');
+  t.equal((await open('GET', path)).status, 404);
+  t.match((await open('GET', '/left/inactive')).text, '1 person gets no mailings');
+  t.equal((await open('POST', '/left/inactive/rule/lift-all')).headers.location, '/left/inactive');
+  await app.background();
+  t.match((await open('GET', '/left/inactive')).text, '0 people get no mailings');
+});
+
+t.test('what is wrong stands at its field, and only owners change the rule', async (t) => {
+  const app = await fill(t);
+  const open = visitor(app);
+  const many = await open('POST', '/left/inactive/rule', { ...RULE, months: '99', do: 'show' });
+  t.match([many.status, many.text], [422, /id="months-problem"/]);
+  const gone = await open('POST', '/left/inactive/rule', { ...RULE, target: 'segment_7', do: 'on' });
+  t.match([gone.status, gone.text], [422, /id="target-problem"/]);
+  const empty = await open('POST', '/left/inactive/rule', { do: 'show' });
+  t.equal(empty.status, 422);
+  const edit = visitor(app, 'editor');
+  const page = (await edit('POST', '/left/inactive/rule', { ...RULE, do: 'show' })).text;
+  t.match(page, /It finds 2 people now.*Only owners change the rule/s);
+  t.notMatch(page, 'Switch the rule on');
+  for (const [path, form] of [
+    ['/left/inactive/rule', { ...RULE, do: 'on' }],
+    ['/left/inactive/rule/lift-all', {}],
+  ] as const)
+    t.equal((await edit('POST', path, form)).status, 403, path);
+});
