@@ -25,8 +25,10 @@ import {
 import { sentenceCode } from '../sentences.ts';
 import { findSingleSendMailing, requireSingleSend } from '../single-sends/actions.ts';
 import { CompiledDrafts } from '../single-sends/compiled-drafts.ts';
+import { asVariant } from '../single-sends/freeze-variants.ts';
 import { showMail } from '../single-sends/shown-mail.ts';
 import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../single-sends/shown-state.ts';
+import { variantNumber } from './single-send-variants.ts';
 
 const tags = ['Single sends'];
 const DEFAULT_ROWS = 50;
@@ -91,6 +93,7 @@ const FindQuery = Type.Object({
 const MailQuery = Type.Object({
   utr: identifier('The single send.'),
   email: Type.Optional(email()),
+  variant: variantNumber('The variant of its A/B test; 0, or not given: A.'),
 });
 /** A mail as one person sees it. */
 export const ShownMailRecord = Type.Object({
@@ -230,7 +233,8 @@ export const singleSendListRoutes: FastifyPluginAsyncTypebox<Deps> = async (app,
       const given = request.query.email;
       const address = given === undefined ? null : parseAddress(given);
       const showing = { ...deps, drafts, compile: <T>(work: () => Promise<T>) => withinShare(accountId, work) };
-      const shown = await showMail(showing, { ...send, single_send: send }, address);
+      const { variant = 0 } = request.query;
+      const shown = await showMail(showing, { ...asVariant(db, send, variant), single_send: send, variant }, address);
       const mail = 'problem' in shown ? { ...NO_MAIL, ...shown } : { ...shown, problem: null };
       return { status: 'success' as const, message: { mail } };
     },

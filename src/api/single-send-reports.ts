@@ -33,12 +33,16 @@ import { findSingleSendMailing, requireSingleSend } from '../single-sends/action
 import { sendTestMail } from '../single-sends/test-mail.ts';
 import { AddressList, checkTestAddresses, readAddressList } from './address-list.ts';
 import { Watch } from './result-limits.ts';
-import { ReportedAbTest, reportedAbTest } from './single-send-variants.ts';
+import { ReportedAbTest, reportedAbTest, variantNumber } from './single-send-variants.ts';
 
 const tags = ['Single sends'];
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
-const TestBody = Type.Object({ utr: identifier('The single send.'), email_address: AddressList });
+const TestBody = Type.Object({
+  utr: identifier('The single send.'),
+  email_address: AddressList,
+  variant: variantNumber('The variant of its A/B test to send; 0, or not given: A (addition).'),
+});
 
 const stateNames = Object.entries(DELIVERY_STATE).map(([name, state]) => sql`WHEN ${state} THEN ${name}`);
 const Recipient = Type.Object({
@@ -195,8 +199,8 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       },
     },
     async (request) => {
-      const { utr, email_address } = request.body;
-      await sendTestMail(deps, request.accountId, utr, await readAddressList(email_address));
+      const { utr, email_address, variant = 0 } = request.body;
+      await sendTestMail(deps, request.accountId, utr, variant, await readAddressList(email_address));
       return { status: 'success' as const, message: 'Test Mail Sent Successfully' };
     },
   );

@@ -27,6 +27,9 @@ const tags = ['Single sends'];
 const MAX_VARIANTS = 3;
 const MAX_HOURS = 168;
 
+/** The number of a variant in a request, where it need not be given. */
+export const variantNumber = (description: string) => Type.Optional(integer({ maximum: MAX_VARIANTS, description }));
+
 const fraction = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const Plan = {
   share: integer({ description: 'Percent of the audience that the variants are tried on, A included.' }),

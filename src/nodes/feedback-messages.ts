@@ -126,6 +126,8 @@ export interface Questions {
   /** The ids in a token that the node cannot read by itself, such as those of mails from before there were nodes. */
   link: { asks: { purpose: string; token: string }; gets: { ids: Record<string, number | string> } | null };
   preferences: { asks: { token: string }; gets: SentPreferences | null };
+  /** The number of the variant that the recipient of a web copy got. */
+  variant: { asks: { token: string }; gets: number | null };
   values: { asks: { purpose: string; token: string }; gets: Record<string, string> | null };
   /** Has the brain put a mailing's content, or a picture, where nodes find it; gets whether there is one. */
   mailing: { asks: { mailing: number }; gets: boolean };

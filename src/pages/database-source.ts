@@ -3,16 +3,15 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
 import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
-import type { RecipientIds } from '../delivery/links/tokens.ts';
-import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
+import { type FrozenContent, frozenVariant } from '../delivery/queue/ready-mailing.ts';
 import { deliveryValues } from '../delivery/queue/recipient-values.ts';
-import { VARIANT_OF } from '../delivery/variants/groups.ts';
+import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
 import type { Deps } from '../deps.ts';
 import { unavailable } from '../failure.ts';
 import { PartsCache } from '../pictures/cache.ts';
 import { partReader } from '../pictures/pictures.ts';
 import { PreferenceStore } from './preferences.ts';
-import type { RecipientSource, SenderValues, StoredPicture } from './recipient-source.ts';
+import type { RecipientSource, StoredPicture } from './recipient-source.ts';
 
 /** After this time the answer says to try again. The choice stays in memory for PENDING_MS and is written once that is possible. */
 const ANSWER_MS = 30_000;
@@ -36,13 +35,7 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
       'SELECT url FROM links JOIN mailings m ON m.id = mailing_id WHERE mailing_id = ? AND number = ? AND m.user_id = ?',
     )
     .pluck();
-  const sender = client.prepare<RecipientIds, SenderValues>(`
-    SELECT ifnull(CASE WHEN ${VARIANT_OF} > 0 THEN m.content ->> ('$.variants[' || (${VARIANT_OF} - 1) || '].sender_name') END,
-      m.content ->> 'sender_name') AS sender_name, m.content ->> 'sender_address' AS sender_address
-    FROM mailings m LEFT JOIN deliveries d ON d.id = @delivery AND d.mailing_id = m.id WHERE m.id = @mailing`);
-  const variant = client
-    .prepare<[number, number], number | null>(`SELECT ${VARIANT_OF} FROM deliveries d WHERE id = ? AND mailing_id = ?`)
-    .pluck();
+  const variants = new RecipientVariants(client);
   const picture = client.prepare<[string], Omit<StoredPicture, 'part'>>(
     'SELECT hash, kind, size FROM pictures WHERE public_id = ?',
   );
@@ -61,12 +54,10 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
       const stored = content.get(ids.mailing, ids.user);
       if (stored === undefined) return null;
       const frozen: FrozenContent = JSON.parse(stored);
-      const { variants = [] } = frozen;
-      const own = variants.length > 0 ? variants[(variant.get(ids.delivery, ids.mailing) ?? 0) - 1] : undefined;
-      return own === undefined ? frozen : { ...frozen, content: own.content };
+      return frozen.variants?.length ? frozenVariant(frozen, variants.number(ids)) : frozen;
     },
     findLink: (ids, number) => link.get(ids.mailing, number, ids.user) ?? null,
-    readValues: (ids) => ({ ...deliveryValues(db, ids), ...sender.get(ids) }),
+    readValues: (ids) => ({ ...deliveryValues(db, ids), ...variants.findSender(ids) }),
     addHit: (hit) => hits.add(hit),
     findPicture(publicId) {
       const stored = picture.get(publicId);

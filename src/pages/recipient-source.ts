@@ -8,9 +8,6 @@ import type { Preferences } from './preferences.ts';
 
 export type Maybe<T> = T | Promise<T>;
 
-/** The sender as the mailing has it. */
-export type SenderValues = Pick<FrozenContent, 'sender_name' | 'sender_address'>;
-
 /** A picture; `part` gives its bytes, part after part, undefined where it has no such part any more. */
 export interface StoredPicture {
   hash: string;
@@ -29,8 +26,8 @@ export interface RecipientSource {
   readPreferences(ids: RecipientIds, token: string): Maybe<Preferences>;
   /** Keeps a choice; resolves with what is chosen then, once it cannot be lost any more. */
   keepChoice(ids: RecipientIds, token: string, before: Preferences, choice: Choice): Promise<Preferences>;
-  /** The frozen content of the mailing, or null when it is not known. */
-  findContent(ids: RecipientIds): Maybe<FrozenContent | null>;
+  /** The frozen content of the mail that the recipient of a link got, or null when it is not known. */
+  findContent(ids: RecipientIds, token: string): Maybe<FrozenContent | null>;
   /** The destination of a link of the mailing, with its placeholders, or null when it has no such link. */
   findLink(ids: RecipientIds, number: number): Maybe<string | null>;
   /** What the destination of a link or the copy of a mail may contain of its recipient and sender, as it is now. */

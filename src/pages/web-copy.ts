@@ -27,7 +27,7 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
     handler: async (request, reply) => {
       const { token } = request.params;
       const ids = await source.readLink('web', token);
-      const frozen = ids && (await source.findContent(ids));
+      const frozen = ids && (await source.findContent(ids, token));
       if (!ids || !frozen) return unknownLink(reply);
       const values = {
         ...(await source.readValues(ids, 'web', token)),

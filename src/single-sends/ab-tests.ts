@@ -21,7 +21,6 @@ type Mail = Pick<SingleSend, 'subject' | 'preheader' | 'tracking' | 'canary_perc
 
 /** Why a mail cannot be tested like this, as a field and a sentence; null when it can. */
 export function abTestProblem(config: Config, mail: Mail, test: AbTest): [field: string, problem: string] | null {
-  if (config.NATS_URL.length > 0) return ['subjects', SENTENCES.ab_nodes];
   if (mail.canary_percent > 0) return ['subjects', SENTENCES.ab_canary];
   const isTracked = config.TRACKING === 'on' && mail.tracking === 1;
   return test.winner_by !== 'hand' && !isTracked ? ['winner_by', SENTENCES.ab_untracked] : null;
@@ -60,12 +59,15 @@ function requirePossible(db: Db, config: Config, send: SingleSend, test: AbTest)
   if (new Set(mails).size < mails.length) throw invalid('subjects', SENTENCES.ab_same);
 }
 
-/** All variants of a mail as they are sent, A first. */
-export function allVariants({ subject, preheader }: Pick<Mail, 'subject' | 'preheader'>, test: AbTest): Variant[] {
+/** All variants of a mail as they are sent, A first, which is the only one without a test. */
+export function allVariants(
+  { subject, preheader }: Pick<Mail, 'subject' | 'preheader'>,
+  test: AbTest | null,
+): Variant[] {
   const mail: Variant = { subject, preheader, sender_name: '', template_id: 0 };
   return [
     mail,
-    ...test.variants.map((variant) => ({
+    ...(test?.variants ?? []).map((variant) => ({
       ...variant,
       subject: variant.subject || subject,
       preheader: variant.preheader || preheader,

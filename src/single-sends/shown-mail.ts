@@ -13,7 +13,7 @@ import { renderPreview } from '../delivery/content/preview.ts';
 import { findPerson, mergeValues } from '../delivery/content/values.ts';
 import { untrackedText, withMarkedLinks } from '../delivery/content/web-copy.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
-import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
+import { type FrozenContent, frozenVariant } from '../delivery/queue/ready-mailing.ts';
 import { invalid } from '../failure.ts';
 import { SENTENCES } from '../sentences.ts';
 import { findSingleSendMailing } from './actions.ts';
@@ -34,7 +34,12 @@ export type ShownSource = Pick<
   | 'subject'
   | 'preheader'
   | 'tracking'
-> & { single_send: SingleSend | null };
+> & {
+  single_send: SingleSend | null;
+  /** The variant of an A/B test that is shown: its number, and its sender name if it has its own. */
+  variant?: number;
+  sender_name?: string;
+};
 
 export interface ShownMail {
   /** The contact whose values are in it; null when it has nobody's. */
@@ -105,11 +110,12 @@ async function contentOf(
     const stored = db.select({ content: mailings.content }).from(mailings).where(eq(mailings.id, mailing.id)).get();
     if (stored === undefined) throw new Error('a mailing is gone');
     const frozen: FrozenContent = JSON.parse(stored.content);
-    return frozen;
+    return frozenVariant(frozen, send.variant ?? 0);
   }
   if (send.sender_id === 0) return { problem: SENTENCES.no_sender };
-  const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
-  if (sender === undefined) return { problem: SENTENCES.held_sender_deleted };
+  const stored = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
+  if (stored === undefined) return { problem: SENTENCES.held_sender_deleted };
+  const sender = { ...stored, from_name: send.sender_name || stored.from_name };
   const { template_id, template_json, template_html, subject, preheader, tracking } = send;
   const source = { template_id, template_json, template_html, subject, preheader, tracking };
   const made = await drafts.get([source, sender], () => compile(() => freezeContent(db, config, source, sender)));

@@ -17,6 +17,7 @@ import { conflict, invalid } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { sentence } from '../sentences.ts';
 import { requireSingleSend, type SingleSendActionDeps } from './actions.ts';
+import { asVariant } from './freeze-variants.ts';
 
 /** The single send or schedule that is tested. */
 export interface TestMailSource {
@@ -30,16 +31,19 @@ export interface TestMailSource {
   subject: string;
   preheader: string;
   tracking: number;
+  /** In place of the sender's name, unless it is empty. */
+  sender_name?: string;
 }
 
-/** Queues a test of a stored single send, like `queueTestMail`. Also throws 404. */
+/** Queues a test of a stored single send, or of a variant of it, like `queueTestMail`. Also throws 404, and 422 for no variant of it. */
 export async function sendTestMail(
   deps: SingleSendActionDeps,
   accountId: number,
   utr: unknown,
+  variant: number,
   addresses: readonly Address[],
 ): Promise<void> {
-  await queueTestMail(deps, requireSingleSend(deps.db, accountId, utr), addresses);
+  await queueTestMail(deps, asVariant(deps.db, requireSingleSend(deps.db, accountId, utr), variant), addresses);
 }
 
 /**
@@ -57,7 +61,8 @@ export async function queueTestMail(
   if (sender === undefined || sender.deleted_at !== null) throw conflict(held('sender_deleted').held_reason);
   if (sender.is_verified === 0 && verificationRequired(db.$client, config))
     throw conflict(held('sender_unverified').held_reason);
-  const result = await freezeContent(db, config, tested, sender);
+  const shown = { ...sender, from_name: tested.sender_name || sender.from_name };
+  const result = await freezeContent(db, config, tested, shown);
   if ('problem' in result) throw conflict(result.problem);
   db.transaction(
     () => {
@@ -67,7 +72,7 @@ export async function queueTestMail(
         owner_id: tested.id,
         sender_id: sender.id,
         unsubscribe_group_id: tested.unsubscribe_group_id || null,
-        content: JSON.stringify(result.frozen),
+        content: JSON.stringify({ ...result.frozen, has_own_sender_name: Boolean(tested.sender_name) }),
         created_at: isoTimestamp(clock.now()),
       };
       const mailing_id = createMailing(db, mailing, result.links);

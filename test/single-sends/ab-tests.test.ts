@@ -263,38 +263,53 @@ t.test('the test stays with its mail: over edits, as a copy, and until it is tak
   t.match(await shop.app.one.call('POST', '/single/send/variants', { form: { utr: shop.utr } }), { status: 409 });
 });
 
-t.test(
-  'what cannot be tested is refused with the field: the same mail, no tracking, sender nodes, unknown templates',
-  async (t) => {
-    const shop = await prepare(t);
-    const errors = async (given: Record<string, unknown>) =>
-      (await shop.app.one.call('POST', '/single/send/variants', { form: { utr: shop.utr, ...given } })).body.errors;
-    t.match(await errors({ subjects: ['one'] }), { subjects: ['Two variants are the same mail.'] });
-    t.match(await errors({ subjects: ['two', 'two'] }), { subjects: ['Two variants are the same mail.'] });
-    const theirs = await shop.app.two.call('POST', '/templates/create', { form: { template_name: 'Theirs' } });
-    for (const id of ['4711', 'x', '0', theirs.body.message.id])
-      t.match(await errors({ template_ids: [id] }), { template_ids: [/./] });
-    t.match(await errors({ subjects: ['a', 'b', 'c', 'd'] }), { subjects: [/./] });
-    t.match(await errors({ subjects: ['a\nb'] }), { subjects: [/./] });
-    t.match(await errors({ subjects: ['a'], share: 0, hours: 169, winner_by: 'luck' }), {
-      share: [/./],
-      hours: [/./],
-      winner_by: [/./],
-    });
-    shop.app.db.exec('UPDATE single_sends SET canary_percent = 5');
-    t.match(await errors({ subjects: ['a'] }), { subjects: [/first part/] });
-    shop.app.db.exec('UPDATE single_sends SET canary_percent = 0');
-    await shop.post('/single/send/update', { utr: shop.utr, ...MAIL, schedule_type: 0, tracking: 0 });
-    t.match(await errors({ subjects: ['a'] }), { winner_by: [/not counted/] });
-    shop.app.clock.advance(11_000);
-    await shop.app.background();
-    t.match(await shop.report(), { status: 0, held_code: 'content_invalid', held_reason: /not counted/ });
+t.test('what cannot be tested is refused with the field: the same mail, no tracking, unknown templates', async (t) => {
+  const shop = await prepare(t);
+  const errors = async (given: Record<string, unknown>) =>
+    (await shop.app.one.call('POST', '/single/send/variants', { form: { utr: shop.utr, ...given } })).body.errors;
+  t.match(await errors({ subjects: ['one'] }), { subjects: ['Two variants are the same mail.'] });
+  t.match(await errors({ subjects: ['two', 'two'] }), { subjects: ['Two variants are the same mail.'] });
+  const theirs = await shop.app.two.call('POST', '/templates/create', { form: { template_name: 'Theirs' } });
+  for (const id of ['4711', 'x', '0', theirs.body.message.id])
+    t.match(await errors({ template_ids: [id] }), { template_ids: [/./] });
+  t.match(await errors({ subjects: ['a', 'b', 'c', 'd'] }), { subjects: [/./] });
+  t.match(await errors({ subjects: ['a\nb'] }), { subjects: [/./] });
+  t.match(await errors({ subjects: ['a'], share: 0, hours: 169, winner_by: 'luck' }), {
+    share: [/./],
+    hours: [/./],
+    winner_by: [/./],
+  });
+  shop.app.db.exec('UPDATE single_sends SET canary_percent = 5');
+  t.match(await errors({ subjects: ['a'] }), { subjects: [/first part/] });
+  shop.app.db.exec('UPDATE single_sends SET canary_percent = 0');
+  await shop.post('/single/send/update', { utr: shop.utr, ...MAIL, schedule_type: 0, tracking: 0 });
+  t.match(await errors({ subjects: ['a'] }), { winner_by: [/not counted/] });
+  shop.app.clock.advance(11_000);
+  await shop.app.background();
+  t.match(await shop.report(), { status: 0, held_code: 'content_invalid', held_reason: /not counted/ });
+});
 
-    const nodes = await startShop(t, { NATS_URL: 'nats://127.0.0.1:1', PUBLIC_URL: 'https://mail.example.com' });
-    const { utr } = await nodes.post('/single/send/create', { ...MAIL, schedule_type: 0 });
-    t.match(await nodes.app.one.call('POST', '/single/send/variants', { form: { utr, subjects: ['a'] } }), {
-      status: 422,
-      body: { errors: { subjects: [/sender nodes/] } },
-    });
-  },
-);
+t.test('each variant is shown and sent as a test before the launch, and shown after it', async (t) => {
+  const shop = await prepare(t, { subjects: ['two', ''], sender_names: ['', 'Ann of the shop'] });
+  const shown = async (variant: number) =>
+    (await shop.get('/single-send/mail', { utr: shop.utr, variant })).mail.subject;
+  const test = (variant?: number) =>
+    shop.post('/single/send/test', { utr: shop.utr, email_address: 'me@shop.example', ...(variant && { variant }) });
+  t.strictSame([await shown(0), await shown(1), await shown(2)], ['one', 'two', 'one']);
+  for (const variant of [undefined, 1, 2]) await test(variant);
+  await shop.app.background();
+  const tests = await shop.mails();
+  t.strictSame(
+    tests.map(({ subject, from }) => `${subject} ${from.includes('Ann of the shop') ? 'Ann' : 'sender'}`).sort(),
+    ['one Ann', 'one sender', 'two sender'],
+  );
+  const refused = { status: 422, body: { errors: { variant: [/./] } } };
+  const of = { utr: shop.utr, variant: 3 };
+  t.match(await shop.app.one.call('GET', '/single-send/mail', { query: of }), refused);
+  t.match(
+    await shop.app.one.call('POST', '/single/send/test', { form: { ...of, email_address: 'me@shop.example' } }),
+    refused,
+  );
+  await shop.start();
+  t.strictSame([await shown(0), await shown(1)], ['one', 'two']);
+});

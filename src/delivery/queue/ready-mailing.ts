@@ -16,6 +16,8 @@ export interface FrozenContent extends SenderFacts {
   content: Content;
   /** Random part of the mailing's Message-IDs: with the delivery's id it stays the same over retries and restarts. */
   message_key: string;
+  /** Whether `sender_name` is one that only this mail has, in place of the sender's: so it is in a test mail of a variant. */
+  has_own_sender_name?: boolean;
   /** Of an A/B test: the variants B, C and D; `content` is A. */
   variants?: readonly FrozenVariant[];
 }
@@ -25,6 +27,14 @@ export interface FrozenVariant {
   content: Content;
   /** Null: that of the sender. */
   sender_name: string | null;
+}
+
+/** The frozen content as the variant with this number has it; 0, or one that there is not: as A has it. */
+export function frozenVariant(frozen: FrozenContent, number: number): FrozenContent {
+  const own = frozen.variants?.[number - 1];
+  return own === undefined
+    ? frozen
+    : { ...frozen, content: own.content, sender_name: own.sender_name ?? frozen.sender_name };
 }
 
 /** What the mails of a mailing are made from, besides the DKIM key: plain data that JSON can hold. */
@@ -73,7 +83,8 @@ export interface ReadyMailing {
 export function readyMailing(source: MailingSource, { clock, tokens, findKey }: ReadyDeps): ReadyMailing {
   const { frozen, sender, names, origin, bounceDomain, secret } = source;
 
-  const { from_email, reply_to, sender_name, sender_address } = sender ?? frozen;
+  const { from_email, reply_to, sender_address } = sender ?? frozen;
+  const { sender_name } = frozen.has_own_sender_name ? frozen : (sender ?? frozen);
   // Mails about an account, and those that ask whether somebody wants mail at all, are no mail of a list.
   const isCampaign = source.owner_kind !== 'system' && source.owner_kind !== 'form';
   // The domain as it is displayed may be international; the mail and its envelope need it in ASCII.

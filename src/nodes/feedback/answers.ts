@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Db } from '../../database/open.ts';
 import type { Purpose, RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { deliveryValues } from '../../delivery/queue/recipient-values.ts';
+import { RecipientVariants } from '../../delivery/variants/recipient-variants.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
 import type { Questions } from '../feedback-messages.ts';
 import { SUBJECT } from '../streams.ts';
@@ -20,9 +21,7 @@ export async function answerNodes(
   isCurrent: () => Promise<boolean>,
 ): Promise<void> {
   const store = new PreferenceStore(db);
-  const sender = db.$client.prepare<[number], Record<string, string>>(`
-    SELECT content ->> 'sender_name' AS sender_name, content ->> 'sender_address' AS sender_address
-    FROM mailings WHERE id = ?`);
+  const variants = new RecipientVariants(db.$client);
   const read = (purpose: string, token: string): RecipientIds | null =>
     tokens.readRecipient(requirePurpose(purpose), String(token));
   const answers: Answers = {
@@ -38,9 +37,13 @@ export async function answerNodes(
       const kept = isKnown ? keptLists(db.$client, ids) : { left: [], isCounted: false };
       return { ...preferences, unsubscribed: [...preferences.unsubscribed], isCurrent: isKnown, kept };
     },
+    variant({ token }) {
+      const ids = read('web', token);
+      return ids === null ? null : variants.number(ids);
+    },
     values({ purpose, token }) {
       const ids = read(purpose, token);
-      return ids === null ? null : { ...deliveryValues(db, ids), ...sender.get(ids.mailing) };
+      return ids === null ? null : { ...deliveryValues(db, ids), ...variants.findSender(ids) };
     },
     mailing: ({ mailing }) => content.putMailing(Number(mailing)),
     picture: ({ picture }) => content.putPicture(String(picture)),
@@ -56,6 +59,7 @@ async function answer(answers: Answers, subject: string, asked: string): Promise
     const work: Record<string, () => unknown> = {
       link: () => answers.link(given),
       preferences: () => answers.preferences(given),
+      variant: () => answers.variant(given),
       values: () => answers.values(given),
       mailing: () => answers.mailing(given),
       picture: () => answers.picture(given),

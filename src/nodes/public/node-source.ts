@@ -3,6 +3,7 @@ import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { notKept, personKey } from '../../delivery/feedback/choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
+import { frozenVariant } from '../../delivery/queue/ready-mailing.ts';
 import { unavailable } from '../../failure.ts';
 import { changesOf, chosen, type Preferences } from '../../pages/preferences.ts';
 import type { RecipientSource, StoredPicture } from '../../pages/recipient-source.ts';
@@ -96,8 +97,17 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       );
       return chosen(before, choice);
     },
-    findContent: async (ids) => (await findMailing(ids))?.frozen ?? null,
-    findLink: async (ids, number) => (await findMailing(ids))?.frozen.content.links[number] ?? null,
+    async findContent(ids, token) {
+      const frozen = (await findMailing(ids))?.frozen ?? null;
+      if (frozen === null || !frozen.variants?.length) return frozen;
+      // Only the brain knows who got which variant.
+      return frozenVariant(frozen, (await ask('variant', { token })) ?? 0);
+    },
+    async findLink(ids, number) {
+      const frozen = (await findMailing(ids))?.frozen;
+      // The last variant has the links of all.
+      return (frozen?.variants?.at(-1) ?? frozen)?.content.links[number] ?? null;
+    },
     async readValues(ids, purpose, token) {
       const values = await ask('values', { purpose, token }).catch(() => null);
       if (values !== null) return values;

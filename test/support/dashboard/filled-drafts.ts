@@ -12,7 +12,7 @@ export async function fillDrafts(
   t: Test,
   app: TestApp,
   naming: Naming,
-): Promise<Record<'draft' | 'emptyDraft', string>> {
+): Promise<Record<'draft' | 'testedDraft' | 'emptyDraft', string>> {
   const [must, mustEmpty] = [mustSucceed(t, app.one), mustSucceed(t, app.two)];
   const name = naming('Spring letter').slice(0, 200);
   const { utr: draft } = (await must('/single/send/draft', { single_send_name: name })) as { utr: string };
@@ -31,6 +31,24 @@ export async function fillDrafts(
     ['Invitation', 6],
   ] as const)
     await must('/templates/create', { template_name: naming(title).slice(0, 255), template_id });
+  const { utr: testedDraft } = (await must('/single/send/draft', {
+    single_send_name: `${name.slice(0, 190)}: test`,
+  })) as {
+    utr: string;
+  };
+  await must('/single/send/save', {
+    utr: testedDraft,
+    template_id: 5,
+    subject: name,
+    preheader: 'News',
+    recipient_id: ['contacts_1'],
+  });
+  await must('/single/send/variants', {
+    utr: testedDraft,
+    subjects: [`${name.slice(0, 190)}, ((first_name|you))`, ''],
+    sender_names: ['', naming('Ada Lovelace').slice(0, 200)],
+    share: 40,
+  });
   const { utr: emptyDraft } = (await mustEmpty('/single/send/draft', { single_send_name: name })) as { utr: string };
-  return { draft, emptyDraft };
+  return { draft, testedDraft, emptyDraft };
 }

@@ -14,6 +14,7 @@ import { groupForm } from './group.tsx';
 import { MAILING } from './mailing.tsx';
 import { newMailingScreen } from './new.tsx';
 import { scheduleStep } from './schedule.tsx';
+import { variantsScreen } from './variants/variants.tsx';
 
 /** Registers the pages for composing, which only those see who may change something. */
 export async function composeScreens(app: FastifyInstance, { clock }: Deps): Promise<void> {
@@ -30,6 +31,7 @@ export async function composeScreens(app: FastifyInstance, { clock }: Deps): Pro
   await templatesScreen(app, MAILING);
   await htmlScreen(app, MAILING);
   await designScreen(app, MAILING);
+  await app.register(variantsScreen);
   await checkStep(app, MAILING);
   await app.register(scheduleStep, { clock });
 }

@@ -5,7 +5,10 @@ import type { ApiClient } from '../../api-client.ts';
 import type { Draft } from './records.ts';
 
 export interface Composed
-  extends Pick<Draft, 'utr' | 'subject' | 'preheader' | 'content' | 'template_id' | 'sender_id' | 'updated_at'> {
+  extends Pick<
+    Draft,
+    'utr' | 'subject' | 'preheader' | 'content' | 'template_id' | 'sender_id' | 'variants' | 'updated_at'
+  > {
   name: string;
   /** Where it is saved, shown and tested: paths below /api. */
   endpoints: { save: string; mail: string; test: string };

@@ -19,6 +19,8 @@ export interface Draft {
   /** 0: draft, 1: queued; it cannot be changed above that. */
   status: number;
   held_reason: string | null;
+  /** How many variants its A/B test has, A included; 1 without a test. */
+  variants: number;
   /** How many in a hundred people get it first; 0: everybody at once. */
   canary_percent: number;
   schedule_type: number;

@@ -18,6 +18,9 @@ import { Total } from './audience.tsx';
 import { sendStep, stepAddress } from './frame.tsx';
 import { MissingParts } from './missing.tsx';
 import { type Audience, type Draft, missingParts, QUEUED, readAudience, readDraft } from './records.ts';
+import { TestCard } from './variants/card.tsx';
+import { Plan } from './variants/plan.tsx';
+import { readTest, type StoredTest } from './variants/records.ts';
 import { wallClock } from './wall-clock.ts';
 
 const CONFLICT = 409;
@@ -86,7 +89,8 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
   ) {
     const api = new ApiClient(app, request);
     const [draft, audience] = await Promise.all([readDraft(api, utr), readAudience(api, utr)]);
-    const content = <Schedule draft={draft} audience={audience} now={clock.now()} {...sent} />;
+    const plan = draft.variants > 1 ? (await readTest(api, utr)).plan : null;
+    const content = <Schedule draft={draft} audience={audience} plan={plan} now={clock.now()} {...sent} />;
     return sendStep(request, reply, draft, 'schedule', content, sent.problem);
   }
 }
@@ -127,17 +131,25 @@ function findStart({ date, time, zone }: When, zones: readonly string[]): Date |
 interface ScheduleProps {
   draft: Draft;
   audience: Audience;
+  /** What its A/B test can find; null without one. */
+  plan: StoredTest['plan'];
   now: Date;
   when?: When;
   problems?: Problems;
 }
 
-function Schedule({ draft, audience, now, when, problems }: ScheduleProps) {
+function Schedule({ draft, audience, plan, now, when, problems }: ScheduleProps) {
   const missing = missingParts(draft, audience);
   return (
     <div class="stack">
       {draft.status === QUEUED && draft.schedule_type === LATER && <Present draft={draft} />}
       <Total audience={audience} />
+      {plan !== null && (
+        <>
+          <TestCard draft={draft} />
+          <Plan plan={plan} />
+        </>
+      )}
       {missing.length > 0 ? (
         <MissingParts utr={draft.utr} missing={missing} />
       ) : (
@@ -182,10 +194,10 @@ function Now({ draft, count }: { draft: Draft; count: number }) {
 
 const FIRST_PERCENTS = [0, 1, 2, 3, 4, 5];
 
-/** How many get it first. A small audience gets it at once. */
+/** How many get it first. A small audience gets it at once, and an A/B test begins with a part of its own. */
 function FirstPart({ name, draft, count }: { name: string; draft: Draft; count: number }) {
   const language = useLanguage();
-  if (count < LEAST_AUDIENCE) return null;
+  if (count < LEAST_AUDIENCE || draft.variants > 1) return null;
   const label = (percent: number) =>
     percent === 0
       ? language.say('compose.schedule.first.none')

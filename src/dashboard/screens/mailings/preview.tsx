@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../clock.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient, ApiFailure } from '../../api-client.ts';
-import { LinkButton } from '../../components/button.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
 import { MailFrames } from '../../components/mail-frames.tsx';
 import { Card, Empty, Notice } from '../../components/surface.tsx';
 import { sendEmptyFrame, sendKeptMailFrame } from '../../mail-frame.ts';
@@ -11,8 +11,16 @@ import { languageOf } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
 import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
+import { readDraft } from '../compose/records.ts';
+import { VariantField } from '../compose/variants/card.tsx';
 import { sendPart } from './head.tsx';
 import { readSummary, type ShownMail } from './records.ts';
+
+interface Call {
+  Params: { utr: string };
+  /** The number of a variant of its A/B test. */
+  Querystring: { variant?: string };
+}
 
 const TOO_MANY_REQUESTS = 429;
 /** When to try again; most templates are compiled within this time. */
@@ -20,27 +28,28 @@ const RETRY_SECONDS = 2;
 
 /** Registers the preview and the mail for the frames in it. */
 export async function previewScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  app.route<{ Params: { utr: string } }>({
+  app.route<Call>({
     method: READ,
     url: '/mailings/:utr/preview',
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
       const { utr } = request.params;
+      const { variant = '' } = request.query;
       const summary = await readSummary(api, utr);
-      const mail = await readMail(api, utr);
+      const [mail, { variants }] = await Promise.all([readMail(api, utr, variant), readDraft(api, utr)]);
       if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);
       // Viewers add no templates.
       const keep = viewerOf(request).role === 'viewer' ? null : summary.single_send_name;
-      const content = mail === null ? <Busy utr={utr} /> : <Preview {...{ utr, mail, keep }} />;
+      const content = mail === null ? <Busy utr={utr} /> : <Preview {...{ utr, mail, keep, variant, variants }} />;
       return sendPart(request, reply, { summary, now: clock.now(), current: 'preview' }, content);
     },
   });
 
-  app.route<{ Params: { utr: string } }>({
+  app.route<Call>({
     method: READ,
     url: '/mailings/:utr/preview/mail',
     handler: async (request, reply) => {
-      const mail = await readMail(new ApiClient(app, request), request.params.utr);
+      const mail = await readMail(new ApiClient(app, request), request.params.utr, request.query.variant);
       if (mail !== null) return sendKeptMailFrame(reply, mail.html);
       const language = languageOf(request, viewerOf(request));
       return sendEmptyFrame(reply, language, TOO_MANY_REQUESTS, language.say('preview.busy'));
@@ -49,9 +58,9 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
 }
 
 /** The mail as somebody sees it; null while too many templates of the account are being compiled. */
-async function readMail(api: ApiClient, utr: string): Promise<ShownMail | null> {
+async function readMail(api: ApiClient, utr: string, variant = ''): Promise<ShownMail | null> {
   try {
-    return (await api.get<{ mail: ShownMail }>('/single-send/mail', { utr })).mail;
+    return (await api.get<{ mail: ShownMail }>('/single-send/mail', { utr, ...(variant && { variant }) })).mail;
   } catch (error) {
     if (error instanceof ApiFailure && error.status === TOO_MANY_REQUESTS) return null;
     throw error;
@@ -80,9 +89,12 @@ interface PreviewProps {
   mail: ShownMail;
   /** What a template made of it is called first; null where none can be made. */
   keep: string | null;
+  /** The number of the variant that is shown, and how many there are. */
+  variant: string;
+  variants: number;
 }
 
-function Preview({ utr, mail: { subject, text, problem }, keep }: PreviewProps) {
+function Preview({ utr, mail: { subject, text, problem }, keep, variant, variants }: PreviewProps) {
   const language = useLanguage();
   if (problem !== null)
     return <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(problem) })}</Notice>;
@@ -91,10 +103,16 @@ function Preview({ utr, mail: { subject, text, problem }, keep }: PreviewProps) 
       <p class="quiet-text">
         {language.say('preview.about')} {language.say('mail.note')}
       </p>
+      {variants > 1 && (
+        <form method="get" action={`/mailings/${utr}/preview`} class="search">
+          <VariantField name="variant" variants={variants} value={variant} />
+          <Button look="plain">{language.say('compose.check.see')}</Button>
+        </form>
+      )}
       <p>
         <span class="quiet-text">{language.say('preview.subject')}</span> <bdi>{subject}</bdi>
       </p>
-      <MailFrames source={`/mailings/${utr}/preview/mail`} />
+      <MailFrames source={withQuery(`/mailings/${utr}/preview/mail`, { variant })} />
       {keep !== null && (
         <div class="buttons">
           <LinkButton look="plain" href={withQuery('/templates/new', { mail: utr, name: keep })}>

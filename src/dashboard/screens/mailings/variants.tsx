@@ -1,6 +1,7 @@
 /** The A/B test of a mailing: its variants side by side, what was decided, and the choice by hand. */
 import type { FastifyInstance } from 'fastify';
 import type { AbTestReport } from '../../../delivery/variants/report.ts';
+import { variantName } from '../../../delivery/variants/variant-name.ts';
 import { ApiClient, refusalText } from '../../api-client.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Notice } from '../../components/surface.tsx';
@@ -19,14 +20,9 @@ export async function variantChoice(app: FastifyInstance): Promise<void> {
     const variant = field(request, 'variant');
     const answer = await new ApiClient(app, request).send('POST', '/single/send/variants/decide', { utr, variant });
     if (answer.message === undefined) setFlash(reply, 'bad', 'mailings.refused', { reason: refusalText(answer) });
-    else setFlash(reply, 'good', 'variants.isChosen', { name: nameOf(Number(variant)) });
+    else setFlash(reply, 'good', 'variants.isChosen', { name: variantName(Number(variant)) });
     return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, 303);
   });
-}
-
-/** The letter of a variant: A is the mail itself. */
-function nameOf(variant: number): string {
-  return String.fromCharCode('A'.charCodeAt(0) + variant);
 }
 
 export function Variants({ utr, test, mayChoose }: { utr: string; test: ReportedTest; mayChoose: boolean }) {
@@ -56,7 +52,7 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
               heading: language.say('variants.variant'),
               cell: ({ variant, subject, preheader, sender_name }) => (
                 <>
-                  {nameOf(variant)} <bdi>{subject}</bdi>
+                  {variantName(variant)} <bdi>{subject}</bdi>
                   <br />
                   <span class="small quiet-text">
                     <bdi>{preheader}</bdi> {sender_name !== '' && <bdi>({sender_name})</bdi>}
@@ -83,8 +79,8 @@ export function Variants({ utr, test, mayChoose }: { utr: string; test: Reported
               id={`variant-${variant}`}
               action={`/mailings/${utr}/variant`}
               look="plain"
-              label={language.say('variants.choose', { name: nameOf(variant) })}
-              title={language.say('variants.choose.title', { name: nameOf(variant) })}
+              label={language.say('variants.choose', { name: variantName(variant) })}
+              title={language.say('variants.choose.title', { name: variantName(variant) })}
             >
               <input type="hidden" name="variant" value={variant} />
               <p>{language.say('variants.choose.text', { count: test.rest })}</p>
@@ -104,10 +100,10 @@ function outcome(
   const count = rest;
   if (state === 'cancelled') return language.say('variants.cancelled');
   if (verdict === 'no_difference') return language.say('variants.noDifference', { count });
-  const name = nameOf(winner ?? 0);
+  const name = variantName(winner ?? 0);
   if (verdict === 'chosen') return language.say('variants.chosen', { name, count });
   if (verdict === 'winner')
-    return language.say('variants.winner', { name, others: better_than.map(nameOf).join(', '), count });
+    return language.say('variants.winner', { name, others: better_than.map(variantName).join(', '), count });
   if (winner_by === 'hand') return language.say('variants.byHand', { count });
   if (decides_at === null) return language.say('variants.sending', { hours, count });
   return language.say('variants.waiting', { time: language.dateTime(new Date(decides_at)), count });

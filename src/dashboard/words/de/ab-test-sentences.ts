@@ -2,7 +2,6 @@
 import type { AB_TEST_SENTENCES } from '../../../sentences/ab-tests.ts';
 
 export const abTestSentences: Readonly<Record<keyof typeof AB_TEST_SENTENCES, string>> = {
-  ab_nodes: 'Mails lassen sich nicht testen, solange Versandknoten sie senden: NATS_URL ist gesetzt.',
   ab_canary: 'Eine Mail, die mit einem ersten Teil der Empfänger beginnt, lässt sich nicht auch noch testen.',
   ab_untracked: 'Öffnungen und Klicks dieser Mail werden nicht gezählt, daher lässt sich danach kein Gewinner finden.',
   ab_same: 'Zwei Varianten sind dieselbe Mail.',

@@ -137,6 +137,7 @@ export const compose: Translation<typeof english> = {
   'compose.test.address': 'Senden an',
   'compose.test.send': 'Test senden',
   'compose.test.sent': 'Ein Test ist unterwegs an {address}.',
+  'compose.test.sentVariant': 'Ein Test der Variante {name} ist unterwegs an {address}.',
   'compose.test.refused': 'Es wurde kein Test verschickt: {reason}',
   'compose.schedule.missing': 'Es kann noch nicht verschickt werden. Es fehlt noch:',
   'compose.schedule.now': 'Jetzt senden',
@@ -161,6 +162,60 @@ export const compose: Translation<typeof english> = {
   'compose.schedule.refused': 'Es wurde nicht geplant: {reason}',
   'compose.schedule.changed':
     'Es wurde inzwischen geändert. So ist es jetzt; sehen Sie es noch einmal an, bevor Sie es senden.',
+  'compose.variants.title': 'A/B-Test',
+  'compose.variants.none':
+    'Alle bekommen dieselbe Mail. Ein Test probiert bis zu vier Varianten an einigen Personen aus; alle anderen bekommen die beste.',
+  'compose.variants.is':
+    'Die Varianten A bis {name} werden an einigen Personen ausprobiert; alle anderen bekommen die, die gewinnt.',
+  'compose.variants.open': 'Varianten ausprobieren',
+  'compose.variants.change': 'Test ändern',
+  'compose.variants.about':
+    'A ist die Mail selbst. Die anderen haben einen eigenen Betreff, Vorschautext, Absendernamen oder Inhalt. Findet der Test keinen Unterschied, bekommen alle anderen A.',
+  'compose.variants.a': 'A: die Mail selbst',
+  'compose.variants.one': 'Variante {name}',
+  'compose.variants.asA': 'Wie in A',
+  'compose.variants.sender': 'Absendername',
+  'compose.variants.content': 'Inhalt',
+  'compose.variants.how': 'Wie ausprobiert wird',
+  'compose.variants.share': 'Prozent der Empfänger',
+  'compose.variants.share.hint':
+    'Sie bekommen die Varianten in gleich großen Gruppen, eine davon bekommt A. Alle anderen warten auf den Gewinner.',
+  'compose.variants.by': 'Es gewinnt',
+  'compose.variants.by.opens': 'die Variante, die mehr Personen öffnen',
+  'compose.variants.by.clicks': 'die Variante, in der mehr Personen klicken',
+  'compose.variants.by.hand': 'die Variante, die Sie wählen',
+  'compose.variants.hours': 'Entschieden nach so vielen Stunden',
+  'compose.variants.hours.hint':
+    'Sie zählen ab dem Moment, in dem jede Mail des Tests einmal versucht wurde. Wählen Sie selbst, wird auf Sie gewartet.',
+  'compose.variants.save': 'Test speichern',
+  'compose.variants.empty': 'Nicht gespeichert: Keine Variante hat etwas Eigenes.',
+  'compose.variants.changed':
+    'Nicht gespeichert: Dieses Mailing wurde inzwischen geändert. Sehen Sie sich den Test noch einmal an und speichern Sie ihn.',
+  'compose.variants.remove': 'Test entfernen',
+  'compose.variants.remove.title': 'Test entfernen?',
+  'compose.variants.remove.text': {
+    one: 'Was die Varianten Eigenes haben, wird gelöscht, und {count} Person bekommt A.',
+    other: 'Was die Varianten Eigenes haben, wird gelöscht, und {count} Personen bekommen A.',
+  },
+  'compose.variants.removed': 'Der Test ist entfernt. Alle bekommen dieselbe Mail.',
+  'compose.variants.plan': 'Was dieser Test finden kann',
+  'compose.variants.plan.each': {
+    one: 'Jede Variante bekommt {count} Person',
+    other: 'Jede Variante bekommen {count} Personen',
+  },
+  'compose.variants.plan.rest': {
+    one: '{count} Person wartet auf den Gewinner',
+    other: '{count} Personen warten auf den Gewinner',
+  },
+  'compose.variants.plan.finds': 'Der kleinste Unterschied',
+  'compose.variants.plan.least': 'von {base} in A auf {rate} in einer anderen Variante.',
+  'compose.variants.plan.none': 'keiner, denn die Gruppen sind zu klein.',
+  'compose.variants.plan.assumed': 'Die erste Rate ist angenommen: Sie haben zu wenig verschickt, um Ihre zu kennen.',
+  'compose.variants.plan.own': {
+    one: 'Die erste Rate ist die Ihrer letzten {count} zugestellten Mail.',
+    other: 'Die erste Rate ist die Ihrer letzten {count} zugestellten Mails.',
+  },
+  'compose.variants.plan.power': 'Er wird in vier von fünf Tests gefunden; ein kleinerer seltener.',
   'compose.conflict.title': 'Zwei Fassungen dieses Mailings',
   'compose.conflict.about':
     'Während Sie schrieben, hat jemand anders, oder Sie in einem anderen Tab, es gespeichert: {time}. Wählen Sie, was bleibt.',

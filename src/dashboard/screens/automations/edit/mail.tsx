@@ -34,6 +34,7 @@ export function composedMail(api: ApiClient, series: Series, mail: SeriesMail): 
   return {
     ...mail,
     name: mail.subject,
+    variants: 1,
     endpoints: {
       save: '/automations/schedule/update',
       mail: '/automations/schedule/mail',

@@ -1,5 +1,6 @@
 /** The third step: the mail as a person of the audience sees it, what may keep them from reading it, and a test mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { variantName } from '../../../../delivery/variants/variant-name.ts';
 import { READ } from '../../../../http/pages/layout.ts';
 import { type ApiAnswer, ApiClient, refusalText } from '../../../api-client.ts';
 import { Button } from '../../../components/button.tsx';
@@ -12,6 +13,7 @@ import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
 import type { Composed, ComposedKind, ComposedParams } from '../composed.ts';
+import { VariantField } from '../variants/card.tsx';
 import { checkContent, type ShownMail } from './content-checks.ts';
 import { inDark } from './dark.ts';
 
@@ -19,6 +21,8 @@ interface Seen {
   /** The address of the person whose values are shown; empty: anybody of the audience. */
   email?: string;
   colours?: string;
+  /** The number of the variant of its A/B test. */
+  variant?: string;
 }
 interface Call {
   Params: ComposedParams;
@@ -37,7 +41,7 @@ export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promi
     url: `${kind.route}/mail`,
     handler: async (request, reply) => {
       const api = new ApiClient(app, request);
-      const { mail } = await readMail(api, await kind.read(api, request.params), request.query.email);
+      const { mail } = await readMail(api, await kind.read(api, request.params), request.query);
       const html = mail?.html ?? '';
       return sendMailFrame(reply, request.query.colours === 'dark' ? inDark(html) : html);
     },
@@ -47,27 +51,29 @@ export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promi
     const api = new ApiClient(app, request);
     const composed = await kind.read(api, request.params);
     const address = field(request, 'email_address').trim();
-    const fields = { utr: composed.utr, email_address: address };
+    const variant = composed.variants > 1 ? field(request, 'test_variant') : '';
+    const fields = { utr: composed.utr, email_address: address, ...(variant && { variant }) };
     const answer = await api.send('POST', composed.endpoints.test, fields);
     if (answer.message === undefined) {
       const test = { address, problem: refusalText(answer) };
-      return show(request, reply.code(answer.status), {}, test);
+      return show(request, reply.code(answer.status), { variant }, test);
     }
-    setFlash(reply, 'good', 'compose.test.sent', { address });
+    if (variant === '') setFlash(reply, 'good', 'compose.test.sent', { address });
+    else setFlash(reply, 'good', 'compose.test.sentVariant', { address, name: variantName(Number(variant)) });
     return reply.redirect(composed.address('check'), 303);
   });
 
   async function show(
     request: FastifyRequest<Call>,
     reply: FastifyReply,
-    { email = '', colours }: Seen,
+    { email = '', colours, variant = '' }: Seen,
     test = { address: viewerOf(request).email, problem: '' },
   ) {
     const api = new ApiClient(app, request);
     const composed = await kind.read(api, request.params);
     const [missing, { mail, problems, problem }, { contents }, { senders }] = await Promise.all([
       composed.missing(),
-      readMail(api, composed, email),
+      readMail(api, composed, { email, variant }),
       api.get<{ contents: string[] }>('/get-dynamic/content'),
       api.get<{ senders: { id: number; company_address: string }[] }>('/senders'),
     ]);
@@ -79,21 +85,21 @@ export async function checkStep(app: FastifyInstance, kind: ComposedKind): Promi
         {mail !== null && mail.problem === null && (
           <Checks mail={mail} known={contents} address={address} template={template} />
         )}
-        <Look composed={composed} mail={mail} problems={problems} email={email} isDark={colours === 'dark'} />
-        <TestMail action={composed.address('test')} {...test} />
+        <Look {...{ composed, mail, problems, email, variant }} isDark={colours === 'dark'} />
+        <TestMail composed={composed} variant={variant} {...test} />
       </div>
     );
     return composed.send(request, reply, { step: 'check', content, problem });
   }
 }
 
-/** The mail as this person sees it; null where nobody of the audience has the address, or the service asks for patience. */
+/** The mail as this person sees it; null where nobody of the audience has the address, there is no such variant, or the service asks for patience. */
 async function readMail(
   api: ApiClient,
   { utr, endpoints }: Composed,
-  email = '',
+  { email = '', variant = '' }: Seen,
 ): Promise<{ mail: ShownMail | null; problems: Problems; problem: string }> {
-  const query = new URLSearchParams({ utr, ...(email.trim() !== '' && { email }) });
+  const query = new URLSearchParams({ utr, ...(email.trim() !== '' && { email }), ...(variant && { variant }) });
   const { message, errors }: ApiAnswer<{ mail: ShownMail }> = await api.send('GET', `${endpoints.mail}?${query}`);
   const [problems, problem] = typeof errors === 'object' ? [errors, ''] : [{}, errors ?? ''];
   return { mail: message?.mail ?? null, problems, problem };
@@ -104,12 +110,17 @@ interface LookProps {
   mail: ShownMail | null;
   problems: Problems;
   email: string;
+  variant: string;
   isDark: boolean;
 }
 
-function Look({ composed, mail, problems, email, isDark }: LookProps) {
+function Look({ composed, mail, problems, email, variant, isDark }: LookProps) {
   const language = useLanguage();
-  const query = new URLSearchParams({ ...(email && { email }), ...(isDark && { colours: 'dark' }) });
+  const query = new URLSearchParams({
+    ...(email && { email }),
+    ...(isDark && { colours: 'dark' }),
+    ...(variant && { variant }),
+  });
   return (
     <>
       <form method="get" action={composed.address('check')} class="search">
@@ -131,6 +142,7 @@ function Look({ composed, mail, problems, email, isDark }: LookProps) {
             label: language.say(`compose.check.${value}`),
           }))}
         />
+        <VariantField name="variant" variants={composed.variants} value={variant} problems={problems} />
         <Button look="plain">{language.say('compose.check.see')}</Button>
       </form>
       {mail !== null && mail.problem !== null && (
@@ -184,12 +196,20 @@ function Checks({ mail, ...about }: { mail: ShownMail; known: readonly string[];
   );
 }
 
-function TestMail({ action, address, problem }: { action: string; address: string; problem: string }) {
+interface TestMailProps {
+  composed: Composed;
+  /** The variant that is shown, and sent unless another one is chosen. */
+  variant: string;
+  address: string;
+  problem: string;
+}
+
+function TestMail({ composed, variant, address, problem }: TestMailProps) {
   const language = useLanguage();
   return (
     <Card title={language.say('compose.test.title')}>
       <p class="quiet-text">{language.say('compose.test.about')}</p>
-      <form method="post" action={action} class="narrow">
+      <form method="post" action={composed.address('test')} class="narrow">
         <TextField
           name="email_address"
           type="email"
@@ -198,6 +218,7 @@ function TestMail({ action, address, problem }: { action: string; address: strin
           required
           {...(problem && { problems: { email_address: [language.say('compose.test.refused', { reason: problem })] } })}
         />
+        <VariantField name="test_variant" variants={composed.variants} value={variant} />
         <Button look="plain">{language.say('compose.test.send')}</Button>
       </form>
     </Card>

@@ -16,6 +16,7 @@ import { composedMailing } from '../mailing.tsx';
 import { type Draft, readDraft } from '../records.ts';
 import { saveStep } from '../save.tsx';
 import { type Fields, seenValue } from '../seen.ts';
+import { TestCard } from '../variants/card.tsx';
 import { subjectHints, subjectLength } from './subject-hints.ts';
 
 interface ByUtr {
@@ -89,7 +90,12 @@ function ContentForm({ draft, mail, given, problems, placeholders, template }: F
       draft={draft}
       step="content"
       seen={seenValue(storedFields(draft))}
-      beside={<MailContent mail={mail} template={template} />}
+      beside={
+        <>
+          <MailContent mail={mail} template={template} />
+          <TestCard draft={draft} />
+        </>
+      }
     >
       <TextField
         name="subject"

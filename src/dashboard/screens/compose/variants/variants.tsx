@@ -1,0 +1,102 @@
+/** The A/B test of a mailing: what its variants have of their own, on how many people they are tried, and how the winner is found. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { READ } from '../../../../http/pages/layout.ts';
+import { ApiClient, refusalText } from '../../../api-client.ts';
+import type { Problems } from '../../../components/field.tsx';
+import { setFlash } from '../../../flash.ts';
+import { languageOf } from '../../../page.tsx';
+import { field } from '../../../sign-in/fields.ts';
+import { viewerOf } from '../../../signed-in.ts';
+import { readTemplates } from '../../templates/records.ts';
+import { sendStep, stepAddress } from '../frame.tsx';
+import { QUEUED, readDraft } from '../records.ts';
+import { VariantsPage } from './form.tsx';
+import { type GivenTest, MOST_VARIANTS, OWN_FIELDS, readTest } from './records.ts';
+
+interface ByUtr {
+  Params: { utr: string };
+}
+
+const CONFLICT = 409;
+const UNPROCESSABLE = 422;
+const SEE_OTHER = 303;
+
+export async function variantsScreen(app: FastifyInstance): Promise<void> {
+  app.route<ByUtr>({
+    method: READ,
+    url: '/mailings/:utr/edit/variants',
+    handler: (request, reply) => show(request, reply),
+  });
+
+  app.post<ByUtr>('/mailings/:utr/edit/variants', async (request, reply) => {
+    const given = givenTest(request);
+    if (given.variants.length > 0) return save(request, reply, given);
+    const problem = languageOf(request, viewerOf(request)).say('compose.variants.empty');
+    return show(request, reply.code(UNPROCESSABLE), { given, problem });
+  });
+
+  app.post<ByUtr>('/mailings/:utr/edit/variants/remove', (request, reply) => save(request, reply, null));
+
+  /** Saves a test, or with null takes it away. */
+  async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply, given: GivenTest | null) {
+    const { utr } = request.params;
+    const api = new ApiClient(app, request);
+    const of = (own: (typeof OWN_FIELDS)[number]) => given?.variants.map((variant) => variant[own]);
+    const answer = await api.send('POST', '/single/send/variants', {
+      utr,
+      unchanged_since: field(request, 'unchanged_since'),
+      ...(given !== null && {
+        subjects: of('subject'),
+        preheaders: of('preheader'),
+        sender_names: of('sender_name'),
+        template_ids: of('template_id'),
+        share: given.share,
+        winner_by: given.winner_by,
+        hours: given.hours,
+      }),
+    });
+    if (answer.message !== undefined) {
+      setFlash(reply, 'good', given === null ? 'compose.variants.removed' : 'compose.saved');
+      return reply.redirect(stepAddress(utr, given === null ? 'content' : 'variants'), SEE_OTHER);
+    }
+    if (answer.status === CONFLICT && (await readDraft(api, utr)).status > QUEUED) {
+      setFlash(reply, 'bad', 'compose.locked');
+      return reply.redirect(`/mailings/${encodeURIComponent(utr)}`, SEE_OTHER);
+    }
+    const language = languageOf(request, viewerOf(request));
+    const problems = typeof answer.errors === 'object' ? answer.errors : {};
+    const problem = answer.status === CONFLICT ? language.say('compose.variants.changed') : refusalText(answer);
+    return show(request, reply.code(answer.status), { ...(given && { given }), problems, problem });
+  }
+
+  async function show(
+    request: FastifyRequest<ByUtr>,
+    reply: FastifyReply,
+    { problem, ...sent }: { given?: GivenTest; problems?: Problems; problem?: string } = {},
+  ) {
+    const api = new ApiClient(app, request);
+    const { utr } = request.params;
+    const [draft, stored, templates] = await Promise.all([readDraft(api, utr), readTest(api, utr), readTemplates(api)]);
+    const content = <VariantsPage {...{ draft, stored, templates, ...sent }} />;
+    return sendStep(request, reply, draft, 'content', content, problem);
+  }
+}
+
+/** What the form has; variants without anything of their own are left out. */
+function givenTest(request: FastifyRequest): GivenTest {
+  const variants = Array.from({ length: MOST_VARIANTS }, (_, at) => {
+    const given = (own: (typeof OWN_FIELDS)[number]) => field(request, `${own}_${at + 1}`).trim();
+    return {
+      subject: given('subject'),
+      preheader: given('preheader'),
+      sender_name: given('sender_name'),
+      template_id: given('template_id'),
+    };
+  });
+  return {
+    variants: variants.filter((variant) => OWN_FIELDS.some((own) => variant[own] !== '')),
+    share: field(request, 'share'),
+    winner_by: field(request, 'winner_by'),
+    hours: field(request, 'hours'),
+  };
+}

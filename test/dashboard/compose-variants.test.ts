@@ -1,0 +1,112 @@
+/** An A/B test in the pages for composing: it is added, changed, looked at, tried by a test mail and removed by forms alone. */
+import t, { type Test } from 'tap';
+import type { TestApp } from '../support/app.ts';
+import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { createSend, outboxOf, readyToSend } from '../support/single-sends.ts';
+
+type Form = Record<string, string>;
+
+/** A draft, with its pages as somebody of this role opens them. */
+async function compose(t: Test) {
+  const { app, body } = await readyToSend(t);
+  const utr = await createSend(app, { ...body, schedule_type: 1, schedule_date: '2030-01-15', schedule_time: '09:00' });
+  const cookie = cookieOf(app, addPerson(app, 'editor', { name: 'Ada' }));
+  const base = `/mailings/${utr}/edit`;
+  const page = async (path: string) => (await app.page('GET', base + path, { headers: { ...FROM_PAGE, cookie } })).text;
+  const send = async (path: string, form: Form) => {
+    const opened = await page('/variants');
+    const unchanged_since = /name="unchanged_since" value="([^"]*)"/.exec(opened)?.[1] ?? '';
+    return app.page('POST', base + path, { headers: { ...FROM_PAGE, cookie }, form: { unchanged_since, ...form } });
+  };
+  return { app, utr, page, send, stored: () => storedTest(app, utr) };
+}
+
+const storedTest = async (app: TestApp, utr: string) =>
+  (await app.one.call('GET', '/single-send/variants', { query: { utr } })).body.message.ab_test;
+
+const TEST = { share: '50', winner_by: 'clicks', hours: '6' };
+
+t.test('a test is added, says what it can find, and is removed again', async (t) => {
+  const { page, send, stored } = await compose(t);
+  t.match(await page('/content'), /Everybody gets the same mail.*Try variants/s);
+  const empty = await page('/variants');
+  t.match(empty, /A: the mail itself.*For \(\(first_name\|you\)\).*Variant B.*Variant C.*Variant D/s);
+  t.notMatch(empty, 'What this test can find');
+  // What is filled in at D becomes C: no variant lacks everything of its own.
+  const saved = await send('/variants', {
+    ...TEST,
+    subject_1: ' Second <b> ',
+    sender_name_3: 'Ann',
+    template_id_3: '5',
+  });
+  t.match(saved, { status: 303, headers: { location: /\/edit\/variants$/ } });
+  const variants = [
+    { subject: 'Second <b>', preheader: '', sender_name: '', template_id: 0 },
+    { subject: '', preheader: '', sender_name: 'Ann', template_id: 5 },
+  ];
+  t.strictSame(await stored(), { variants, share: 50, winner_by: 'clicks', hours: 6 });
+  const shown = await page('/variants');
+  t.match(shown, 'value="Second &lt;b>"');
+  t.match(shown, /What this test can find.*1 person gets each variant.*1 person waits for the winner/s);
+  t.match(shown, /Opened<!-- -->|Opened: *none, as the groups are too small/);
+  t.match(await page('/content'), /Variants A to C are tried on some people.*Change the test/s);
+  t.match(await page('/schedule'), /Variants A to C.*What this test can find/s);
+  t.match(shown, /and 3 people get A/);
+  t.equal((await send('/variants/remove', {})).status, 303);
+  t.equal(await stored(), null);
+  t.notMatch(await page('/schedule'), 'Variants A to');
+});
+
+t.test('what is wrong with a test is said on its page, with what was written', async (t) => {
+  const { app, utr, page, send, stored } = await compose(t);
+  const nothing = await send('/variants', TEST);
+  t.match(nothing, { status: 422, text: /no variant has anything of its own/ });
+  const same = await send('/variants', { ...TEST, subject_1: 'New', subject_2: 'New' });
+  t.match(same, { status: 422, text: /Two variants are the same mail/ });
+  t.match(same.text, /name="subject_2"[^>]*value="New"|value="New"[^>]*name="subject_2"/);
+  t.match(await send('/variants', { ...TEST, subject_1: 'New', share: '0', hours: 'x', winner_by: 'luck' }), {
+    status: 422,
+    text: /id="share-problem"/,
+  });
+  t.match(await send('/variants', { ...TEST, subject_1: 'New', template_id_1: '4711' }), { status: 422 });
+  const old = await send('/variants', { ...TEST, subject_1: 'New', unchanged_since: '2020-01-01T00:00:00.000000Z' });
+  t.match(old, { status: 409, text: /changed in the meantime/ });
+  t.equal(await stored(), null);
+  const viewer = cookieOf(app, addPerson(app, 'viewer', { name: 'Vic' }));
+  const theirs = await app.page('POST', `/mailings/${utr}/edit/variants`, {
+    headers: { ...FROM_PAGE, cookie: viewer },
+    form: { ...TEST, subject_1: 'New' },
+  });
+  t.equal(theirs.status, 403);
+  app.db.exec('UPDATE single_sends SET status = 2');
+  t.match(await send('/variants', { ...TEST, subject_1: 'New' }), {
+    status: 303,
+    headers: { location: `/mailings/${utr}` },
+  });
+  t.equal(await stored(), null);
+  t.match(await page('/variants'), 'A/B test');
+});
+
+t.test('each variant is looked at and sent as a test mail', async (t) => {
+  const { app, utr, page, send } = await compose(t);
+  t.notMatch(await page('/check'), 'name="variant"');
+  await send('/variants', { ...TEST, subject_1: 'Second' });
+  t.match(await page('/check'), /For (Ann|Bob|Zoë)/);
+  const second = await page('/check?variant=1');
+  t.match(second, /<bdi>Second<\/bdi>/);
+  t.match(second, /\/edit\/mail\?variant=1/);
+  t.match(await page('/check?variant=2'), /id="variant-problem"/);
+  t.equal((await send('/test', { email_address: 'ada@example.org', test_variant: '1' })).status, 303);
+  await app.background();
+  const [mail] = outboxOf(app);
+  t.match(mail?.raw.toString(), /^Subject: Second\r$/m);
+  t.match(await send('/test', { email_address: 'ada@example.org', test_variant: '9' }), {
+    status: 422,
+    text: /No test was sent/,
+  });
+  const cookie = cookieOf(app, addPerson(app, 'viewer', { name: 'Vic' }));
+  const preview = (query: string) =>
+    app.page('GET', `/mailings/${utr}/preview${query}`, { headers: { ...FROM_PAGE, cookie } });
+  t.match((await preview('?variant=1')).text, /<bdi>Second<\/bdi>.*preview\/mail\?variant=1/s);
+  t.ok((await preview('?variant=7')).status < 500);
+});
