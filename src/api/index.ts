@@ -60,6 +60,7 @@ import { singleSendRoutes } from './single-sends.ts';
 import { sunsetRoutes } from './sunset.ts';
 import { suppressionRoutes } from './suppressions.ts';
 import { templateRoutes } from './templates.ts';
+import { trackingRoutes } from './tracking.ts';
 import { transactionalRoutes } from './transactional.ts';
 import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
 import { userRoutes } from './users.ts';
@@ -114,6 +115,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendDraftRoutes, deps);
   await app.register(resultLimitRoutes, deps);
   await app.register(singleSendResendRoutes, deps);
+  await app.register(trackingRoutes, deps);
   await app.register(transactionalRoutes, deps);
   await app.register(singleSendVariantRoutes, deps);
   await app.register(liveRoutes, deps);

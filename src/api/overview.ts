@@ -48,6 +48,7 @@ const Mailing = Type.Object({
   state: choice(...SHOWN_STATES),
   sent_at: Type.String(),
   delivered: integer(),
+  unmeasured: integer(),
   unique_opens: integer(),
   unique_clicks: integer(),
   people_opens: integer(),
@@ -228,7 +229,7 @@ function campaignsUnderWay(client: Database, accountId: number): Static<typeof C
 function lastMailings(client: Database, accountId: number): Static<typeof Mailing>[] {
   return client
     .prepare<[number], Static<typeof Mailing>>(`
-      SELECT s.utr, s.single_send_name AS name, s.subject, ${SHOWN_STATE} AS state, s.sent_at, m.delivered, m.unique_opens, m.unique_clicks,
+      SELECT s.utr, s.single_send_name AS name, s.subject, ${SHOWN_STATE} AS state, s.sent_at, m.delivered, m.unmeasured, m.unique_opens, m.unique_clicks,
         m.people_opens, m.people_clicks, m.bounces, m.unsubscribes
       FROM mailings m INDEXED BY mailings_user CROSS JOIN single_sends s ON s.id = m.owner_id
       WHERE m.user_id = ? AND m.owner_kind = 'single' ORDER BY m.id DESC LIMIT ${LAST_MAILINGS}`)

@@ -89,6 +89,7 @@ const Report = Type.Object({
     recipients: integer(),
     triggered: integer(),
     delivered: integer(),
+    unmeasured: integer(),
     unique_opens: integer(),
     people_opens: integer(),
     unique_clicks: integer(),

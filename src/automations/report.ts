@@ -15,6 +15,7 @@ export type AutomationReport = ReportedHold & {
     subject: string;
     triggered: number;
     delivered: number;
+    unmeasured: number;
     unique_opens: number;
     people_opens: number;
     total_opens: number;
@@ -50,6 +51,7 @@ export function automationReport(db: Db, automation: Automation): AutomationRepo
       SELECT l.id, s.utr, s.position, ifnull(s.subject, (SELECT content ->> '$.content.subject' FROM mailings
           WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1)) AS subject,
         ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered,
+        ifnull(sum(unmeasured), 0) AS unmeasured,
         ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
         ifnull(sum(people_opens), 0) AS people_opens,
         ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking, s.waiting_type, s.waiting_period

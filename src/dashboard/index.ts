@@ -24,6 +24,7 @@ import { pictureScreens } from './screens/pictures/pictures.tsx';
 import { segmentScreens } from './screens/segments/segments.tsx';
 import { settingsScreens } from './screens/settings/settings.tsx';
 import { templateScreens } from './screens/templates/templates.tsx';
+import { transactionalScreens } from './screens/transactional/list.tsx';
 import { versionScreens } from './screens/versions/versions.tsx';
 import { loginPages } from './sign-in/login.tsx';
 import { welcomePages } from './sign-in/welcome.tsx';
@@ -43,6 +44,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     watchHold(screens);
     await screens.register(homeScreen, deps);
     await screens.register(mailingScreens, deps);
+    await screens.register(transactionalScreens, deps);
     await screens.register(composeScreens, deps);
     await screens.register(automationScreens, deps);
     await screens.register(leftScreens, deps);

@@ -40,6 +40,7 @@ function createMetrics({ db, clock, config }: Deps) {
   const gauge = (name: string, help: string) => new Gauge(options(name, help));
 
   const queueDepth = gauge('queue_depth', 'Recipients that wait for their hand-off.');
+  const transactionalDepth = gauge('transactional_queue_depth', 'Transactional mails that wait for their hand-off.');
   const oldestSending = gauge('oldest_sending_seconds', 'Age of the oldest hand-off under way.');
   const deliveries = new Counter({
     ...options('deliveries_total', 'Recipients by final result.'),
@@ -75,6 +76,7 @@ function createMetrics({ db, clock, config }: Deps) {
   function collect(): void {
     const gauges = readGauges(db.$client);
     queueDepth.set(gauges.queued);
+    transactionalDepth.set(gauges.queuedTransactional);
     const since = gauges.oldestSending ?? clock.now().getTime();
     oldestSending.set(Math.max(0, clock.now().getTime() - since) / 1000);
     deliveries.reset();

@@ -1,6 +1,6 @@
 /** What nodes and the brain tell each other about recipients' pages. JSON, so that releases next to each other can add fields. */
 import type { ListChange } from '../audience/unsubscribes.ts';
-import type { Choice, ErasedPerson } from '../delivery/feedback/choice.ts';
+import { type Choice, type ErasedPerson, TRACKING } from '../delivery/feedback/choice.ts';
 import type { Hit } from '../delivery/feedback/opens-and-clicks.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import type { Preferences } from '../pages/preferences.ts';
@@ -17,13 +17,15 @@ export interface Consent {
   token: string;
   /** The normalized address. */
   email: string;
-  /** A group, 0 for all mail, or `SUPPRESSED`. */
+  /** A group, 0 for all mail, `SUPPRESSED` or `TRACKING`. */
   list: number;
   isLeft: boolean;
   /** Epoch milliseconds. */
   at: number;
   /** The form of the page on which the person said so; missing where the brain publishes what was done in another way. */
   form?: Choice['form'];
+  /** What somebody read who chose whether their opens and clicks are recorded. */
+  text?: string;
   change?: Change;
 }
 
@@ -95,8 +97,9 @@ export function decodeConsent(text: string): Consent | null {
   if (!isRecord(given)) return null;
   const { token, email, list, isLeft, at, form, change } = given;
   if (typeof token !== 'string' || typeof email !== 'string' || typeof isLeft !== 'boolean' || !isId(at)) return null;
-  if (!isId(list) && list !== SUPPRESSED) return null;
-  const consent = { token, email, list: Number(list), isLeft, at };
+  if (!isId(list) && list !== SUPPRESSED && list !== TRACKING) return null;
+  const said = typeof given.text === 'string' ? given.text.slice(0, MAX_TEXT) : '';
+  const consent = { token, email, list: Number(list), isLeft, at, text: said };
   if (change === undefined) {
     const known = FORMS.find((one) => one === form);
     return known === undefined || list === SUPPRESSED ? null : { ...consent, form: known };
@@ -117,7 +120,8 @@ function readChange(given: unknown): Change | null {
   return { run: given.run, source, suppression: { kind, diagnostic: String(suppression.diagnostic) } };
 }
 
-const FORMS = ['groups', 'leave', 'none', 'back', null] as const;
+const FORMS = ['groups', 'leave', 'none', 'back', 'track', 'untrack', null] as const;
+const MAX_TEXT = 5000;
 const SOURCES = ['api', 'one-click', 'page', 'complaint', 'provider', 'form'] as const;
 const KINDS = ['bounce', 'complaint'] as const;
 

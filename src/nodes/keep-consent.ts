@@ -27,11 +27,11 @@ export async function keepChosen(
   client: JetStreamClient,
   tokens: Tokens,
   { ids, token, at }: Chooser,
-  { form, left, joined }: ChosenLists,
+  { form, text, left, joined }: ChosenLists,
 ): Promise<number> {
   const person = personKey(tokens, ids.user, ids.email);
   const keep = (list: number, isLeft: boolean) => {
-    const consent: Consent = { token, email: ids.email, list, isLeft, at, form };
+    const consent: Consent = { token, email: ids.email, list, isLeft, at, form, text };
     return publish(client, consentSubject(ids.user, person, list), JSON.stringify(consent));
   };
   const kept = await Promise.all([...left.map((list) => keep(list, true)), ...joined.map((list) => keep(list, false))]);

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { isBusy } from '../database/write-lock.ts';
 import { HitBuffer } from '../delivery/feedback/opens-and-clicks.ts';
+import { readShared } from '../delivery/links/shared-links.ts';
 import { type FrozenContent, frozenVariant } from '../delivery/queue/ready-mailing.ts';
 import { deliveryValues } from '../delivery/queue/recipient-values.ts';
 import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
@@ -44,6 +45,7 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
   return {
     publicUrl,
     readLink: (purpose, token) => tokens.readRecipient(purpose, token),
+    readShared: (token) => readShared(tokens, token),
     readPreferences: (ids) => store.read(ids),
     async keepChoice(ids, token, _before, choice) {
       if (keepChoice) await keepChoice(token, ids, choice);

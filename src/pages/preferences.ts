@@ -1,11 +1,15 @@
 /** Reads and changes what a recipient is unsubscribed from, by their unsubscribe link. Every choice is one transaction. */
+import type { Database } from 'better-sqlite3';
 import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { addressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
+import { chooseTracking, IS_UNMEASURED } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.ts';
 import { isoTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
-import { mailings, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
-import type { Choice, ChosenLists, KeptLists } from '../delivery/feedback/choice.ts';
+import { prepared } from '../database/prepared.ts';
+import { mailings, type TrackingMode, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
+import { type Choice, type ChosenLists, type KeptLists, TRACKING } from '../delivery/feedback/choice.ts';
 import { countUnsubscribe } from '../delivery/feedback/opens-and-clicks.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';
 
@@ -23,6 +27,8 @@ export interface Preferences {
   own: number;
   /** The entries that unsubscribe the person, by group id; 0 is all mail. */
   unsubscribed: ReadonlyMap<number, number>;
+  /** Whether opens and clicks of theirs are recorded; null where they cannot choose it, because nothing is recorded of anybody. */
+  tracking: boolean | null;
   /** Whether `unsubscribed` is what holds now; false where it cannot be asked for, so that the page may only offer to leave. */
   isCurrent: boolean;
   /** Known on sender nodes, which need not keep a choice again. */
@@ -72,6 +78,7 @@ export class PreferenceStore {
       groups,
       own: groups.some(({ id }) => id === ids.group) ? ids.group : 0,
       unsubscribed: new Map(entries.map((entry) => [entry.unsubscribe_groups_id ?? 0, entry.id])),
+      tracking: findTracking(db.$client, ids),
       isCurrent: true,
     };
   }
@@ -92,7 +99,12 @@ export class PreferenceStore {
     this.#change(ids, this.read(ids), chosen, now);
   }
 
-  #change(ids: RecipientIds, { unsubscribed }: Preferences, { form, left, joined }: ChosenLists, now: Date): void {
+  #change(ids: RecipientIds, { unsubscribed }: Preferences, chosen: ChosenLists, now: Date): void {
+    const { form, left, joined } = chosen;
+    if (left.includes(TRACKING) || joined.includes(TRACKING)) {
+      this.#chooseTracking(ids, chosen, now);
+      return;
+    }
     const entries = joined.flatMap((list) => unsubscribed.get(list) ?? []);
     this.#unsubscribe(ids, left, form === null ? 'one-click' : 'page', now);
     // Groups that stay unchecked are chosen again, which is no unsubscribe of this mailing.
@@ -101,9 +113,20 @@ export class PreferenceStore {
     if (entries.length > 0) removeUnsubscribers(this.#db, entries, 'page', isoTimestamp(now));
   }
 
+  #chooseTracking(ids: RecipientIds, { joined, text }: ChosenLists, now: Date): void {
+    chooseTracking(this.#db.$client, {
+      accountId: ids.user,
+      addressId: addressId(this.#db, ids.user, addressOf(ids)),
+      isAllowed: joined.includes(TRACKING),
+      source: 'page',
+      text,
+      mailingId: ids.mailing,
+      now: isoTimestamp(now),
+    });
+  }
+
   #unsubscribe(ids: RecipientIds, lists: readonly number[], source: 'one-click' | 'page', now: Date): void {
-    const { email } = ids;
-    const address: Address = { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
+    const address = addressOf(ids);
     for (const list of lists) {
       const change = {
         accountId: ids.user,
@@ -117,10 +140,28 @@ export class PreferenceStore {
   }
 }
 
+/** Whether opens and clicks of a link's recipient are recorded; null where nobody's are, or the database does not know them. */
+function findTracking(client: Database, { address, user }: RecipientIds): boolean | null {
+  const found = prepared<[number, number], { tracking: TrackingMode; is_unmeasured: 0 | 1 }>(
+    client,
+    `SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured FROM addresses a CROSS JOIN accounts u ON u.id = a.user_id
+    WHERE a.id = ? AND a.user_id = ?`,
+  ).get(address, user);
+  return found === undefined || found.tracking === 'off' || found.tracking === 'totals'
+    ? null
+    : found.is_unmeasured === 0;
+}
+
+function addressOf({ email }: RecipientIds): Address {
+  return { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
+}
+
 /** What is chosen after a choice, where it cannot be asked for. */
 export function chosen(before: Preferences, choice: Choice): Preferences {
   const unsubscribed = new Map(before.unsubscribed);
   const { left, joined } = changesOf(before, choice);
+  if (left.includes(TRACKING)) return { ...before, tracking: false };
+  if (joined.includes(TRACKING)) return { ...before, tracking: true };
   for (const list of left) unsubscribed.set(list, unsubscribed.get(list) ?? 0);
   for (const list of joined) unsubscribed.delete(list);
   return { ...before, unsubscribed };
@@ -132,27 +173,34 @@ export function chosen(before: Preferences, choice: Choice): Preferences {
  * choice names is joined.
  */
 export function changesOf(
-  { groups, own, unsubscribed, isCurrent }: Preferences,
-  { form, shown, checked }: Choice,
+  { groups, own, unsubscribed, tracking, isCurrent }: Preferences,
+  { form, shown, checked, text }: Choice,
 ): ChosenLists {
   const known = new Set(groups.map(({ id }) => id));
   const lists = [...new Set(shown)].filter((id) => known.has(id));
   const wanted = new Set(checked);
   const mayBeLeft = (list: number) => !isCurrent || unsubscribed.has(list);
+  /** Whether a choice about opens and clicks is offered and may change what it is now. */
+  const changesTracking = (isAllowed: boolean) => tracking !== null && (!isCurrent || tracking !== isAllowed);
+  const change = { form, text: '', left: [], joined: [] };
   switch (form) {
     case 'groups':
       return {
-        form,
+        ...change,
         left: lists.filter((id) => !wanted.has(id)),
         joined: lists.filter((id) => wanted.has(id) && mayBeLeft(id)),
       };
     case 'leave':
-      return { form, left: lists.filter((id) => !wanted.has(id)), joined: [] };
+      return { ...change, left: lists.filter((id) => !wanted.has(id)) };
     case 'none':
-      return { form, left: [0], joined: [] };
+      return { ...change, left: [0] };
     case 'back':
-      return { form, left: [], joined: [0].filter(mayBeLeft) };
+      return { ...change, joined: [0].filter(mayBeLeft) };
+    case 'track':
+      return { ...change, text, joined: changesTracking(true) ? [TRACKING] : [] };
+    case 'untrack':
+      return { ...change, text, left: changesTracking(false) ? [TRACKING] : [] };
     default:
-      return { form, left: [own], joined: [] };
+      return { ...change, left: [own] };
   }
 }

@@ -22,6 +22,8 @@ export interface RecipientSource {
   publicUrl(): string;
   /** The ids in a token, or null when the token is not ours or its person is no longer known. */
   readLink(purpose: Purpose, token: string): Maybe<RecipientIds | null>;
+  /** The mailing of a link that is the same for all its recipients, or null when the token is not of one. */
+  readShared(token: string): RecipientIds | null;
   /** What the recipient of a link may choose, and has chosen. */
   readPreferences(ids: RecipientIds, token: string): Maybe<Preferences>;
   /** Keeps a choice; resolves with what is chosen then, once it cannot be lost any more. */

@@ -17,7 +17,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     handler: async (request, reply) => {
       const token = request.params.token.replace(/\.gif$/, '');
       // Nobody looks at the pixel, so it is the same where it cannot be counted now.
-      const ids = await readable(() => source.readLink('open', token));
+      const ids = await readable(() => source.readShared(token) ?? source.readLink('open', token));
       if (ids !== null && request.method === 'GET') {
         source.addHit(makeHit(ids, null, request.headers['user-agent']), token);
       }
@@ -30,7 +30,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     url: '/c/:token/:number',
     handler: async (request, reply) => {
       const { token, number } = request.params;
-      const ids = await source.readLink('click', token);
+      const ids = source.readShared(token) ?? (await source.readLink('click', token));
       const link = /^\d{1,6}$/.test(number) ? Number(number) : -1;
       const url = ids && (await destination(ids, token, link));
       if (!ids || !url) return unknownLink(reply);

@@ -37,7 +37,7 @@ export async function unsubscribePage(app: FastifyInstance, source: RecipientSou
     const ids = await source.readLink('unsubscribe', token);
     if (ids === null) return unknownLink(reply);
     const words = chooseWords(reply);
-    const choice = readChoice(request.body);
+    const choice = { ...readChoice(request.body), text: words.preferences.trackingText };
     const before = await source.readPreferences(ids, token);
     // The page confirms the choice only after it is kept.
     const after = await source.keepChoice(ids, token, before, choice);
@@ -46,7 +46,7 @@ export async function unsubscribePage(app: FastifyInstance, source: RecipientSou
 }
 
 /** Reads the choice of a request. Throws 422 when it is not a form as the page sends it. */
-function readChoice(body: FormBody = Object.create(null)): Choice {
+function readChoice(body: FormBody = Object.create(null)): Omit<Choice, 'text'> {
   const { form = null } = body;
   const faulty = new Failure(422, 'That is not a form of this page');
   if (MALFORMED in body || !isForm(form)) throw faulty;
@@ -59,8 +59,18 @@ function readChoice(body: FormBody = Object.create(null)): Choice {
   return { form, shown: listed('shown'), checked: listed('on') };
 }
 
+const FORMS: readonly unknown[] = [
+  'groups',
+  'leave',
+  'none',
+  'back',
+  'track',
+  'untrack',
+  null,
+] satisfies Choice['form'][];
+
 function isForm(form: unknown): form is Choice['form'] {
-  return form === null || form === 'groups' || form === 'leave' || form === 'none' || form === 'back';
+  return FORMS.includes(form);
 }
 
 /** What the page says about a choice that is kept. */
@@ -73,6 +83,10 @@ function noticeOf(before: Preferences, { form }: Choice, words: PageWords['prefe
       return words.leftAll;
     case 'back':
       return words.isBack;
+    case 'track':
+      return before.tracking === null ? '' : words.trackingAllowed;
+    case 'untrack':
+      return before.tracking === null ? '' : words.trackingRefused;
     default:
       return leftNotice(before, words);
   }
@@ -84,7 +98,7 @@ function leftNotice({ groups, own }: Preferences, words: PageWords['preferences'
 }
 
 function show(reply: FastifyReply, words: PageWords, preferences: Preferences, notice: string): FastifyReply {
-  const { email, sender, groups, own, unsubscribed, isCurrent } = preferences;
+  const { email, sender, groups, own, unsubscribed, tracking, isCurrent } = preferences;
   const text = words.preferences;
   const choices = groups.map(
     ({ id, group_name, description }) => html`
@@ -104,13 +118,20 @@ ${choices.length === 0 ? '' : someForm}
   const nothing = html`
 <p>${text.getsNothing(email)}</p>
 <form method="post"><input type="hidden" name="form" value="back"><button>${text.back}</button></form>`;
+  const tracked = html`
+<section><h2>${text.trackingTitle}</h2>
+<p class="quiet">${text.trackingText}</p>
+<p class="quiet">${tracking ? text.trackingOn : text.trackingOff}</p>
+<form method="post"><input type="hidden" name="form" value="${tracking ? 'untrack' : 'track'}">
+<button class="plain">${tracking ? text.trackingRefuse : text.trackingAllow}</button></form></section>`;
   return page(
     reply,
     text.title,
     html`${sender === '' ? '' : html`<p class="from">${sender}</p>`}
 <h1>${text.title}</h1>
 ${notice === '' ? '' : html`<p class="notice" role="status">${notice}</p>`}
-${unsubscribed.has(0) ? nothing : html`<p class="quiet">${text.forAddress(email)}</p>${some}`}`,
+${unsubscribed.has(0) ? nothing : html`<p class="quiet">${text.forAddress(email)}</p>${some}`}
+${tracking === null ? '' : tracked}`,
     words.language,
   );
 }

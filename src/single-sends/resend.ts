@@ -5,6 +5,7 @@ import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { ineligibilityReason } from '../audience/eligibility.ts';
 import { recomputeSoon } from '../audience/segments/recompute.ts';
 import { insertSegment } from '../audience/segments/segments.ts';
+import { isMeasuredNow } from '../audience/tracking-choice.ts';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { DELIVERY_STATE, segments, type singleSends, type Target } from '../database/schema/index.ts';
@@ -31,6 +32,7 @@ export async function countUnopened({ db }: { db: Db }, accountId: number, utr: 
   const types = JSON.stringify(contactTypesOf(db, send));
   const page = db.$client.prepare<unknown[], { last: number | null; count: number }>(`
     SELECT max(d.id) AS last, count(*) FILTER (WHERE d.state = ${DELIVERY_STATE.accepted} AND d.by_person = 0
+      AND d.is_unmeasured = 0 AND ${isMeasuredNow('d.address_id')}
       AND EXISTS (SELECT 1 FROM contacts c INDEXED BY contacts_address
         WHERE c.address_id = d.address_id AND c.deleted_at IS NULL AND c.contact_type_id IN (SELECT value FROM json_each(@types)))
       AND ${ineligibilityReason('d', '@group')} IS NULL) AS count
@@ -93,7 +95,7 @@ function requireOpensKnown(db: Db, accountId: number, utr: unknown): { send: Sin
   const send = requireSingleSend(db, accountId, utr);
   const mailing = findSingleSendMailing(db, send);
   if (mailing?.state !== 'done') throw conflict(SENTENCES.resend_unfinished);
-  if (send.tracking === 0) throw conflict(SENTENCES.resend_untracked);
+  if (send.tracking === 0 || !isMeasured(db, mailing.id)) throw conflict(SENTENCES.resend_untracked);
   return { send, mailingId: mailing.id };
 }
 
@@ -135,4 +137,15 @@ function findRuleSegments(db: Db, send: SingleSend, types: readonly number[]): M
 function addRuleSegment(db: Db, clock: SingleSendActionDeps['clock'], send: SingleSend, type: number): number {
   const segment_name = [...`Did not open: ${send.single_send_name}`].slice(0, MAX_NAME).join('');
   return insertSegment(db, clock, send.user_id, { segment_name, contact_type_id: type, ...ruleOf(send) });
+}
+
+/** Whether it is known of anybody whether they opened the mail, and opens are still recorded. */
+function isMeasured(db: Db, mailingId: number): boolean {
+  return (
+    db.$client
+      .prepare(`
+        SELECT 1 FROM mailings m CROSS JOIN accounts u ON u.id = m.user_id
+        WHERE m.id = ? AND (m.unmeasured < m.delivered OR m.delivered = 0) AND u.tracking IN ('person', 'consent')`)
+      .get(mailingId) !== undefined
+  );
 }

@@ -37,6 +37,7 @@ export const AUDIT_ACTIONS = [
   'sunset_on',
   'sunset_off',
   'sunset_lifted',
+  'tracking_changed',
   'brand_changed',
   'template_added',
   'template_changed',

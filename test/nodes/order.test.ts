@@ -61,7 +61,7 @@ async function prepare(t: Test) {
         jetstream(connection),
         tokens,
         { ids, token: tokens.recipient(ids).unsubscribe, at },
-        { form, left: form === 'none' ? [0] : [], joined: form === 'back' ? [0] : [] },
+        { form, text: '', left: form === 'none' ? [0] : [], joined: form === 'back' ? [0] : [] },
       ),
     /** Carries out the message with this sequence. */
     async carryOut(sequence: number) {

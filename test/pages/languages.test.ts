@@ -30,6 +30,8 @@ async function visits(app: TestApp, links: Record<string, string>): Promise<[str
     ['no mail at all', visit('POST', u, { form: 'none' })],
     ['nothing to choose', visit('GET', u)],
     ['the way back', visit('POST', u, { form: 'back' })],
+    ['opens refused', visit('POST', u, { form: 'untrack' })],
+    ['opens allowed', visit('POST', u, { form: 'track' })],
     ['unsubscribing from a copy', visit('GET', '/u/shared')],
     ['a form of another page', visit('POST', u, { form: 'odd' })],
     ['too much', visit('POST', u, { form: 'x'.repeat(100_000) })],

@@ -1,10 +1,12 @@
 /**
  * Turns rules about mails, opens, clicks and automations into SQL over a contact `c`. Only what people did counts: the opens and clicks
  * of machines change neither `by_person` nor the times in `activity`. A click counts as an open, too, since many mail programs load no
- * pictures. Mails are those of single sends and automations that a server accepted and that did not come back.
+ * pictures. Mails are those of single sends and automations that a server accepted and that did not come back. Whoever is not measured
+ * opened nothing as far as is known, and did not open nothing either: rules about not opening look at measured mails of measured people.
  */
 import { isoTimestamp } from '../../clock.ts';
 import { DELIVERY_STATE, type SegmentRule } from '../../database/schema/index.ts';
+import { isMeasuredNow } from '../tracking-choice.ts';
 import { type ActivityType, MAX_MAIL_DAYS } from './activity-rules.ts';
 
 const DAY_MS = 86_400_000;
@@ -17,6 +19,20 @@ export const ACTIVITY_VALUES = {
 
 function momentOf(column: string): string {
   return `ifnull((SELECT strftime('%Y-%m-%dT%H:%M', y.${column} / 1000, 'unixepoch') FROM activity y WHERE y.address_id = c.address_id), '')`;
+}
+
+/**
+ * Whether the opens and clicks of the contact are recorded now, as SQL. Of nobody else can it be said that they did not open, or did
+ * nothing for some time.
+ */
+const IS_MEASURED = isMeasuredNow('c.address_id');
+
+/** The operators of `ACTIVITY_VALUES` that say that somebody did nothing for some time. */
+const OF_ABSENCE = ['is blank', 'is before', 'is not on', 'is not between', 'is not within'];
+
+/** The condition without which a rule about when somebody was active does not hold of a contact `c`. */
+export function activityKnown({ field, operator }: Pick<SegmentRule, 'field' | 'operator'>): string {
+  return Object.hasOwn(ACTIVITY_VALUES, field) && OF_ABSENCE.includes(operator) ? `${IS_MEASURED} AND ` : '';
 }
 
 /** The bits of `deliveries.by_person` that count as having opened, and as having clicked. */
@@ -47,7 +63,7 @@ export function activityHolds(
     case 'mail':
       return mailHolds(rule, bind);
     case 'link':
-      return `${rule.operator === 'clicked' ? '' : 'NOT '}EXISTS (${clicksOf(bind(first), bind(String(account)))})`;
+      return `${rule.operator === 'clicked' ? '' : `${IS_MEASURED} AND NOT `}EXISTS (${clicksOf(bind(first), bind(String(account)))})`;
     case 'automation':
       return automationHolds(rule, bind);
   }
@@ -68,10 +84,11 @@ function mailsHold(
   if (isCount) return `(SELECT count(*) ${mails}) ${operator === 'received at least' ? '>=' : '<'} ${number}`;
   const [verb, which] = operator.split(' ');
   const seen = verb === 'clicked' ? SEEN.click : SEEN.open;
-  const last = `(SELECT ${seen} AS seen ${mails} ORDER BY d.updated_at DESC, d.id DESC LIMIT ${number})`;
+  const known = which === 'any' ? '' : 'AND d.is_unmeasured = 0';
+  const last = `(SELECT ${seen} AS seen ${mails} ${known} ORDER BY d.updated_at DESC, d.id DESC LIMIT ${number})`;
   return which === 'any'
     ? `ifnull((SELECT max(seen) FROM ${last}), 0)`
-    : `(SELECT count(*) = ${number} AND sum(seen) = 0 FROM ${last})`;
+    : `(${IS_MEASURED} AND (SELECT count(*) = ${number} AND sum(seen) = 0 FROM ${last}))`;
 }
 
 function mailHolds({ operator, named }: SegmentRule, bind: (value: string) => string): string {
@@ -80,6 +97,7 @@ function mailHolds({ operator, named }: SegmentRule, bind: (value: string) => st
     SELECT ${columns} FROM mailings m INDEXED BY mailings_of_owner CROSS JOIN deliveries d ON d.mailing_id = m.id AND d.address_id = c.address_id
     WHERE m.owner_kind = ${bind(named.kind)} AND m.owner_id = ${bind(String(named.id))}), 0)`;
   const got = `max(d.state = ${DELIVERY_STATE.accepted})`;
+  const gotMeasured = `max(d.state = ${DELIVERY_STATE.accepted} AND d.is_unmeasured = 0)`;
   switch (operator) {
     case 'got':
       return outcome(got);
@@ -90,9 +108,9 @@ function mailHolds({ operator, named }: SegmentRule, bind: (value: string) => st
     case 'clicked':
       return outcome(`max(${SEEN.click})`);
     case 'got and did not open':
-      return outcome(`${got} > max(${SEEN.open})`);
+      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${SEEN.open})`)})`;
     case 'got and did not click':
-      return outcome(`${got} > max(${SEEN.click})`);
+      return `(${IS_MEASURED} AND ${outcome(`${gotMeasured} > max(${SEEN.click})`)})`;
     default:
       throw new Error(`unknown operator ${operator} of a mail`);
   }

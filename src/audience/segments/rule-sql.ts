@@ -5,7 +5,7 @@
 import { fold } from '../../database/fold.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { customValuePath, type FieldType } from '../contacts/contact-fields.ts';
-import { ACTIVITY_VALUES, activityHolds } from './activity-sql.ts';
+import { ACTIVITY_VALUES, activityHolds, activityKnown } from './activity-sql.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -69,7 +69,7 @@ export function ruleCondition(
     const positive = NEGATED[rule.operator];
     const value = fieldValue(rule);
     const holds = positiveHolds({ ...rule, type }, positive ?? rule.operator, value, now, bind);
-    return positive === undefined ? `(${holds})` : `NOT (${holds})`;
+    return `(${activityKnown(rule)}${positive === undefined ? `(${holds})` : `NOT (${holds})`})`;
   });
   return { text: `(${conditions.join(queryType === 'or' ? ' OR ' : ' AND ')})`, values };
 }

@@ -7,6 +7,7 @@ import { isoTimestamp } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { isLiveContact, isSuppressed, isUnsubscribed } from '../eligibility.ts';
+import { isMeasuredNow } from '../tracking-choice.ts';
 import type { SunsetRule } from './rule.ts';
 
 /** Entries of the consent log that people themselves caused. Triggers (drizzle/) know them, too. */
@@ -26,7 +27,8 @@ const IS_CONCERNED = `CASE @action
 
 /**
  * Whether the person of contact `c` did nothing that is dated, as SQL. Of several contacts with an address the first stands for all. Who
- * gets no mail anyway, to whom the action was applied and who did not act since, or who was let go since then is left alone.
+ * gets no mail anyway, whose opens and clicks are not recorded, to whom the action was applied and who did not act since, or who was let go
+ * since then is left alone.
  */
 const IS_IDLE = `
   c.created_at < @since AND ${isLiveContact('c')}
@@ -38,12 +40,13 @@ const IS_IDLE = `
     WHERE o.address_id = c.address_id AND o.id <> c.id AND (o.id < c.id OR o.created_at >= @since) AND ${isLiveContact('o')})
   AND NOT EXISTS (SELECT 1 FROM consent_log g
     WHERE g.address_id = c.address_id AND g.created_at >= @since AND g.source IN ${BY_PERSON})
+  AND ${isMeasuredNow('c.address_id')}
   AND ${IS_CONCERNED}`;
 
-/** The mails that the person of `c` got since then, in mailings whose opens or clicks are known. */
+/** The mails that the person of `c` got since then, and of which it is known whether they opened them. */
 const MAILS = `
   FROM measured CROSS JOIN deliveries d ON d.mailing_id = measured.id AND d.address_id = c.address_id
-  WHERE d.state = ${DELIVERY_STATE.accepted} AND d.updated_at >= @cutoff`;
+  WHERE d.state = ${DELIVERY_STATE.accepted} AND d.is_unmeasured = 0 AND d.updated_at >= @cutoff`;
 
 /** How many were found, and the last contact that was looked at; null at the end. */
 export interface FoundInactive {

@@ -1,6 +1,7 @@
 /** Tables of the installation and its accounts: who may call the API, and what the installation remembers about itself. */
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { id } from './columns.ts';
+import { TRACKING_MODES } from './states.ts';
 
 export const accounts = sqliteTable('accounts', {
   id: id(),
@@ -8,6 +9,8 @@ export const accounts = sqliteTable('accounts', {
   created_at: text().notNull(),
   /** 1: its single sends without a canary are held because of their results, too. */
   auto_hold: integer().$type<0 | 1>().notNull().default(0),
+  /** What it learns of opens and clicks. */
+  tracking: text({ enum: TRACKING_MODES }).notNull().default('person'),
 });
 
 /** The column that names the account a row belongs to. */

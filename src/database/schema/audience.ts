@@ -7,8 +7,18 @@ import { count, id, line, softStamps, stamps } from './columns.ts';
 /** A person within an account: one row per normalized e-mail address. Rows are never removed, because links in sent mails refer to them. */
 export const addresses = sqliteTable(
   'addresses',
-  { id: id(), user_id: user(), normalized_email: text().notNull() },
-  (table) => [uniqueIndex('addresses_person').on(table.user_id, table.normalized_email)],
+  {
+    id: id(),
+    user_id: user(),
+    normalized_email: text().notNull(),
+    /** A `TRACKING_CHOICE`. */
+    tracking_choice: count(),
+  },
+  (table) => [
+    uniqueIndex('addresses_person').on(table.user_id, table.normalized_email),
+    // Those who chose, who are few, for what sender nodes must know.
+    index('addresses_choices').on(table.id).where(sql`tracking_choice <> 0`),
+  ],
 );
 
 /** The column that names a person by their address. */
@@ -151,7 +161,7 @@ export const unsubscribers = sqliteTable(
   ],
 );
 
-/** Who unsubscribed, resubscribed or subscribed by a form, when and how: the owner's proof. Rows are added and never changed. */
+/** Who unsubscribed, resubscribed, subscribed by a form, or allowed or refused that their opens and clicks are recorded, when and how: the owner's proof. Rows are added and never changed. */
 export const consentLog = sqliteTable(
   'consent_log',
   {
@@ -159,10 +169,12 @@ export const consentLog = sqliteTable(
     user_id: user(),
     address_id: address(),
     unsubscribe_groups_id: integer(),
-    action: text({ enum: ['unsubscribed', 'resubscribed', 'subscribed'] }).notNull(),
+    action: text({
+      enum: ['unsubscribed', 'resubscribed', 'subscribed', 'tracking_allowed', 'tracking_refused'],
+    }).notNull(),
     source: text({ enum: ['api', 'one-click', 'page', 'complaint', 'provider', 'form'] }).notNull(),
     mailing_id: integer(),
-    /** Of a subscription by a form: the form, the text that was agreed to, when and from which network it was asked for and confirmed. */
+    /** The text that was agreed to, or refused. Of a subscription by a form also the form, when and from which network it was asked for and confirmed. */
     form_name: text(),
     consent_text: text(),
     asked_at: text(),

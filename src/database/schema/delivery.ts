@@ -34,6 +34,8 @@ export const mailings = sqliteTable(
     recipients: count(),
     triggered: count(),
     delivered: count(),
+    /** How many of the delivered got a mail of which it is not known whether they opened it. */
+    unmeasured: count(),
     bounces: count(),
     failed: count(),
     suppressed: count(),
@@ -60,7 +62,15 @@ export const mailings = sqliteTable(
     // With the figures that lists of automations add up, so that those do not read the content of every mailing.
     index('mailings_automation')
       .on(
-        ...[table.automation_id, table.state, table.triggered, table.delivered, table.bounces, table.failed],
+        ...[
+          table.automation_id,
+          table.state,
+          table.triggered,
+          table.delivered,
+          table.unmeasured,
+          table.bounces,
+          table.failed,
+        ],
         ...[table.suppressed, table.cancelled, table.people_opens, table.people_clicks, table.unsubscribes],
       )
       .where(sql`automation_id IS NOT NULL`),
@@ -101,6 +111,8 @@ export const deliveries = sqliteTable(
     clicks: count(),
     /** Whether a person, not only a machine, has opened (1) or clicked (2) it; 3: both. */
     by_person: count(),
+    /** 1: the mail has no pixel and no links of this person, so that it is not known whether they opened it. */
+    is_unmeasured: count(),
     unsubscribed_at: integer(),
     /** In the test group of an A/B test: the number of the variant they get. Null for everybody else; the rest of a test gets the winner. */
     variant: integer(),
@@ -116,7 +128,7 @@ export const deliveries = sqliteTable(
     index('deliveries_opened').on(table.mailing_id, table.opened_at).where(sql`opened_at IS NOT NULL`),
     // With what reports of A/B tests count.
     index('deliveries_variant')
-      .on(table.mailing_id, table.variant, table.state, table.by_person)
+      .on(table.mailing_id, table.variant, table.state, table.by_person, table.is_unmeasured)
       .where(sql`variant IS NOT NULL`),
     // Those who did not simply get their mail are few, and are looked for by state and reason.
     index('deliveries_unaccepted')

@@ -15,6 +15,15 @@ export type DeliveryState = keyof typeof DELIVERY_STATE;
 /** The names of the states of a delivery, each at the index that is its number. */
 export const DELIVERY_STATE_NAMES = Object.keys(DELIVERY_STATE) as DeliveryState[];
 
+/**
+ * What an account learns of opens and clicks: nothing; only how many there were; who did it; or who did it of those who allowed it.
+ */
+export const TRACKING_MODES = ['off', 'totals', 'person', 'consent'] as const;
+export type TrackingMode = (typeof TRACKING_MODES)[number];
+
+/** What somebody said about their opens and clicks being recorded. */
+export const TRACKING_CHOICE = { none: 0, allowed: 1, refused: 2 } as const;
+
 /** Statuses of a single send. A draft is not queued: it was held, cancelled or copied. */
 export const SINGLE_SEND_STATUS = { draft: 0, queued: 1, running: 2, completed: 3 } as const;
 

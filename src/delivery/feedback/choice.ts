@@ -5,15 +5,25 @@ import { findNamedValue } from '../../database/named-values.ts';
 import { openTokens, type Tokens } from '../links/tokens.ts';
 
 export interface Choice {
-  /** The form of the page that was sent; null for a one-click request. `leave` leaves groups and joins none. */
-  form: 'groups' | 'leave' | 'none' | 'back' | null;
+  /**
+   * The form of the page that was sent; null for a one-click request. `leave` leaves groups and joins none; `track` and `untrack` are about
+   * opens and clicks.
+   */
+  form: 'groups' | 'leave' | 'none' | 'back' | 'track' | 'untrack' | null;
   /** The groups that were shown, and those of them that were checked. */
   shown: readonly number[];
   checked: readonly number[];
+  /** What the page said about opens and clicks. */
+  text: string;
 }
+
+/** In place of a list: whether a person's opens and clicks are recorded. Who refuses it has left this list. */
+export const TRACKING = -2;
 
 /** What a choice changes: the lists that are left and joined again; 0 is all mail. */
 export interface ChosenLists {
+  /** Of a choice about opens and clicks, what the page said. */
+  text: string;
   form: Choice['form'];
   left: readonly number[];
   joined: readonly number[];
@@ -27,9 +37,9 @@ export interface KeptLists {
 }
 
 /** Without the lists that the person left already, by their own choice. Choosing so again counts for another mail, except where the form names all lists. */
-export function notKept({ form, left, joined }: ChosenLists, kept: KeptLists): ChosenLists {
-  const isSame = form === 'groups' || kept.isCounted;
-  return { form, joined, left: left.filter((list) => !(isSame && kept.left.includes(list))) };
+export function notKept({ left, ...chosen }: ChosenLists, kept: KeptLists): ChosenLists {
+  const isSame = chosen.form === 'groups' || kept.isCounted;
+  return { ...chosen, left: left.filter((list) => !(isSame && kept.left.includes(list))) };
 }
 
 /**

@@ -1,7 +1,9 @@
 /** Opens, clicks and unsubscribes: writes the events and updates the counters in the same transaction. */
 import type { Database, Statement } from 'better-sqlite3';
-import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { IS_UNMEASURED } from '../../audience/tracking-choice.ts';
+import { DELIVERY_STATE, type TrackingMode } from '../../database/schema/index.ts';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
+import { NOBODY } from '../links/shared-links.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 import { isTooSoonForPerson } from './bots.ts';
 import { BY_PERSON } from './by-person.ts';
@@ -19,6 +21,9 @@ export interface Hit {
 }
 
 interface Target {
+  /** What its account learns of opens and clicks now, and whether those of this person are not recorded. */
+  tracking: TrackingMode;
+  is_unmeasured: 0 | 1;
   state: number;
   opened_at: number | null;
   opens: number;
@@ -54,11 +59,13 @@ const MAX_WAITING = 200_000;
  * Collects hits and writes them in batches, because a transaction for each would be too slow. An open counts once its
  * delivery is accepted, so that `unique_opens` never exceeds `delivered`; an earlier hit waits. Hits by machines count
  * like those by people, as other mailing services do it, and are marked on the event. For one recipient of one mail, up
- * to a hundred opens and a hundred clicks count.
+ * to a hundred opens and a hundred clicks count. Of people whose account must not measure them nothing is written; where it learns only
+ * totals, these alone are counted.
  */
 export class HitBuffer {
   readonly #client: Database;
   readonly #target: Statement<[number, number, number], Target>;
+  readonly #sharedBy: Statement<[number], TrackingMode>;
   readonly #firstOpen: Statement<[number, number]>;
   readonly #open: Statement<[number]>;
   readonly #click: Statement<[number]>;
@@ -73,8 +80,15 @@ export class HitBuffer {
   constructor(client: Database) {
     this.#client = client;
     this.#target = client.prepare(
-      'SELECT state, opened_at, opens, clicks, by_person, updated_at FROM deliveries WHERE id = ? AND mailing_id = ? AND address_id = ?',
+      `SELECT u.tracking, ${IS_UNMEASURED} AS is_unmeasured, d.state, d.opened_at, d.opens, d.clicks, d.by_person, d.updated_at
+      FROM deliveries d CROSS JOIN addresses a ON a.id = d.address_id CROSS JOIN accounts u ON u.id = a.user_id
+      WHERE d.id = ? AND d.mailing_id = ? AND d.address_id = ?`,
     );
+    this.#sharedBy = client
+      .prepare<[number], TrackingMode>(
+        'SELECT u.tracking FROM mailings m CROSS JOIN accounts u ON u.id = m.user_id WHERE m.id = ?',
+      )
+      .pluck();
     this.#firstOpen = client.prepare('UPDATE deliveries SET opens = opens + 1, opened_at = ? WHERE id = ?');
     this.#open = client.prepare('UPDATE deliveries SET opens = opens + 1 WHERE id = ?');
     this.#click = client.prepare('UPDATE deliveries SET clicks = clicks + 1 WHERE id = ?');
@@ -125,9 +139,18 @@ export class HitBuffer {
   }
 
   /** False if the ledger says that the mail is not sent yet. A hit on an unknown delivery, for example after a restore, is dropped. */
-  #write({ ids, at, link, isMachine }: Hit, { events, mailings }: Written): boolean {
+  #write(hit: Hit, written: Written): boolean {
+    const { ids, at, link, isMachine } = hit;
+    if (ids.delivery === NOBODY) {
+      if ((this.#sharedBy.get(ids.mailing) ?? 'off') !== 'off') addTotal(hit, written);
+      return true;
+    }
     const target = this.#target.get(ids.delivery, ids.mailing, ids.address);
     if (target === undefined) return true;
+    if (target.is_unmeasured === 1) {
+      if (target.tracking === 'totals') addTotal(hit, written);
+      return true;
+    }
     if (target.state === DELIVERY_STATE.queued || target.state === DELIVERY_STATE.sending) return false;
     const machine = isMachine || isTooSoonForPerson(at, target.updated_at) ? 1 : 0;
     if ((link === null ? target.opens : target.clicks) >= MAX_PER_DELIVERY) return true;
@@ -139,8 +162,7 @@ export class HitBuffer {
     else if (target.opened_at === null) this.#firstOpen.run(at, ids.delivery);
     else this.#open.run(ids.delivery);
     if (isFirstOfPerson) this.#person.run(kind, ids.delivery);
-    const counts = mailings.get(ids.mailing) ?? { opened: 0, opens: 0, clicked: 0, personOpened: 0, personClicked: 0 };
-    mailings.set(ids.mailing, counts);
+    const counts = countsOf(written, ids.mailing);
     if (link === null) {
       counts.opens++;
       if (target.opened_at === null) counts.opened++;
@@ -151,9 +173,21 @@ export class HitBuffer {
     }
     const event = link === null ? 'open' : 'click';
     this.#event.run(ids.mailing, ids.delivery, event, link, machine, at);
-    events.push({ mailing: ids.mailing, kind: event, link, isMachine: machine === 1, at });
+    written.events.push({ mailing: ids.mailing, kind: event, link, isMachine: machine === 1, at });
     return true;
   }
+}
+
+/** Counts an open or a click of nobody in particular. */
+function addTotal({ ids: { mailing }, link, isMachine, at }: Hit, written: Written): void {
+  if (link === null) countsOf(written, mailing).opens++;
+  written.events.push({ mailing, kind: link === null ? 'open' : 'click', link, isMachine, at });
+}
+
+function countsOf({ mailings }: Written, mailing: number): MailingCounts {
+  const counts = mailings.get(mailing) ?? { opened: 0, opens: 0, clicked: 0, personOpened: 0, personClicked: 0 };
+  mailings.set(mailing, counts);
+  return counts;
 }
 
 /** Counts a recipient who unsubscribed through a mail, once. Call it in the transaction that unsubscribes the address. */

@@ -1,6 +1,7 @@
 /** Reads the due recipients of a mailing, each with the values for their mail and whether they may get it now. */
 import type { Database, Statement } from 'better-sqlite3';
-import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { UNMEASURED } from '../../audience/tracking-choice.ts';
+import { DELIVERY_STATE, type TrackingMode } from '../../database/schema/index.ts';
 import type { Person } from '../content/values.ts';
 import { VARIANT_OF } from '../variants/groups.ts';
 import { CLAIM_REASON, DELIVERY_PERSON, NEEDS_LOOKUP, RecipientLookup } from './claim-eligibility.ts';
@@ -15,6 +16,12 @@ const MOVED_ROWS = 500;
 /** What a mail needs to know of its recipient: fields of the person, and in an A/B test the number of their variant. */
 export type ClaimField = keyof Person | 'variant';
 
+/** What claims are to have: what their mails need to know of the person, and whom of them their account measures. */
+export interface WantedClaim {
+  readonly fields: readonly ClaimField[];
+  readonly tracking: TrackingMode;
+}
+
 /** A recipient claimed for hand-off, with the values for their mail. */
 export interface Claim extends Partial<Record<ClaimField, string | null>> {
   id: number;
@@ -25,6 +32,8 @@ export interface Claim extends Partial<Record<ClaimField, string | null>> {
   normalized_email: string;
   /** Null for someone added by hand. */
   contact_id: number | null;
+  /** 1: their mail has the form of which it is not known who opened it. */
+  is_unmeasured: 0 | 1;
 }
 
 export interface Candidate extends Claim {
@@ -59,7 +68,7 @@ export class Candidates {
   readonly #client: Database;
   readonly #lookup: RecipientLookup;
   readonly #moveToNewest: Statement<[number, number], MovedDelivery>;
-  /** By the fields they read, because each field costs time. */
+  /** By what they read, because each field costs time. */
   readonly #statements = new Map<string, DueStatement>();
 
   constructor(client: Database) {
@@ -76,11 +85,11 @@ export class Candidates {
   }
 
   /**
-   * Up to `limit` recipients of a mailing who are due at `steady` (epoch milliseconds), with these fields. Recipients whose contact was
+   * Up to `limit` recipients of a mailing who are due at `steady` (epoch milliseconds), with what is wanted. Recipients whose contact was
    * deleted or got another address since are looked up again first. Call inside the claim's transaction.
    */
-  due(mailing: ClaimedMailing, fields: readonly ClaimField[], limit: number, steady: number): Candidate[] {
-    const read = () => this.#read(mailing, this.#statementWith(fields), limit, steady);
+  due(mailing: ClaimedMailing, wanted: WantedClaim, limit: number, steady: number): Candidate[] {
+    const read = () => this.#read(mailing, this.#statementWith(wanted), limit, steady);
     const candidates = read();
     const changed = candidates.flatMap(({ id, needs_lookup }) => (needs_lookup === 1 ? [id] : []));
     if (changed.length === 0) return candidates;
@@ -103,13 +112,13 @@ export class Candidates {
     return this.#moveToNewest.all(mailingId, MOVED_ROWS);
   }
 
-  #statementWith(fields: readonly ClaimField[]): DueStatement {
-    const key = fields.join();
+  #statementWith({ fields, tracking }: WantedClaim): DueStatement {
+    const key = [tracking, ...fields].join();
     const cached = this.#statements.get(key);
     if (cached !== undefined) return cached;
     const statement = this.#client.prepare<[number, number, number, number], Candidate>(`
       SELECT d.id, d.mailing_id, d.address_id, d.attempt, d.reply, ifnull(d.first_tried_at, 0) AS first_tried_at, a.normalized_email,
-        d.contact_id, ${fields.map((field) => PERSON_COLUMNS[field] ?? `c.${field}`).join(', ')}, ${CLAIM_REASON} AS ineligible_because, ${NEEDS_LOOKUP} AS needs_lookup
+        ${UNMEASURED[tracking]} AS is_unmeasured, d.contact_id, ${fields.map((field) => PERSON_COLUMNS[field] ?? `c.${field}`).join(', ')}, ${CLAIM_REASON} AS ineligible_because, ${NEEDS_LOOKUP} AS needs_lookup
       FROM deliveries d INDEXED BY deliveries_queue
         CROSS JOIN mailings m ON m.id = d.mailing_id
         CROSS JOIN addresses a ON a.id = d.address_id

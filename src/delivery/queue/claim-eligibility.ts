@@ -4,7 +4,13 @@
  * or given another address.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import { isInactive, isInTargets, isLiveContact, refusalReason, suppressionReason } from '../../audience/eligibility.ts';
+import {
+  isInactive,
+  isInTargets,
+  isLiveContact,
+  refusalReason,
+  suppressionReason,
+} from '../../audience/eligibility.ts';
 import { SENTENCES } from '../../sentences.ts';
 import { LEFT_AUTOMATION, READDRESSED } from './automation-members.ts';
 

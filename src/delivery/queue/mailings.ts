@@ -1,13 +1,18 @@
 /** Prepares mailings for sending: the frozen content is parsed once, so that each recipient costs only a few string joins. */
-
+import type { Statement } from 'better-sqlite3';
 import { listCustomFields } from '../../audience/contacts/contact-fields.ts';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
+import type { TrackingMode } from '../../database/schema/index.ts';
+import type { Content } from '../content/compiled-content.ts';
+import { sharedUrls } from '../links/shared-links.ts';
 import { type Tokens, tokenSecrets } from '../links/tokens.ts';
 import { DkimKeys } from '../mime/dkim-keys.ts';
+import { hasPixel, withoutTracking, withSharedTracking } from '../mime/tracking-forms.ts';
+import type { WantedClaim } from './candidates.ts';
 import type { Held } from './held.ts';
 import { type FrozenContent, type ReadyMailing, readyMailing, senderDomain } from './ready-mailing.ts';
-import { Senders } from './sender.ts';
+import { type SenderFacts, Senders } from './sender.ts';
 
 interface MailingDeps {
   clock: Clock;
@@ -29,11 +34,20 @@ interface MailingRow {
   content: string;
 }
 
+/** A mailing ready to render, in both forms that its mails may have. */
+export interface PreparedMailing extends WantedClaim {
+  /** With a pixel and links of the recipient. */
+  readonly measured: ReadyMailing;
+  /** Without, or with those that are the same for everybody. */
+  readonly unmeasured: ReadyMailing;
+}
+
 /** A mailing as it was last prepared. */
 interface CachedMailing {
-  ready: ReadyMailing;
+  prepared: PreparedMailing;
   senderId: number | null;
-  /** Its sender and the origin of its links then, as JSON. */
+  userId: number;
+  /** Its sender, the origin of its links and what its account learnt of opens then, as JSON. */
   facts: string;
 }
 
@@ -44,39 +58,55 @@ export class Mailings {
   readonly #keys: DkimKeys;
   readonly #senders: Senders;
   readonly #kept = new Map<number, CachedMailing>();
+  readonly #tracking: Statement<[number], TrackingMode>;
 
   constructor(db: Db, facts: MailingDeps) {
     this.#db = db;
     this.#facts = facts;
     this.#keys = new DkimKeys(db.$client);
+    this.#tracking = db.$client.prepare<[number], TrackingMode>('SELECT tracking FROM accounts WHERE id = ?').pluck();
     this.#senders = new Senders(db.$client, facts.mustBeVerified);
   }
 
   /**
-   * The mailing with this id, with its sender and the origin of links as they are now and the newest DKIM key, or why it may not be sent.
-   * Call it once per batch: the mailing is prepared again only when sender or origin has changed.
+   * The mailing with this id, with its sender, the origin of links and what its account learns of opens as they are now and the newest
+   * DKIM key, or why it may not be sent. Call it once per batch: the mailing is prepared again only when one of these has changed.
    */
-  get(id: number): ReadyMailing | Held {
+  get(id: number): PreparedMailing | Held {
     const kept = this.#kept.get(id);
     const row = kept === undefined ? this.#read(id) : null;
     const senderId = kept?.senderId ?? row?.sender_id ?? null;
     const sender = senderId === null ? null : this.#senders.get(senderId);
     if (sender !== null && 'held_code' in sender) return sender;
-    const facts = JSON.stringify([sender, this.#facts.publicUrl()]);
+    const userId = kept?.userId ?? row?.user_id ?? 0;
+    const tracking = this.#tracking.get(userId) ?? 'off';
+    const facts = JSON.stringify([sender, this.#facts.publicUrl(), tracking]);
     if (kept?.facts === facts) {
-      kept.ready.refresh();
-      return kept.ready;
+      kept.prepared.measured.refresh();
+      kept.prepared.unmeasured.refresh();
+      return kept.prepared;
     }
-    const { content, ...ids } = row ?? this.#read(id);
+    const prepared = this.#prepare(row ?? this.#read(id), sender, tracking);
+    this.#kept.set(id, { prepared, senderId, userId, facts });
+    return prepared;
+  }
+
+  #prepare({ content, ...ids }: MailingRow, sender: SenderFacts | null, mode: TrackingMode): PreparedMailing {
     const frozen: FrozenContent = JSON.parse(content);
     const { clock, tokens, publicUrl, bounceDomain } = this.#facts;
     const [secret = ''] = tokenSecrets(this.#db.$client);
     const names = listCustomFields(this.#db, ids.user_id);
     const domain = senderDomain(frozen, sender);
     const source = { ...ids, frozen, sender, names, origin: publicUrl(), bounceDomain, secret };
-    const ready = readyMailing(source, { clock, tokens, findKey: () => this.#keys.findKey(domain) });
-    this.#kept.set(id, { ready, senderId, facts });
-    return ready;
+    const make = (shown: FrozenContent) =>
+      readyMailing({ ...source, frozen: shown }, { clock, tokens, findKey: () => this.#keys.findKey(domain) });
+    const measured = make(frozen);
+    const { fields } = measured;
+    // Of a mail that is not tracked, both forms are the same.
+    if (!hasPixel(frozen.content)) return { tracking: 'off', fields, measured, unmeasured: measured };
+    const urls = sharedUrls(tokens, { mailing: ids.id, user: ids.user_id }, source.origin);
+    const form = mode === 'totals' ? (content: Content) => withSharedTracking(content, urls) : withoutTracking;
+    return { tracking: mode, fields, measured, unmeasured: make(inForm(frozen, form)) };
   }
 
   forget(id: number): void {
@@ -92,4 +122,13 @@ export class Mailings {
     if (row === undefined) throw new Error(`mailing ${id} does not exist`);
     return row;
   }
+}
+
+/** The frozen content of a mailing with each variant in a form. */
+function inForm(
+  { content, variants = [], ...rest }: FrozenContent,
+  form: (content: Content) => Content,
+): FrozenContent {
+  const others = variants.map((variant) => ({ ...variant, content: form(variant.content) }));
+  return { ...rest, content: form(content), variants: others };
 }

@@ -1,11 +1,13 @@
 /** The numbers that /metrics publishes about sending. */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
-import type { FinalState } from '../queue/ledger/ledger.ts';
+import type { FinalState } from '../queue/ledger/result.ts';
 
 export interface Gauges {
   /** Recipients that wait to be handed to the relay. */
   queued: number;
+  /** Transactional mails that wait for theirs. */
+  queuedTransactional: number;
   /** When the oldest hand-off in progress began, epoch milliseconds, or null when there is none. */
   oldestSending: number | null;
   /** Recipients in each final state, since the installation was set up. */
@@ -14,7 +16,7 @@ export interface Gauges {
   waitingMailings: number;
 }
 
-/** Reads the numbers from two partial indexes and the mailings' counters, never from the whole ledger. */
+/** Reads the numbers from partial indexes and the mailings' counters, never from the whole ledger. */
 export function readGauges(client: Database): Gauges {
   const { queued, ...results } = client
     .prepare<[], Record<FinalState | 'queued', number>>(`
@@ -32,5 +34,17 @@ export function readGauges(client: Database): Gauges {
     .prepare<[], number>("SELECT count(*) FROM mailings WHERE finished_at IS NULL AND state IN ('paused', 'held')")
     .pluck()
     .get();
-  return { queued, oldestSending: oldestSending ?? null, results, waitingMailings: waitingMailings ?? 0 };
+  const queuedTransactional = client
+    .prepare<[], number>(
+      `SELECT count(*) FROM transactional_mails INDEXED BY transactional_mails_queue WHERE state = ${DELIVERY_STATE.queued}`,
+    )
+    .pluck()
+    .get();
+  return {
+    queuedTransactional: queuedTransactional ?? 0,
+    queued,
+    oldestSending: oldestSending ?? null,
+    results,
+    waitingMailings: waitingMailings ?? 0,
+  };
 }

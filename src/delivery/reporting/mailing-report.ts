@@ -23,6 +23,8 @@ export interface Funnel {
   recipients: number;
   triggered: number;
   delivered: number;
+  /** How many of the delivered it is not known of whether they opened it. */
+  unmeasured: number;
   unique_opens: number;
   people_opens: number;
   unique_clicks: number;
@@ -58,6 +60,7 @@ const NOBODY: Funnel = {
   recipients: 0,
   triggered: 0,
   delivered: 0,
+  unmeasured: 0,
   unique_opens: 0,
   people_opens: 0,
   unique_clicks: 0,

@@ -5,7 +5,7 @@ import type { Claim } from '../queue/candidates.ts';
 import type { Held } from '../queue/held.ts';
 import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';
-import type { Mailings } from '../queue/mailings.ts';
+import type { Mailings, PreparedMailing } from '../queue/mailings.ts';
 import type { ReadyMailing } from '../queue/ready-mailing.ts';
 import type { Rates } from './rates.ts';
 
@@ -13,7 +13,7 @@ const MAX_CLAIMS = 500;
 /** How many ineligible recipients of a mailing one transaction passes over to find eligible ones. */
 const MAX_INELIGIBLE = 500;
 
-/** The claimed recipients of one mailing. */
+/** Claimed recipients of one mailing whose mails have the same form. */
 export interface Batch {
   mailing: OpenMailing;
   ready: ReadyMailing;
@@ -72,10 +72,10 @@ export class Claims {
       if (mailing === undefined || room === undefined || room.left <= 0) continue;
       const share = rates.take(Math.min(MAX_CLAIMS, Math.ceil(room.left / room.mailings--)));
       if (share === 0) break;
-      const ready = this.#ready(mailing);
-      const claims = ready === null ? [] : this.#claim(mailing, ready, share, now);
+      const prepared = this.#prepare(mailing);
+      const claims = prepared === null ? [] : this.#claim(mailing, prepared, share, now);
       rates.giveBack(share - claims.length);
-      if (ready !== null && claims.length > 0) batches.push({ mailing, ready, claims });
+      if (prepared !== null) batches.push(...byForm(mailing, prepared, claims));
       room.left -= claims.length;
     }
     this.#rotation++;
@@ -86,14 +86,14 @@ export class Claims {
    * Claims up to `share` recipients of a mailing. Ineligible ones do not use up the share: otherwise thousands who unsubscribed would
    * keep the relay idle.
    */
-  #claim(mailing: OpenMailing, { fields }: ReadyMailing, share: number, now: number): Claim[] {
+  #claim(mailing: OpenMailing, prepared: PreparedMailing, share: number, now: number): Claim[] {
     const { ledger, steady } = this.#deps;
     const claims: Claim[] = [];
     let ineligible = 0;
     let isMore = true;
     while (isMore && claims.length < share && ineligible < MAX_INELIGIBLE) {
       const wanted = share - claims.length;
-      const found = ledger.claim(mailing, fields, wanted, steady(), now);
+      const found = ledger.claim(mailing, prepared, wanted, steady(), now);
       claims.push(...found.claims);
       ineligible += found.examined - found.claims.length + found.moved;
       isMore = found.examined === wanted || found.moved > 0;
@@ -103,15 +103,15 @@ export class Claims {
   }
 
   /** The mailing ready to render. One that cannot be prepared or may not be sent is held, so that nobody of it is claimed. */
-  #ready(mailing: OpenMailing): ReadyMailing | null {
-    const ready = this.#prepare(mailing);
-    if (!('held_code' in ready)) return ready;
-    this.#deps.states.hold(mailing.id, ready);
-    this.#deps.log({ mailing: mailing.id, reason: ready.held_reason }, 'mailing held');
+  #prepare(mailing: OpenMailing): PreparedMailing | null {
+    const prepared = this.#tryToPrepare(mailing);
+    if (!('held_code' in prepared)) return prepared;
+    this.#deps.states.hold(mailing.id, prepared);
+    this.#deps.log({ mailing: mailing.id, reason: prepared.held_reason }, 'mailing held');
     return null;
   }
 
-  #prepare(mailing: OpenMailing): ReadyMailing | Held {
+  #tryToPrepare(mailing: OpenMailing): PreparedMailing | Held {
     try {
       return this.#deps.mailings.get(mailing.id);
     } catch (error) {
@@ -121,4 +121,12 @@ export class Claims {
       return { held_code: 'internal_error', held_reason };
     }
   }
+}
+
+/** The claims by the form of their mails, each with the mailing in that form. */
+function byForm(mailing: OpenMailing, { measured, unmeasured }: PreparedMailing, claims: readonly Claim[]): Batch[] {
+  return [measured, unmeasured].flatMap((ready, is_unmeasured) => {
+    const theirs = claims.filter((claim) => claim.is_unmeasured === is_unmeasured);
+    return theirs.length === 0 ? [] : [{ mailing, ready, claims: theirs }];
+  });
 }

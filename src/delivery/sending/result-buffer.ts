@@ -3,7 +3,8 @@ import { isoTimestamp } from '../../clock.ts';
 import { sentence } from '../../sentences.ts';
 import { classify } from '../feedback/bounces/classify.ts';
 import type { Claim } from '../queue/candidates.ts';
-import type { Ledger, Result } from '../queue/ledger/ledger.ts';
+import type { Ledger } from '../queue/ledger/ledger.ts';
+import type { Result } from '../queue/ledger/result.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
 import type { Outcome } from '../transport/courier.ts';
 import { retryAt } from './backoff.ts';
@@ -64,6 +65,7 @@ export class ResultBuffer {
       mailing_id: mailing.id,
       address_id: claim.address_id,
       user_id: mailing.user_id,
+      is_unmeasured: claim.is_unmeasured,
       in_series: mailing.owner_kind === 'schedule',
     };
     return { ...base, ...meaning(outcome, () => this.retryAt(claim), isTriedAgain) };

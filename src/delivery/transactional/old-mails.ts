@@ -33,6 +33,8 @@ const REMOVE_OLD = `
 export class OldMails {
   readonly #client: Database;
   #restsUntil = Number.NEGATIVE_INFINITY;
+  /** Since when keys are known, as a round of removals found it: to count the keys takes long, so it is done once for each. */
+  #keysSince: number | null = null;
 
   constructor(client: Database) {
     this.#client = client;
@@ -45,15 +47,16 @@ export class OldMails {
   continueRemoval(now: number, monotonic: number): boolean {
     if (monotonic < this.#restsUntil) return false;
     const client = this.#client;
-    const tooMany = prepared<[], { created_at: number }>(client, ONE_TOO_MANY).get();
+    this.#keysSince ??= (prepared<[], { created_at: number }>(client, ONE_TOO_MANY).get()?.created_at ?? -1) + 1;
+    const before = Math.max(now - KEYS_MS, this.#keysSince);
     const removed = client
       .transaction(() => {
-        const before = Math.max(now - KEYS_MS, (tooMany?.created_at ?? 0) + 1);
         const keys = prepared(client, FORGET_KEYS).run({ before }).changes;
         return Math.max(keys, prepared(client, REMOVE_OLD).run({ before: now - RECORDS_MS }).changes);
       })
       .immediate();
     if (removed >= ROWS) return true;
+    this.#keysSince = null;
     this.#restsUntil = monotonic + IDLE_MS;
     return false;
   }

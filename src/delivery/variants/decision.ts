@@ -80,7 +80,7 @@ function isTried(client: Database, mailingId: number): boolean {
   return waiting === undefined;
 }
 
-/** Of each group, how many got their mail and how many of those people opened or clicked it. Machines do not count. */
+/** Of each group, how many people of whom it is known got their mail, and how many of those opened or clicked it. Machines do not count. */
 function countGroups(
   client: Database,
   mailingId: number,
@@ -91,7 +91,7 @@ function countGroups(
   const rows = client
     .prepare<[number, number], { variant: number; people: number; successes: number }>(`
       SELECT variant, count(*) AS people, sum(by_person & ? <> 0) AS successes FROM deliveries INDEXED BY deliveries_variant
-      WHERE mailing_id = ? AND variant IS NOT NULL AND state = ${DELIVERY_STATE.accepted} GROUP BY variant`)
+      WHERE mailing_id = ? AND variant IS NOT NULL AND state = ${DELIVERY_STATE.accepted} AND is_unmeasured = 0 GROUP BY variant`)
     .all(measure === 'opens' ? BY_PERSON.opened : BY_PERSON.clicked, mailingId);
   for (const { variant, people, successes } of rows) groups[variant] = { people, successes };
   return groups;

@@ -78,18 +78,19 @@ function stateOf({ winner, is_cancelled, tried_at }: Row): AbTestReport['state']
 }
 
 function countVariant(client: Database, mailingId: number, variant: number) {
-  const { recipients, delivered, opened, clicked } = prepared<
+  const { recipients, delivered, measured, opened, clicked } = prepared<
     [number, number],
-    Record<'recipients' | 'delivered' | 'opened' | 'clicked', number>
+    Record<'recipients' | 'delivered' | 'measured' | 'opened' | 'clicked', number>
   >(
     client,
     `SELECT count(*) AS recipients, ifnull(sum(is_delivered), 0) AS delivered,
+      ifnull(sum(is_delivered AND NOT is_unmeasured), 0) AS measured,
       ifnull(sum(is_delivered AND by_person & ${BY_PERSON.opened} <> 0), 0) AS opened,
       ifnull(sum(is_delivered AND by_person & ${BY_PERSON.clicked} <> 0), 0) AS clicked
-    FROM (SELECT state = ${DELIVERY_STATE.accepted} AS is_delivered, by_person FROM deliveries INDEXED BY deliveries_variant
+    FROM (SELECT state = ${DELIVERY_STATE.accepted} AS is_delivered, by_person, is_unmeasured FROM deliveries INDEXED BY deliveries_variant
       WHERE mailing_id = ? AND variant = ?)`,
-  ).get(mailingId, variant) ?? { recipients: 0, delivered: 0, opened: 0, clicked: 0 };
-  return { recipients, delivered, opens: rateOf(delivered, opened), clicks: rateOf(delivered, clicked) };
+  ).get(mailingId, variant) ?? { recipients: 0, delivered: 0, measured: 0, opened: 0, clicked: 0 };
+  return { recipients, delivered, opens: rateOf(measured, opened), clicks: rateOf(measured, clicked) };
 }
 
 function rateOf(people: number, successes: number): Rate {

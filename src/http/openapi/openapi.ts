@@ -68,6 +68,7 @@ const TAGS = [
   { name: 'Brand', description: 'The logo, colours, fonts and buttons with which new blocks of mails begin.' },
   { name: 'Saved blocks', description: 'Parts of mails that are kept to be used again.' },
   { name: 'Design pages', description: 'Pages on which whoever has the link can design a mail, without keys.' },
+  { name: 'Opens and clicks', description: 'What is learnt of opens and clicks, and what people chose about theirs.' },
   { name: 'Forms', description: 'Public pages by which people subscribe themselves, and confirm it by mail.' },
   { name: 'Places', description: 'The reference data: countries, states and cities.' },
   {

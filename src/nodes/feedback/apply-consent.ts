@@ -3,11 +3,12 @@ import { addressId } from '../../audience/contacts/address-rows.ts';
 import type { Address } from '../../audience/contacts/addresses.ts';
 import { findErasedId } from '../../audience/contacts/erased.ts';
 import { removeSuppression, suppressAddress } from '../../audience/suppressions.ts';
+import { chooseTracking, type TrackingChoice } from '../../audience/tracking-choice.ts';
 import { noteWrite } from '../../audience/unfinished-writes.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../audience/unsubscribes.ts';
 import { isoTimestamp } from '../../clock.ts';
 import type { Db } from '../../database/open.ts';
-import { type ErasedPerson, personKey } from '../../delivery/feedback/choice.ts';
+import { type ErasedPerson, personKey, TRACKING } from '../../delivery/feedback/choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
 import { type Change, type Consent, decodeConsent, readErased, SUPPRESSED } from '../feedback-messages.ts';
@@ -39,16 +40,17 @@ export function consentApplier(db: Db, tokens: Tokens, run: string): (text: stri
     if (email !== undefined && personKey(tokens, erased.account, email) === erased.person)
       noteWrite(db.$client, 'erase-again', erased);
   };
-  const carryOut = (ids: RecipientIds, list: number, { isLeft, at, form, change }: Consent) => {
+  const carryOut = (ids: RecipientIds, list: number, { isLeft, at, form, text = '', change }: Consent) => {
     const now = new Date(at);
     const left = isLeft ? [list] : [];
     const joined = isLeft ? [] : [list];
-    if (change === undefined) store.change(ids, { form: form ?? null, left, joined }, now);
+    if (change === undefined) store.change(ids, { form: form ?? null, text, left, joined }, now);
+    else if (list === TRACKING) track(db, ids, change, { isAllowed: !isLeft, text, now: isoTimestamp(now) });
     else if (list === SUPPRESSED) suppress(db, ids, change, isoTimestamp(now), look.suppression.get(ids.address));
     else if (isLeft) unsubscribe(db, ids, list, change, isoTimestamp(now));
     else {
       const entry = store.read(ids).unsubscribed.get(list);
-      if (entry !== undefined) removeUnsubscribers(db, [entry], resubscribedBy(change), isoTimestamp(now));
+      if (entry !== undefined) removeUnsubscribers(db, [entry], ownWay(change), isoTimestamp(now));
     }
   };
 
@@ -89,7 +91,7 @@ function unsubscribe(db: Db, ids: RecipientIds, list: number, { source }: Change
   addUnsubscribers(db, { ...change, keepsPresent: true }, [addressOf(ids)]);
 }
 
-function resubscribedBy({ source }: Change): 'api' | 'page' | 'form' {
+function ownWay({ source }: Change): 'api' | 'page' | 'form' {
   return source === 'page' || source === 'form' ? source : 'api';
 }
 
@@ -98,6 +100,16 @@ function suppress(db: Db, ids: RecipientIds, { suppression }: Change, now: strin
     const address_id = addressId(db, ids.user, addressOf(ids));
     suppressAddress(db.$client, { user_id: ids.user, address_id, ...suppression, created_at: now });
   } else if (present !== undefined) removeSuppression(db.$client, present);
+}
+
+function track(
+  db: Db,
+  ids: RecipientIds,
+  change: Change,
+  chosen: Pick<TrackingChoice, 'isAllowed' | 'text' | 'now'>,
+): void {
+  const owned = { accountId: ids.user, addressId: addressId(db, ids.user, addressOf(ids)) };
+  chooseTracking(db.$client, { ...owned, ...chosen, source: ownWay(change), mailingId: ids.mailing || null });
 }
 
 function addressOf({ email }: RecipientIds): Address {

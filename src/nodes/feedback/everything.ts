@@ -6,21 +6,29 @@ import type { WriteLock } from '../../database/write-lock.ts';
 const STEP_ROWS = 2000;
 const LOCK_WAIT_MS = 60_000;
 
+const CREATED = "CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)";
 const LISTS = [
-  { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)' },
-  { table: 'suppressions', list: '-1' },
+  { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, which: 'true' },
+  { table: 'suppressions', list: '-1', at: CREATED, which: 'true' },
+  {
+    table: 'addresses',
+    list: '-2',
+    at: `ifnull((SELECT max(${CREATED}) FROM consent_log
+      WHERE address_id = addresses.id AND action IN ('tracking_allowed', 'tracking_refused')), 0)`,
+    which: 'tracking_choice <> 0',
+  },
 ] as const;
 
 /** Adds all entries to what is to be published, in short transactions. What waits already stays as it is. */
 export async function publishEverything(db: Db, lock: WriteLock): Promise<void> {
-  for (const { table, list } of LISTS) {
+  for (const { table, list, at, which } of LISTS) {
     const step = db.$client.prepare(`
       INSERT OR IGNORE INTO unpublished_choices (user_id, address_id, list, changed_at)
-      SELECT user_id, address_id, ${list}, CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)
-      FROM ${table} WHERE id > @after AND id <= @to`);
+      SELECT user_id, ${table === 'addresses' ? 'id' : 'address_id'}, ${list}, ${at}
+      FROM ${table} WHERE id > @after AND id <= @to AND ${which}`);
     const end = db.$client
       .prepare<[number], number | null>(
-        `SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? ORDER BY id LIMIT ${STEP_ROWS})`,
+        `SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? AND ${which} ORDER BY id LIMIT ${STEP_ROWS})`,
       )
       .pluck();
     for (let after = 0, to = end.get(0) ?? 0; to > after; after = to, to = end.get(after) ?? 0) {

@@ -10,8 +10,9 @@ import {
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Statement } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
+import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import type { WriteLock } from '../../database/write-lock.ts';
-import { personKey } from '../../delivery/feedback/choice.ts';
+import { personKey, TRACKING } from '../../delivery/feedback/choice.ts';
 import type { Tokens } from '../../delivery/links/tokens.ts';
 import { type Change, type Consent, consentSubject, SUPPRESSED } from '../feedback-messages.ts';
 import { STREAM } from '../streams.ts';
@@ -31,6 +32,12 @@ interface Unpublished {
   email: string;
 }
 
+/** Of the newest entry of the consent log. */
+interface Logged {
+  source: Change['source'] | null;
+  mailing_id: number | null;
+}
+
 interface PublisherDeps {
   connection: NatsConnection;
   db: Db;
@@ -45,7 +52,8 @@ export class ChangePublisher {
   readonly #client: JetStreamClient;
   readonly #unpublished: Statement<[number], Unpublished>;
   readonly #entry: Statement<[{ address: number; list: number }], { id: number }>;
-  readonly #logged: Statement<[number, number], { source: Change['source']; mailing_id: number | null }>;
+  readonly #logged: Statement<[number, number], Logged>;
+  readonly #tracking: Statement<[number], Logged & { is_refused: 0 | 1; text: string | null }>;
   readonly #suppression: Statement<[number], { kind: 'bounce' | 'complaint'; diagnostic: string }>;
   readonly #published: Statement<[string]>;
 
@@ -61,8 +69,12 @@ export class ChangePublisher {
       SELECT id FROM unsubscribers WHERE address_id = @address AND @list = 0 AND unsubscribe_groups_id IS NULL
       UNION ALL SELECT id FROM unsubscribers WHERE address_id = @address AND unsubscribe_groups_id IS NOT NULL AND unsubscribe_groups_id = @list`);
     this.#logged = $client.prepare(`
-      SELECT source, mailing_id FROM consent_log WHERE address_id = ? AND ifnull(unsubscribe_groups_id, 0) = ? AND action <> 'subscribed'
+      SELECT source, mailing_id FROM consent_log WHERE address_id = ? AND ifnull(unsubscribe_groups_id, 0) = ? AND action IN ('unsubscribed', 'resubscribed')
       ORDER BY id DESC LIMIT 1`);
+    this.#tracking = $client.prepare(`
+      SELECT a.tracking_choice = ${TRACKING_CHOICE.refused} AS is_refused, l.source, l.mailing_id, l.consent_text AS text
+      FROM addresses a LEFT JOIN consent_log l ON l.address_id = a.id AND l.action IN ('tracking_allowed', 'tracking_refused')
+      WHERE a.id = ? ORDER BY l.id DESC LIMIT 1`);
     this.#suppression = $client.prepare('SELECT kind, diagnostic FROM suppressions WHERE address_id = ?');
     this.#published = $client.prepare('DELETE FROM unpublished_choices WHERE id IN (SELECT value FROM json_each(?))');
   }
@@ -93,15 +105,18 @@ export class ChangePublisher {
 
   #message({ id, account, address, list, at, email }: Unpublished): { id: number; subject: string; text: string } {
     const { tokens, run } = this.#deps;
-    const logged = list === SUPPRESSED ? undefined : this.#logged.get(address, list);
+    const tracking = list === TRACKING ? this.#tracking.get(address) : undefined;
+    const logged = list === SUPPRESSED ? undefined : (tracking ?? this.#logged.get(address, list));
     const suppression = list === SUPPRESSED ? this.#suppression.get(address) : undefined;
+    const isOnList = list === SUPPRESSED ? suppression !== undefined : this.#entry.get({ address, list }) !== undefined;
     const ids = { delivery: 0, mailing: logged?.mailing_id ?? 0, address, group: 0, user: account, email };
     const consent: Consent = {
       token: tokens.recipient(ids).unsubscribe,
       email,
       list,
-      isLeft: list === SUPPRESSED ? suppression !== undefined : this.#entry.get({ address, list }) !== undefined,
+      isLeft: tracking === undefined ? isOnList : tracking.is_refused === 1,
       at,
+      text: tracking?.text ?? '',
       change: { run, source: logged?.source ?? 'api', ...(suppression && { suppression }) },
     };
     return {

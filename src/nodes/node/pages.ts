@@ -86,6 +86,7 @@ export class HeldPages {
         first_tried_at: 0,
         normalized_email,
         contact_id: null,
+        is_unmeasured: 0,
       };
       // Set one by one in the same order for everybody, which makes objects that are read several times as fast as those of a list of pairs.
       for (let at = 0; at < fields.length; at++) claim[fields[at] ?? ''] = values[at] ?? null;

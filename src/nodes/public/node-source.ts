@@ -2,6 +2,7 @@
 import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { notKept, personKey } from '../../delivery/feedback/choice.ts';
+import { readShared } from '../../delivery/links/shared-links.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { frozenVariant } from '../../delivery/queue/ready-mailing.ts';
 import { unavailable } from '../../failure.ts';
@@ -67,6 +68,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       // The group of the mail, also where its name cannot be found out.
       own: mailing === null || groups.some(({ id }) => id === ids.group) ? ids.group : 0,
       unsubscribed: new Map(),
+      tracking: null,
       isCurrent: false,
     };
   };
@@ -82,9 +84,12 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
       const known = await ask('link', { purpose, token });
       return known === null ? null : asIds(known.ids);
     },
+    readShared: (token) => readShared(tokens(), token),
     async readPreferences(ids, token) {
       const given = await ask('preferences', { token }).catch(() => null);
-      return given === null ? withoutBrain(ids) : { ...given, unsubscribed: new Map(given.unsubscribed) };
+      return given === null
+        ? withoutBrain(ids)
+        : { ...given, tracking: given.tracking ?? null, unsubscribed: new Map(given.unsubscribed) };
     },
     async keepChoice(ids, token, before, choice) {
       const changes = changesOf(before, choice);

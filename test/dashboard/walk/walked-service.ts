@@ -7,6 +7,7 @@ import { fillAccount, type Naming } from '../../support/dashboard/filled-account
 import { fillDrafts } from '../../support/dashboard/filled-drafts.ts';
 import { fillMailings } from '../../support/dashboard/filled-mailings.ts';
 import { fillRest } from '../../support/dashboard/filled-rest.ts';
+import { fillTransactional } from '../../support/dashboard/filled-transactional.ts';
 import { gallery } from '../../support/dashboard/gallery.tsx';
 import { addPerson, callerOf, cookieOf } from '../../support/people.ts';
 import { MAILGUN_KEY, mailgun, makeIntake, post } from '../../support/provider-events.ts';
@@ -38,6 +39,7 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
   const relay = { name: naming('Main relay'), host: '127.0.0.1', port: 1, security: 'none' };
   const added = await mustSucceed(t, callerOf(app, ada))('/relays/save', relay);
   records.relay = String((added as { id: number }).id);
+  records.transactional = fillTransactional(app, naming);
   records.webhook = String(await addLoggedWebhooks(app));
   await makeIntake(t, app.one, 'ses');
   const mailgunPath = await makeIntake(t, app.one, 'mailgun', MAILGUN_KEY);

@@ -14,7 +14,13 @@ async function claimed(t: Parameters<typeof launch>[0], people: number) {
   const client = started.db.$client;
   while (await enqueueRecipients(client, 1, () => true));
   const ledger = new Ledger(client);
-  const { claims } = ledger.claim({ id: 1, is_canary: 0 }, ['email'], people, Number.MAX_SAFE_INTEGER, 1);
+  const { claims } = ledger.claim(
+    { id: 1, is_canary: 0 },
+    { fields: ['email'], tracking: 'person' },
+    people,
+    Number.MAX_SAFE_INTEGER,
+    1,
+  );
   const states = () => started.rows().map(({ state }) => state);
   return { ...started, client, ledger, claims, states, pages: new NodePages(client), ids: claims.map(({ id }) => id) };
 }

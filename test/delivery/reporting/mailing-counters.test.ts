@@ -84,7 +84,13 @@ t.test('counters stay what a count of the ledger and the events gives, whatever 
 
   const claimed = new Ledger(app.db);
   const steady = Number.MAX_SAFE_INTEGER;
-  const { claims } = claimed.claim({ id: accepted[0]?.mailing ?? 0, is_canary: 0 }, ['email'], 4, steady, now);
+  const { claims } = claimed.claim(
+    { id: accepted[0]?.mailing ?? 0, is_canary: 0 },
+    { fields: ['email'], tracking: 'person' },
+    4,
+    steady,
+    now,
+  );
   t.equal(claims.length, 4);
   compare(t, shop, 'while mails are handed over');
   claimed.requeue(claims.slice(0, 2).map((claim) => ({ claim, due_at: now })));

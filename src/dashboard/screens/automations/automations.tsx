@@ -112,7 +112,7 @@ function Automations({ summaries, next, search, state, isLater, canChange }: Aut
 
 function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
   const language = useLanguage();
-  const share = (part: number, { delivered }: Summary) => (delivered === 0 ? '–' : language.percent(part / delivered));
+  const share = (part: number, whole: number) => (whole === 0 ? '–' : language.percent(part / whole));
   return (
     <Table
       caption={language.say('nav.automations')}
@@ -146,9 +146,21 @@ function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
           isNumber: true,
           cell: ({ delivered }) => language.number(delivered),
         },
-        { heading: language.say('automations.opened'), isNumber: true, cell: (row) => share(row.people_opens, row) },
-        { heading: language.say('automations.clicked'), isNumber: true, cell: (row) => share(row.people_clicks, row) },
-        { heading: language.say('automations.left'), isNumber: true, cell: (row) => share(row.unsubscribes, row) },
+        {
+          heading: language.say('automations.opened'),
+          isNumber: true,
+          cell: (row) => share(row.people_opens, row.delivered - row.unmeasured),
+        },
+        {
+          heading: language.say('automations.clicked'),
+          isNumber: true,
+          cell: (row) => share(row.people_clicks, row.delivered - row.unmeasured),
+        },
+        {
+          heading: language.say('automations.left'),
+          isNumber: true,
+          cell: (row) => share(row.unsubscribes, row.delivered),
+        },
       ]}
     />
   );

@@ -48,7 +48,10 @@ export function Steps({ utr, mails, now, canChange }: StepsProps) {
           </p>
           <dl class="inline-figures">
             <Figure label={language.say('automations.delivered')} value={language.number(mail.delivered)} />
-            <Figure label={language.say('automations.opened')} value={share(mail.people_opens, mail.delivered)} />
+            <Figure
+              label={language.say('automations.opened')}
+              value={share(mail.people_opens, mail.delivered - mail.unmeasured)}
+            />
             <Figure label={language.say('automations.left')} value={language.number(mail.unsubscribes)} />
             <Figure label={language.say('automations.bounced')} value={language.number(mail.bounces)} />
           </dl>

@@ -74,7 +74,7 @@ function Progress({ campaign, now }: { campaign: Campaign; now: Date }) {
 export function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Date }) {
   const language = useLanguage();
   const title = language.say('home.last.title');
-  const share = (part: number, { delivered }: Mailing) => (delivered === 0 ? '–' : language.percent(part / delivered));
+  const share = (part: number, whole: number) => (whole === 0 ? '–' : language.percent(part / whole));
   if (mailings.length === 0) {
     return (
       <Empty icon="mail" title={language.say('home.last.empty.title')}>
@@ -104,8 +104,16 @@ export function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; 
             isNumber: true,
             cell: ({ delivered }) => language.number(delivered),
           },
-          { heading: language.say('home.last.opened'), isNumber: true, cell: (row) => share(row.people_opens, row) },
-          { heading: language.say('home.last.left'), isNumber: true, cell: (row) => share(row.unsubscribes, row) },
+          {
+            heading: language.say('home.last.opened'),
+            isNumber: true,
+            cell: (row) => share(row.people_opens, row.delivered - row.unmeasured),
+          },
+          {
+            heading: language.say('home.last.left'),
+            isNumber: true,
+            cell: (row) => share(row.unsubscribes, row.delivered),
+          },
           {
             heading: language.say('home.last.bounced'),
             isNumber: true,

@@ -25,6 +25,8 @@ export interface Mailing {
   state: CampaignState;
   sent_at: string;
   delivered: number;
+  /** Delivered ones of whom it is not known whether they opened or clicked. */
+  unmeasured: number;
   people_opens: number;
   bounces: number;
   unsubscribes: number;

@@ -74,9 +74,12 @@ function Mailings({ summaries, next, search, state, isLater, now }: MailingList)
   const isFiltered = search !== '' || state !== undefined;
   if (summaries.length === 0 && !isFiltered && !isLater) {
     return (
-      <Empty icon="mail" title={language.say('mailings.empty.title')}>
-        {language.say('mailings.empty.text')}
-      </Empty>
+      <>
+        <Empty icon="mail" title={language.say('mailings.empty.title')}>
+          {language.say('mailings.empty.text')}
+        </Empty>
+        <TransactionalLink />
+      </>
     );
   }
   return (
@@ -100,13 +103,23 @@ function Mailings({ summaries, next, search, state, isLater, now }: MailingList)
         <MailingTable summaries={summaries} now={now} />
       )}
       <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
+      <TransactionalLink />
     </>
+  );
+}
+
+/** To the mails that are of no mailing. */
+function TransactionalLink() {
+  return (
+    <p>
+      <a href="/transactional">{useLanguage().say('transactional.all')}</a>
+    </p>
   );
 }
 
 function MailingTable({ summaries, now }: { summaries: readonly Summary[]; now: Date }) {
   const language = useLanguage();
-  const share = (part: number, { delivered }: Summary) => (delivered === 0 ? '–' : language.percent(part / delivered));
+  const share = (part: number, whole: number) => (whole === 0 ? '–' : language.percent(part / whole));
   return (
     <Table
       caption={language.say('nav.mailings')}
@@ -134,9 +147,21 @@ function MailingTable({ summaries, now }: { summaries: readonly Summary[]; now: 
           isNumber: true,
           cell: ({ delivered }) => language.number(delivered),
         },
-        { heading: language.say('mailings.opened'), isNumber: true, cell: (row) => share(row.people_opens, row) },
-        { heading: language.say('mailings.clicked'), isNumber: true, cell: (row) => share(row.people_clicks, row) },
-        { heading: language.say('mailings.left'), isNumber: true, cell: (row) => share(row.unsubscribes, row) },
+        {
+          heading: language.say('mailings.opened'),
+          isNumber: true,
+          cell: (row) => share(row.people_opens, row.delivered - row.unmeasured),
+        },
+        {
+          heading: language.say('mailings.clicked'),
+          isNumber: true,
+          cell: (row) => share(row.people_clicks, row.delivered - row.unmeasured),
+        },
+        {
+          heading: language.say('mailings.left'),
+          isNumber: true,
+          cell: (row) => share(row.unsubscribes, row.delivered),
+        },
       ]}
     />
   );

@@ -69,8 +69,16 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
     ...figure(label, count, detail),
     ...(count > 0 && { href: `/mailings/${summary.utr}/recipients?state=${state}` }),
   });
+  const measured = funnel.delivered - funnel.unmeasured;
+  const ofMeasured = (count: number) =>
+    funnel.unmeasured === 0
+      ? ofDelivered(count)
+      : language.say('mailings.ofMeasured', { share: language.percent(count / measured) });
+  // Until anybody has the mail nothing is known, and nobody is unmeasured.
   const followed = (label: string, count: number) =>
-    tracking === 1 ? figure(label, count, ofDelivered(count)) : { label, value: '–' };
+    tracking === 1 && (measured > 0 || funnel.unmeasured === 0)
+      ? figure(label, count, ofMeasured(count))
+      : { label, value: '–' };
   return (
     <Card title={language.say('mailings.results')}>
       <Stats
@@ -96,6 +104,11 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
           ofState(language.say('mailings.cancelled'), funnel.cancelled, 'cancelled'),
         ]}
       />
+      {tracking === 1 && funnel.unmeasured > 0 && (
+        <p class="small quiet-text">
+          {language.say('mailings.measured', { share: language.percent(measured / funnel.delivered) })}
+        </p>
+      )}
       {tracking === 0 ? (
         <p class="small quiet-text">{language.say('mailings.untracked')}</p>
       ) : (

@@ -5,25 +5,15 @@ import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../../database/sche
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
+import { DeliveryBadge } from '../../components/delivery-state.tsx';
 import { Time } from '../../components/figures.tsx';
 import { SearchForm } from '../../components/search.tsx';
-import { Badge, type Tone } from '../../components/surface.tsx';
 import { Pager, Table } from '../../components/table.tsx';
 import { recordTime } from '../../record-time.ts';
 import { withQuery } from '../../with-query.ts';
 import { useLanguage } from '../../words/index.ts';
 import { sendPart } from './head.tsx';
 import { type Report, readSummary } from './records.ts';
-
-const TONES: Readonly<Record<DeliveryState, Tone>> = {
-  queued: 'plain',
-  sending: 'busy',
-  accepted: 'good',
-  bounced: 'bad',
-  failed: 'bad',
-  suppressed: 'warn',
-  cancelled: 'plain',
-};
 
 interface Recipient {
   id: number;
@@ -206,7 +196,7 @@ function Found({ recipients, now }: Pick<RecipientsProps, 'recipients' | 'now'>)
         },
         {
           heading: language.say('mailings.state'),
-          cell: ({ state }) => <Badge tone={TONES[state]}>{language.say(`delivery.${state}`)}</Badge>,
+          cell: ({ state }) => <DeliveryBadge state={state} />,
         },
         {
           heading: language.say('recipients.why'),

@@ -19,6 +19,8 @@ export interface Summary {
   /** Those with a final state. */
   finished: number;
   delivered: number;
+  /** Delivered ones of whom it is not known whether they opened or clicked. */
+  unmeasured: number;
   people_opens: number;
   people_clicks: number;
   bounces: number;

@@ -61,6 +61,7 @@ export interface Moment {
     | 'segment_removed'
     | 'automation_entered'
     | 'mail'
+    | 'transactional'
     | 'opened'
     | 'clicked'
     | 'bounced'
@@ -68,6 +69,8 @@ export interface Moment {
     | 'unsubscribed'
     | 'resubscribed'
     | 'subscribed'
+    | 'tracking_allowed'
+    | 'tracking_refused'
     | 'suppressed';
   happened_at: string;
   name: string | null;

@@ -82,7 +82,7 @@ function About({ moment }: { moment: Moment }) {
   const named = href === null || what === '' ? what : <a href={href}>{what}</a>;
   if (kind === 'clicked') return url === null ? named : [`${url} · `, named];
   const progress =
-    kind === 'mail' && state
+    (kind === 'mail' || kind === 'transactional') && state
       ? knownWord(language, 'delivery', state)
       : kind === 'automation_entered' && state
         ? knownWord(language, 'entered', state)
@@ -91,7 +91,7 @@ function About({ moment }: { moment: Moment }) {
 }
 
 function textOf(language: Language, { kind, name, from_name, subject }: Moment): string {
-  if (kind === 'mail') return subject ?? name ?? '';
+  if (kind === 'mail' || kind === 'transactional') return subject ?? name ?? '';
   if (kind === 'contact_moved') return [from_name, name].filter(Boolean).join(' → ');
   if (name === null && (kind === 'unsubscribed' || kind === 'resubscribed')) return language.say('person.allMail');
   return name ?? '';
@@ -99,6 +99,7 @@ function textOf(language: Language, { kind, name, from_name, subject }: Moment):
 
 /** The page of the mailing or automation; null where there is none (any more). */
 function pageOf({ kind, utr, automation_utr }: Moment): string | null {
+  if (kind === 'transactional') return `/transactional/${utr}`;
   if (kind === 'automation_entered') return utr === null ? null : `/automations/${utr}`;
   if (automation_utr !== null) return `/automations/${automation_utr}`;
   return utr === null ? null : `/mailings/${utr}`;

@@ -12,6 +12,7 @@ const TABS = [
   'sending',
   'nodes',
   'returns',
+  'tracking',
   'brand',
   'types',
   'fields',

@@ -16,6 +16,7 @@ import { senderScreen } from './senders/senders.tsx';
 import { relayForms } from './sending/form.tsx';
 import { sendingScreen } from './sending/sending.tsx';
 import { sessionScreen } from './sessions.tsx';
+import { trackingScreen } from './tracking.tsx';
 import { userScreen } from './users.tsx';
 import { webhookForms } from './webhooks/webhook.tsx';
 import { webhookScreen } from './webhooks/webhooks.tsx';
@@ -35,6 +36,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await app.register(relayForms);
   await app.register(nodeScreen, deps);
   await app.register(returnScreen, deps);
+  await app.register(trackingScreen);
   await app.register(healthScreen, deps);
   await app.register(brandScreen);
   await app.register(backupScreen);

@@ -3,6 +3,20 @@
 export const settings = {
   'settings.brand': 'Brand',
   'settings.done.brandSaved': 'The brand was saved. New blocks and the choices in the designer have it.',
+  'settings.tracking': 'Opens and clicks',
+  'tracking.question': 'What do you want to learn of opens and clicks?',
+  'tracking.off': 'Nothing',
+  'tracking.off.text': 'Mails have no pixel, and their links lead straight to where they go.',
+  'tracking.totals': 'Only how many there were',
+  'tracking.totals.text': 'The pixel and the links are the same for everybody. Nothing is stored that says who it was.',
+  'tracking.person': 'Who opened and clicked',
+  'tracking.person.text': 'Of everybody, except people who refuse it on the page of their choices.',
+  'tracking.consent': 'Who opened and clicked, of those who allow it',
+  'tracking.consent.text':
+    'People allow it on the page of their choices. Everybody else gets mails without a pixel, with links that lead straight to where they go.',
+  'tracking.about':
+    'Your choice holds at once: for mails that leave from now on, and for opens and clicks of mails that people have already.',
+  'tracking.save': 'Save',
   'settings.users': 'Users',
   'settings.keys': 'Keys',
   'settings.audit': 'Audit log',
@@ -90,6 +104,7 @@ export const settings = {
   'audit.sunset_on': 'Switched the rule about inactive people on or changed it',
   'audit.sunset_off': 'Switched the rule about inactive people off',
   'audit.sunset_lifted': 'Let all inactive people get mail again',
+  'audit.tracking_changed': 'Changed what is learnt of opens and clicks',
   'audit.settings_changed': 'Changed their own settings',
   'audit.brand_changed': 'Changed the brand',
   'audit.template_added': 'Added a template',

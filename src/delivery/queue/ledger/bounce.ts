@@ -35,7 +35,8 @@ export function bounceDelivery(client: Database, delivery: ReturnedDelivery, dia
   // attempt 0 is for a mail sent after the backup that this database was restored from; it still counts as triggered.
   client
     .prepare(`
-      UPDATE mailings SET delivered = delivered - @wasAccepted, bounces = bounces + 1,
+      UPDATE mailings SET delivered = delivered - @wasAccepted,
+        unmeasured = unmeasured - @wasAccepted * (SELECT is_unmeasured FROM deliveries WHERE id = @id), bounces = bounces + 1,
         triggered = triggered + (SELECT attempt = 0 FROM deliveries WHERE id = @id),
         unique_opens = unique_opens - (SELECT opened_at IS NOT NULL FROM deliveries WHERE id = @id),
         people_opens = people_opens - (SELECT by_person & ${BY_PERSON.opened} FROM deliveries WHERE id = @id)

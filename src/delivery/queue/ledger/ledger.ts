@@ -9,33 +9,20 @@ import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { SENTENCES } from '../../../sentences.ts';
 import { MAX_WAIT_MS } from '../../sending/backoff.ts';
 import { HELD_BACK_DUE } from '../../variants/groups.ts';
-import { type Candidate, Candidates, type Claim, type ClaimField } from '../candidates.ts';
+import { type Candidate, Candidates, type Claim, type WantedClaim } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type OpenMailing, retryHeldMailings } from '../mailing-state.ts';
 import { writeMailEvents } from './mail-events.ts';
 import { type ReasonChange, reasonCounter } from './reasons.ts';
+import type { FinalState, Result } from './result.ts';
 
-export type FinalState = 'accepted' | 'bounced' | 'failed' | 'suppressed' | 'cancelled';
-
-/** The result of a hand-off: a final state, or back in the queue until `due_at` (steady epoch milliseconds). */
-export interface Result {
-  id: number;
-  mailing_id: number;
-  address_id: number;
-  user_id: number;
-  state: FinalState | 'queued';
-  reply: string;
-  due_at: number;
-  /** Whether the address does not exist, so that no later mailing may try it. */
-  suppress: boolean;
-  /** Whether it is a mail of an automation, whose next mail waits for this one. */
-  in_series: boolean;
-}
+/** What is counted of the results of a mailing. */
+type Counter = FinalState | 'unmeasured';
 
 export class Ledger {
   readonly #client: Database;
   readonly #candidates: Candidates;
-  readonly #claimAll: Statement<{ now: number; steady: number; ids: string }>;
+  readonly #claimAll: Statement<{ now: number; steady: number; is_unmeasured: 0 | 1; ids: string }>;
   readonly #triggered: Statement<[number, number]>;
   readonly #suppressOne: Statement<[string, number, number]>;
   readonly #finish: Statement<[number, string, number, number, number]>;
@@ -50,7 +37,8 @@ export class Ledger {
   constructor(client: Database) {
     this.#client = client;
     this.#claimAll = client.prepare(`
-      UPDATE deliveries SET state = ${DELIVERY_STATE.sending}, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @steady), updated_at = @now
+      UPDATE deliveries SET state = ${DELIVERY_STATE.sending}, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @steady),
+        is_unmeasured = @is_unmeasured, updated_at = @now
       WHERE id IN (SELECT value FROM json_each(@ids))`);
     this.#triggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
     this.#suppressOne = client.prepare(
@@ -60,7 +48,7 @@ export class Ledger {
       `UPDATE deliveries SET state = ?, reply = ?, due_at = ?, updated_at = ? WHERE id = ? AND state = ${DELIVERY_STATE.sending}`,
     );
     this.#counters = client.prepare(`
-      UPDATE mailings SET delivered = delivered + @accepted, bounces = bounces + @bounced, failed = failed + @failed,
+      UPDATE mailings SET delivered = delivered + @accepted, unmeasured = unmeasured + @unmeasured, bounces = bounces + @bounced, failed = failed + @failed,
         suppressed = suppressed + @suppressed, cancelled = cancelled + @cancelled WHERE id = @mailing`);
     this.#countReasons = reasonCounter(client);
     this.#requeue = client.prepare(
@@ -130,14 +118,14 @@ export class Ledger {
   }
 
   /**
-   * Claims up to `limit` due recipients of a mailing for hand-off and returns them with these fields. Recipients who have unsubscribed,
+   * Claims up to `limit` due recipients of a mailing for hand-off and returns them with what is wanted. Recipients who have unsubscribed,
    * are suppressed or were deleted by now become `suppressed` instead, in the same transaction; `examined` counts them too, so that a
    * batch without anybody eligible differs from an empty queue. Waits are measured by `steady`, timestamps are `now`; both are epoch
    * milliseconds.
    */
   claim(
     mailing: Pick<OpenMailing, 'id' | 'is_canary'>,
-    fields: readonly ClaimField[],
+    wanted: WantedClaim,
     limit: number,
     steady: number,
     now: number,
@@ -156,14 +144,17 @@ export class Ledger {
           );
           return { claims: [], examined: 0, moved };
         }
-        const candidates = this.#candidates.due(mailing, fields, limit, steady);
+        const candidates = this.#candidates.due(mailing, wanted, limit, steady);
         if (candidates.length === 0) return { claims: [], examined: 0, moved };
         this.#countReasons(
           candidates.map(({ reply }) => ({ mailing_id: mailingId, state: DELIVERY_STATE.queued, reply, by: -1 })),
         );
         const claims = candidates.filter((candidate) => candidate.ineligible_because === null);
         if (claims.length > 0) {
-          this.#claimAll.run({ now, steady, ids: JSON.stringify(claims.map((claim) => claim.id)) });
+          for (const is_unmeasured of [0, 1] as const) {
+            const ids = claims.flatMap((claim) => (claim.is_unmeasured === is_unmeasured ? claim.id : []));
+            if (ids.length > 0) this.#claimAll.run({ now, steady, is_unmeasured, ids: JSON.stringify(ids) });
+          }
           this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
         }
         this.#suppressAll(
@@ -181,7 +172,7 @@ export class Ledger {
     if (results.length === 0) return;
     this.#client
       .transaction(() => {
-        const counts = new Map<number, Partial<Record<FinalState, number>>>();
+        const counts = new Map<number, Partial<Record<Counter, number>>>();
         const series = new Map<number, number[]>();
         const reasons: ReasonChange[] = [];
         const ended: number[] = [];
@@ -214,6 +205,7 @@ export class Ledger {
           }
           const count = counts.get(result.mailing_id) ?? {};
           count[result.state] = (count[result.state] ?? 0) + 1;
+          if (result.state === 'accepted') count.unmeasured = (count.unmeasured ?? 0) + result.is_unmeasured;
           counts.set(result.mailing_id, count);
         }
         for (const [mailingId, count] of counts) this.#count(mailingId, count);
@@ -284,7 +276,16 @@ export class Ledger {
     );
   }
 
-  #count(mailing: number, count: Partial<Record<FinalState, number>>): void {
-    this.#counters.run({ accepted: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0, ...count, mailing });
+  #count(mailing: number, count: Partial<Record<Counter, number>>): void {
+    this.#counters.run({
+      accepted: 0,
+      unmeasured: 0,
+      bounced: 0,
+      failed: 0,
+      suppressed: 0,
+      cancelled: 0,
+      ...count,
+      mailing,
+    });
   }
 }

@@ -66,7 +66,7 @@ export class NodePages {
     const rows = this.#client
       .prepare<[], Omit<Claim, 'mailing_id'> & { page: number; run: string; mailing: number }>(`
         SELECT p.id AS page, p.run, p.mailing_id AS mailing, d.id, d.address_id, d.attempt - 1 AS attempt,
-          ifnull(d.first_tried_at, 0) AS first_tried_at, a.normalized_email, d.contact_id
+          ifnull(d.first_tried_at, 0) AS first_tried_at, a.normalized_email, d.is_unmeasured, d.contact_id
         FROM node_pages p CROSS JOIN json_each(p.deliveries) j CROSS JOIN deliveries d ON d.id = j.value
           CROSS JOIN addresses a ON a.id = d.address_id
         WHERE d.state = ${DELIVERY_STATE.sending} ORDER BY p.id DESC`)
@@ -98,20 +98,20 @@ export class NodePages {
     if (late.length === 0) return [];
     const read = this.#client.prepare<
       [number],
-      { mailing: number; state: number; attempt: number; reply: string | null; in_series: 0 | 1 }
+      { mailing: number; state: number; attempt: number; reply: string | null; is_unmeasured: 0 | 1; in_series: 0 | 1 }
     >(`
-      SELECT d.mailing_id AS mailing, d.state, d.attempt, d.reply, m.owner_kind = 'schedule' AS in_series
+      SELECT d.mailing_id AS mailing, d.state, d.attempt, d.reply, d.is_unmeasured, m.owner_kind = 'schedule' AS in_series
       FROM deliveries d JOIN mailings m ON m.id = d.mailing_id
       WHERE d.id = ? AND d.state IN (${DELIVERY_STATE.queued}, ${DELIVERY_STATE.sending})`);
-    const count = this.#client.prepare<[number, number]>(
-      'UPDATE mailings SET delivered = delivered + 1, triggered = triggered + ? WHERE id = ?',
+    const count = this.#client.prepare<[number, number, number]>(
+      'UPDATE mailings SET delivered = delivered + 1, unmeasured = unmeasured + ?, triggered = triggered + ? WHERE id = ?',
     );
     const countReasons = reasonCounter(this.#client);
     return late.flatMap(({ id, reply }) => {
       const found = read.get(id);
       if (found === undefined) return [];
       this.#accept.run({ id, reply, now });
-      count.run(found.attempt === 0 ? 1 : 0, found.mailing);
+      count.run(found.is_unmeasured, found.attempt === 0 ? 1 : 0, found.mailing);
       countReasons([{ mailing_id: found.mailing, state: found.state, reply: found.reply, by: -1 }]);
       if (found.in_series === 1) advanceEnrolments(this.#client, found.mailing, [id], 'through', now);
       return [id];

@@ -1,0 +1,62 @@
+/** What people said about their opens and clicks being recorded, and whom that leaves to be measured. */
+import type { Database } from 'better-sqlite3';
+import { eq } from 'drizzle-orm';
+import type { Db } from '../database/open.ts';
+import { prepared } from '../database/prepared.ts';
+import { accounts, TRACKING_CHOICE, TRACKING_MODES, type TrackingMode } from '../database/schema/index.ts';
+
+/** Whether the opens and clicks of an address `a` are not recorded, as SQL by what its account learns of them. */
+export const UNMEASURED: Readonly<Record<TrackingMode, string>> = {
+  off: '1',
+  totals: '1',
+  person: `a.tracking_choice = ${TRACKING_CHOICE.refused}`,
+  consent: `a.tracking_choice <> ${TRACKING_CHOICE.allowed}`,
+};
+
+/** The same for an address `a` and its account `u`. */
+export const IS_UNMEASURED = `CASE u.tracking ${TRACKING_MODES.map((mode) => `WHEN '${mode}' THEN ${UNMEASURED[mode]}`).join(' ')} END`;
+
+/** Whether the opens and clicks of the address with this id, an SQL expression, are recorded now. */
+export const isMeasuredNow = (address: string) => `EXISTS (
+  SELECT 1 FROM addresses a CROSS JOIN accounts u ON u.id = a.user_id WHERE a.id = ${address} AND NOT (${IS_UNMEASURED}))`;
+
+/** What an account learns of opens and clicks. */
+export function trackingMode(db: Db, accountId: number): TrackingMode {
+  const account = db.select({ tracking: accounts.tracking }).from(accounts).where(eq(accounts.id, accountId)).get();
+  return account?.tracking ?? 'off';
+}
+
+/** Changes what an account learns of opens and clicks, also of mails that were sent already. */
+export function changeTrackingMode(db: Db, accountId: number, tracking: TrackingMode): void {
+  db.update(accounts).set({ tracking }).where(eq(accounts.id, accountId)).run();
+}
+
+/** Somebody's choice, with the proof of it. */
+export interface TrackingChoice {
+  accountId: number;
+  addressId: number;
+  isAllowed: boolean;
+  source: 'api' | 'page' | 'form';
+  /** What was agreed to, or refused. */
+  text: string;
+  /** The mailing whose link was used, if one was. */
+  mailingId: number | null;
+  /** ISO timestamp. */
+  now: string;
+}
+
+/** Keeps a choice and writes it to the consent log; the same choice again changes nothing. Call inside a transaction. */
+export function chooseTracking(client: Database, given: TrackingChoice): void {
+  const { isAllowed, ...log } = given;
+  const choice = isAllowed ? TRACKING_CHOICE.allowed : TRACKING_CHOICE.refused;
+  const { changes } = prepared<[Record<string, number>]>(
+    client,
+    'UPDATE addresses SET tracking_choice = @choice WHERE id = @address AND user_id = @account AND tracking_choice <> @choice',
+  ).run({ choice, address: given.addressId, account: given.accountId });
+  if (changes === 0) return;
+  prepared<[object]>(
+    client,
+    `INSERT INTO consent_log (user_id, address_id, action, source, mailing_id, consent_text, created_at)
+    VALUES (@accountId, @addressId, @action, @source, @mailingId, @text, @now)`,
+  ).run({ ...log, action: isAllowed ? 'tracking_allowed' : 'tracking_refused' });
+}

@@ -1,0 +1,115 @@
+/** Transactional mail: single mails that programs send to one person, newest first, found by state and address. */
+import type { FastifyInstance } from 'fastify';
+import { parseAddress } from '../../../audience/contacts/addresses.ts';
+import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../../database/schema/index.ts';
+import type { Deps } from '../../../deps.ts';
+import { READ } from '../../../http/pages/layout.ts';
+import type { ShownMail } from '../../../transactional/list.ts';
+import { ApiClient } from '../../api-client.ts';
+import { DeliveryBadge } from '../../components/delivery-state.tsx';
+import { Time } from '../../components/figures.tsx';
+import { SearchForm } from '../../components/search.tsx';
+import { Empty } from '../../components/surface.tsx';
+import { Pager, Table } from '../../components/table.tsx';
+import { languageOf, sendPage } from '../../page.tsx';
+import { viewerOf } from '../../signed-in.ts';
+import { withQuery } from '../../with-query.ts';
+import { useLanguage } from '../../words/index.ts';
+import { transactionalMailScreen } from './mail.tsx';
+
+interface Found {
+  mails: readonly ShownMail[];
+  /** Where the next page goes on; null where this is the last. */
+  next_before_id: number | null;
+}
+
+/** Registers the list and the page of one mail. */
+export async function transactionalScreens(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
+  app.route<{ Querystring: { email?: string; state?: string; before?: string } }>({
+    method: READ,
+    url: '/transactional',
+    handler: async (request, reply) => {
+      const viewer = viewerOf(request);
+      const { email = '', before } = request.query;
+      const state = DELIVERY_STATE_NAMES.find((name) => name === request.query.state);
+      const query = { ...(email && { email }), ...(state && { state }), ...(before && { before_id: before }) };
+      // What is no address has no mails.
+      const isAddress = email === '' || parseAddress(email) !== null;
+      const found: Found = isAddress
+        ? await new ApiClient(app, request).get<Found>('/transactional/list', query)
+        : { mails: [], next_before_id: null };
+      const frame = { title: languageOf(request, viewer).say('transactional.title'), section: 'mailings' } as const;
+      const list = { ...found, email, state, isLater: before !== undefined, now: clock.now() };
+      return sendPage(request, reply, viewer, frame, <Mails {...list} />);
+    },
+  });
+  await app.register(transactionalMailScreen);
+}
+
+interface MailList extends Found {
+  email: string;
+  state: DeliveryState | undefined;
+  isLater: boolean;
+  now: Date;
+}
+
+function Mails({ mails, next_before_id: next, email, state, isLater, now }: MailList) {
+  const language = useLanguage();
+  const href = (before?: number) => withQuery('/transactional', { email, state, before });
+  if (mails.length === 0 && email === '' && state === undefined && !isLater) {
+    return (
+      <Empty icon="mail" title={language.say('transactional.empty.title')}>
+        {language.say('transactional.empty.text')}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <SearchForm
+        name="email"
+        label={language.say('transactional.search')}
+        find={language.say('mailings.find')}
+        value={email}
+      >
+        <select name="state" aria-label={language.say('mailings.state')}>
+          <option value="">{language.say('mailings.state.any')}</option>
+          {DELIVERY_STATE_NAMES.map((name) => (
+            <option key={name} value={name} selected={name === state}>
+              {language.say(`delivery.${name}`)}
+            </option>
+          ))}
+        </select>
+      </SearchForm>
+      {mails.length === 0 ? (
+        <p>{language.say(next === null ? 'transactional.none' : 'transactional.noneHere')}</p>
+      ) : (
+        <Table
+          caption={language.say('transactional.title')}
+          rows={mails}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              heading: language.say('outbox.subject'),
+              cell: ({ utr, subject }) => (
+                <a href={`/transactional/${utr}`}>
+                  <bdi>{subject || language.say('outbox.noSubject')}</bdi>
+                </a>
+              ),
+            },
+            { heading: language.say('outbox.to'), cell: ({ email: to }) => <bdi>{to}</bdi> },
+            { heading: language.say('mailings.state'), cell: (mail) => <DeliveryBadge state={mail.state} /> },
+            {
+              heading: language.say('recipients.why'),
+              cell: ({ reply }) => <bdi class="small">{language.sentence(reply ?? '')}</bdi>,
+            },
+            {
+              heading: language.say('outbox.time'),
+              cell: ({ created_at: at }) => <Time at={new Date(at)} now={now} />,
+            },
+          ]}
+        />
+      )}
+      <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+/** Transactional mail in the dashboard and in the timeline of a contact. */
+import t from 'tap';
+import { addPerson, cookieOf } from '../support/people.ts';
+import { post, RECEIPT, sent, stateOf, withRelay } from '../support/transactional.ts';
+
+const TAKEN = { kind: 'accepted', stage: 'data', code: 250, enhanced: '2.0.0', reply: '250 2.0.0 OK' } as const;
+const HOSTILE = '"><script>alert(1)</script>';
+
+t.test('transactional mails are listed by state and address, and each says what became of it', async (t) => {
+  const { app } = await withRelay(t, () => TAKEN);
+  const cookie = cookieOf(app, addPerson(app, 'viewer'));
+  const open = (path: string) => app.page('GET', path, { headers: { cookie } });
+  t.match((await open('/transactional')).text, 'No transactional mail yet');
+  const utr = await sent(app, { ...RECEIPT, subject: `Order ${HOSTILE}`, name: HOSTILE });
+  await post(app.one, { ...RECEIPT, email: 'bob@example.org' });
+  await app.background();
+  const { text } = await open('/transactional');
+  t.match(text, /bob@example\.org.*Ann@example\.org/s);
+  t.notMatch(text, '<script>alert');
+  const found = await open('/transactional?email=ann@example.org&state=accepted');
+  t.match(found.text, 'Ann@example.org');
+  t.notMatch(found.text, 'bob@example.org');
+  for (const query of ['state=bounced', 'email=nobody@example.org', 'email=nonsense'])
+    t.match((await open(`/transactional?${query}`)).text, 'No mail matches.', query);
+  const page = await open(`/transactional/${utr}`);
+  t.match(page.text, (await stateOf(app, utr)).message_id.split('@')[0]);
+  t.match(page.text, '250 2.0.0 OK');
+  t.notMatch(page.text, '<script>alert');
+  const other = cookieOf(app, addPerson(app, 'owner', { accountId: 2 }));
+  t.equal((await app.page('GET', `/transactional/${utr}`, { headers: { cookie: other } })).status, 404);
+});
+
+t.test('the timeline of a contact has the transactional mails to their address', async (t) => {
+  const { app } = await withRelay(t, () => TAKEN);
+  const form = { contact_type_id: 1, first_name: 'Ann', country: 1, email: 'ann@example.org' };
+  t.equal((await app.one.call('POST', '/contacts/add', { form })).status, 200);
+  const contact_id = app.db.prepare('SELECT max(id) FROM contacts').pluck().get() as number;
+  const utr = await sent(app);
+  await app.background();
+  const { body } = await app.one.call('GET', '/contacts/timeline', { query: { contact_id } });
+  t.match(
+    body.message.moments.find(({ kind }: { kind: string }) => kind === 'transactional'),
+    { utr, state: 'accepted', subject: 'Order 12 & 13' },
+  );
+});
