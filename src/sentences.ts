@@ -30,6 +30,9 @@ export const SENTENCES = {
   automation_not_live: 'the automation is not live',
   joined_outside_live: 'joined before it went live, or while it was paused',
   not_in_target: 'not in the target',
+  over_cap_day: 'already had the most mails allowed on one day: {mails}',
+  over_cap: 'already had the most mails allowed in a {days}-day period: {mails}',
+  waits_for_cap: 'waits until the limit of mails per person allows another',
   no_test_sent:
     'No test was sent, since these addresses get no mail: {who}. Take them off that list or test with others.',
 
@@ -117,6 +120,7 @@ export const SENTENCES = {
   field_taken: 'The {field} has already been taken.',
   field_erased: 'The {field} belongs to a person who was erased, and is not accepted again.',
   field_one_line: 'The {field} may not contain line breaks or control characters.',
+  cap_wrong: '"{given}" is no limit: give mails/days, such as 3/7, with up to {mails} mails and {days} days.',
   file_no_rows: 'The file has no valid row.',
   file_not_csv: 'The file must be a file of type: csv.',
   file_too_large: 'The file may not be greater than {count} bytes.',

@@ -21,6 +21,7 @@ const LAYERS = [
     'sentences.ts',
     'thread-files.ts',
     'version.ts',
+    'zones.ts',
   ],
   ['database'],
   ['audience'],

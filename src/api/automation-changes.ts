@@ -34,6 +34,7 @@ import { templateErrors } from '../single-sends/single-sends.ts';
 import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
 import type { Actor } from '../users/audit.ts';
 import { MAX_WAITING_PERIOD, WAITING_TYPES } from './automation-schedules.ts';
+import { capOption } from './mail-caps.ts';
 
 const tags = ['Automations'];
 
@@ -51,6 +52,7 @@ const AutomationBody = Type.Object({
   automation_for: Type.Optional(line({ description: 'contacts_<contact type id> or segments_<segment id>' })),
   unsubscribe_group_id: Type.Optional(group()),
   exit_criteria: Type.Optional(Type.Unsafe<0 | 1>(flag('1: people finish also when they leave the target.'))),
+  ...capOption,
 });
 
 const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));

@@ -65,6 +65,7 @@ const Series = Type.Object({
   automation_for: Type.String({ description: 'contacts_<contact type id> or segments_<segment id>; empty: none yet.' }),
   unsubscribe_group_id: integer(),
   exit_criteria: integer(),
+  ignores_caps: zeroOrOne(),
   automation_type: integer(),
   is_live: zeroOrOne(),
   updated_at: isoTimestampSchema(),

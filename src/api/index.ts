@@ -29,6 +29,7 @@ import { globalUnsubscribeRoutes } from './global-unsubscribes.ts';
 import { healthRoutes } from './health.ts';
 import { keyRoutes } from './keys.ts';
 import { liveRoutes } from './live.ts';
+import { mailCapRoutes } from './mail-caps.ts';
 import { meRoutes } from './me.ts';
 import { nodeRoutes } from './nodes.ts';
 import { outboxRoutes } from './outbox.ts';
@@ -114,6 +115,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendListRoutes, deps);
   await app.register(singleSendDraftRoutes, deps);
   await app.register(resultLimitRoutes, deps);
+  await app.register(mailCapRoutes, deps);
   await app.register(singleSendResendRoutes, deps);
   await app.register(trackingRoutes, deps);
   await app.register(transactionalRoutes, deps);

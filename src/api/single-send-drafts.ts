@@ -21,6 +21,7 @@ import { check } from '../http/requests/validation.ts';
 import { requireSingleSend } from '../single-sends/actions.ts';
 import { changerName, contentSource, countDraftAudience, createDraft, saveDraft } from '../single-sends/drafts.ts';
 import { singleSendErrors } from '../single-sends/single-sends.ts';
+import { capOption } from './mail-caps.ts';
 import { canaryOptions } from './result-limits.ts';
 
 const tags = ['Single sends'];
@@ -46,6 +47,7 @@ const Changes = Type.Object({
   template_json: template("MJML's JSON form; template_html is then left empty."),
   template_html: template('HTML; template_json is then left empty.'),
   ...canaryOptions,
+  ...capOption,
 });
 
 const Draft = Type.Object({
@@ -65,6 +67,7 @@ const Draft = Type.Object({
   variants: integer({ description: 'How many variants its A/B test has, A included; 1 without a test.' }),
   canary_percent: integer({ description: 'So many percent of the recipients get it first; 0: everybody at once.' }),
   canary_minutes: integer({ description: 'How many minutes the rest waits after them.' }),
+  ignores_caps: zeroOrOne(),
   schedule_type: integer(),
   schedule_date: Type.String(),
   schedule_time: Type.String(),

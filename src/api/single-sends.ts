@@ -35,6 +35,7 @@ import {
   updateSingleSend,
 } from '../single-sends/single-sends.ts';
 import { withTemplateCopied } from '../templates/mail-content.ts';
+import { capOption } from './mail-caps.ts';
 import { canaryOptions } from './result-limits.ts';
 
 const tags = ['Single sends'];
@@ -99,6 +100,7 @@ const SingleSendBody = Type.Object({
   schedule_time: Type.Optional(line({ description: 'HH:MM[:SS]' })),
   tracking: trackingFlag(),
   ...canaryOptions,
+  ...capOption,
 });
 const SingleSendUpdateBody = Type.Object({
   utr: identifier('The single send.'),

@@ -47,6 +47,7 @@ export interface AutomationInput {
   automation_for?: string;
   unsubscribe_group_id?: number;
   exit_criteria?: 0 | 1;
+  ignores_caps?: 0 | 1;
 }
 
 /** What a change of a mail may set. */
@@ -74,7 +75,13 @@ export async function changeAutomation(
   deps: AutomationActionDeps,
   accountId: number,
   utr: unknown,
-  { automation_name: name, automation_for, unsubscribe_group_id: group, exit_criteria: exit }: AutomationInput,
+  {
+    automation_name: name,
+    automation_for,
+    unsubscribe_group_id: group,
+    exit_criteria: exit,
+    ignores_caps: ignores,
+  }: AutomationInput,
   { userId, unchangedSince, isOnlyAsked }: Change,
 ): Promise<Changed<string>> {
   const { db, clock } = deps;
@@ -95,6 +102,7 @@ export async function changeAutomation(
       .set({
         automation_name: name ?? before.automation_name,
         exit_criteria: exit ?? before.exit_criteria,
+        ignores_caps: ignores ?? before.ignores_caps,
         automation_for: automation_for === undefined ? before.automation_for : Number(target?.id ?? 0),
         automation_for_table: automation_for === undefined ? before.automation_for_table : (target?.table ?? ''),
         unsubscribe_group_id: group === undefined ? before.unsubscribe_group_id : String(group),

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import { addNamedValue, findNamedValue, removeNamedValue } from './named-values.ts';
 import type { Db } from './open.ts';
-import { accounts, apiKeys } from './schema/index.ts';
+import { accounts, apiKeys, type MailCap } from './schema/index.ts';
 
 /** The id of the account that the first start makes. */
 export const FIRST_ACCOUNT = 1;
@@ -104,4 +104,16 @@ export function isAutoHoldOn(db: Db, accountId: number): boolean {
 /** Changes that; 1: they are held. */
 export function changeAutoHold(db: Db, accountId: number, autoHold: 0 | 1): void {
   db.update(accounts).set({ auto_hold: autoHold }).where(eq(accounts.id, accountId)).run();
+}
+
+/** The limits of mails per person of an account. */
+export function readMailCaps(db: Db, accountId: number): MailCap[] {
+  const where = eq(accounts.id, accountId);
+  return db.select({ caps: accounts.mail_caps }).from(accounts).where(where).get()?.caps ?? [];
+}
+
+/** Changes them. */
+export function changeMailCaps(db: Db, accountId: number, caps: readonly MailCap[]): void {
+  const mail_caps = caps.length === 0 ? null : [...caps];
+  db.update(accounts).set({ mail_caps }).where(eq(accounts.id, accountId)).run();
 }

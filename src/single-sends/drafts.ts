@@ -20,6 +20,7 @@ import { messages } from '../field-errors.ts';
 import { closeVersion, withTemplateCopied } from '../templates/mail-content.ts';
 import {
   type Change,
+  findCapPeriods,
   NO_DATE,
   NO_TIME_OF_DAY,
   requireChangeable,
@@ -170,15 +171,19 @@ export function templateSource(db: Db, template_id: number): 'template' | 'none'
 
 /** Counts exactly how many people a stored single send would go to now, and how many not, by reason. Its segments are recomputed first. */
 export async function countDraftAudience(
-  { db, clock }: SingleSendDeps,
-  { recipient_id: targets, exclude_specific_recipient_id: excluded, unsubscribe_group_id: group }: SingleSend,
+  deps: SingleSendDeps,
+  send: SingleSend,
 ): Promise<Omit<AudienceCount, 'contact_id'>> {
+  const { db, clock } = deps;
+  const { recipient_id: targets, exclude_specific_recipient_id: excluded, unsubscribe_group_id: group } = send;
   const segments = [...targets, ...excluded].filter(({ table }) => table === 'segments');
   await recomputeAndWait(
     db,
     segments.map(({ id }) => Number(id)),
     clock,
   );
-  const { recipients, left_out } = await countAudience(db.$client, group, { targets, excluded, target: 0, after: 0 });
+  const progress = { targets, excluded, target: 0, after: 0 };
+  const caps = findCapPeriods(deps, send.user_id, send.ignores_caps);
+  const { recipients, left_out } = await countAudience(db.$client, group, progress, caps);
   return { recipients, left_out };
 }

@@ -11,7 +11,7 @@ import { PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { renderPreview } from '../delivery/content/preview.ts';
 import { findPerson, mergeValues } from '../delivery/content/values.ts';
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
-import type { SingleSendDeps, SingleSendInput } from './single-sends.ts';
+import { findCapPeriods, type SingleSendDeps, type SingleSendInput } from './single-sends.ts';
 
 export interface Preview {
   audience: Omit<AudienceCount, 'contact_id'>;
@@ -42,7 +42,12 @@ export async function previewSingleSend(
     segments.map(({ id }) => Number(id)),
     clock,
   );
-  const { contact_id, ...audience } = await countAudience(db.$client, input.unsubscribe_group_id, progress);
+  const { contact_id, ...audience } = await countAudience(
+    db.$client,
+    input.unsubscribe_group_id,
+    progress,
+    findCapPeriods(deps, accountId, input.ignores_caps ?? 0),
+  );
   const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
   if (sender === undefined) throw new Error('a sender passed the check and is gone');
   const code = { template_json: input.template_json || null, template_html: input.template_html || null };

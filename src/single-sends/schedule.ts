@@ -1,6 +1,4 @@
-/** Parses the local date and time of a schedule, and converts them to UTC. */
-
-const DAY_MS = 86_400_000;
+/** Parses the local date and time of a schedule. */
 
 /** Parses `2026-03-01` or the short form `26-3-1` (a year of this century); gives `YYYY-MM-DD`, or null if there is no such date. */
 export function parseScheduleDate(text: string): string | null {
@@ -15,42 +13,4 @@ export function parseScheduleDate(text: string): string | null {
 export function parseScheduleTime(text: string): string | null {
   const [, hourAndMinute, seconds = ':00'] = /^((?:[01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?$/.exec(text) ?? [];
   return hourAndMinute === undefined ? null : hourAndMinute + seconds;
-}
-
-/**
- * Converts a local date and time, in the forms that the two parsers above give, to UTC. A local time that occurs twice (when summer
- * time ends) means the first of the two. One that is skipped (when summer time begins) moves forward by the time skipped: 02:30
- * becomes 03:30. Throws a RangeError if the time zone is unknown.
- */
-export function toUtc(date: string, time: string, timeZone: string): Date {
-  const wall = Date.parse(`${date}T${time}Z`);
-  const wallClock = wallClockFormat(timeZone);
-  // No time zone is a whole day away from UTC, so these are the offsets before and after any change close to this time.
-  const before = offsetAt(wall - DAY_MS, wallClock);
-  const after = offsetAt(wall + DAY_MS, wallClock);
-  const candidates = [wall - before, wall - after].sort((a, b) => a - b);
-  const shown = candidates.find((moment) => moment + offsetAt(moment, wallClock) === wall);
-  return new Date(shown ?? wall - before);
-}
-
-function wallClockFormat(timeZone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  });
-}
-
-/** How far the wall clock is ahead of UTC at a moment, in milliseconds. */
-function offsetAt(moment: number, wallClock: Intl.DateTimeFormat): number {
-  const parts = Object.fromEntries(wallClock.formatToParts(moment).map(({ type, value }) => [type, value]));
-  const { year = '', month, day, hour, minute, second } = parts;
-  return Date.parse(`+${year.padStart(6, '0')}-${month}-${day}T${hour}:${minute}:${second}Z`) - moment;
 }

@@ -5,16 +5,19 @@ import { checkedTargets, hasTargets } from '../audience/segments/targets.ts';
 import type { Clock } from '../clock.ts';
 import { isoTimestamp, NO_TIME } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { readMailCaps } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
 import { SINGLE_SEND_STATUS, senders, singleSends, unsubscribeGroups } from '../database/schema/index.ts';
 import { templateProblem } from '../delivery/content/compile.ts';
 import { senderAddress } from '../delivery/content/freeze.ts';
+import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';
 import { conflict, notFound } from '../failure.ts';
 import { messages } from '../field-errors.ts';
 import { SENTENCES } from '../sentences.ts';
 import { hasTemplate, withTemplateCopied } from '../templates/mail-content.ts';
-import { parseScheduleDate, parseScheduleTime, toUtc } from './schedule.ts';
+import { toUtc } from '../zones.ts';
+import { parseScheduleDate, parseScheduleTime } from './schedule.ts';
 import { insertQueued, requeue } from './status.ts';
 
 export interface SingleSendDeps {
@@ -40,6 +43,7 @@ export interface SingleSendInput {
   tracking?: 0 | 1;
   canary_percent?: number;
   canary_minutes?: number;
+  ignores_caps?: 0 | 1;
 }
 
 /** The schedule of a send without one. */
@@ -192,6 +196,17 @@ export function requireChangeable(
   return send;
 }
 
+/** The limits per person that a single send of the account would have now; null without any, and for one that ignores them. */
+export function findCapPeriods(
+  { db, clock, config }: SingleSendDeps,
+  account: number,
+  ignoresCaps: 0 | 1,
+): CapPeriods | null {
+  const caps = ignoresCaps === 1 ? [] : readMailCaps(db, account);
+  if (caps.length === 0) return null;
+  return capPeriods(caps, { account, mailing: 0, now: clock.now().getTime(), timeZone: config.TIME_ZONE });
+}
+
 /** The columns of a single send that name its sender; empty for sender 0, which is none. */
 export function senderColumns(db: Db, accountId: number, senderId: number) {
   const sender = db
@@ -232,5 +247,6 @@ function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: num
     ...(input.tracking !== undefined && { tracking: input.tracking }),
     ...(input.canary_percent !== undefined && { canary_percent: input.canary_percent }),
     ...(input.canary_minutes !== undefined && { canary_minutes: input.canary_minutes }),
+    ...(input.ignores_caps !== undefined && { ignores_caps: input.ignores_caps }),
   };
 }

@@ -106,6 +106,7 @@ export class Background {
       mailings: new Mailings(deps.db, { ...deps, bounceDomain, mustBeVerified }),
       rates,
       pacing: new Pacing({ client: deps.db.$client, clock: deps.clock, resolveMx: deps.resolveMx ?? null }),
+      timeZone: deps.config.TIME_ZONE,
       hasNodes: deps.openNodes !== undefined,
       openHandoffs: (handoffs) => openHandoffs(deps, handoffs),
     });

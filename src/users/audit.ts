@@ -38,6 +38,7 @@ export const AUDIT_ACTIONS = [
   'sunset_off',
   'sunset_lifted',
   'tracking_changed',
+  'mail_caps_changed',
   'brand_changed',
   'template_added',
   'template_changed',

@@ -53,6 +53,7 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /sunset/save': { form: { is_on: 1, months: 12, least_mails: 5, action: 'stop' }, action: 'sunset_on' },
   'POST /sunset/lift-all': { action: 'sunset_lifted' },
   'POST /tracking/save': { form: { mode: 'totals' }, action: 'tracking_changed' },
+  'POST /sending/caps/save': { form: { caps: ['3/7'] }, action: 'mail_caps_changed' },
   'POST /sending/release': { action: 'sending_released' },
   'POST /backups/restore': { action: 'restore_confirmed' },
   'POST /contacts/person/erase': { form: { contact_id: 1 }, action: 'person_erased' },

@@ -5,7 +5,7 @@ import { inDark } from '../../src/dashboard/screens/compose/check/dark.ts';
 import { subjectHints, subjectLength } from '../../src/dashboard/screens/compose/content/subject-hints.ts';
 import { missingParts } from '../../src/dashboard/screens/compose/records.ts';
 import { seenValue } from '../../src/dashboard/screens/compose/seen.ts';
-import { wallClock } from '../../src/dashboard/screens/compose/wall-clock.ts';
+import { wallClock } from '../../src/zones.ts';
 
 const hintsOf = (subject: string, preheader = 'News') => subjectHints(subject, preheader).map(({ hint }) => hint);
 

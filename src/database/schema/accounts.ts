@@ -3,6 +3,12 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { id } from './columns.ts';
 import { TRACKING_MODES } from './states.ts';
 
+/** Within so many days, the present one included, a person gets so many mails of campaigns at most. */
+export interface MailCap {
+  mails: number;
+  days: number;
+}
+
 export const accounts = sqliteTable('accounts', {
   id: id(),
   name: text().notNull(),
@@ -11,6 +17,8 @@ export const accounts = sqliteTable('accounts', {
   auto_hold: integer().$type<0 | 1>().notNull().default(0),
   /** What it learns of opens and clicks. */
   tracking: text({ enum: TRACKING_MODES }).notNull().default('person'),
+  /** The limits of mails per person; null without any. */
+  mail_caps: text({ mode: 'json' }).$type<MailCap[]>(),
 });
 
 /** The column that names the account a row belongs to. */

@@ -10,6 +10,9 @@ import { HELD_CODES, SINGLE_SEND_STATUS, type Variant, WINNER_BY } from './state
 /** 0: neither opens nor clicks of this mail are counted, whatever the installation's setting. */
 const tracking = () => integer().notNull().default(1);
 
+/** 1: sent also to people who have had as many mails as the account's limits allow. */
+const ignoresCaps = () => integer().$type<0 | 1>().notNull().default(0);
+
 /** The id of the user who last changed what is in it; null for a program, the service or a design link. */
 const changedBy = () => integer();
 
@@ -94,6 +97,7 @@ export const singleSends = sqliteTable(
     canary_minutes: integer().notNull().default(30),
     /** Null: everybody gets the same mail. */
     ab_test: text({ mode: 'json' }).$type<AbTest>(),
+    ignores_caps: ignoresCaps(),
     changed_by: changedBy(),
     ...stamps(),
   },
@@ -149,6 +153,7 @@ export const automations = sqliteTable(
     automation_for_table: line(),
     automation_name: text().notNull(),
     exit_criteria: count(),
+    ignores_caps: ignoresCaps(),
     unsubscribe_group_id: text().notNull(),
     automation_type: integer().notNull(),
     utr: text().notNull().unique(),

@@ -8,6 +8,7 @@ import { prepared } from '../../database/prepared.ts';
 import type { Target } from '../../database/schema/index.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { SENTENCES } from '../../sentences.ts';
+import { type CapPeriods, capReasonOf, countRecentMailings, RECENT_MAILINGS } from '../timing/mail-caps.ts';
 import { divideRecipients } from '../variants/groups.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
 import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
@@ -193,12 +194,17 @@ export interface AudienceCount {
   contact_id: number | null;
 }
 
-/** Counts exactly how many people would get a mail now, and how many would not, by reason. Reads in pages so as not to delay requests. */
+/**
+ * Counts exactly how many people would get a mail now, and how many would not, by reason; those beyond `caps`, too, where there are any. Reads
+ * in pages so as not to delay requests.
+ */
 export async function countAudience(
   client: Database,
   groupId: number,
   progress: EnqueueProgress,
+  caps: CapPeriods | null,
 ): Promise<AudienceCount> {
+  const rows = caps === null ? COUNT_PAGE_ROWS : Math.ceil(COUNT_PAGE_ROWS / (1 + countRecentMailings(client, caps)));
   const reasons = new Map<string, number>();
   let recipients = 0;
   let contact_id: number | null = null;
@@ -207,22 +213,24 @@ export async function countAudience(
     const members = MEMBERS[target.table];
     const reached = client
       .prepare<Record<string, unknown>, number | null>(
-        `SELECT max(address_id) FROM (${members} ORDER BY p.address_id LIMIT ${COUNT_PAGE_ROWS})`,
+        `SELECT max(address_id) FROM (${members} ORDER BY p.address_id LIMIT ${rows})`,
       )
       .pluck();
     const page = client.prepare<
       Record<string, unknown>,
       { reason: string | null; count: number; contact_id: number | null }
     >(`
+      ${caps === null ? '' : `WITH ${RECENT_MAILINGS}`}
       SELECT reason, count(*) AS count, min(contact_id) AS contact_id FROM (
-        SELECT d.contact_id, CASE
+        SELECT d.contact_id, coalesce(CASE
           WHEN @earlier <> '[]' AND ${isInTargets('@earlier', 'd.address_id')} THEN ''
           WHEN @excluded <> '[]' AND ${isInTargets('@excluded', 'd.address_id')} THEN '${SENTENCES.excluded}'
           WHEN d.address_id IN (${POSSIBLY_INELIGIBLE}) THEN ${ineligibilityReason('d', '@group')}
-          END AS reason
+          END, ${caps === null ? 'NULL' : capReasonOf('d.address_id')}) AS reason
         FROM (${members} AND p.address_id <= @last) d)
       GROUP BY reason`);
     const bounds = {
+      ...caps,
       group: groupId,
       target: target.id,
       excluded: JSON.stringify(progress.excluded),

@@ -28,6 +28,8 @@ export interface WorkerDeps {
   mailings: Mailings;
   rates: Rates;
   pacing: Pacing;
+  /** The zone of the installation. */
+  timeZone: string;
   log(fields: object, text: string): void;
 }
 
@@ -47,7 +49,7 @@ export class DeliveryWorker {
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     const { log } = deps;
-    const ledger = new Ledger(deps.db.$client);
+    const ledger = new Ledger(deps.db.$client, deps.timeZone);
     const steady = steadyTime(deps.clock);
     const states = new MailingStates(deps.db.$client);
     this.#ledger = ledger;

@@ -115,6 +115,7 @@ const DESCRIPTIONS: Record<string, string> = {
   image: 'URL of the preview picture.',
   import: 'The import.',
   imports: 'The imports.',
+  ignores_caps: '1: it goes also to people who have had as many mails as the limits of the account allow.',
   is_blank: '1: the empty template, for your own code.',
   is_current: '1: the session of this request.',
   is_display: '1: the group is shown on the preference page.',

@@ -13,7 +13,7 @@ async function claimed(t: Parameters<typeof launch>[0], people: number) {
   const started = await launch(t, people, new Relay(() => ACCEPTED));
   const client = started.db.$client;
   while (await enqueueRecipients(client, 1, () => true));
-  const ledger = new Ledger(client);
+  const ledger = new Ledger(client, 'UTC');
   const { claims } = ledger.claim(
     { id: 1, is_canary: 0 },
     { fields: ['email'], tracking: 'person' },

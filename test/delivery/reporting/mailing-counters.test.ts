@@ -82,7 +82,7 @@ t.test('counters stay what a count of the ledger and the events gives, whatever 
       );
   compare(t, shop, 'after bounces and unsubscribes');
 
-  const claimed = new Ledger(app.db);
+  const claimed = new Ledger(app.db, 'UTC');
   const steady = Number.MAX_SAFE_INTEGER;
   const { claims } = claimed.claim(
     { id: accepted[0]?.mailing ?? 0, is_canary: 0 },

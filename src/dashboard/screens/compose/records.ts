@@ -23,6 +23,8 @@ export interface Draft {
   variants: number;
   /** How many in a hundred people get it first; 0: everybody at once. */
   canary_percent: number;
+  /** 1: it goes also to people who have had as many mails as the limits allow. */
+  ignores_caps: 0 | 1;
   schedule_type: number;
   schedule_date: string;
   schedule_time: string;
@@ -73,6 +75,11 @@ export const QUEUED = 1;
 /** The single send; throws an ApiFailure where the account has none with this utr. */
 export async function readDraft(api: ApiClient, utr: string): Promise<Draft> {
   return (await api.get<{ draft: Draft }>('/single-send/draft', { utr })).draft;
+}
+
+/** Whether the account limits how many mails a person gets. */
+export async function readHasCaps(api: ApiClient): Promise<boolean> {
+  return (await api.get<{ caps: unknown[] }>('/sending/caps')).caps.length > 0;
 }
 
 export async function readAudience(api: ApiClient, utr: string): Promise<Audience> {

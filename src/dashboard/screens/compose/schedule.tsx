@@ -1,9 +1,11 @@
 /** The last step: sending now or later. The buttons say to how many people. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ComponentChildren } from 'preact';
 import { canarySize, LEAST_AUDIENCE } from '../../../delivery/watch/canary-size.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
-import { parseScheduleDate, parseScheduleTime, toUtc } from '../../../single-sends/schedule.ts';
+import { parseScheduleDate, parseScheduleTime } from '../../../single-sends/schedule.ts';
+import { toUtc, wallClock } from '../../../zones.ts';
 import { ApiClient, refusalText } from '../../api-client.ts';
 import { Button } from '../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
@@ -15,13 +17,13 @@ import { field } from '../../sign-in/fields.ts';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import { Total } from './audience.tsx';
+import { CapField } from './cap-field.tsx';
 import { sendStep, stepAddress } from './frame.tsx';
 import { MissingParts } from './missing.tsx';
-import { type Audience, type Draft, missingParts, QUEUED, readAudience, readDraft } from './records.ts';
+import { type Audience, type Draft, missingParts, QUEUED, readAudience, readDraft, readHasCaps } from './records.ts';
 import { TestCard } from './variants/card.tsx';
 import { Plan } from './variants/plan.tsx';
 import { readTest, type StoredTest } from './variants/records.ts';
-import { wallClock } from './wall-clock.ts';
 
 const CONFLICT = 409;
 const SEE_OTHER = 303;
@@ -59,6 +61,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
       // Nothing leaves that its sender has not seen, so a form without it counts as one of an older version.
       unchanged_since: field(request, 'unchanged_since') || NOTHING_SEEN,
       canary_percent: field(request, isLater ? 'first_later' : 'first_now') || 0,
+      ...capChoice(field(request, isLater ? 'caps_later' : 'caps_now')),
       ...(isLater ? { schedule_type: LATER, schedule_date: date, schedule_time: time } : { schedule_type: 0 }),
     });
     if (answer.message === undefined) {
@@ -88,11 +91,22 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     sent: { when?: When; problems?: Problems; problem?: string } = {},
   ) {
     const api = new ApiClient(app, request);
-    const [draft, audience] = await Promise.all([readDraft(api, utr), readAudience(api, utr)]);
+    const [draft, audience, hasCaps] = await Promise.all([
+      readDraft(api, utr),
+      readAudience(api, utr),
+      readHasCaps(api),
+    ]);
     const plan = draft.variants > 1 ? (await readTest(api, utr)).plan : null;
-    const content = <Schedule draft={draft} audience={audience} plan={plan} now={clock.now()} {...sent} />;
+    const content = (
+      <Schedule draft={draft} audience={audience} plan={plan} hasCaps={hasCaps} now={clock.now()} {...sent} />
+    );
     return sendStep(request, reply, draft, 'schedule', content, sent.problem);
   }
+}
+
+/** The parameter of the API about the limits; the form asks only in an account that has some. */
+function capChoice(given: string): { ignores_caps?: string } {
+  return given === '' ? {} : { ignores_caps: given };
 }
 
 /** Whether it rests before it leaves, or has left. */
@@ -133,13 +147,16 @@ interface ScheduleProps {
   audience: Audience;
   /** What its A/B test can find; null without one. */
   plan: StoredTest['plan'];
+  hasCaps: boolean;
   now: Date;
   when?: When;
   problems?: Problems;
 }
 
-function Schedule({ draft, audience, plan, now, when, problems }: ScheduleProps) {
+function Schedule({ draft, audience, plan, hasCaps, now, when, problems }: ScheduleProps) {
   const missing = missingParts(draft, audience);
+  const caps = (name: string) =>
+    hasCaps ? <CapField name={name} kind="mailing" value={String(draft.ignores_caps)} /> : null;
   return (
     <div class="stack">
       {draft.status === QUEUED && draft.schedule_type === LATER && <Present draft={draft} />}
@@ -154,8 +171,15 @@ function Schedule({ draft, audience, plan, now, when, problems }: ScheduleProps)
         <MissingParts utr={draft.utr} missing={missing} />
       ) : (
         <>
-          <Now draft={draft} count={audience.recipients} />
-          <Later draft={draft} count={audience.recipients} now={now} when={when} problems={problems} />
+          <Now draft={draft} count={audience.recipients} caps={caps('caps_now')} />
+          <Later
+            draft={draft}
+            count={audience.recipients}
+            caps={caps('caps_later')}
+            now={now}
+            when={when}
+            problems={problems}
+          />
         </>
       )}
     </div>
@@ -171,7 +195,7 @@ function Present({ draft: { schedule_date: date, schedule_time: time, time_zone:
   );
 }
 
-function Now({ draft, count }: { draft: Draft; count: number }) {
+function Now({ draft, count, caps }: { draft: Draft; count: number; caps: ComponentChildren }) {
   const language = useLanguage();
   const { recall_seconds: seconds } = draft;
   return (
@@ -183,6 +207,7 @@ function Now({ draft, count }: { draft: Draft; count: number }) {
       </p>
       <form method="post" action={stepAddress(draft.utr, 'schedule')}>
         <FirstPart name="first_now" draft={draft} count={count} />
+        {caps}
         <Button name="when" value="now">
           {language.say('compose.schedule.send', { count })}
         </Button>
@@ -219,12 +244,13 @@ function FirstPart({ name, draft, count }: { name: string; draft: Draft; count: 
 interface LaterProps {
   draft: Draft;
   count: number;
+  caps: ComponentChildren;
   now: Date;
   when: When | undefined;
   problems: Problems | undefined;
 }
 
-function Later({ draft, count, now, when, problems = {} }: LaterProps) {
+function Later({ draft, count, caps, now, when, problems = {} }: LaterProps) {
   const language = useLanguage();
   const isBooked = draft.status === QUEUED && draft.schedule_type === LATER;
   const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), draft.time_zone).date;
@@ -266,6 +292,7 @@ function Later({ draft, count, now, when, problems = {} }: LaterProps) {
             />
           </div>
           <FirstPart name="first_later" draft={draft} count={count} />
+          {caps}
           <p data-weekday role="status" />
           <Button look="plain" name="when" value="later">
             {language.say('compose.schedule.book', { count })}

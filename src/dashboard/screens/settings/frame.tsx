@@ -10,6 +10,7 @@ import type { PlainKey } from '../../words/index.ts';
 const TABS = [
   'senders',
   'sending',
+  'times',
   'nodes',
   'returns',
   'tracking',

@@ -16,6 +16,7 @@ import { senderScreen } from './senders/senders.tsx';
 import { relayForms } from './sending/form.tsx';
 import { sendingScreen } from './sending/sending.tsx';
 import { sessionScreen } from './sessions.tsx';
+import { timesScreen } from './times.tsx';
 import { trackingScreen } from './tracking.tsx';
 import { userScreen } from './users.tsx';
 import { webhookForms } from './webhooks/webhook.tsx';
@@ -34,6 +35,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await app.register(senderForms);
   await app.register(sendingScreen, deps);
   await app.register(relayForms);
+  await app.register(timesScreen);
   await app.register(nodeScreen, deps);
   await app.register(returnScreen, deps);
   await app.register(trackingScreen);

@@ -25,6 +25,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   automation_not_live: 'Die Automation ist nicht aktiv',
   joined_outside_live: 'Kam dazu, bevor die Automation aktiv war oder während sie pausierte',
   not_in_target: 'Nicht in der Zielgruppe',
+  over_cap_day: 'Hatte schon so viele Mails, wie an einem Tag erlaubt sind: {mails}',
+  over_cap: 'Hatte schon so viele Mails, wie in {days} Tagen erlaubt sind: {mails}',
+  waits_for_cap: 'Wartet, bis die Grenze für Mails je Person wieder eine zulässt',
   no_test_sent:
     'Es wurde keine Testmail gesendet, weil diese Adressen keine Mails bekommen: {who}. Nehmen Sie sie von der Liste, oder testen Sie mit anderen.',
 
@@ -113,6 +116,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   field_taken: 'Was bei „{field}“ steht, ist schon vergeben.',
   field_erased: 'Was bei „{field}“ steht, gehört einer endgültig gelöschten Person und wird nicht mehr angenommen.',
   field_one_line: 'Bei „{field}“ dürfen keine Zeilenumbrüche oder Steuerzeichen stehen.',
+  cap_wrong:
+    '„{given}“ ist keine Grenze: Geben Sie Mails und Tage an, etwa 3 Mails in 7 Tagen, höchstens {mails} Mails und {days} Tage.',
   file_no_rows: 'In der Datei ist keine gültige Zeile.',
   file_not_csv: 'Die Datei muss eine CSV-Datei sein.',
   file_too_large: 'Die Datei darf höchstens {count} Bytes haben.',

@@ -110,6 +110,7 @@ export const settings: Translation<typeof english> = {
   'audit.sunset_off': 'Regel für Inaktive ausgeschaltet',
   'audit.sunset_lifted': 'Alle Inaktiven wieder freigegeben',
   'audit.tracking_changed': 'Geändert, was über Öffnungen und Klicks festgehalten wird',
+  'audit.mail_caps_changed': 'Geändert, wie viele Mails eine Person höchstens bekommt',
   'audit.settings_changed': 'Eigene Einstellungen geändert',
   'audit.brand_changed': 'Marke geändert',
   'audit.template_added': 'Vorlage angelegt',

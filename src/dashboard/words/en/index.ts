@@ -21,6 +21,7 @@ import { segments } from './segments.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 import { templates } from './templates.ts';
+import { times } from './times.ts';
 import { versions } from './versions.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -47,6 +48,7 @@ export const en = {
   ...settings,
   ...signIn,
   ...templates,
+  ...times,
   ...versions,
   ...webhooks,
 };

@@ -105,6 +105,7 @@ export const settings = {
   'audit.sunset_off': 'Switched the rule about inactive people off',
   'audit.sunset_lifted': 'Let all inactive people get mail again',
   'audit.tracking_changed': 'Changed what is learnt of opens and clicks',
+  'audit.mail_caps_changed': 'Changed how many mails a person gets at most',
   'audit.settings_changed': 'Changed their own settings',
   'audit.brand_changed': 'Changed the brand',
   'audit.template_added': 'Added a template',

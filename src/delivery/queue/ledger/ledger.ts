@@ -8,10 +8,12 @@ import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { SENTENCES } from '../../../sentences.ts';
 import { MAX_WAIT_MS } from '../../sending/backoff.ts';
+import { findCapped } from '../../timing/mail-caps.ts';
 import { HELD_BACK_DUE } from '../../variants/groups.ts';
-import { type Candidate, Candidates, type Claim, type WantedClaim } from '../candidates.ts';
+import { Candidates, type Claim, type WantedClaim } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type OpenMailing, retryHeldMailings } from '../mailing-state.ts';
+import { LeftOut } from './left-out.ts';
 import { writeMailEvents } from './mail-events.ts';
 import { type ReasonChange, reasonCounter } from './reasons.ts';
 import type { FinalState, Result } from './result.ts';
@@ -21,10 +23,11 @@ type Counter = FinalState | 'unmeasured';
 
 export class Ledger {
   readonly #client: Database;
+  readonly #timeZone: string;
   readonly #candidates: Candidates;
   readonly #claimAll: Statement<{ now: number; steady: number; is_unmeasured: 0 | 1; ids: string }>;
   readonly #triggered: Statement<[number, number]>;
-  readonly #suppressOne: Statement<[string, number, number]>;
+  readonly #leftOut: LeftOut;
   readonly #finish: Statement<[number, string, number, number, number]>;
   readonly #counters: Statement<Record<string, number>>;
   readonly #countReasons: (changes: readonly ReasonChange[]) => void;
@@ -34,16 +37,15 @@ export class Ledger {
   readonly #bringForward: Statement<{ mailing: number; latest: number; end: string; limit: number }>;
   readonly #progress: Statement<[number], { sending: number; delivered: number }>;
 
-  constructor(client: Database) {
+  /** Days of limits per person are those of `timeZone`. */
+  constructor(client: Database, timeZone: string) {
     this.#client = client;
+    this.#timeZone = timeZone;
     this.#claimAll = client.prepare(`
       UPDATE deliveries SET state = ${DELIVERY_STATE.sending}, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @steady),
         is_unmeasured = @is_unmeasured, updated_at = @now
       WHERE id IN (SELECT value FROM json_each(@ids))`);
     this.#triggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
-    this.#suppressOne = client.prepare(
-      `UPDATE deliveries SET state = ${DELIVERY_STATE.suppressed}, reply = ?, updated_at = ? WHERE id = ?`,
-    );
     this.#finish = client.prepare(
       `UPDATE deliveries SET state = ?, reply = ?, due_at = ?, updated_at = ? WHERE id = ? AND state = ${DELIVERY_STATE.sending}`,
     );
@@ -61,6 +63,7 @@ export class Ledger {
     this.#cancelAll = client.prepare(`
       UPDATE deliveries SET state = ${DELIVERY_STATE.cancelled}, reply = @reply, updated_at = @now WHERE id IN (SELECT value FROM json_each(@ids))`);
     this.#candidates = new Candidates(client);
+    this.#leftOut = new LeftOut(client);
     this.#bringForward = client.prepare(`
       UPDATE deliveries SET due_at = -1 WHERE id IN (
         SELECT d.id FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN addresses a ON a.id = d.address_id
@@ -119,7 +122,7 @@ export class Ledger {
 
   /**
    * Claims up to `limit` due recipients of a mailing for hand-off and returns them with what is wanted. Recipients who have unsubscribed,
-   * are suppressed or were deleted by now become `suppressed` instead, in the same transaction; `examined` counts them too, so that a
+   * are suppressed, were deleted or have had too many mails by now become `suppressed` instead, in the same transaction; `examined` counts them too, so that a
    * batch without anybody eligible differs from an empty queue. Waits are measured by `steady`, timestamps are `now`; both are epoch
    * milliseconds.
    */
@@ -149,7 +152,11 @@ export class Ledger {
         this.#countReasons(
           candidates.map(({ reply }) => ({ mailing_id: mailingId, state: DELIVERY_STATE.queued, reply, by: -1 })),
         );
-        const claims = candidates.filter((candidate) => candidate.ineligible_because === null);
+        const eligible = candidates.filter((candidate) => candidate.ineligible_because === null);
+        const unbegun = eligible.filter(({ first_tried_at }) => first_tried_at === 0);
+        const capped = findCapped(this.#client, mailingId, unbegun, now, this.#timeZone);
+        const isCapped = new Set(capped.map(({ recipient }) => recipient));
+        const claims = eligible.filter((candidate) => !isCapped.has(candidate));
         if (claims.length > 0) {
           for (const is_unmeasured of [0, 1] as const) {
             const ids = claims.flatMap((claim) => (claim.is_unmeasured === is_unmeasured ? claim.id : []));
@@ -157,11 +164,9 @@ export class Ledger {
           }
           this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
         }
-        this.#suppressAll(
-          mailingId,
-          candidates.filter((candidate) => candidate.ineligible_because !== null),
-          now,
-        );
+        const ineligible = candidates.filter((candidate) => candidate.ineligible_because !== null);
+        this.#leftOut.ineligible(mailingId, ineligible, now);
+        this.#leftOut.capped(mailingId, capped, now, steady);
         return { claims, examined: candidates.length, moved };
       })
       .immediate();
@@ -252,28 +257,6 @@ export class Ledger {
         return ids.length;
       })
       .immediate();
-  }
-
-  /** Gives people who may not get their mail the final state `suppressed`, each with the reason. */
-  #suppressAll(mailingId: number, people: readonly Candidate[], now: number): void {
-    if (people.length === 0) return;
-    for (const { id, ineligible_because } of people) this.#suppressOne.run(ineligible_because ?? '', now, id);
-    this.#count(mailingId, { suppressed: people.length });
-    this.#countReasons(
-      people.map(({ ineligible_because }) => ({
-        mailing_id: mailingId,
-        state: DELIVERY_STATE.suppressed,
-        reply: ineligible_because ?? '',
-        by: 1,
-      })),
-    );
-    advanceEnrolments(
-      this.#client,
-      mailingId,
-      people.map(({ id }) => id),
-      'suppressed',
-      now,
-    );
   }
 
   #count(mailing: number, count: Partial<Record<Counter, number>>): void {

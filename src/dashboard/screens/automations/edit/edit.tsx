@@ -12,7 +12,7 @@ import { recordTime } from '../../../record-time.ts';
 import { field } from '../../../sign-in/fields.ts';
 import { viewerOf } from '../../../signed-in.ts';
 import { useLanguage } from '../../../words/index.ts';
-import { type Choices, readChoices } from '../../compose/records.ts';
+import { type Choices, readChoices, readHasCaps } from '../../compose/records.ts';
 import { PersonForecast } from '../person-forecast.tsx';
 import { readForecast } from '../records.ts';
 import { automationAddress, editAddress } from './addresses.ts';
@@ -41,11 +41,15 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     const api = new ApiClient(app, request);
     const { email = '' } = request.query;
     const series = await readSeries(api, request.params.utr);
-    const [choices, asked] = await Promise.all([readChoices(api), readForecast(api, series.utr, email)]);
+    const [choices, asked, hasCaps] = await Promise.all([
+      readChoices(api),
+      readForecast(api, series.utr, email),
+      readHasCaps(api),
+    ]);
     const frame = { title: series.automation_name, section: 'automations', action: <Back utr={series.utr} /> } as const;
     const content = (
       <>
-        <Editing {...{ series, choices }} {...sent} />
+        <Editing {...{ series, choices, hasCaps }} {...sent} />
         <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
       </>
     );
@@ -140,12 +144,13 @@ function Back({ utr }: { utr: string }) {
 interface EditingProps {
   series: Series;
   choices: Choices;
+  hasCaps: boolean;
   given?: AutomationFields;
   problems?: Problems;
   problem?: string;
 }
 
-function Editing({ series, choices, given, problems = {}, problem }: EditingProps) {
+function Editing({ series, choices, hasCaps, given, problems = {}, problem }: EditingProps) {
   const language = useLanguage();
   const saved = recordTime(series.updated_at);
   const stored = {
@@ -153,6 +158,7 @@ function Editing({ series, choices, given, problems = {}, problem }: EditingProp
     automation_for: series.automation_for,
     unsubscribe_group_id: String(series.unsubscribe_group_id),
     exit_criteria: String(series.exit_criteria),
+    ...(hasCaps && { ignores_caps: String(series.ignores_caps) }),
   };
   return (
     <>

@@ -1,6 +1,8 @@
 /** The fields of an automation: its name, who enters it, its unsubscribe group and when people leave. */
+
 import { CheckField, type Problems, SelectField, TextField } from '../../../components/field.tsx';
 import { useLanguage } from '../../../words/index.ts';
+import { CapField } from '../../compose/cap-field.tsx';
 import type { Choices } from '../../compose/records.ts';
 
 export interface AutomationFields {
@@ -8,6 +10,8 @@ export interface AutomationFields {
   automation_for: string;
   unsubscribe_group_id: string;
   exit_criteria: string;
+  /** Missing where the account limits nothing. */
+  ignores_caps?: string;
 }
 
 export function AutomationFieldset({
@@ -62,6 +66,9 @@ export function AutomationFieldset({
         <p>
           {language.say('compose.group.none')} <a href="/settings/groups">{language.say('automations.group.add')}</a>
         </p>
+      )}
+      {given.ignores_caps !== undefined && (
+        <CapField name="ignores_caps" kind="automation" value={given.ignores_caps} />
       )}
       <CheckField name="exit_criteria" label={language.say('automations.exit')} checked={given.exit_criteria === '1'} />
     </>

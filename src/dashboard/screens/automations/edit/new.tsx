@@ -17,11 +17,13 @@ const SEE_OTHER = 303;
 
 /** The fields of a form that was sent. */
 export function givenFields(request: FastifyRequest): AutomationFields {
+  const ignores_caps = field(request, 'ignores_caps');
   return {
     automation_name: field(request, 'automation_name').trim(),
     automation_for: field(request, 'automation_for'),
     unsubscribe_group_id: field(request, 'unsubscribe_group_id') || '0',
     exit_criteria: field(request, 'exit_criteria') === '1' ? '1' : '0',
+    ...(ignores_caps !== '' && { ignores_caps }),
   };
 }
 

@@ -25,6 +25,7 @@ export interface Series {
   /** 0: none yet. */
   unsubscribe_group_id: number;
   exit_criteria: number;
+  ignores_caps: 0 | 1;
   is_live: 0 | 1;
   updated_at: string;
   changed_by: string | null;

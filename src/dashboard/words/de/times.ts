@@ -1,0 +1,21 @@
+/** German: how often and when mail leaves. */
+import type { times as english } from '../en/times.ts';
+import type { Translation } from '../translation.ts';
+
+export const times: Translation<typeof english> = {
+  'settings.times': 'Häufigkeit',
+  'settings.done.capsSaved': 'Die Grenzen sind gespeichert. Sie gelten ab der nächsten Mail.',
+  'caps.title': 'Mails je Person',
+  'caps.about':
+    'Eine Person bekommt höchstens so viele Mails, wie Sie hier erlauben, aus allen Mailings und Automationen zusammen. Ein Mailing lässt aus, wer schon so viele hatte, und sein Bericht nennt den Grund. Eine Mail einer Automation wartet bis zu einer Woche und wird dann ausgelassen. Transaktionsmails sind weder begrenzt noch zählen sie.',
+  'caps.number': 'Grenze {number}',
+  'caps.mails': 'Höchstens so viele Mails',
+  'caps.days': 'In so vielen Tagen',
+  'caps.hint': 'Der laufende Tag zählt mit. Leer: keine Grenze.',
+  'caps.save': 'Grenzen speichern',
+  'caps.field': 'Grenze für Mails je Person',
+  'caps.holds': 'Auslassen, wer schon so viele hatte',
+  'caps.ignored': 'Auch an diese Personen senden',
+  'caps.holds.automation': 'Warten, bis wieder eine Mail erlaubt ist',
+  'caps.ignored.automation': 'Alle Mails zu ihrer Zeit senden',
+};

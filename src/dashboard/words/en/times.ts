@@ -1,0 +1,19 @@
+/** English: how often and when mail leaves. */
+
+export const times = {
+  'settings.times': 'How often',
+  'settings.done.capsSaved': 'The limits were saved. They hold from the next mail on.',
+  'caps.title': 'Mails per person',
+  'caps.about':
+    'A person gets at most as many mails as you allow here, all mailings and automations together. A mailing leaves out whoever has had that many, and its report says so. A mail of an automation waits for up to a week and is then skipped. Transactional mail is neither limited nor counted.',
+  'caps.number': 'Limit {number}',
+  'caps.mails': 'Mails at most',
+  'caps.days': 'Within so many days',
+  'caps.hint': 'The present day counts as one. Empty: no limit.',
+  'caps.save': 'Save limits',
+  'caps.field': 'Limit of mails per person',
+  'caps.holds': 'Leave out whoever has had that many',
+  'caps.ignored': 'Send it to them, too',
+  'caps.holds.automation': 'Wait until it allows another mail',
+  'caps.ignored.automation': 'Send all mails at their time',
+} as const;

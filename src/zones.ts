@@ -1,0 +1,55 @@
+/** Local days and times in time zones. */
+
+const DAY_MS = 86_400_000;
+
+/** The formats by zone: making one costs more than using it. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+const MAX_FORMATS = 1000;
+
+/** The day (YYYY-MM-DD) and time (HH:MM:SS) of a moment in a time zone. */
+export function wallClock(moment: Date, timeZone: string): { date: string; time: string } {
+  // Swedish writes 2026-11-22 09:00:00.
+  const [date = '', time = ''] = formatOf(timeZone).format(moment).split(' ');
+  return { date, time };
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  if (formats.size >= MAX_FORMATS) formats.clear();
+  const made = new Intl.DateTimeFormat('sv-SE', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+    hourCycle: 'h23',
+  });
+  formats.set(timeZone, made);
+  return made;
+}
+
+/**
+ * Converts a local date (YYYY-MM-DD) and time (HH:MM:SS) to UTC. A local time that occurs twice (when summer time ends) means the first of
+ * the two. One that is skipped (when summer time begins) moves forward by the time skipped: 02:30 becomes 03:30. Throws a RangeError if
+ * the time zone is unknown.
+ */
+export function toUtc(date: string, time: string, timeZone: string): Date {
+  const wall = Date.parse(`${date}T${time}Z`);
+  // No time zone is a whole day away from UTC, so these are the offsets before and after any change close to this time.
+  const before = offsetAt(wall - DAY_MS, timeZone);
+  const after = offsetAt(wall + DAY_MS, timeZone);
+  const candidates = [wall - before, wall - after].sort((a, b) => a - b);
+  const shown = candidates.find((moment) => moment + offsetAt(moment, timeZone) === wall);
+  return new Date(shown ?? wall - before);
+}
+
+/** How far the wall clock is ahead of UTC at a moment, in milliseconds. */
+function offsetAt(moment: number, timeZone: string): number {
+  const { date, time } = wallClock(new Date(moment), timeZone);
+  // Years of six digits, so that the day after 9999-12-31 is one, too.
+  return Date.parse(`+${date.padStart('YYYYYY-MM-DD'.length, '0')}T${time}Z`) - moment;
+}
+
+/** The day that is so many days after another, both as YYYY-MM-DD. */
+export function addDays(date: string, days: number): string {
+  return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, date.length);
+}
