@@ -10,6 +10,8 @@ const OWNERS = [
   { table: 'deliveries', variable: 'deliveries', column: 'state', owner: 'delivery/queue/ledger/' },
   { table: 'node_pages', variable: 'nodePages', column: 'deliveries', owner: 'delivery/queue/ledger/' },
   { table: 'watched_mailings', variable: 'watchedMailings', column: 'stage', owner: 'delivery/watch/' },
+  { table: 'warm_ups', variable: 'warmUps', column: 'ended_on', owner: 'delivery/warm-up/' },
+  { table: 'warm_up_days', variable: 'warmUpDays', column: 'mails', owner: 'delivery/warm-up/' },
   { table: 'delivery_reasons', variable: 'deliveryReasons', column: 'count', owner: 'delivery/queue/ledger/' },
   { table: 'mailing_hours', variable: 'mailingHours', column: 'hour', owner: 'delivery/feedback/' },
   { table: 'mailings', variable: 'mailings', column: 'state', owner: 'delivery/queue/mailing-state.ts' },

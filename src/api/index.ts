@@ -67,6 +67,7 @@ import { unsubscribeGroupRoutes } from './unsubscribe-groups.ts';
 import { userRoutes } from './users.ts';
 import { useRoutes } from './uses.ts';
 import { versionRoutes } from './versions.ts';
+import { warmUpRoutes } from './warm-ups.ts';
 import { webhookLogRoutes } from './webhook-log.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -116,6 +117,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(singleSendDraftRoutes, deps);
   await app.register(resultLimitRoutes, deps);
   await app.register(mailCapRoutes, deps);
+  await app.register(warmUpRoutes, deps);
   await app.register(singleSendResendRoutes, deps);
   await app.register(trackingRoutes, deps);
   await app.register(transactionalRoutes, deps);

@@ -11,6 +11,7 @@ import { COMMON_HELD_CODES, reportedHold } from '../delivery/queue/held.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import { abTestReport } from '../delivery/variants/report.ts';
+import { findWarmUpWait } from '../delivery/warm-up/store.ts';
 import { findWatch } from '../delivery/watch/watched-mailings.ts';
 import type { Deps } from '../deps.ts';
 import { designToken } from '../designs/designs.ts';
@@ -34,6 +35,7 @@ import { sendTestMail } from '../single-sends/test-mail.ts';
 import { AddressList, checkTestAddresses, readAddressList } from './address-list.ts';
 import { Watch } from './result-limits.ts';
 import { ReportedAbTest, reportedAbTest, variantNumber } from './single-send-variants.ts';
+import { WarmUpWait } from './warm-ups.ts';
 
 const tags = ['Single sends'];
 
@@ -77,6 +79,10 @@ const Report = Type.Object({
     description:
       'Providers and domains that ask for fewer mails, for which recipients wait while it is sent (addition).',
   }),
+  warm_up: {
+    ...nullable(WarmUpWait),
+    description: 'Why people wait for another day: the domain of the sender is being warmed up (addition).',
+  },
   states: Type.Record(Type.String(), integer()),
   reasons: Type.Array(Type.Object({ state: Type.String(), reason: Type.String(), count: integer() })),
   opens_by_hour: Hourly,
@@ -142,6 +148,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         tracking: send.tracking,
         watch: mailing === null ? null : findWatch(db.$client, mailing.id),
         paced: isUnderWay && mailing !== null ? pacedGroupsOf(db.$client, mailing.id, clock.now()) : [],
+        warm_up: isUnderWay && mailing !== null ? findWarmUpWait(db.$client, mailing.sender_id, clock.now()) : null,
         ...mailingReport(db.$client, mailing?.id ?? 0),
         ab_test: abTest && reportedAbTest(abTest),
         design_url: changesNothing(request)

@@ -30,10 +30,11 @@ export function requireSingleSend(db: Db, accountId: number, utr: unknown): Sing
 export function findSingleSendMailing(
   db: Db,
   send: SingleSend,
-): Pick<typeof mailings.$inferSelect, 'id' | 'state' | 'held_code' | 'held_reason'> | null {
+): Pick<typeof mailings.$inferSelect, 'id' | 'sender_id' | 'state' | 'held_code' | 'held_reason'> | null {
   const where = and(eq(mailings.owner_kind, 'single'), eq(mailings.owner_id, send.id));
   const columns = {
     id: mailings.id,
+    sender_id: mailings.sender_id,
     state: mailings.state,
     held_code: mailings.held_code,
     held_reason: mailings.held_reason,

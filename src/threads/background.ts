@@ -28,6 +28,7 @@ import { TransactionalWorker } from '../delivery/transactional/worker.ts';
 import type { Courier } from '../delivery/transport/courier.ts';
 import { hasRelay, linksFault, verificationRequired } from '../delivery/transport/relays/in-use.ts';
 import { AbTestDecisions } from '../delivery/variants/decision.ts';
+import { WarmUps } from '../delivery/warm-up/warm-ups.ts';
 import { Canaries } from '../delivery/watch/canary.ts';
 import { DomainCounts } from '../delivery/watch/domain-counts.ts';
 import { OldRequests } from '../forms/old-requests.ts';
@@ -90,6 +91,7 @@ export class Background {
     this.#oldEvents = new OldEvents(deps.db.$client, deps.config.EVENTS_DAYS);
     this.#oldRequests = new OldRequests(deps.db.$client);
     this.#oldMails = new OldMails(deps.db.$client);
+    const warmUps = new WarmUps(deps.db.$client, deps.clock);
     const rates = new Rates(deps.clock, { perSecond, perDomain });
     const bounceDomain = deps.config.BOUNCE_DOMAIN;
     const mustBeVerified = () => verificationRequired(deps.db.$client, deps.config);
@@ -97,6 +99,7 @@ export class Background {
       ...deps,
       client: deps.db.$client,
       rates,
+      warmUps,
       bounceDomain,
       mustBeVerified,
       canSend: () => deps.openNodes === undefined || hasRelay(deps.db.$client, deps.config),
@@ -105,6 +108,7 @@ export class Background {
       ...deps,
       mailings: new Mailings(deps.db, { ...deps, bounceDomain, mustBeVerified }),
       rates,
+      warmUps,
       pacing: new Pacing({ client: deps.db.$client, clock: deps.clock, resolveMx: deps.resolveMx ?? null }),
       timeZone: deps.config.TIME_ZONE,
       hasNodes: deps.openNodes !== undefined,

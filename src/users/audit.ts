@@ -56,6 +56,8 @@ export const AUDIT_ACTIONS = [
   'relay_tested',
   'sending_released',
   'public_address_changed',
+  'warm_up_saved',
+  'warm_up_stopped',
   'webhook_added',
   'webhook_changed',
   'webhook_removed',

@@ -41,6 +41,8 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /public-address/save': { form: { public_url: 'https://mail.example.com' }, action: 'public_address_changed' },
   'POST /sender/save': { form: SENDER, action: 'sender_added' },
   'POST /sender/update': { form: { ...SENDER, sender_id: 1, nickname: 'Store' }, action: 'sender_changed' },
+  'POST /senders/warm-ups/save': { form: { domain: 'example.com', until_volume: 100 }, action: 'warm_up_saved' },
+  'POST /senders/warm-ups/stop': { form: { domain: 'example.com' }, action: 'warm_up_stopped' },
   'DELETE /sender/delete': { query: { sender_id: 1 }, action: 'sender_removed' },
   'POST /webhooks/save': {
     form: { url: 'https://hooks.example.com/', events: ['contact.created'] },

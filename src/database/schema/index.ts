@@ -14,4 +14,5 @@ export * from './sunset.ts';
 export * from './templates.ts';
 export * from './transactional.ts';
 export * from './users.ts';
+export * from './warm-ups.ts';
 export * from './webhooks.ts';

@@ -7,6 +7,7 @@ import type { Ledger } from '../queue/ledger/ledger.ts';
 import type { MailingStates, OpenMailing } from '../queue/mailing-state.ts';
 import type { Mailings, PreparedMailing } from '../queue/mailings.ts';
 import type { ReadyMailing } from '../queue/ready-mailing.ts';
+import type { WarmUps } from '../warm-up/warm-ups.ts';
 import type { Rates } from './rates.ts';
 
 const MAX_CLAIMS = 500;
@@ -25,6 +26,7 @@ export interface ClaimsDeps {
   states: MailingStates;
   mailings: Mailings;
   rates: Rates;
+  warmUps: WarmUps;
   clock: Clock;
   /** The clock that waits are measured by, in epoch milliseconds. */
   steady: () => number;
@@ -56,7 +58,7 @@ export class Claims {
    * relay of its sender, or for any. A relay without room keeps no mailing of another waiting. Call inside a transaction.
    */
   take(due: readonly OpenMailing[], roomFor: (relayId: number | null) => number): Batch[] {
-    const { rates, clock } = this.#deps;
+    const { rates, warmUps, clock } = this.#deps;
     const now = clock.now().getTime();
     const batches: Batch[] = [];
     /** By relay: the room left there, and the mailings that have not had their share. */
@@ -70,11 +72,17 @@ export class Claims {
       const mailing = due[(this.#rotation + at) % due.length];
       const room = mailing && rooms.get(mailing.relay_id);
       if (mailing === undefined || room === undefined || room.left <= 0) continue;
-      const share = rates.take(Math.min(MAX_CLAIMS, Math.ceil(room.left / room.mailings--)));
-      if (share === 0) break;
+      const share = Math.min(MAX_CLAIMS, Math.ceil(room.left / room.mailings--), warmUps.allowed(mailing));
+      if (share === 0) continue;
+      const given = rates.take(share);
+      if (given === 0) break;
       const prepared = this.#prepare(mailing);
-      const claims = prepared === null ? [] : this.#claim(mailing, prepared, share, now);
-      rates.giveBack(share - claims.length);
+      const claims = prepared === null ? [] : this.#claim(mailing, prepared, given, now);
+      rates.giveBack(given - claims.length);
+      warmUps.claimed(
+        mailing.id,
+        claims.map(({ id }) => id),
+      );
       if (prepared !== null) batches.push(...byForm(mailing, prepared, claims));
       room.left -= claims.length;
     }

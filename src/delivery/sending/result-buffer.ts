@@ -31,6 +31,14 @@ export class ResultBuffer {
     return claims.filter(({ mailing_id }) => mailing_id === mailingId).length;
   }
 
+  /** The deliveries they are of, and whether each mail has left for good. */
+  get ended(): { id: number; hasLeft: boolean }[] {
+    return [
+      ...this.#results.map(({ id, state }) => ({ id, hasLeft: state !== 'queued' })),
+      ...this.#requeued.map(({ claim }) => ({ id: claim.id, hasLeft: false })),
+    ];
+  }
+
   /** Adds what an outcome means for the recipient. With `isTriedAgain`, a refusal does not fail them. */
   add(mailing: OpenMailing, claim: Claim, outcome: Outcome, isTriedAgain = false): void {
     this.#results.push(this.#resultOf(mailing, claim, outcome, isTriedAgain));

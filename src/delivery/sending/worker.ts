@@ -7,6 +7,7 @@ import type { Claim } from '../queue/candidates.ts';
 import { Ledger } from '../queue/ledger/ledger.ts';
 import { MailingStates, type OpenMailing } from '../queue/mailing-state.ts';
 import type { Mailings } from '../queue/mailings.ts';
+import type { WarmUps } from '../warm-up/warm-ups.ts';
 import { findResultHold } from '../watch/watched-mailings.ts';
 import { type Batch, Claims } from './claims.ts';
 import type { Handoffs, HandoffsDeps } from './handoffs.ts';
@@ -30,6 +31,7 @@ export interface WorkerDeps {
   pacing: Pacing;
   /** The zone of the installation. */
   timeZone: string;
+  warmUps: WarmUps;
   log(fields: object, text: string): void;
 }
 
@@ -157,7 +159,7 @@ export class DeliveryWorker {
    * the results for the next round.
    */
   #recordAndClaim(mayClaim: boolean): Batch[] {
-    const open = this.#states.openMailings(this.#steady());
+    const open = this.#deps.warmUps.startRound(this.#states.openMailings(this.#steady()));
     this.#claims.startRound();
     this.#outcomes.judgeWaiting(open, mayClaim);
     if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
@@ -213,6 +215,7 @@ export class DeliveryWorker {
   /** Records results in the ledger and finishes mailings whose recipients are all in a final state. */
   #record(open: readonly OpenMailing[]): void {
     const moment = this.#deps.clock.now();
+    this.#deps.warmUps.ended(this.#results.ended);
     this.#results.write(this.#ledger, moment);
     this.#handoffs.record(moment.getTime());
     for (const { id } of open) this.#completeIfDone(id, moment);

@@ -17,6 +17,7 @@ import { GIVE_UP_AFTER_MS, retryAt } from '../sending/backoff.ts';
 import type { Rates } from '../sending/rates.ts';
 import { meaning } from '../sending/result-buffer.ts';
 import type { Courier, Outcome } from '../transport/courier.ts';
+import type { WarmUps } from '../warm-up/warm-ups.ts';
 import { type ClaimedMail, type DueMail, type MailResult, TransactionalLedger } from './ledger.ts';
 import { buildMail } from './mail.ts';
 
@@ -34,6 +35,7 @@ export interface TransactionalDeps {
   clock: Clock;
   courier: Courier;
   rates: Rates;
+  warmUps: WarmUps;
   /** Domain of return paths; '' when mail comes back to the sender itself. */
   bounceDomain: string;
   mustBeVerified(): boolean;
@@ -90,7 +92,10 @@ export class TransactionalWorker {
     if (accounts.length + this.#results.length + this.#withdrawn.length === 0) return;
     const started = this.#ledger.together(() => {
       const now = clock.now();
-      for (const result of this.#results) this.#ledger.record(result, now);
+      for (const result of this.#results) {
+        this.#ledger.record(result, now);
+        if (result.state === 'accepted') this.#deps.warmUps.countTransactional(result.mail.sender_id);
+      }
       for (const mail of this.#withdrawn) this.#ledger.requeue(mail);
       return this.#claim(accounts, steady, now);
     });

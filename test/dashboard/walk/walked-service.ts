@@ -1,7 +1,8 @@
 /** A listening service with a filled and an empty account, for walks through every screen in a browser. */
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
-import { startApp, type TestApp } from '../../support/app.ts';
+import { writePacedGroups } from '../../../src/delivery/pacing/paced-groups.ts';
+import { type Caller, startApp, type TestApp } from '../../support/app.ts';
 import { mustSucceed } from '../../support/campaign.ts';
 import { fillAccount, type Naming } from '../../support/dashboard/filled-account.ts';
 import { fillDrafts } from '../../support/dashboard/filled-drafts.ts';
@@ -36,6 +37,7 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
     ...(await fillMailings(t, app)),
   };
   const ada = addPerson(app, 'owner', { name: 'Ada' });
+  await slowDown(t, app, callerOf(app, ada), records.sending);
   const relay = { name: naming('Main relay'), host: '127.0.0.1', port: 1, security: 'none' };
   const added = await mustSucceed(t, callerOf(app, ada))('/relays/save', relay);
   records.relay = String((added as { id: number }).id);
@@ -66,4 +68,20 @@ export async function startWalked(t: Test, naming: Naming): Promise<WalkedServic
     cookies,
     addressOf: ({ path }) => origin + path.replaceAll(/(?<=\/):(\w+)/g, (_, name: string) => records[name] ?? name),
   };
+}
+
+/** Warms the domain of the first sender up, and has a provider ask for fewer mails of this single send. */
+async function slowDown(t: Test, app: TestApp, owner: Caller, utr: string | undefined): Promise<void> {
+  const [{ domain }] = (await owner.call('GET', '/senders/checks')).body.message.domains;
+  await mustSucceed(t, owner)('/senders/warm-ups/save', { domain, until_volume: 5000 });
+  const mailing = app.db
+    .prepare<[string], number>(
+      "SELECT m.id FROM mailings m JOIN single_sends s ON s.id = m.owner_id WHERE m.owner_kind = 'single' AND s.utr = ?",
+    )
+    .pluck()
+    .get(utr ?? '');
+  const now = app.clock.now().getTime();
+  const limit = { relay_id: null, group: 'Google', rate: 3, refused: 6 };
+  const times = { over_at: now + 600_000, forgotten_at: now + 3_600_000 };
+  writePacedGroups(app.db, [{ ...limit, ...times, mailings: [mailing ?? 0] }]);
 }

@@ -22,7 +22,7 @@ export function Overview({ summary, report }: { summary: Summary; report: Report
       {report.held_code === 'sending_held' && (
         <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
       )}
-      <Waits paced={report.paced} />
+      <Waits report={report} />
       <Watched watch={report.watch} />
       <Results summary={summary} report={report} />
     </>

@@ -1,6 +1,7 @@
 /** What the API says about single sends. */
 import type { PacedGroup } from '../../../delivery/pacing/paced-groups.ts';
 import type { MailingReport } from '../../../delivery/reporting/mailing-report.ts';
+import type { WarmUpWait } from '../../../delivery/warm-up/store.ts';
 import type { Watch } from '../../../delivery/watch/watched-mailings.ts';
 import type { SHOWN_STATES } from '../../../single-sends/shown-state.ts';
 import type { ApiClient } from '../../api-client.ts';
@@ -33,6 +34,7 @@ export interface Report extends MailingReport {
   tracking: 0 | 1;
   watch: Watch | null;
   paced: PacedGroup[];
+  warm_up: WarmUpWait | null;
   ab_test: ReportedTest | null;
 }
 

@@ -1,23 +1,37 @@
 /** Why some people of a mailing that is being sent have no mail yet. */
 import type { PacedGroup } from '../../../delivery/pacing/paced-groups.ts';
+import type { WarmUpWait } from '../../../delivery/warm-up/store.ts';
 import { Notice } from '../../components/surface.tsx';
 import { recordTime } from '../../record-time.ts';
 import { useLanguage } from '../../words/index.ts';
+import type { Report } from './records.ts';
 
 const SECONDS = 60;
 /** From so many a minute on the rate is told by the second. */
 const FAST = 2 * SECONDS;
 
-export function Waits({ paced }: { paced: readonly PacedGroup[] }) {
+export function Waits({ report: { paced, warm_up: warmUp } }: { report: Pick<Report, 'paced' | 'warm_up'> }) {
   const language = useLanguage();
-  if (paced.length === 0) return null;
+  if (paced.length === 0 && warmUp === null) return null;
   return (
     <Notice>
+      {warmUp !== null && <p>{warmUpText(language, warmUp)}</p>}
       {paced.map((group) => (
         <p key={group.group}>{pacedText(language, group)}</p>
       ))}
     </Notice>
   );
+}
+
+function warmUpText(language: ReturnType<typeof useLanguage>, warmUp: WarmUpWait): string {
+  const { domain, today, sent_today: sent, waiting, expected_on: day } = warmUp;
+  return language.say('mailings.warmUp', {
+    domain,
+    today: language.say('mailings.warmUp.today', { count: today }),
+    sent: language.number(sent),
+    waiting: language.say('mailings.warmUp.waiting', { count: waiting }),
+    day: language.calendarDate(day),
+  });
 }
 
 function pacedText(language: ReturnType<typeof useLanguage>, { group, per_minute, until }: PacedGroup): string {

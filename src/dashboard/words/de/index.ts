@@ -23,6 +23,7 @@ import { signIn } from './sign-in.ts';
 import { templates } from './templates.ts';
 import { times } from './times.ts';
 import { versions } from './versions.ts';
+import { warmUp } from './warm-up.ts';
 import { webhooks } from './webhooks.ts';
 
 export const de = {
@@ -50,5 +51,6 @@ export const de = {
   ...templates,
   ...times,
   ...versions,
+  ...warmUp,
   ...webhooks,
 };

@@ -135,6 +135,10 @@ export const mailings: Translation<typeof english> = {
       '{count} Personen haben sie zuerst bekommen. Die anderen folgen um {time}, wenn die Ergebnisse nicht schlecht sind.',
   },
   'mailings.first.release': 'Jetzt an die anderen senden',
+  'mailings.warmUp':
+    '{domain} wird aufgewärmt: Heute dürfen {today} hinaus, gegangen sind {sent}. Bei den Mailings von dort {waiting}, etwa bis {day}.',
+  'mailings.warmUp.today': { one: '{count} Mail', other: '{count} Mails' },
+  'mailings.warmUp.waiting': { one: 'wartet noch {count} Person', other: 'warten noch {count} Personen' },
   'mailings.paced':
     '{group} bittet um weniger Mails: zurzeit {rate}, ab {time} wieder schneller, wenn alle angenommen werden.',
   'mailings.paced.second': { one: '{count} je Sekunde', other: '{count} je Sekunde' },

@@ -125,6 +125,10 @@ export const mailings = {
     other: '{count} people have got it first. The rest follows at {time} unless results are bad.',
   },
   'mailings.first.release': 'Send to the rest now',
+  'mailings.warmUp':
+    '{domain} is being warmed up: {today} may leave today, {sent} did. In its mailings {waiting}, until about {day}.',
+  'mailings.warmUp.today': { one: '{count} mail', other: '{count} mails' },
+  'mailings.warmUp.waiting': { one: '{count} person still waits', other: '{count} people still wait' },
   'mailings.paced': '{group} asks for fewer mails: {rate} now, faster again by {time} if it takes them.',
   'mailings.paced.second': { one: '{count} a second', other: '{count} a second' },
   'mailings.paced.minute': { one: '{count} a minute', other: '{count} a minute' },

@@ -53,6 +53,17 @@ export interface SenderDomain {
   checks: readonly DnsCheck[];
 }
 
+/** The warm-up of a domain. Days are YYYY-MM-DD. */
+export interface WarmUp {
+  domain: string;
+  state: 'waiting' | 'on' | 'over';
+  starts_on: string;
+  until_volume: number;
+  today: number;
+  sent_today: number;
+  ends_on: string;
+}
+
 export interface Checks {
   verifications: readonly Verification[];
   domains: readonly SenderDomain[];

@@ -13,18 +13,20 @@ import { backTo, sendSettings } from '../frame.tsx';
 import { type Relay, relayState, type Sending } from '../sending/records.ts';
 import { Domains } from './domains.tsx';
 import { keyForms } from './keys.tsx';
-import type { Checks, Sender, Verification } from './records.ts';
+import type { Checks, Sender, Verification, WarmUp } from './records.ts';
+import { type WarmUpForm, WarmUps, warmUpForms } from './warm-ups.tsx';
 import { findWatch, lookAgain, watchPath } from './watch.ts';
 
 /** `only`: the one relay its mail goes over. */
 type Row = Sender & Verification & { only: Relay | null };
 
 export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promise<void> {
-  const show = async (request: FastifyRequest, reply: FastifyReply, problem = '') => {
+  const show = async (request: FastifyRequest, reply: FastifyReply, problem = '', form: WarmUpForm = {}) => {
     const api = new ApiClient(app, request);
-    const [{ senders }, known] = await Promise.all([
+    const [{ senders }, known, { warm_ups: warmUps }] = await Promise.all([
       api.get<{ senders: Sender[] }>('/senders'),
       api.get<Checks>('/senders/checks'),
+      api.get<{ warm_ups: WarmUp[] }>('/senders/warm-ups'),
     ]);
     const asked = findWatch(request, known.domains, clock.now());
     const { verifications, domains } = (asked && (await lookAgain(api, request, known, asked, clock.now()))) ?? known;
@@ -43,7 +45,9 @@ export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promi
       const only = relay !== undefined && isUsed ? relay : null;
       return verification === undefined ? [] : [{ ...sender, ...verification, only }];
     });
-    return sendSettings(request, reply, 'senders', <Senders rows={rows} domains={domains} {...shown} />, problem);
+    const warmUp = { warmUps, form, today: clock.now().toISOString().slice(0, 10) };
+    const content = <Senders rows={rows} warmUp={warmUp} domains={domains} {...shown} />;
+    return sendSettings(request, reply, 'senders', content, problem);
   };
 
   app.get('/settings/senders', (request, reply) => show(request, reply));
@@ -58,6 +62,7 @@ export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promi
   });
 
   keyForms(app, show, () => clock.now());
+  warmUpForms(app, show);
 
   app.post<{ Params: { id: string } }>('/settings/senders/:id/resend', async (request, reply) => {
     const path = `/sender/resend-mail?${new URLSearchParams({ sender_id: request.params.id })}`;
@@ -67,7 +72,14 @@ export async function senderScreen(app: FastifyInstance, { clock }: Deps): Promi
   });
 }
 
-function Senders({ rows, ...dns }: { rows: readonly Row[] } & Parameters<typeof Domains>[0]) {
+function Senders({
+  rows,
+  warmUp,
+  ...dns
+}: {
+  rows: readonly Row[];
+  warmUp: Omit<Parameters<typeof WarmUps>[0], 'domains'>;
+} & Parameters<typeof Domains>[0]) {
   const { now } = dns;
   const language = useLanguage();
   if (rows.length === 0) {
@@ -98,6 +110,7 @@ function Senders({ rows, ...dns }: { rows: readonly Row[] } & Parameters<typeof 
         <AddLink />
       </p>
       <Domains {...dns} />
+      <WarmUps domains={dns.domains.map(({ domain }) => domain)} {...warmUp} />
     </>
   );
 }

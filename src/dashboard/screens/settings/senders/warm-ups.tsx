@@ -1,0 +1,152 @@
+/** Warming sender domains up: the plans with how far they are, and the form that begins or changes one. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiClient, refusalText } from '../../../api-client.ts';
+import { Button } from '../../../components/button.tsx';
+import { Confirm } from '../../../components/confirm.tsx';
+import { SelectField, TextField } from '../../../components/field.tsx';
+import { Badge, Card } from '../../../components/surface.tsx';
+import { Table } from '../../../components/table.tsx';
+import { field } from '../../../sign-in/fields.ts';
+import { useLanguage } from '../../../words/index.ts';
+import { backTo } from '../frame.tsx';
+import type { WarmUp } from './records.ts';
+
+const FIELDS = ['domain', 'starts_on', 'volume', 'growth', 'until_volume'] as const;
+const TONES = { waiting: 'plain', on: 'busy', over: 'good' } as const;
+
+/** What the form shows: what was sent, or what is usual. */
+export type WarmUpForm = Partial<Record<(typeof FIELDS)[number], string>>;
+
+/** Sends the page of the senders with a sentence on what did not work. */
+type Show = (request: FastifyRequest, reply: FastifyReply, problem: string, form: WarmUpForm) => Promise<unknown>;
+
+export function warmUpForms(app: FastifyInstance, show: Show): void {
+  app.post('/settings/senders/warm-up', async (request, reply) => {
+    const form = Object.fromEntries(FIELDS.map((name) => [name, field(request, name)]));
+    const answer = await new ApiClient(app, request).send('POST', '/senders/warm-ups/save', form);
+    if (answer.message !== undefined) return backTo(reply, 'senders', 'settings.done.warmUp');
+    return show(request, reply.code(answer.status), refusalText(answer), form);
+  });
+
+  app.post('/settings/senders/warm-up/stop', async (request, reply) => {
+    const domain = field(request, 'domain');
+    const answer = await new ApiClient(app, request).send('POST', '/senders/warm-ups/stop', { domain });
+    if (answer.message !== undefined) return backTo(reply, 'senders', 'settings.done.warmUpStopped');
+    return show(request, reply.code(answer.status), refusalText(answer), {});
+  });
+}
+
+/** `today`: the day that the form begins with, YYYY-MM-DD. */
+export function WarmUps({
+  warmUps,
+  domains,
+  form,
+  today,
+}: {
+  warmUps: readonly WarmUp[];
+  domains: readonly string[];
+  form: WarmUpForm;
+  today: string;
+}) {
+  const language = useLanguage();
+  const number = { inputMode: 'numeric', required: true } as const;
+  return (
+    <section class="stack" id="warm-up">
+      <h2>{language.say('warmUp.title')}</h2>
+      <p class="quiet-text">{language.say('warmUp.text')}</p>
+      {warmUps.length > 0 && <Plans warmUps={warmUps} />}
+      <Card title={language.say('warmUp.form')}>
+        <form method="post" action="/settings/senders/warm-up" class="narrow">
+          <SelectField
+            name="domain"
+            label={language.say('warmUp.domain')}
+            options={domains.map((domain) => ({ value: domain, label: domain }))}
+            value={form.domain ?? ''}
+          />
+          <TextField
+            name="volume"
+            label={language.say('warmUp.volume')}
+            value={form.volume ?? '50'}
+            hint={language.say('warmUp.volume.hint')}
+            {...number}
+          />
+          <TextField
+            name="growth"
+            label={language.say('warmUp.growth')}
+            value={form.growth ?? '50'}
+            hint={language.say('warmUp.growth.hint')}
+            {...number}
+          />
+          <TextField
+            name="until_volume"
+            label={language.say('warmUp.until')}
+            value={form.until_volume ?? ''}
+            hint={language.say('warmUp.until.hint')}
+            {...number}
+          />
+          <TextField
+            name="starts_on"
+            label={language.say('warmUp.start')}
+            value={form.starts_on ?? today}
+            type="date"
+            required
+          />
+          <Button>{language.say('warmUp.save')}</Button>
+        </form>
+      </Card>
+    </section>
+  );
+}
+
+function Plans({ warmUps }: { warmUps: readonly WarmUp[] }) {
+  const language = useLanguage();
+  return (
+    <Table
+      caption={language.say('warmUp.plans')}
+      rows={warmUps}
+      keyOf={({ domain }) => domain}
+      columns={[
+        { heading: language.say('warmUp.domain'), cell: ({ domain }) => <bdi>{domain}</bdi> },
+        {
+          heading: language.say('warmUp.state'),
+          cell: ({ state, ...plan }) => (
+            <div>
+              <Badge tone={TONES[state]}>{language.say(`warmUp.${state}`)}</Badge>
+              <span class="second-line quiet-text">{stateText(language, { state, ...plan })}</span>
+            </div>
+          ),
+        },
+        {
+          heading: language.say('warmUp.today'),
+          isNumber: true,
+          cell: ({ state, sent_today: sent, today }) =>
+            state === 'on' ? `${language.number(sent)} / ${language.number(today)}` : '–',
+        },
+        {
+          heading: language.say('warmUp.until'),
+          isNumber: true,
+          cell: ({ until_volume: until }) => language.number(until),
+        },
+        {
+          heading: language.say('warmUp.change'),
+          cell: ({ domain, state }) => (
+            <Confirm
+              id={`stop-${domain}`}
+              action="/settings/senders/warm-up/stop"
+              label={language.say(state === 'over' ? 'warmUp.remove' : 'warmUp.stop')}
+              title={language.say('warmUp.stop.title', { domain })}
+            >
+              <input type="hidden" name="domain" value={domain} />
+              <p>{language.say('warmUp.stop.text')}</p>
+            </Confirm>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function stateText(language: ReturnType<typeof useLanguage>, { state, starts_on: start, ends_on: end }: WarmUp) {
+  const day = language.calendarDate(state === 'waiting' ? start : end);
+  return language.say(`warmUp.${state}.day`, { day });
+}

@@ -1,0 +1,33 @@
+/** Texte zum Aufwärmen einer Absender-Domain. */
+export const warmUp = {
+  'settings.done.warmUp': 'Das Aufwärmen ist eingestellt.',
+  'settings.done.warmUpStopped': 'Das Aufwärmen wurde beendet.',
+  'warmUp.title': 'Aufwärmen',
+  'warmUp.text':
+    'Mailanbieter misstrauen einer Domain, von der plötzlich viele Mails kommen. Beim Aufwärmen gehen jeden Tag nur so viele hinaus, etwas mehr als am Tag davor; die anderen warten. Tage sind UTC.',
+  'warmUp.plans': 'Domains, die aufgewärmt werden',
+  'warmUp.domain': 'Domain',
+  'warmUp.state': 'Stand',
+  'warmUp.today': 'Heute gesendet',
+  'warmUp.change': 'Aktion',
+  'warmUp.waiting': 'Nicht begonnen',
+  'warmUp.waiting.day': 'Beginnt am {day}',
+  'warmUp.on': 'Läuft',
+  'warmUp.on.day': 'Bis {day}, wenn jeder Tag genutzt wird',
+  'warmUp.over': 'Vorbei',
+  'warmUp.over.day': 'Seit {day}',
+  'warmUp.form': 'Aufwärmen beginnen oder ändern',
+  'warmUp.volume': 'Mails am ersten Tag',
+  'warmUp.volume.hint': 'Ab 10. Vorsichtig sind 50.',
+  'warmUp.growth': 'Jeden Tag mehr, in Prozent',
+  'warmUp.growth.hint': 'Von 10 bis 100. Es zählen nur Tage, an denen mindestens die Hälfte der Mails hinausging.',
+  'warmUp.until': 'Mails an einem gewöhnlichen Tag',
+  'warmUp.until.hint': 'Das Aufwärmen ist vorbei, sobald ein Tag so viele hätte.',
+  'warmUp.start': 'Erster Tag',
+  'warmUp.save': 'Aufwärmen speichern',
+  'warmUp.stop': 'Beenden',
+  'warmUp.remove': 'Entfernen',
+  'warmUp.stop.title': 'Das Aufwärmen für {domain} beenden?',
+  'warmUp.stop.text':
+    'Alle Mails, die darauf warten, gehen sofort hinaus. Ein neues Aufwärmen beginnt mit dem ersten Tag.',
+} as const;

@@ -1,0 +1,150 @@
+/** Keeps the plans by which sender domains are warmed up, and what left on their days. */
+import type { Database } from 'better-sqlite3';
+import { asciiDomain } from '../../audience/contacts/addresses.ts';
+import { prepared } from '../../database/prepared.ts';
+import { dayOf, expectedDay, lastDay, type Plan, type Progress, volumeAfter } from './plan.ts';
+
+export interface WarmUp extends Plan {
+  id: number;
+  user_id: number;
+  domain: string;
+  /** Null while it goes on. */
+  ended_on: string | null;
+}
+
+export const WARM_UP_STATES = ['waiting', 'on', 'over'] as const;
+
+/** A plan with how far it is. */
+export interface ShownWarmUp extends Plan {
+  domain: string;
+  /** waiting: its first day has not come. */
+  state: (typeof WARM_UP_STATES)[number];
+  /** How many mails may leave today, and have; 0 unless it is on. */
+  today: number;
+  sent_today: number;
+  /** The day on which it is over if each day has all of its mails. */
+  ends_on: string;
+}
+
+/** Why mails of a mailing wait for another day. */
+export interface WarmUpWait {
+  domain: string;
+  today: number;
+  sent_today: number;
+  /** How many mails of the account wait for it. */
+  waiting: number;
+  /** The day on which the last of them is expected to leave. */
+  expected_on: string;
+}
+
+const COLUMNS = 'id, user_id, domain, starts_on, volume, growth, until_volume, ended_on';
+
+/** Whether any domain is being warmed up. */
+export function isAnyWarmingUp(client: Database): boolean {
+  return prepared<[], number>(client, 'SELECT 1 FROM warm_ups WHERE ended_on IS NULL LIMIT 1').get() !== undefined;
+}
+
+/** The plan that limits the mail of a sender today; null when there is none. Marks a plan that is over. */
+export function findWarmUp(client: Database, senderId: number, today: string): (WarmUp & Progress) | null {
+  const sender = prepared<[number], { user_id: number; from_email: string }>(
+    client,
+    'SELECT user_id, from_email FROM senders WHERE id = ?',
+  ).get(senderId);
+  if (sender === undefined) return null;
+  const { user_id, from_email } = sender;
+  const domain = asciiDomain(from_email.slice(from_email.lastIndexOf('@') + 1));
+  const warmUp = prepared<[number, string | null, string], WarmUp>(
+    client,
+    `SELECT ${COLUMNS} FROM warm_ups WHERE user_id = ? AND domain = ? AND ended_on IS NULL AND starts_on <= ?`,
+  ).get(user_id, domain, today);
+  return warmUp === undefined ? null : { ...warmUp, ...progressOf(client, warmUp.id, today) };
+}
+
+function progressOf(client: Database, id: number, today: string): Progress {
+  const read = prepared<[{ id: number; today: string }], Progress>(
+    client,
+    `SELECT ifnull(sum(day < @today AND mails * 2 >= volume), 0) AS step, ifnull(sum(iif(day = @today, mails, 0)), 0) AS mails
+      FROM warm_up_days WHERE warm_up_id = @id`,
+  );
+  return read.get({ id, today }) ?? { step: 0, mails: 0 };
+}
+
+/** Counts mails on a day of a plan, which may have `volume`; a negative number takes mails back. Call inside a transaction. */
+export function countMails(client: Database, id: number, day: string, volume: number, mails: number): void {
+  prepared(
+    client,
+    `INSERT INTO warm_up_days (warm_up_id, day, volume, mails) SELECT id, @day, @volume, max(0, @mails) FROM warm_ups WHERE id = @id
+      ON CONFLICT DO UPDATE SET volume = excluded.volume, mails = max(0, mails + @mails)`,
+  ).run({ id, day, volume, mails });
+}
+
+/** Ends a plan. */
+export function endWarmUp(client: Database, id: number, today: string): void {
+  prepared(client, 'UPDATE warm_ups SET ended_on = ? WHERE id = ?').run(today, id);
+}
+
+/** Begins the warm-up of a domain of an account, or changes it; the days that were used stay. */
+export function saveWarmUp(client: Database, accountId: number, domain: string, plan: Plan): void {
+  client
+    .prepare(`
+      INSERT INTO warm_ups (user_id, domain, starts_on, volume, growth, until_volume)
+      VALUES (@user_id, @domain, @starts_on, @volume, @growth, @until_volume)
+      ON CONFLICT (user_id, domain) DO UPDATE SET starts_on = excluded.starts_on, volume = excluded.volume, growth = excluded.growth,
+        until_volume = excluded.until_volume, ended_on = NULL`)
+    .run({ ...plan, user_id: accountId, domain });
+}
+
+/** Removes the plan of a domain, so that nothing is limited any more; false when it has none. */
+export function removeWarmUp(client: Database, accountId: number, domain: string): boolean {
+  return client.prepare('DELETE FROM warm_ups WHERE user_id = ? AND domain = ?').run(accountId, domain).changes > 0;
+}
+
+/** The plans of an account by domain. */
+export function listWarmUps(client: Database, accountId: number, now: Date): ShownWarmUp[] {
+  const today = dayOf(now);
+  return prepared<[number], WarmUp>(client, `SELECT ${COLUMNS} FROM warm_ups WHERE user_id = ? ORDER BY domain`)
+    .all(accountId)
+    .map(({ id, user_id, ended_on, ...plan }) => {
+      const progress = progressOf(client, id, today);
+      const volume = ended_on === null ? volumeAfter(plan, progress.step) : null;
+      const state = volume === null ? 'over' : plan.starts_on > today ? 'waiting' : 'on';
+      return {
+        ...plan,
+        state,
+        today: state === 'on' ? (volume ?? 0) : 0,
+        sent_today: state === 'on' ? progress.mails : 0,
+        ends_on: ended_on ?? lastDay(plan, progress, today),
+      };
+    });
+}
+
+/** Why people of a mailing wait: the domain of its sender is being warmed up. Null when nothing of it waits for that. */
+export function findWarmUpWait(client: Database, senderId: number | null, now: Date): WarmUpWait | null {
+  const today = dayOf(now);
+  const warmUp = senderId === null ? null : findWarmUp(client, senderId, today);
+  const volume = warmUp === null ? null : volumeAfter(warmUp, warmUp.step);
+  if (warmUp === null || volume === null) return null;
+  const waiting = countWaiting(client, warmUp);
+  const { domain, mails } = warmUp;
+  if (waiting === 0) return null;
+  const expected_on = expectedDay(warmUp, warmUp, waiting, today);
+  return { domain, today: volume, sent_today: mails, waiting, expected_on };
+}
+
+interface Unfinished {
+  from_email: string;
+  waiting: number;
+}
+
+/** How many recipients of single sends of this account and domain have no mail yet. */
+function countWaiting(client: Database, { user_id, domain }: WarmUp): number {
+  return prepared<[number], Unfinished>(client, UNFINISHED)
+    .all(user_id)
+    .filter(({ from_email }) => asciiDomain(from_email.slice(from_email.lastIndexOf('@') + 1)) === domain)
+    .reduce((sum, { waiting }) => sum + Math.max(0, waiting), 0);
+}
+
+const UNFINISHED = `
+  SELECT s.from_email, m.recipients - m.delivered - m.bounces - m.failed - m.suppressed - m.cancelled AS waiting
+  FROM mailings m INDEXED BY mailings_unfinished CROSS JOIN senders s ON s.id = m.sender_id
+  WHERE m.finished_at IS NULL AND m.user_id = ? AND m.owner_kind = 'single' AND m.state <> 'cancelled'`;

@@ -1,0 +1,130 @@
+/**
+ * Has no more mail leave from a sender domain on a day than its warm-up allows, spread over the day. A mail counts in the transaction that claims
+ * it and is taken back when it did not leave, so a kill can only make it fewer.
+ */
+import type { Database } from 'better-sqlite3';
+import type { Clock } from '../../clock.ts';
+import { prepared } from '../../database/prepared.ts';
+import type { OpenMailing } from '../queue/mailing-state.ts';
+import { dayAfter, dayOf, volumeAfter } from './plan.ts';
+import { countMails, endWarmUp, findWarmUp, isAnyWarmingUp } from './store.ts';
+
+const HOUR_MS = 3_600_000;
+/** What is left of a day is spread over the rest of it, but a whole day's mails over no less than this. */
+const LEAST_SPREAD_MS = 8 * HOUR_MS;
+/** So much of the time without a mail is made up for. */
+const MADE_UP_MS = 60_000;
+
+/** What a plan allows in a round. */
+interface Budget {
+  id: number;
+  day: string;
+  volume: number;
+  left: number;
+  /** The time between two mails, in milliseconds. */
+  interval: number;
+}
+
+/** A mail that counted and has no result yet. */
+interface Counted {
+  id: number;
+  day: string;
+  volume: number;
+}
+
+export class WarmUps {
+  readonly #client: Database;
+  readonly #clock: Clock;
+  #isAny = false;
+  /** By plan: up to when its time is used up, monotonic. */
+  readonly #usedUntil = new Map<number, number>();
+  /** By delivery. What an earlier run claimed is not known, so it is never taken back. */
+  readonly #counted = new Map<number, Counted>();
+
+  constructor(client: Database, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** Begins a round: of these mailings, those that have to wait for their domain have nobody due. */
+  startRound(mailings: OpenMailing[]): OpenMailing[] {
+    this.#isAny = isAnyWarmingUp(this.#client);
+    if (!this.#isAny) return mailings;
+    return mailings.map((mailing) =>
+      mailing.is_due === 1 && this.allowed(mailing) === 0 ? { ...mailing, is_due: 0 as const } : mailing,
+    );
+  }
+
+  /** How many mails of a mailing may be claimed now. Tests and confirmations, for which somebody waits, always may. */
+  allowed(mailing: Pick<OpenMailing, 'id' | 'owner_kind'>): number {
+    if (!this.#isAny || (mailing.owner_kind !== 'single' && mailing.owner_kind !== 'schedule'))
+      return Number.MAX_SAFE_INTEGER;
+    const budget = this.#budgetOf(this.#senderOf(mailing.id));
+    if (budget === null) return Number.MAX_SAFE_INTEGER;
+    const now = this.#clock.monotonic();
+    const { id, left, interval } = budget;
+    const usedUntil = Math.max(this.#usedUntil.get(id) ?? now, now - Math.max(MADE_UP_MS, interval));
+    this.#usedUntil.set(id, usedUntil);
+    return usedUntil > now ? 0 : Math.min(left, Math.floor((now - usedUntil) / interval) + 1);
+  }
+
+  /** Counts claimed recipients. Call inside the transaction that claims them. */
+  claimed(mailingId: number, deliveries: readonly number[]): void {
+    if (!this.#isAny || deliveries.length === 0) return;
+    const budget = this.#budgetOf(this.#senderOf(mailingId));
+    if (budget === null) return;
+    const { id, day, volume, interval } = budget;
+    countMails(this.#client, id, day, volume, deliveries.length);
+    const usedUntil = this.#usedUntil.get(id) ?? this.#clock.monotonic();
+    this.#usedUntil.set(id, usedUntil + deliveries.length * interval);
+    for (const delivery of deliveries) this.#counted.set(delivery, { id, day, volume });
+  }
+
+  /** Takes back what did not leave, on the day on which it counted. Call inside the transaction that writes the results. */
+  ended(results: readonly { id: number; hasLeft: boolean }[]): void {
+    if (this.#counted.size === 0) return;
+    const today = dayOf(this.#clock.now());
+    for (const { id: delivery, hasLeft } of results) {
+      const counted = this.#counted.get(delivery);
+      this.#counted.delete(delivery);
+      if (counted !== undefined && !hasLeft && counted.day === today)
+        countMails(this.#client, counted.id, today, counted.volume, -1);
+    }
+  }
+
+  /** Counts a transactional mail that left. Call inside the transaction that records it. */
+  countTransactional(senderId: number): void {
+    if (!isAnyWarmingUp(this.#client)) return;
+    const budget = this.#budgetOf(senderId);
+    if (budget !== null) countMails(this.#client, budget.id, budget.day, budget.volume, 1);
+  }
+
+  #senderOf(mailingId: number): number | null {
+    const read = prepared<[number], { sender_id: number | null }>(
+      this.#client,
+      'SELECT sender_id FROM mailings WHERE id = ?',
+    );
+    return read.get(mailingId)?.sender_id ?? null;
+  }
+
+  #budgetOf(senderId: number | null): Budget | null {
+    const now = this.#clock.now();
+    const day = dayOf(now);
+    const warmUp = senderId === null ? null : findWarmUp(this.#client, senderId, day);
+    if (warmUp === null) return null;
+    const volume = volumeAfter(warmUp, warmUp.step);
+    if (volume === null) {
+      endWarmUp(this.#client, warmUp.id, day);
+      return null;
+    }
+    const left = Math.max(0, volume - warmUp.mails);
+    const restMs = Date.parse(dayAfter(day)) - now.getTime();
+    return {
+      id: warmUp.id,
+      day,
+      volume,
+      left,
+      interval: Math.max(restMs / Math.max(1, left), LEAST_SPREAD_MS / volume),
+    };
+  }
+}
