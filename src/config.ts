@@ -221,7 +221,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_PRIVATE_ADDRESSES: setting(
     'refuse',
-    'allow: webhooks may lead to private addresses and to http; refuse: only to public ones over https.',
+    'allow: webhooks and feeds may be at private addresses and use http; refuse: only public ones over https.',
     oneOf('refuse', 'allow'),
   ),
   SHUTDOWN_SECONDS: setting('10', 'How long a stop waits for what is in flight.', integerBetween(0, 600)),

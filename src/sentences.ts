@@ -5,6 +5,7 @@
 
 import { AB_TEST_SENTENCES } from './sentences/ab-tests.ts';
 import { CHECK_SENTENCES } from './sentences/checks.ts';
+import { FEED_SENTENCES } from './sentences/feeds.ts';
 import { FORM_SENTENCES } from './sentences/forms.ts';
 import { MIGRATION_SENTENCES } from './sentences/migrations.ts';
 import { NODE_SENTENCES } from './sentences/nodes.ts';
@@ -199,6 +200,7 @@ export const SENTENCES = {
 
   ...AB_TEST_SENTENCES,
   ...CHECK_SENTENCES,
+  ...FEED_SENTENCES,
   ...FORM_SENTENCES,
   ...MIGRATION_SENTENCES,
   ...NODE_SENTENCES,

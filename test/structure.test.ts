@@ -27,7 +27,7 @@ const LAYERS = [
   ['audience'],
   ['delivery'],
   ['templates'],
-  ['automations', 'single-sends'],
+  ['archive', 'automations', 'single-sends'],
   [
     'senders',
     'designs',
@@ -37,6 +37,7 @@ const LAYERS = [
     'health-checks',
     'backups',
     'webhooks',
+    'feeds',
     'forms',
     'transactional',
   ],

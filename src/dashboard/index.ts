@@ -7,6 +7,7 @@ import { watchHold } from './hold.tsx';
 import { prefetchRules } from './prefetch.ts';
 import { automationScreens } from './screens/automations/automations.tsx';
 import { composeScreens } from './screens/compose/compose.ts';
+import { feedScreens } from './screens/feeds/feeds.tsx';
 import { formScreens } from './screens/forms/forms.tsx';
 import { homeScreen } from './screens/home/home.tsx';
 import { leftScreens } from './screens/left/left.tsx';
@@ -47,6 +48,7 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
     await screens.register(transactionalScreens, deps);
     await screens.register(composeScreens, deps);
     await screens.register(automationScreens, deps);
+    await screens.register(feedScreens, deps);
     await screens.register(leftScreens, deps);
     await screens.register(outboxScreens, deps);
     await screens.register(importScreen);

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { healthPages } from '../http/health.ts';
 import { metricsPage } from '../http/metrics.ts';
 import { referencePage } from '../http/openapi/reference-page.ts';
+import { archivePages } from './archive/archive.ts';
 import { countriesPage } from './countries.ts';
 import { databaseSource } from './database-source.ts';
 import { confirmRoutes } from './forms/confirm.ts';
@@ -16,6 +17,7 @@ import { verifyPage } from './verify.ts';
 export async function pages(app: FastifyInstance, deps: Deps): Promise<void> {
   installPageRules(app);
   await recipientPages(app, databaseSource(app, deps), deps.clock);
+  await app.register(archivePages, deps);
   await app.register(verifyPage, deps);
   await app.register(formRoutes, deps);
   await app.register(confirmRoutes, deps);

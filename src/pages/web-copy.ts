@@ -8,8 +8,8 @@ import { untracked } from '../delivery/content/web-copy.ts';
 import { READ, unknownLink } from '../http/pages/layout.ts';
 import type { RecipientSource } from './recipient-source.ts';
 
-/** No scripts and no forms, in an opaque origin. Pictures and styles load from wherever the mail has them, and links work. */
-const POLICY = [
+/** The policy of a mail that is shown as a page: no scripts and no forms, in an opaque origin. Pictures and styles load from wherever the mail has them, and links work. */
+export const COPY_POLICY = [
   'sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation',
   "default-src 'none'",
   'img-src http: https: data:',
@@ -38,7 +38,7 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
         [OPEN_URL]: '',
       };
       return reply
-        .headers({ 'content-security-policy': POLICY, 'x-robots-tag': 'noindex' })
+        .headers({ 'content-security-policy': COPY_POLICY, 'x-robots-tag': 'noindex' })
         .type('text/html; charset=utf-8')
         .send(mergeHtml(untracked(frozen.content), values));
     },

@@ -35,6 +35,8 @@ export const REFUSAL_SENTENCES = {
   blocks_full: 'An account can keep {count} blocks, which take {size} MiB together: delete some first',
   colour_wrong: '{name} is no colour such as #1d5b46.',
   templates_full: 'The templates of an account can take {size} MiB together: delete some first',
+  archive_full: 'The archive of an account can have {count} mails: take some out first',
+  archive_slug: 'The slug has 3 to 60 small letters, digits and single hyphens between them.',
   action_ended: 'The action has ended',
   action_not_ready: 'The action does not wait for a confirmation',
   import_final: 'This import cannot be undone, or no longer',

@@ -1,6 +1,7 @@
 /** Creates single sends and moves their status; no other file does. A held send is a draft with the reason. */
 
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { publishSent } from '../archive/publish.ts';
 import { type Clock, isoTimestamp, plainTimestamp } from '../clock.ts';
 import type { Db } from '../database/open.ts';
 import { prepared } from '../database/prepared.ts';
@@ -104,15 +105,22 @@ export function startSend(
   return changes > 0;
 }
 
-/** Moves single sends whose mailing is done to completed. */
+/** Moves single sends whose mailing is done to completed, and publishes those that are in an archive. */
 export function completeFinishedSends({ db, clock }: { db: Db; clock: Clock }): void {
   const isFinished = `status = ${SINGLE_SEND_STATUS.running} AND EXISTS (SELECT 1 FROM mailings
     WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`;
   // Looked up first, because an UPDATE takes the write lock from requests even when it changes nothing.
   if (prepared(db.$client, `SELECT 1 FROM single_sends WHERE ${isFinished} LIMIT 1`).get() === undefined) return;
-  db.$client
-    .prepare(`UPDATE single_sends SET status = ${SINGLE_SEND_STATUS.completed}, updated_at = ? WHERE ${isFinished}`)
-    .run(isoTimestamp(clock.now()));
+  const complete = () => {
+    const completed = db.$client
+      .prepare<[string], number>(
+        `UPDATE single_sends SET status = ${SINGLE_SEND_STATUS.completed}, updated_at = ? WHERE ${isFinished} RETURNING id`,
+      )
+      .pluck()
+      .all(isoTimestamp(clock.now()));
+    publishSent(db.$client, completed);
+  };
+  db.$client.transaction(complete).immediate();
 }
 
 /**

@@ -31,6 +31,7 @@ import { AbTestDecisions } from '../delivery/variants/decision.ts';
 import { WarmUps } from '../delivery/warm-up/warm-ups.ts';
 import { Canaries } from '../delivery/watch/canary.ts';
 import { DomainCounts } from '../delivery/watch/domain-counts.ts';
+import { FeedWork } from '../feeds/feed-work.ts';
 import { OldRequests } from '../forms/old-requests.ts';
 import { emptyLogAfterErasure } from '../people/erase.ts';
 import { HoldLog } from '../senders/list-holds.ts';
@@ -60,6 +61,7 @@ const HOLD_LOG_INTERVAL_MS = 1000;
 
 export class Background {
   readonly #deps: BackgroundDeps;
+  readonly #feeds: FeedWork;
   readonly #heartbeat: Heartbeat;
   readonly #holds: HoldLog;
   readonly #launcher: Launcher;
@@ -84,6 +86,7 @@ export class Background {
     this.#followSettings();
     // A run before may have waited for sender nodes.
     if (deps.openNodes === undefined) noteMailWaits(deps.db.$client, null);
+    this.#feeds = new FeedWork(deps);
     this.#launcher = new Launcher(deps);
     this.#canaries = new Canaries(deps.db.$client, steadyTime(deps.clock));
     this.#domainCounts = new DomainCounts(deps.db.$client, deps.clock);
@@ -138,6 +141,7 @@ export class Background {
         ),
       );
       await part('sunset', () => continueSunsets(db, clock));
+      await part('feeds', async () => this.#feeds.step(this.#timeSlice()));
       await part('launch', async () => (await this.#launcher.launchDue(this.#timeSlice())) > 0);
       await part('enrolment', async () => applyMembershipChanges(db.$client) > 0);
       await part('A/B tests', () => this.#abTests.step(clock.now().getTime(), clock.monotonic(), this.#timeSlice()));
@@ -215,6 +219,7 @@ export class Background {
   /** Begins nothing new: the current step ends, and no further hand-off starts. */
   stop(): void {
     this.#isStopping = true;
+    this.#feeds.stop();
     this.#worker.stop();
     this.#transactional.stop();
   }
@@ -225,6 +230,7 @@ export class Background {
     await Promise.all([
       this.#worker.close(graceMs),
       this.#transactional.finish(),
+      this.#feeds.settled(),
       // Without nodes the worker closes it.
       ...(this.#deps.openNodes === undefined ? [] : [this.#deps.courier.close(graceMs)]),
     ]);

@@ -40,6 +40,7 @@ export const AUDIT_ACTIONS = [
   'tracking_changed',
   'mail_caps_changed',
   'brand_changed',
+  'archive_changed',
   'template_added',
   'template_changed',
   'template_removed',

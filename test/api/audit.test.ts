@@ -51,6 +51,7 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /webhooks/switch': { form: { id: 1, is_enabled: 0 }, action: 'webhook_switched' },
   'POST /webhooks/rotate-secret': { form: { id: 1 }, action: 'webhook_secret_rotated' },
   'POST /webhooks/delete': { form: { id: 1 }, action: 'webhook_removed' },
+  'POST /archive/save': { form: { slug: 'shop' }, action: 'archive_changed' },
   'POST /sending/limits/save': { form: { auto_hold: 1 }, action: 'auto_hold_on' },
   'POST /sunset/save': { form: { is_on: 1, months: 12, least_mails: 5, action: 'stop' }, action: 'sunset_on' },
   'POST /sunset/lift-all': { action: 'sunset_lifted' },

@@ -38,6 +38,8 @@ export const NAMED_BY_PATH: [RegExp, string][] = [
   [/\/relays/, 'relays'],
   [/\/provider-events/, 'intakes'],
   [/\/webhooks/, 'webhooks'],
+  [/feeds\/decide$/, 'heldFeeds'],
+  [/\/feeds/, 'feeds'],
   [/\/forms/, 'forms'],
   [/\/transactional/, 'transactional'],
   [/\/sunset/, 'inactive'],

@@ -16,6 +16,7 @@ import {
 } from '../../src/database/schema/index.ts';
 import { addIntake } from '../../src/delivery/feedback/providers/intakes.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
+import { addFeed, holdFeed } from '../../src/feeds/feeds.ts';
 import { addForm } from '../../src/forms/forms.ts';
 import { USUAL_TEXTS } from '../../src/forms/texts.ts';
 import type { User } from '../../src/users/users.ts';
@@ -135,6 +136,24 @@ export function addWebhooks(app: TestApp, accountId: number): { webhooks: string
 export async function sendOne({ call }: Caller, sender: string | undefined): Promise<string[]> {
   const form = { sender_id: sender, email: 'zoe@example.com', subject: 'Receipt', text: 'Thank you' };
   return [(await call('POST', '/transactional/send', { form })).body.message.utr];
+}
+
+/** Three feeds of an account, of which nobody is asked and one is held; gives their ids. */
+export function addFeeds(
+  app: TestApp,
+  accountId: number,
+  type: string | undefined,
+  sender: string | undefined,
+): { feeds: string[]; heldFeeds: string[] } {
+  const input = {
+    ...{ feed_name: 'Blog', url: 'https://127.0.0.1/feed', sender_id: Number(sender), unsubscribe_group_id: 1 },
+    ...{ recipient_id: [`contacts_${type}`], exclude_specific_recipient_id: [], template_id: 0, subject: 'News' },
+    ...{ weekday: 1, time_of_day: '08:00', time_zone: 'UTC' },
+  };
+  const add = () => addFeed(app.drizzle, accountId, { ...input, rhythm: 'daily' }, app.clock.now());
+  const held = add();
+  holdFeed(app.drizzle, held, 'Held', app.clock.now());
+  return { feeds: [add(), add()].map(String), heldFeeds: [String(held)] };
 }
 
 /** Two forms of an account that nobody fills in; gives their ids. */

@@ -11,6 +11,7 @@ import { NAMED, NAMED_BY_PATH } from './named.ts';
 import {
   addAbTest,
   addDomains,
+  addFeeds,
   addForms,
   addImport,
   addInactive,
@@ -156,6 +157,7 @@ export async function newAccount(app: TestApp, name: string): Promise<Account> {
       ...addWebhooks(app, world.user),
       transactional: await sendOne(caller, world.senders[0]),
       inactive: addInactive(app, world.user),
+      ...addFeeds(app, world.user, world.contactTypes[0], world.senders[0]),
       forms: addForms(app, world.user, world.contactTypes[0], world.senders[0]),
       ...pairs,
       ...signs,
@@ -225,7 +227,7 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   if (name === 'upload_id' && USING_BACKUP.test(path)) return records.backups?.[0];
   if (name === 'upload_id' && /\/preview(ed)?$/.test(path)) return records.previewable?.[0];
   const pick = (kind: string): string =>
-    records[kind]?.at(method === 'DELETE' || /(relays|webhooks)\/delete$/.test(path) ? -1 : 0) ?? '';
+    records[kind]?.at(method === 'DELETE' || /(relays|webhooks|feeds)\/delete$/.test(path) ? -1 : 0) ?? '';
   // Deleting takes the last contact and bulk deletion the first one.
   if (path.endsWith('/person/erase') && name === 'contact_id') return Number(records.contacts?.[1]);
   // The action of the example on many contacts does not look at it.

@@ -93,11 +93,17 @@ t.test('every page is in German for a browser that asks for it first, and in Eng
       t.match(headers, { vary: 'Accept-Language', 'cache-control': 'no-store' }, name);
   }
   const whole = seen.join('');
-  const kept = sentences({ busy: de.busy, failed: de.failed, left: de.preferences.left, form: de.form });
+  const kept = sentences({
+    busy: de.busy,
+    failed: de.failed,
+    left: de.preferences.left,
+    form: de.form,
+    archive: de.archive,
+  });
   t.strictSame(
     [...german].filter((sentence) => !whole.includes(sentence) && !kept.includes(sentence)),
     [],
-    'and every text is seen, but for those of a failure, of a mail without a group, and of forms',
+    'and every text is seen, but for those of a failure, of a mail without a group, of forms and of the archive',
   );
 
   async function started() {

@@ -1,9 +1,11 @@
 /** Every table. A column that the API shows has the name it has there, so a row is the record. */
 export * from './accounts.ts';
+export * from './archive.ts';
 export * from './audience.ts';
 export * from './campaigns.ts';
 export * from './contact-jobs.ts';
 export * from './delivery.ts';
+export * from './feeds.ts';
 export * from './forms.ts';
 export * from './people-history.ts';
 export * from './pictures.ts';

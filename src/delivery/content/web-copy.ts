@@ -1,6 +1,6 @@
 /** The copy of a mail in a browser. People share its URL, so nothing in it may act for the recipient of the mail. */
 import type { Content } from './compiled-content.ts';
-import { CLICK_URL, escapeHtml, scan, type Template } from './merge.ts';
+import { CLICK_URL, escapeHtml, OPEN_URL, scan, type Template } from './merge.ts';
 
 /** The HTML template with every tracked link replaced by its destination, so that no other reader's click counts as the recipient's. */
 export function untracked({ html, links }: Pick<Content, 'html' | 'links'>): Template {
@@ -22,6 +22,17 @@ export function withMarkedLinks({ html, links }: Pick<Content, 'html' | 'links'>
   return withDestinations(html, links, escapeHtml, (number, rest) => {
     const [quote = ''] = rest;
     return quote === '"' || quote === "'" ? `${quote} data-link="${number}"${rest.slice(1)}` : rest;
+  });
+}
+
+/** The HTML template without the pixel that counts opens, for pages that nobody in particular reads. */
+export function withoutPixel(html: Template): Template {
+  const isPixel = (piece: Template[number] | undefined) => typeof piece === 'object' && piece.name === OPEN_URL;
+  return html.flatMap((piece, at): Template => {
+    if (typeof piece !== 'string') return isPixel(piece) ? [] : [piece];
+    const start = isPixel(html[at - 1]) ? piece.indexOf('>') + 1 : 0;
+    const end = isPixel(html[at + 1]) ? piece.lastIndexOf('<') : piece.length;
+    return [piece.slice(start, end)];
   });
 }
 

@@ -79,6 +79,7 @@ const EXAMPLES: Record<string, unknown> = {
   share: 20,
   single_send_name: 'Autumn list',
   starts_on: '2026-03-01',
+  slug: 'lark-books',
   state: 'Bavaria',
   state_id: 0,
   state_province_region: 'Upper Bavaria',

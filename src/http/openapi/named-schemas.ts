@@ -6,6 +6,8 @@ type Json = Record<string, unknown>;
 
 /** The name of each record's schema, by its key in an answer, or by path and key where one key holds different records. */
 const RECORDS: Record<string, string> = {
+  archive: 'Archive',
+  archived: 'ArchivedMail',
   audit: 'AuditEntry',
   automation: 'Automation',
   backups: 'BackupState',
@@ -25,6 +27,7 @@ const RECORDS: Record<string, string> = {
   domains: 'SenderDomain',
   draft: 'SingleSendDraft',
   effects: 'ChangeEffects',
+  feeds: 'Feed',
   form: 'Form',
   forms: 'Form',
   health: 'Health',
@@ -99,6 +102,7 @@ const RECORDS: Record<string, string> = {
   '/single-send/recipients/find recipients': 'FoundRecipient',
   '/single-send/recipients recipients': 'SingleSendRecipient',
   '/single-send/report report': 'SingleSendReport',
+  '/feeds/preview preview': 'FeedPreview',
   '/single/send/preview preview': 'SingleSendPreview',
   '/templates/list templates': 'ListedTemplate',
   '/transactional/details mail': 'TransactionalMail',

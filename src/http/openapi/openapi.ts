@@ -47,6 +47,8 @@ const TAGS = [
     name: 'Single sends',
     description: 'One mail to its targets, at once or on a schedule, with its previews, tests and reports.',
   },
+  { name: 'Archive', description: 'The public page of an account with mails that it has sent.' },
+  { name: 'Feeds', description: 'RSS, Atom and JSON feeds whose items are sent as mail, singly or as a digest.' },
   {
     name: 'Automations',
     description:

@@ -8,18 +8,24 @@ import { chooseWords, type PageWords } from './words/index.ts';
 /** The methods that show a page. Handlers make sure that a HEAD changes and counts nothing. */
 export const READ: ['GET', 'HEAD'] = ['GET', 'HEAD'];
 
+const UNLISTED = html`<meta name="robots" content="noindex">`;
+
 /** Sends a page with this title and content, in English unless another language is given. */
 export function page(reply: FastifyReply, title: string, content: Html, language: LanguageCode = 'en'): FastifyReply {
-  const text = html`<!doctype html>
+  return reply.type('text/html; charset=utf-8').send(documentText(title, content, language, UNLISTED));
+}
+
+/** The document of a page; `head` is what its head has besides what all have. */
+export function documentText(title: string, content: Html, language: LanguageCode, head: Html): string {
+  return html`<!doctype html>
 <html lang="${language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex"><meta name="color-scheme" content="light dark">
+${head}<meta name="color-scheme" content="light dark">
 <title>${title}</title><link rel="icon" href="data:,"><style>${new Html(STYLE)}</style></head>
 <body><main>
 ${content}
 </main></body></html>
 `.text;
-  return reply.type('text/html; charset=utf-8').send(text);
 }
 
 /** The pages that hold a single message, by the name of that message. */

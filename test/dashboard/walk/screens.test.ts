@@ -7,7 +7,7 @@ import { SCREENS } from './screens.ts';
 
 /** What is not a page of the dashboard: what recipients and programs ask for, and files. */
 const NO_PAGES =
-  /^\/(api|u|o|c|w|f|verify|design|docs|assets|images|healthz|readyz|metrics|prefetch-rules\.json)(\/|$)/;
+  /^\/(api|archive|u|o|c|w|f|verify|design|docs|assets|images|healthz|readyz|metrics|prefetch-rules\.json)(\/|$)/;
 /** Answers that are no screens of their own. */
 const NO_SCREENS = new Map([
   ['/settings', 'leads to the first of the settings'],
@@ -29,6 +29,7 @@ const NO_SCREENS = new Map([
   ['/versions/:utr/:id/mail', 'a frame within its screen'],
   ['/settings/backup/file', 'a file to save'],
   ['/outbox/:id/html', 'a frame within its screen'],
+  ['/feeds/:id/mail', 'a frame within its screen'],
 ]);
 
 t.test('every page of the dashboard is among the screens that the walk opens', async (t) => {

@@ -21,6 +21,8 @@ export async function fillMailings(t: Test, app: TestApp): Promise<Record<'opene
   app.clock.advance(11_000);
   await app.background();
   await visit(app);
+  await mustSucceed(t, app.one)('/single/send/archive', { utr: opened, is_archived: 1 });
+  await mustSucceed(t, app.one)('/archive/save', { slug: 'lark-books', title: 'Lark Books' });
   const sending = await create(t, app, 'Winter opening hours');
   app.clock.advance(11_000);
   await app.background();

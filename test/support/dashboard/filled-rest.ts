@@ -4,6 +4,8 @@ import type { Test } from 'tap';
 import { isoTimestamp } from '../../../src/clock.ts';
 import { contactImports, importKept } from '../../../src/database/schema/index.ts';
 import { releaseSending } from '../../../src/delivery/queue/sending-hold.ts';
+import { addFeed, holdFeed } from '../../../src/feeds/feeds.ts';
+import { sentence } from '../../../src/sentences.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed } from '../campaign.ts';
 import { addPerson, cookieOf } from '../people.ts';
@@ -34,6 +36,7 @@ export async function fillRest(
   Record<
     | 'automation'
     | 'automationMail'
+    | 'feed'
     | 'job'
     | 'upload'
     | 'previewed'
@@ -86,6 +89,7 @@ export async function fillRest(
   const { series } = (await app.one.call('GET', '/automations/series', { query: { utr: automation } })).body.message;
   return {
     automation,
+    feed: heldFeed(app, naming),
     // Its second mail, for which some wait.
     automationMail: series.mails[1].utr,
     job: await action(t, app),
@@ -95,6 +99,23 @@ export async function fillRest(
     migrationPreview: await migrationPreview(app, naming),
     ...pastImports(app, naming),
   };
+}
+
+/** A feed that turned up too much and cannot be read at the moment; gives its id. */
+function heldFeed(app: TestApp, naming: Naming): string {
+  const input = {
+    ...{
+      feed_name: naming('Blog at Lark Books'),
+      url: 'https://127.0.0.1/feed.xml',
+      sender_id: 1,
+      unsubscribe_group_id: 1,
+    },
+    ...{ recipient_id: ['contacts_1'], exclude_specific_recipient_id: [], template_id: 0 },
+    ...{ subject: '((item_title))', weekday: 1, time_of_day: '08:00', time_zone: 'Europe/Berlin' },
+  };
+  const id = addFeed(app.drizzle, 1, { ...input, rhythm: 'weekly' }, app.clock.now());
+  holdFeed(app.drizzle, id, sentence('feed_many_items', { count: 53 }), app.clock.now());
+  return String(id);
 }
 
 /** A series of three mails: one reader has left it, some wait for the second mail and some for the third. */

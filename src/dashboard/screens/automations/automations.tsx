@@ -46,7 +46,12 @@ export async function automationScreens(app: FastifyInstance, { clock }: Deps): 
       const frame = {
         title: languageOf(request, viewer).say('nav.automations'),
         section: 'automations',
-        ...(canChange && !isEmpty && { action: <NewAutomation /> }),
+        action: (
+          <div class="buttons">
+            <LinkButton href="/feeds">{languageOf(request, viewer).say('feeds.title')}</LinkButton>
+            {canChange && !isEmpty && <NewAutomation />}
+          </div>
+        ),
       } as const;
       const list = { summaries, next, search, state, isLater: before !== undefined, canChange };
       return sendPage(request, reply, viewer, frame, <Automations {...list} />);

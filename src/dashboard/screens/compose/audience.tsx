@@ -167,13 +167,22 @@ function withNone(language: Language, value: Fields[string] | undefined, options
 }
 
 /** The targets in their order, those that are chosen before the others, so that they are seen in a long list. */
-function chosenFirst(targets: readonly Target[], given: Fields): Target[] {
+export function chosenFirst(targets: readonly Target[], given: Fields): Target[] {
   const chosen = [given.recipient_id, given.exclude_specific_recipient_id].flat();
   const isChosen = ({ value }: Target) => chosen.includes(value);
   return [...targets.filter(isChosen), ...targets.filter((target) => !isChosen(target))];
 }
 
-function Targets({ targets, given, problems }: { targets: readonly Target[]; given: Fields; problems: Problems }) {
+/** The lists and segments, each with a box to send to it and one to leave it out. */
+export function Targets({
+  targets,
+  given,
+  problems,
+}: {
+  targets: readonly Target[];
+  given: Fields;
+  problems: Problems;
+}) {
   const language = useLanguage();
   const problem = [...(problems.recipient_id ?? []), ...(problems.exclude_specific_recipient_id ?? [])].join(' ');
   const box = (name: 'recipient_id' | 'exclude_specific_recipient_id', { value }: Target, label: string) => (

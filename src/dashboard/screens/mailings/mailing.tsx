@@ -5,6 +5,7 @@ import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { viewerOf } from '../../signed-in.ts';
 import { Actions, mailingActions } from './actions.tsx';
+import { ArchiveCard, type Archived, archiveActions } from './archive.tsx';
 import { sendPart } from './head.tsx';
 import { linksScreen } from './links.tsx';
 import { Overview } from './overview.tsx';
@@ -24,12 +25,14 @@ export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Cl
       const { utr } = request.params;
       const summary = await readSummary(api, utr);
       const { report } = await api.get<{ report: Report }>('/single-send/report', { utr });
+      const { archived } = await api.get<{ archived: Archived }>('/single-send/archive', { utr });
       const mayChange = viewerOf(request).role !== 'viewer';
       const action = mayChange && <Actions summary={summary} report={report} />;
       const content = (
         <>
           {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
           <Overview summary={summary} report={report} />
+          <ArchiveCard {...{ utr, archived, mayChange }} />
         </>
       );
       return sendPart(request, reply, { summary, now: clock.now(), current: 'overview' }, content, action);
@@ -37,6 +40,7 @@ export async function mailingScreen(app: FastifyInstance, { clock }: { clock: Cl
   });
   await app.register(variantChoice);
   await app.register(mailingActions);
+  await app.register(archiveActions);
   await app.register(resendScreen);
   await app.register(linksScreen, { clock });
   await app.register(previewScreen, { clock });

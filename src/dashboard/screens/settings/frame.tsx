@@ -15,6 +15,7 @@ const TABS = [
   'returns',
   'tracking',
   'brand',
+  'archive',
   'types',
   'fields',
   'users',

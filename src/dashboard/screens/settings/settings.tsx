@@ -4,6 +4,7 @@ import type { Deps } from '../../../deps.ts';
 import type { SignIns } from '../../../users/sign-in.ts';
 import { viewerOf } from '../../signed-in.ts';
 import { accountScreen } from './account.tsx';
+import { archiveScreen } from './archive.tsx';
 import { auditScreen } from './audit.tsx';
 import { backupScreen } from './backup/backup.tsx';
 import { brandScreen } from './brand.tsx';
@@ -41,6 +42,7 @@ export async function settingsScreens(app: FastifyInstance, deps: Deps & { signI
   await app.register(trackingScreen);
   await app.register(healthScreen, deps);
   await app.register(brandScreen);
+  await app.register(archiveScreen);
   await app.register(backupScreen);
   await app.register(accountScreen, deps);
   await app.register(sessionScreen, deps);

@@ -38,6 +38,8 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   blocks_full: 'Ein Konto kann {count} Bausteine aufheben, die zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
   colour_wrong: '{name} ist keine Farbe wie #1d5b46.',
   templates_full: 'Die Vorlagen eines Kontos können zusammen {size} MiB belegen. Löschen Sie zuerst einige.',
+  archive_full: 'Das Archiv eines Kontos kann {count} Mails haben: Nehmen Sie erst einige heraus',
+  archive_slug: 'Der Name in der Adresse hat 3 bis 60 Kleinbuchstaben, Ziffern und einzelne Bindestriche dazwischen.',
   action_ended: 'Die Aktion ist beendet',
   action_not_ready: 'Die Aktion wartet nicht auf eine Bestätigung',
   import_final: 'Dieser Import lässt sich nicht oder nicht mehr rückgängig machen',

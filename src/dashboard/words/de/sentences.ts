@@ -2,6 +2,7 @@
 import type { SentenceCode } from '../../../sentences.ts';
 import { abTestSentences } from './ab-test-sentences.ts';
 import { checkSentences } from './check-sentences.ts';
+import { feedSentences } from './feed-sentences.ts';
 import { formSentences } from './form-sentences.ts';
 import { migrationSentences } from './migration-sentences.ts';
 import { nodeSentences } from './node-sentences.ts';
@@ -171,6 +172,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Mails warten und werden von selbst noch einmal versucht. Die Ursache findet der Test unter Einstellungen, Versand.',
 
   ...checkSentences,
+  ...feedSentences,
   ...formSentences,
   ...migrationSentences,
   ...abTestSentences,
@@ -218,6 +220,7 @@ export const sentenceFields: Readonly<Record<string, string>> = {
   'email address': 'E-Mail-Adresse',
   name: 'Name',
   role: 'Rolle',
+  slug: 'Name in der Adresse',
   language: 'Sprache',
   'colour scheme': 'Farben',
   shortcuts: 'Tastaturkürzel',

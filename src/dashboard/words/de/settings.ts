@@ -113,6 +113,7 @@ export const settings: Translation<typeof english> = {
   'audit.mail_caps_changed': 'Geändert, wie viele Mails eine Person höchstens bekommt',
   'audit.settings_changed': 'Eigene Einstellungen geändert',
   'audit.brand_changed': 'Marke geändert',
+  'audit.archive_changed': 'Archiv geändert',
   'audit.template_added': 'Vorlage angelegt',
   'audit.template_changed': 'Vorlage geändert',
   'audit.template_removed': 'Vorlage gelöscht',

@@ -1,9 +1,11 @@
 /** English: all texts of the dashboard, by screen. */
+import { archive } from './archive.ts';
 import { automations } from './automations.ts';
 import { backup } from './backup.ts';
 import { brand } from './brand.ts';
 import { compose } from './compose.ts';
 import { designer } from './designer.ts';
+import { feeds } from './feeds.ts';
 import { forms } from './forms.ts';
 import { frame } from './frame.ts';
 import { home } from './home.ts';
@@ -27,11 +29,13 @@ import { warmUp } from './warm-up.ts';
 import { webhooks } from './webhooks.ts';
 
 export const en = {
+  ...archive,
   ...automations,
   ...backup,
   ...brand,
   ...compose,
   ...designer,
+  ...feeds,
   ...forms,
   ...frame,
   ...home,

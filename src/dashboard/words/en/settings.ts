@@ -108,6 +108,7 @@ export const settings = {
   'audit.mail_caps_changed': 'Changed how many mails a person gets at most',
   'audit.settings_changed': 'Changed their own settings',
   'audit.brand_changed': 'Changed the brand',
+  'audit.archive_changed': 'Changed the archive',
   'audit.template_added': 'Added a template',
   'audit.template_changed': 'Changed a template',
   'audit.template_removed': 'Deleted a template',

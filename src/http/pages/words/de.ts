@@ -79,6 +79,14 @@ E-Mail-Programm.</p>`,
     done: (email) => html`Von <strong>${email}</strong> können jetzt E-Mails gesendet werden.`,
     close: 'Sie können diese Seite schließen.',
   },
+  archive: {
+    title: 'Mail-Archiv',
+    untitled: 'Ohne Betreff',
+    older: 'Ältere Mails',
+    newer: 'Neuere Mails',
+    pages: 'Seiten',
+    feed: 'Als Feed verfolgen (Atom)',
+  },
   form: {
     email: 'E-Mail-Adresse',
     fields: {

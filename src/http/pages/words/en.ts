@@ -73,6 +73,14 @@ Please open the mail and use the link at its end, or the unsubscribe button of y
     done: (email: string): Html => html`Mail can now be sent from <strong>${email}</strong>.`,
     close: 'You can close this page.',
   },
+  archive: {
+    title: 'Mail archive',
+    untitled: 'Without a subject',
+    older: 'Older mails',
+    newer: 'Newer mails',
+    pages: 'Pages',
+    feed: 'Follow by feed (Atom)',
+  },
   form: {
     email: 'E-mail address',
     fields: {

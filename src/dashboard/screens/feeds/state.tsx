@@ -1,0 +1,83 @@
+/** How a feed stands: whether it was read, what waits, and the buttons that pause, release and delete it. */
+import type { ComponentChildren } from 'preact';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Time } from '../../components/figures.tsx';
+import { Badge, Card, Notice } from '../../components/surface.tsx';
+import { recordTime } from '../../record-time.ts';
+import { useLanguage } from '../../words/index.ts';
+import type { Feed } from './records.ts';
+
+const TONES = { active: 'good', paused: 'plain', held: 'warn' } as const;
+
+export function FeedState({ state }: Pick<Feed, 'state'>) {
+  return <Badge tone={TONES[state]}>{useLanguage().say(`feeds.state.${state}`)}</Badge>;
+}
+
+export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; mayChange: boolean }) {
+  const language = useLanguage();
+  const { id, url, state, held_reason: heldReason, failure, waiting, read_at: readAt, next_mail_at: nextAt } = feed;
+  const action = (path: string, fields: Record<string, string>, button: ComponentChildren) => (
+    <form method="post" action={`/feeds/${id}/${path}`}>
+      {Object.entries(fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      {button}
+    </form>
+  );
+  const read = recordTime(readAt ?? '');
+  const next = recordTime(nextAt ?? '');
+  return (
+    <Card>
+      <p>
+        <FeedState state={state} /> <a href={url}>{feed.feed_title || url}</a>
+      </p>
+      {heldReason !== null && <Notice tone="warn">{language.sentence(heldReason)}</Notice>}
+      {failure !== '' && (
+        <Notice tone="warn">{language.say('feeds.failed', { reason: language.sentence(failure) })}</Notice>
+      )}
+      <p class="quiet-text">
+        {read === null ? (
+          language.say('feeds.unread')
+        ) : (
+          <>
+            {language.say('feeds.read')} <Time at={read} now={now} />
+          </>
+        )}
+        {' · '}
+        {language.say('feeds.waiting', { count: waiting })}
+        {next !== null && (
+          <>
+            {' · '}
+            {language.say('feeds.next')} <Time at={next} now={now} />
+          </>
+        )}
+      </p>
+      {mayChange && (
+        <div class="buttons">
+          {state === 'held' &&
+            action(
+              'decide',
+              { what: 'send' },
+              <Button look="primary">{language.say('feeds.send', { count: waiting })}</Button>,
+            )}
+          {state === 'held' &&
+            action('decide', { what: 'skip' }, <Button>{language.say('feeds.skip', { count: waiting })}</Button>)}
+          <LinkButton href={`/feeds/${id}/preview`}>{language.say('feeds.preview')}</LinkButton>
+          {state === 'active' &&
+            action('switch', { is_active: '0' }, <Button icon="pause">{language.say('feeds.pause')}</Button>)}
+          {state === 'paused' &&
+            action('switch', { is_active: '1' }, <Button icon="play">{language.say('feeds.resume')}</Button>)}
+          <Confirm
+            id="delete-feed"
+            action={`/feeds/${id}/delete`}
+            label={language.say('feeds.delete')}
+            title={language.say('feeds.delete.title', { name: feed.feed_name })}
+          >
+            <p>{language.say('feeds.delete.text', { count: waiting })}</p>
+          </Confirm>
+        </div>
+      )}
+    </Card>
+  );
+}

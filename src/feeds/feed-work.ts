@@ -1,0 +1,87 @@
+/** The work on feeds beside HTTP: asks for those that are due, and makes the mails that are due. */
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Db } from '../database/open.ts';
+import { prepared } from '../database/prepared.ts';
+import { dueFeeds, makeDueIssue } from './issues.ts';
+import { POLL_MS, pollResult, recordPoll } from './poll-results.ts';
+
+/** The most requests at a time. */
+const MAX_AT_ONCE = 8;
+
+interface FeedWorkDeps {
+  db: Db;
+  clock: Clock;
+  config: Config;
+  log(fields: object, text: string): void;
+}
+
+interface DueFeed {
+  id: number;
+  url: string;
+  etag: string;
+  last_modified: string;
+}
+
+export class FeedWork {
+  readonly #deps: FeedWorkDeps;
+  readonly #stopping = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(deps: FeedWorkDeps) {
+    this.#deps = deps;
+  }
+
+  /** Makes due mails until `shouldContinue` is false, and begins due requests. Gives whether a mail was made. */
+  step(shouldContinue: () => boolean): boolean {
+    const { db, clock } = this.#deps;
+    const due = dueFeeds(db.$client, clock.now().getTime());
+    for (const id of due) {
+      if (!shouldContinue()) break;
+      makeDueIssue(this.#deps, id);
+    }
+    this.#beginPolls();
+    return due.length > 0;
+  }
+
+  /** Resolves when no request is under way. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  /** Ends requests under way; what they would have found is found after the next start. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  #beginPolls(): void {
+    const { db, clock } = this.#deps;
+    const free = MAX_AT_ONCE - this.#underWay.size;
+    if (free <= 0) return;
+    const now = clock.now().getTime();
+    const due = prepared<[number, number], DueFeed>(
+      db.$client,
+      "SELECT id, url, etag, last_modified FROM feeds WHERE state = 'active' AND poll_at <= ? ORDER BY poll_at LIMIT ?",
+    ).all(now, free);
+    for (const feed of due) {
+      // Put off first: whatever goes wrong from here on, the server is not asked again at once.
+      prepared(db.$client, 'UPDATE feeds SET poll_at = ? WHERE id = ?').run(now + POLL_MS, feed.id);
+      const poll = this.#poll(feed).finally(() => this.#underWay.delete(poll));
+      this.#underWay.add(poll);
+    }
+  }
+
+  async #poll(feed: DueFeed): Promise<void> {
+    const { db, clock, config, log } = this.#deps;
+    try {
+      // Loaded only where there is a feed.
+      const [{ fetchFeed }, { readFeed }] = await Promise.all([import('./fetch-feed.ts'), import('./read-feed.ts')]);
+      const allowPrivate = config.WEBHOOK_PRIVATE_ADDRESSES === 'allow';
+      const answer = await fetchFeed(feed.url, feed, { allowPrivate, signal: this.#stopping.signal });
+      const result = await pollResult(answer, readFeed);
+      if (!this.#stopping.signal.aborted) recordPoll(db, feed, result, clock.now());
+    } catch (error) {
+      log({ feed: feed.id, err: String(error) }, 'what a feed answered could not be recorded; it is asked again later');
+    }
+  }
+}

@@ -1,0 +1,167 @@
+/** The feeds of an account: adding, changing, pausing, releasing and deleting them. Only this folder writes them. */
+import type { Database } from 'better-sqlite3';
+import { and, asc, eq } from 'drizzle-orm';
+import { checkedTargets } from '../audience/segments/targets.ts';
+import { isoTimestamp } from '../clock.ts';
+import type { Db } from '../database/open.ts';
+import { prepared } from '../database/prepared.ts';
+import { feeds } from '../database/schema/index.ts';
+import { conflict } from '../failure.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
+import { findTemplateCodes } from '../templates/mail-content.ts';
+import { nextDigest, type Rhythm } from './rhythm.ts';
+import { USUAL_TEMPLATE } from './usual-template.ts';
+
+export const MAX_FEEDS = 20;
+
+export type Feed = typeof feeds.$inferSelect;
+
+/** What an owner chooses about a feed, checked. */
+export interface FeedInput extends Rhythm {
+  feed_name: string;
+  url: string;
+  sender_id: number;
+  unsubscribe_group_id: number;
+  recipient_id: string[];
+  exclude_specific_recipient_id: string[];
+  template_id: number;
+  subject: string;
+}
+
+/** The feeds of an account in the order in which they were added. */
+export function listFeeds(db: Db, accountId: number): Feed[] {
+  return db.select().from(feeds).where(eq(feeds.user_id, accountId)).orderBy(asc(feeds.id)).all();
+}
+
+/** The feed with this id, if it is the account's. */
+export function findFeed(db: Db, accountId: number, id: number): Feed | undefined {
+  return db
+    .select()
+    .from(feeds)
+    .where(and(eq(feeds.id, id), eq(feeds.user_id, accountId)))
+    .get();
+}
+
+/** Adds a feed, which is read soon; gives its id. Throws 409 when there are too many. To be called within a transaction. */
+export function addFeed(db: Db, accountId: number, input: FeedInput, now: Date): number {
+  if (listFeeds(db, accountId).length >= MAX_FEEDS) throw conflict(sentence('feeds_many', { count: MAX_FEEDS }));
+  const stamp = isoTimestamp(now);
+  return db
+    .insert(feeds)
+    .values({
+      ...columnsOf(input),
+      user_id: accountId,
+      state: 'active',
+      poll_at: now.getTime(),
+      issue_at: nextDigest(input, now.getTime()),
+      created_at: stamp,
+      updated_at: stamp,
+    })
+    .returning({ id: feeds.id })
+    .get().id;
+}
+
+/** Changes a feed. At another address it begins anew: what is there already is only remembered. To be called within a transaction. */
+export function changeFeed(db: Db, feed: Feed, input: FeedInput, now: Date): void {
+  const isElsewhere = input.url !== feed.url;
+  const isWaiting = countWaiting(db.$client, feed.id) > 0;
+  db.update(feeds)
+    .set({
+      ...columnsOf(input),
+      ...(isElsewhere && {
+        is_begun: 0,
+        etag: '',
+        last_modified: '',
+        failure: '',
+        failures: 0,
+        poll_at: now.getTime(),
+      }),
+      issue_at: nextDigest(input, now.getTime()) ?? (isWaiting ? now.getTime() : null),
+      updated_at: isoTimestamp(now),
+    })
+    .where(eq(feeds.id, feed.id))
+    .run();
+}
+
+/** Deletes a feed with what it remembers. Mails that were made of it stay. To be called within a transaction. */
+export function deleteFeed(db: Db, { id }: Feed): void {
+  db.delete(feeds).where(eq(feeds.id, id)).run();
+}
+
+/** Pauses a feed, or lets one go on that is paused. To be called within a transaction. */
+export function switchFeed(db: Db, feed: Feed, isActive: boolean, now: Date): void {
+  if (feed.state === 'held') throw conflict(SENTENCES.feed_is_held);
+  if (isActive) goOn(db, feed, now);
+  else
+    db.update(feeds)
+      .set({ state: 'paused', updated_at: isoTimestamp(now) })
+      .where(eq(feeds.id, feed.id))
+      .run();
+}
+
+/** Lets a feed go on that is held: what waits is sent, or skipped for good. Throws 409 for one that is not. To be called within a transaction. */
+export function releaseFeed(db: Db, feed: Feed, what: 'send' | 'skip', now: Date): void {
+  if (feed.state !== 'held') throw conflict(SENTENCES.feed_not_held);
+  if (what === 'skip')
+    db.$client.prepare('UPDATE feed_items SET item = NULL WHERE feed_id = ? AND item IS NOT NULL').run(feed.id);
+  goOn(db, feed, now);
+}
+
+/** Holds a feed with a reason. To be called within a transaction. */
+export function holdFeed(db: Db, id: number, held_reason: string, now: Date): void {
+  db.update(feeds)
+    .set({ state: 'held', held_reason, updated_at: isoTimestamp(now) })
+    .where(eq(feeds.id, id))
+    .run();
+}
+
+/** How many items of a feed wait for a mail. */
+export function countWaiting(client: Database, feedId: number): number {
+  return Number(
+    prepared(client, 'SELECT count(*) FROM feed_items WHERE feed_id = ? AND item IS NOT NULL').pluck().get(feedId),
+  );
+}
+
+/** Those of these items that a feed does not remember. */
+export function newItems<Item extends { key: string }>(
+  client: Database,
+  feedId: number,
+  items: readonly Item[],
+): Item[] {
+  const known = new Set(
+    client
+      .prepare<[string, number], string>(
+        'SELECT item_key FROM json_each(?) j CROSS JOIN feed_items i ON i.feed_id = ? AND i.item_key = j.value',
+      )
+      .pluck()
+      .all(JSON.stringify(items.map(({ key }) => key)), feedId),
+  );
+  return items.filter(({ key }) => !known.has(key));
+}
+
+/** The HTML of the mails of a feed with its own placeholders, or null where its template was deleted or is empty. */
+export function findFeedTemplate(db: Db, { user_id, template_id }: Feed): string | null {
+  if (template_id === 0) return USUAL_TEMPLATE;
+  return findTemplateCodes(db, user_id, template_id)?.html_code || null;
+}
+
+function goOn(db: Db, feed: Feed, now: Date): void {
+  const waiting = countWaiting(db.$client, feed.id);
+  db.update(feeds)
+    .set({
+      state: 'active',
+      held_reason: null,
+      issue_at: nextDigest(feed, now.getTime()) ?? (waiting > 0 ? now.getTime() : null),
+      updated_at: isoTimestamp(now),
+    })
+    .where(eq(feeds.id, feed.id))
+    .run();
+}
+
+function columnsOf({ recipient_id, exclude_specific_recipient_id, ...columns }: FeedInput) {
+  return {
+    ...columns,
+    recipient_id: checkedTargets(recipient_id),
+    exclude_specific_recipient_id: checkedTargets(exclude_specific_recipient_id),
+  };
+}

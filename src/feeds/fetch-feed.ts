@@ -1,0 +1,147 @@
+/** Gets a feed over HTTP: only if it has changed, bounded in time and size, over checked addresses. */
+import type { LookupFunction } from 'node:net';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { Agent } from 'undici';
+import { SENTENCES, sentence } from '../sentences.ts';
+import { checkedLookup, systemLookup, urlFault } from '../webhooks/addresses.ts';
+import { failureText } from '../webhooks/failure-text.ts';
+
+export const MAX_FEED_BYTES = 2 * 1024 * 1024;
+const MAX_REDIRECTS = 5;
+/** From the first request to the end of the last answer. */
+const TIMEOUT_MS = 20_000;
+const CONNECT_TIMEOUT_MS = 5000;
+const MAX_RETRY_AFTER_S = 24 * 3600;
+const MAX_TAG = 500;
+const USER_AGENT = 'Sendlark-Feeds';
+const ACCEPT = 'application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5';
+
+const unpack = promisify(gunzip);
+
+/** What a server said about a version of a feed; empty where it said nothing. */
+export interface FeedVersion {
+  etag: string;
+  last_modified: string;
+}
+export const NO_VERSION: FeedVersion = { etag: '', last_modified: '' };
+
+export type FeedAnswer =
+  | { kind: 'unchanged' }
+  | ({ kind: 'changed'; text: string /** Where it is after redirects. */; url: string } & FeedVersion)
+  /** `reason` is a sentence; for so long the server wants no further request. */
+  | { kind: 'failed'; reason: string; retryAfterMs: number };
+
+interface Options {
+  allowPrivate: boolean;
+  signal?: AbortSignal;
+}
+
+/** Asks for a feed that is known in this version. Does not throw: what went wrong is in the answer. */
+export async function fetchFeed(url: string, known: FeedVersion, options: Options): Promise<FeedAnswer> {
+  const lookup: LookupFunction = options.allowPrivate ? systemLookup : checkedLookup();
+  const agent = new Agent({ connections: 1, pipelining: 0, connect: { lookup, timeout: CONNECT_TIMEOUT_MS } });
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal]);
+  try {
+    return await follow(agent, url, known, signal, options.allowPrivate);
+  } catch (error) {
+    return failed(timeout.aborted ? SENTENCES.webhook_silent : failureText(error));
+  } finally {
+    // What is still under way is of no use any more.
+    await agent.destroy().catch(() => undefined);
+  }
+}
+
+async function follow(
+  agent: Agent,
+  from: string,
+  known: FeedVersion,
+  signal: AbortSignal,
+  allowPrivate: boolean,
+): Promise<FeedAnswer> {
+  let url = from;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const fault = urlFault(url, allowPrivate);
+    if (fault !== null) return failed(fault === 'private' ? SENTENCES.webhook_private : SENTENCES.feed_plain);
+    const { origin, pathname, search } = new URL(url);
+    const { statusCode, headers, body } = await agent.request({
+      origin,
+      path: pathname + search,
+      method: 'GET',
+      signal,
+      headers: {
+        accept: ACCEPT,
+        'accept-encoding': 'gzip',
+        'user-agent': USER_AGENT,
+        ...(known.etag !== '' && { 'if-none-match': known.etag }),
+        ...(known.last_modified !== '' && { 'if-modified-since': known.last_modified }),
+      },
+    });
+    const header = (name: string) => String(headers[name] ?? '');
+    if (statusCode === 304) return { kind: 'unchanged' };
+    if (statusCode === 200) {
+      const bytes = await readBody(body, header('content-encoding'));
+      if (bytes === null) return failed(sentence('feed_large', { size: MAX_FEED_BYTES / 1024 / 1024 }));
+      const version = { etag: tag(header('etag')), last_modified: tag(header('last-modified')) };
+      return { kind: 'changed', text: decoded(bytes, header('content-type')), url, ...version };
+    }
+    const location = header('location');
+    if (![301, 302, 303, 307, 308].includes(statusCode) || !URL.canParse(location, url))
+      return failed(sentence('feed_status', { status: statusCode }), retryAfterMs(header('retry-after')));
+    const next = new URL(location, url);
+    next.hash = '';
+    url = next.href;
+    body.on('error', () => undefined).destroy();
+  }
+  return failed(SENTENCES.feed_redirects);
+}
+
+/** The body, unpacked; null for one that is too large. */
+async function readBody(body: AsyncIterable<Buffer>, encoding: string): Promise<Buffer | null> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.length;
+    if (size > MAX_FEED_BYTES) return null;
+    parts.push(part);
+  }
+  const bytes = Buffer.concat(parts);
+  if (!/gzip/i.test(encoding)) return bytes;
+  try {
+    return await unpack(bytes, { maxOutputLength: MAX_FEED_BYTES });
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/** The text in the encoding that the server or the document names; UTF-8 where neither names one that is known. */
+function decoded(bytes: Buffer, contentType: string): string {
+  const named =
+    /charset="?([\w-]{1,40})/i.exec(contentType)?.[1] ??
+    /^<\?xml[^>]{0,100}\sencoding=["']([\w-]{1,40})/.exec(bytes.toString('latin1', 0, 200))?.[1];
+  // A byte order mark says more than either (WHATWG Encoding, 6).
+  const marked =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
+  try {
+    return new TextDecoder(marked ?? named ?? 'utf-8').decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+/** A value for a later request; one that is too long is not kept. */
+function tag(value: string): string {
+  return value.length > MAX_TAG ? '' : value;
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3). */
+function retryAfterMs(value: string): number {
+  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER_S) * 1000 : 0;
+}
+
+function failed(reason: string, waitMs = 0): FeedAnswer {
+  return { kind: 'failed', reason, retryAfterMs: waitMs };
+}

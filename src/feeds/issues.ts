@@ -1,0 +1,101 @@
+/** Makes single sends of the items that wait: one of each, or a digest of all. */
+import type { Database } from 'better-sqlite3';
+import { eq } from 'drizzle-orm';
+import { prepared } from '../database/prepared.ts';
+import { feeds, type Target } from '../database/schema/index.ts';
+import { SENTENCES } from '../sentences.ts';
+import { createSingleSend, type SingleSendDeps } from '../single-sends/single-sends.ts';
+import type { FeedItem } from './feed-item.ts';
+import { countWaiting, type Feed, findFeedTemplate, holdFeed } from './feeds.ts';
+import { makeIssue } from './issue.ts';
+import { nextDigest } from './rhythm.ts';
+
+/** The most items in one digest; the older ones are left out. */
+export const MAX_DIGEST_ITEMS = 100;
+const MAX_NAME = 255;
+/** The built-in template without content, which mails with code of their own name. */
+const BLANK_TEMPLATE = 1;
+
+interface WaitingItem {
+  id: number;
+  item: FeedItem;
+}
+
+/** The ids of the feeds for which a mail is due. */
+export function dueFeeds(client: Database, now: number): number[] {
+  return prepared<[number], number>(
+    client,
+    "SELECT id FROM feeds WHERE state = 'active' AND issue_at IS NOT NULL AND issue_at <= ? ORDER BY issue_at LIMIT 100",
+  )
+    .pluck()
+    .all(now);
+}
+
+/** The items that the next mail of a feed has, the newest first: the oldest one alone, or all that wait. */
+export function nextItems(client: Database, { id, rhythm }: Pick<Feed, 'id' | 'rhythm'>): WaitingItem[] {
+  const isDigest = rhythm !== 'item';
+  return client
+    .prepare<[number, number], { id: number; item: string }>(
+      `SELECT id, item FROM feed_items WHERE feed_id = ? AND item IS NOT NULL ORDER BY id ${isDigest ? 'DESC' : ''} LIMIT ?`,
+    )
+    .all(id, isDigest ? MAX_DIGEST_ITEMS : 1)
+    .map((row) => ({ id: row.id, item: JSON.parse(row.item) as FeedItem }));
+}
+
+/**
+ * Makes the mail that is due for a feed and marks its items as sent, in one transaction, so that a kill neither loses nor doubles one.
+ * The feed is held where that is not possible.
+ */
+export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
+  const { db, clock } = deps;
+  const make = () => {
+    const now = clock.now();
+    const feed = db.select().from(feeds).where(eq(feeds.id, feedId)).get();
+    if (feed === undefined || feed.state !== 'active' || feed.issue_at === null || feed.issue_at > now.getTime())
+      return;
+    const items = nextItems(db.$client, feed);
+    if (items.length > 0) {
+      const html = findFeedTemplate(db, feed);
+      if (html === null) return holdFeed(db, feed.id, SENTENCES.feed_no_template, now);
+      const issue = issueOf(
+        feed,
+        html,
+        items.map(({ item }) => item),
+      );
+      if (issue === null) return holdFeed(db, feed.id, SENTENCES.feed_mail_large, now);
+      createSingleSend(deps, feed.user_id, singleSendOf(feed, issue), { userId: null });
+      // Of a digest, items that found no room are not sent later.
+      const done = feed.rhythm === 'item' ? 'AND id = ?' : 'AND ? > 0';
+      db.$client
+        .prepare(`UPDATE feed_items SET item = NULL WHERE feed_id = ? AND item IS NOT NULL ${done}`)
+        .run(feed.id, items[0]?.id ?? 0);
+    }
+    const isMore = feed.rhythm === 'item' && countWaiting(db.$client, feed.id) > 0;
+    const issue_at = isMore ? now.getTime() : nextDigest(feed, now.getTime());
+    db.update(feeds).set({ issue_at }).where(eq(feeds.id, feed.id)).run();
+  };
+  db.transaction(make, { behavior: 'immediate' });
+}
+
+/** The mail of these items, of which there is at least one; null where it would be too large. */
+export function issueOf(feed: Feed, html: string, items: readonly FeedItem[]): ReturnType<typeof makeIssue> {
+  const { feed_name, feed_title, time_zone } = feed;
+  return makeIssue({ feed_title: feed_title || feed_name, subject: feed.subject, html, items, time_zone });
+}
+
+function singleSendOf(feed: Feed, { subject, html }: { subject: string; html: string }) {
+  return {
+    template_id: BLANK_TEMPLATE,
+    template_html: html,
+    sender_id: feed.sender_id,
+    unsubscribe_group_id: feed.unsubscribe_group_id,
+    single_send_name: [...`${feed.feed_name}: ${subject}`].slice(0, MAX_NAME).join(''),
+    subject: subject.trim() || feed.feed_name,
+    preheader: '',
+    recipient_id: feed.recipient_id.map(named),
+    exclude_specific_recipient_id: feed.exclude_specific_recipient_id.map(named),
+    schedule_type: 0 as const,
+  };
+}
+
+const named = ({ table, id }: Target) => `${table}_${id}`;

@@ -1,0 +1,68 @@
+/** Records what a feed answered: new items wait for their mail, and those of the first time are only remembered. */
+import { eq } from 'drizzle-orm';
+import type { Db } from '../database/open.ts';
+import { feeds } from '../database/schema/index.ts';
+import { SENTENCES, sentence } from '../sentences.ts';
+import type { ReadFeed } from './feed-item.ts';
+import { type Feed, holdFeed, newItems } from './feeds.ts';
+import type { FeedAnswer, FeedVersion } from './fetch-feed.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** The least time between two requests for a feed. */
+export const POLL_MS = 15 * MINUTE_MS;
+/** So many new items at once are more likely a mistake of the feed, such as new ids for all of them, than news. */
+export const MANY_ITEMS = 50;
+
+/** What came of asking for a feed. */
+export type PollResult =
+  | { kind: 'unchanged' }
+  | { kind: 'read'; feed: ReadFeed; version: FeedVersion }
+  | { kind: 'failed'; reason: string; retryAfterMs: number };
+
+/** What an answer holds. */
+export async function pollResult(
+  answer: FeedAnswer,
+  read: (text: string, base: string) => Promise<ReadFeed | null>,
+): Promise<PollResult> {
+  if (answer.kind !== 'changed') return answer;
+  const { text, url, etag, last_modified } = answer;
+  const feed = await read(text, url);
+  if (feed === null) return { kind: 'failed', reason: SENTENCES.feed_no_feed, retryAfterMs: 0 };
+  return { kind: 'read', feed, version: { etag, last_modified } };
+}
+
+/** Stores the result of a poll of a feed, unless its address was changed or it was deleted or stopped meanwhile. One transaction. */
+export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: PollResult, now: Date): void {
+  const record = () => {
+    const feed = db.select().from(feeds).where(eq(feeds.id, asked.id)).get();
+    if (feed === undefined || feed.url !== asked.url || feed.state !== 'active') return;
+    const change = (columns: Partial<Feed>) => db.update(feeds).set(columns).where(eq(feeds.id, feed.id)).run();
+    if (result.kind === 'failed') {
+      const failures = feed.failures + 1;
+      // 15 minutes after the first failure, twice as long after each further one, a day at most.
+      const wait = Math.min(POLL_MS * 2 ** Math.min(failures - 1, 10), DAY_MS);
+      const poll_at = now.getTime() + Math.max(wait, result.retryAfterMs);
+      change({ failure: result.reason, failures, poll_at });
+      return;
+    }
+    change({ failure: '', failures: 0, read_at: now.getTime() });
+    if (result.kind === 'unchanged') return;
+    const { title, items } = result.feed;
+    const fresh = addItems(db, feed, items);
+    change({ ...result.version, feed_title: title, is_begun: 1 });
+    if (feed.is_begun === 0 || fresh === 0) return;
+    if (fresh >= MANY_ITEMS) holdFeed(db, feed.id, sentence('feed_many_items', { count: fresh }), now);
+    else if (feed.rhythm === 'item') change({ issue_at: now.getTime() });
+  };
+  db.transaction(record, { behavior: 'immediate' });
+}
+
+/** Remembers the items that are not known, the last of the feed first, since feeds begin with the newest. Gives how many there were. */
+function addItems({ $client: client }: Db, feed: Feed, items: ReadFeed['items']): number {
+  const add = client.prepare('INSERT INTO feed_items (feed_id, item_key, item) VALUES (?, ?, ?)');
+  const fresh = newItems(client, feed.id, items);
+  for (const { key, ...item } of fresh.reverse())
+    add.run(feed.id, key, feed.is_begun === 0 ? null : JSON.stringify(item));
+  return fresh.length;
+}

@@ -1,0 +1,187 @@
+/** Reads RSS (0.9x, 1.0, 2.0), Atom (RFC 4287) and JSON Feed. */
+import { setImmediate } from 'node:timers/promises';
+import { Parser } from 'htmlparser2';
+import { escapeHtml } from '../delivery/content/merge.ts';
+import { feedItem, feedTitle, type RawItem, type RawText, type ReadFeed } from './feed-item.ts';
+
+/** The first items of a feed; no feed reader expects to find more. */
+const MAX_ITEMS = 500;
+const MAX_DEPTH = 60;
+const MAX_FIELD = 20_000;
+/** What is parsed before others have their turn. */
+const CHUNK = 64 * 1024;
+
+/** The feed in this text, or null where it is none. `base` is its address. */
+export async function readFeed(text: string, base: string): Promise<ReadFeed | null> {
+  const raw = text.trimStart().startsWith('{') ? readJson(text) : await readXml(text);
+  if (raw === null) return null;
+  const items = new Map<string, ReadFeed['items'][number]>();
+  for (const [at, one] of raw.items.slice(0, MAX_ITEMS).entries()) {
+    if (at % 50 === 49) await setImmediate();
+    const item = feedItem(one, base);
+    if (item !== null && !items.has(item.key)) items.set(item.key, item);
+  }
+  return { title: feedTitle(raw.title), items: [...items.values()] };
+}
+
+interface RawFeed {
+  title: RawText | undefined;
+  items: RawItem[];
+}
+
+/** The fields of an item by the names of their elements, those that say most last. */
+const FIELDS: Readonly<Record<string, 'id' | 'link' | 'title' | 'summary' | 'author' | 'date'>> = {
+  guid: 'id',
+  id: 'id',
+  link: 'link',
+  title: 'title',
+  description: 'summary',
+  summary: 'summary',
+  content: 'summary',
+  'content:encoded': 'summary',
+  author: 'author',
+  'dc:creator': 'author',
+  pubdate: 'date',
+  published: 'date',
+  updated: 'date',
+  'dc:date': 'date',
+};
+/** Where two elements give the same field, the first of these wins. */
+const BETTER = new Set(['description', 'summary', 'published', 'pubdate']);
+
+/**
+ * Reads XML as browsers read HTML: broken feeds are common. There is no document type with entities of its own, so nothing expands;
+ * what is nested too deeply is no feed.
+ */
+async function readXml(text: string): Promise<RawFeed | null> {
+  const reader = new XmlReader();
+  const parser = new Parser(reader, { xmlMode: true });
+  for (let from = 0; from < text.length && !reader.isRefused; from += CHUNK) {
+    parser.write(text.slice(from, from + CHUNK));
+    if (from > 0) await setImmediate();
+    if (reader.items.length >= MAX_ITEMS) break;
+  }
+  if (!reader.isRefused) parser.end();
+  return reader.isRefused || !reader.isFeed ? null : { title: reader.title, items: reader.items };
+}
+
+class XmlReader {
+  isFeed = false;
+  isRefused = false;
+  title: RawText | undefined;
+  readonly items: RawItem[] = [];
+  readonly #path: string[] = [];
+  #item: RawItem | null = null;
+  /** How deep the item and its present field are in the document. */
+  #itemDepth = 0;
+  #fieldDepth = 0;
+  #field = '';
+  #text = '';
+  #isHtml = false;
+
+  onopentag(given: string, attributes: Readonly<Record<string, string>>): void {
+    const name = given.toLowerCase();
+    if (this.isRefused) return;
+    const depth = this.#path.push(name);
+    if (depth === 1) this.isFeed = /^(rss|feed|rdf:rdf)$/.test(name);
+    if (depth > MAX_DEPTH || !this.isFeed) {
+      this.isRefused = true;
+      return;
+    }
+    if (this.#item === null && (name === 'item' || name === 'entry')) {
+      this.#item = {};
+      this.#itemDepth = depth;
+      // RSS 1.0 names its items by this attribute.
+      const about = attributes['rdf:about'];
+      if (about !== undefined) this.#item.id = about;
+    } else if (this.#field === '' && this.#isField(name, depth)) {
+      this.#field = name;
+      this.#fieldDepth = depth;
+      this.#text = '';
+      const type = attributes.type ?? '';
+      // In RSS a text is HTML; in Atom it is where it says so (RFC 4287, 3.1).
+      this.#isHtml = this.#path[0] !== 'feed' || /html/i.test(type);
+      if (name === 'link' && this.#item !== null) this.#addLink(attributes);
+    } else if (this.#field !== '') this.#text += ' ';
+  }
+
+  ontext(text: string): void {
+    if (this.#field === '' || this.#text.length > MAX_FIELD) return;
+    const inner = this.#path.at(-1);
+    // An author in Atom has a name, an address and more.
+    if (this.#field === 'author' && this.#path.length > this.#fieldDepth && inner !== 'name') return;
+    // Text within markup that was written as XML is no markup itself.
+    const isInner = this.#isHtml && this.#path.length > this.#fieldDepth;
+    this.#text += isInner ? escapeHtml(text) : text;
+  }
+
+  onclosetag(): void {
+    if (this.isRefused) return;
+    const depth = this.#path.length;
+    if (this.#field !== '' && depth === this.#fieldDepth) {
+      this.#closeField();
+      this.#field = '';
+    }
+    if (this.#item !== null && depth === this.#itemDepth) {
+      this.items.push(this.#item);
+      this.#item = null;
+    }
+    this.#path.pop();
+  }
+
+  #isField(name: string, depth: number): boolean {
+    if (this.#item !== null) return depth === this.#itemDepth + 1 && Object.hasOwn(FIELDS, name);
+    return name === 'title' && /^(channel|feed)$/.test(this.#path[depth - 2] ?? '');
+  }
+
+  /** A link of Atom is an attribute; of several, the one of the item itself counts (RFC 4287, 4.2.7.2). */
+  #addLink({ href, rel = 'alternate' }: Readonly<Record<string, string>>): void {
+    if (href !== undefined && rel === 'alternate' && this.#item !== null) this.#item.link ??= href;
+  }
+
+  #closeField(): void {
+    const value = { text: this.#text, isHtml: this.#isHtml };
+    if (this.#item === null) {
+      this.title ??= value;
+      return;
+    }
+    const field = FIELDS[this.#field];
+    if (field === undefined || value.text.trim() === '') return;
+    const isFirst = this.#item[field] === undefined || BETTER.has(this.#field);
+    if (!isFirst) return;
+    if (field === 'title' || field === 'summary') this.#item[field] = value;
+    else this.#item[field] = value.text;
+  }
+}
+
+/** JSON Feed 1.1. */
+function readJson(text: string): RawFeed | null {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const feed: Record<string, unknown> = Object(given);
+  if (!string(feed.version).startsWith('https://jsonfeed.org/version/') || !Array.isArray(feed.items)) return null;
+  return {
+    title: plain(feed.title),
+    items: feed.items.slice(0, MAX_ITEMS).map((one: unknown) => {
+      const item: Record<string, unknown> = Object(one);
+      const [author] = Array.isArray(item.authors) ? item.authors : [item.author];
+      const html = string(item.content_html);
+      const summary = string(item.summary) || string(item.content_text);
+      return {
+        id: typeof item.id === 'number' ? String(item.id) : string(item.id),
+        link: string(item.url),
+        title: plain(item.title),
+        summary: summary === '' ? { text: html, isHtml: true } : { text: summary, isHtml: false },
+        author: string(Object(author).name),
+        date: string(item.date_published),
+      };
+    }),
+  };
+}
+
+const string = (value: unknown) => (typeof value === 'string' ? value : '');
+const plain = (value: unknown): RawText => ({ text: string(value), isHtml: false });

@@ -1,0 +1,113 @@
+/** The public archive of an account: its list, its feed and its mails, for anybody and without cookies. */
+import type { FastifyInstance } from 'fastify';
+import {
+  findPublicArchive,
+  findPublishedMail,
+  listPublished,
+  type PublicArchive,
+  type PublishedMail,
+} from '../../archive/published.ts';
+import { readersCopy } from '../../archive/readers-copy.ts';
+import type { Deps } from '../../deps.ts';
+import { type Html, html } from '../../http/pages/html.ts';
+import { documentText, READ, unknownPage } from '../../http/pages/layout.ts';
+import { chooseWords, type PageWords } from '../../http/pages/words/index.ts';
+import { COPY_POLICY } from '../web-copy.ts';
+import { sendTagged } from './answer.ts';
+import { atomFeed } from './feed.ts';
+
+const PAGE_SIZE = 50;
+const FEED_SIZE = 20;
+
+type Archived = { Params: { slug: string } };
+
+export async function archivePages(app: FastifyInstance, { db, config, publicUrl }: Deps): Promise<void> {
+  const client = db.$client;
+  const addressOf = ({ slug }: PublicArchive) => `${publicUrl()}/archive/${slug}`;
+
+  app.route<Archived & { Querystring: { page?: unknown } }>({
+    method: READ,
+    url: '/archive/:slug',
+    handler: (request, reply) => {
+      const archive = findPublicArchive(client, request.params.slug);
+      const number = pageNumber(request.query.page);
+      if (archive === null) return unknownPage(reply);
+      const found = listPublished(client, archive.user_id, PAGE_SIZE + 1, (number - 1) * PAGE_SIZE);
+      if (found.length === 0) return unknownPage(reply);
+      const words = chooseWords(reply);
+      const title = archive.title || words.archive.title;
+      const address = addressOf(archive);
+      const canonical = number === 1 ? address : `${address}?page=${number}`;
+      const head = html`<link rel="canonical" href="${canonical}"><link rel="alternate" type="application/atom+xml" title="${title}" href="${address}/feed.xml">`;
+      const content = listContent(address, title, found, number, words, config.TIME_ZONE);
+      return sendTagged(reply, 'text/html; charset=utf-8', documentText(title, content, words.language, head));
+    },
+  });
+
+  app.route<Archived>({
+    method: READ,
+    url: '/archive/:slug/feed.xml',
+    handler: (request, reply) => {
+      const archive = findPublicArchive(client, request.params.slug);
+      if (archive === null) return unknownPage(reply);
+      const title = archive.title || chooseWords(reply).archive.title;
+      const mails = listPublished(client, archive.user_id, FEED_SIZE, 0);
+      return sendTagged(reply, 'application/atom+xml; charset=utf-8', atomFeed(addressOf(archive), title, mails));
+    },
+  });
+
+  app.route<{ Params: { slug: string; token: string } }>({
+    method: READ,
+    url: '/archive/:slug/:token',
+    handler: (request, reply) => {
+      const archive = findPublicArchive(client, request.params.slug);
+      if (archive === null) return unknownPage(reply);
+      const mail = findPublishedMail(client, archive.user_id, request.params.token);
+      if (mail === null) return unknownPage(reply);
+      const words = chooseWords(reply);
+      const list = addressOf(archive);
+      const canonical = `${list}/${mail.token}`;
+      const copy = readersCopy(mail.frozen, {
+        title: mail.title,
+        canonical,
+        preferences: `${publicUrl()}/u/shared`,
+        list,
+        back: archive.title || words.archive.title,
+      });
+      reply.headers({ 'content-security-policy': COPY_POLICY, link: `<${canonical}>; rel="canonical"` });
+      return sendTagged(reply, 'text/html; charset=utf-8', copy);
+    },
+  });
+}
+
+/** The number of a page from 1 on; what is none means the first. */
+function pageNumber(given: unknown): number {
+  return typeof given === 'string' && /^[1-9]\d{0,3}$/.test(given) ? Number(given) : 1;
+}
+
+function listContent(
+  address: string,
+  title: string,
+  found: readonly PublishedMail[],
+  number: number,
+  { archive, language }: PageWords,
+  timeZone: string,
+): Html {
+  const day = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone });
+  const rows = found.slice(0, PAGE_SIZE).map(
+    (mail) => html`<li><a href="${address}/${mail.token}">${mail.title || archive.untitled}</a>
+<small class="quiet"><time datetime="${mail.published_at}">${day.format(new Date(mail.published_at))}</time></small></li>
+`,
+  );
+  const before = number === 2 ? address : `${address}?page=${number - 1}`;
+  const links = [
+    ...(number > 1 ? [html`<a rel="prev" href="${before}">${archive.newer}</a>`] : []),
+    ...(found.length > PAGE_SIZE
+      ? [html`<a rel="next" href="${address}?page=${number + 1}">${archive.older}</a>`]
+      : []),
+  ];
+  return html`<h1>${title}</h1>
+<ul class="mails">${rows}</ul>
+${links.length === 0 ? '' : html`<nav class="pages" aria-label="${archive.pages}">${links}</nav>`}
+<p class="quiet"><a href="${address}/feed.xml">${archive.feed}</a></p>`;
+}
