@@ -9,7 +9,7 @@ import { createSend, RECALL, readyToSend, sendReport } from '../../support/singl
 
 const MINUTE = 60_000;
 const UNKNOWN = replyOutcome('rcpt', { code: 550, text: '5.1.1 no such user' });
-const LATER = replyOutcome('rcpt', { code: 451, text: '4.7.1 try again later' });
+const LATER = replyOutcome('rcpt', { code: 450, text: '4.2.0 greylisted, try again later' });
 const DOMAINS = 10;
 
 interface Given {
@@ -225,6 +225,23 @@ t.test('a send without a canary is held in the middle only if the account wants 
     await send.pass(RECALL);
     t.ok(started === 2000 ? send.relay.started.length === started : send.relay.started.length <= started);
   }
+});
+
+t.test('domains after the first 20 000 are counted together', async (t) => {
+  const mixed = (to: string) => (Number(/\d+/.exec(to)?.[0]) % 5 === 0 ? UNKNOWN : ACCEPTED);
+  const { app, report, pass } = await begunAndRun(t, { answer: mixed, canary: {}, holdsAll: true });
+  app.db.exec(`
+    WITH RECURSIVE n(at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM n WHERE at < 20009)
+      INSERT INTO addresses (user_id, normalized_email) SELECT 1, 'q' || at || '@e' || min(at, 20000) || '.example' FROM n;
+    INSERT INTO deliveries (mailing_id, address_id, state, attempt)
+      SELECT (SELECT max(mailing_id) FROM deliveries), id, 3, 1 FROM addresses WHERE normalized_email GLOB 'q*@e*' ORDER BY id;
+    UPDATE mailings SET bounces = bounces + 20010 WHERE id = (SELECT max(mailing_id) FROM deliveries)`);
+  await pass(MINUTE);
+  const { domains } = (await report()).watch;
+  const named = domains.map(({ domain }: { domain: string }) => domain);
+  t.notOk(named.includes('e20000.example'), 'of ten people');
+  t.match(domains.at(-1), { domain: '' });
+  t.ok(domains.at(-1).bounces >= 20_010);
 });
 
 t.test('refusals for another reason than the address hold, too; a small audience gets all of it at once', async (t) => {
