@@ -1,5 +1,6 @@
 /** When the next digest of a feed is made. */
-import { parseScheduleTime, toUtc } from '../single-sends/schedule.ts';
+import { parseScheduleTime } from '../single-sends/schedule.ts';
+import { toUtc } from '../zones.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -288,28 +288,3 @@ t.test('what cannot be tested is refused with the field: the same mail, no track
   await shop.app.background();
   t.match(await shop.report(), { status: 0, held_code: 'content_invalid', held_reason: /not counted/ });
 });
-
-t.test('each variant is shown and sent as a test before the launch, and shown after it', async (t) => {
-  const shop = await prepare(t, { subjects: ['two', ''], sender_names: ['', 'Ann of the shop'] });
-  const shown = async (variant: number) =>
-    (await shop.get('/single-send/mail', { utr: shop.utr, variant })).mail.subject;
-  const test = (variant?: number) =>
-    shop.post('/single/send/test', { utr: shop.utr, email_address: 'me@shop.example', ...(variant && { variant }) });
-  t.strictSame([await shown(0), await shown(1), await shown(2)], ['one', 'two', 'one']);
-  for (const variant of [undefined, 1, 2]) await test(variant);
-  await shop.app.background();
-  const tests = await shop.mails();
-  t.strictSame(
-    tests.map(({ subject, from }) => `${subject} ${from.includes('Ann of the shop') ? 'Ann' : 'sender'}`).sort(),
-    ['one Ann', 'one sender', 'two sender'],
-  );
-  const refused = { status: 422, body: { errors: { variant: [/./] } } };
-  const of = { utr: shop.utr, variant: 3 };
-  t.match(await shop.app.one.call('GET', '/single-send/mail', { query: of }), refused);
-  t.match(
-    await shop.app.one.call('POST', '/single/send/test', { form: { ...of, email_address: 'me@shop.example' } }),
-    refused,
-  );
-  await shop.start();
-  t.strictSame([await shown(0), await shown(1)], ['one', 'two']);
-});

@@ -1,4 +1,5 @@
-/** The states of single sends and automations: as a badge, and as a choice in a search form. */
+/** The states of single sends, automations and single mails: as a badge, and as a choice in a search form. */
+import type { DeliveryState } from '../../database/schema/index.ts';
 import type { SHOWN_STATES } from '../../single-sends/shown-state.ts';
 import { useLanguage } from '../words/index.ts';
 import { Badge, type Tone } from './surface.tsx';
@@ -22,6 +23,21 @@ const TONES: Readonly<Record<CampaignState, Tone>> = {
 /** The state in the reader's language. */
 export function StateBadge({ state }: { state: CampaignState }) {
   return <Badge tone={TONES[state]}>{useLanguage().say(`state.${state}`)}</Badge>;
+}
+
+const DELIVERY_TONES: Readonly<Record<DeliveryState, Tone>> = {
+  queued: 'plain',
+  sending: 'busy',
+  accepted: 'good',
+  bounced: 'bad',
+  failed: 'bad',
+  suppressed: 'warn',
+  cancelled: 'plain',
+};
+
+/** The state of one mail in the reader's language. */
+export function DeliveryBadge({ state }: { state: DeliveryState }) {
+  return <Badge tone={DELIVERY_TONES[state]}>{useLanguage().say(`delivery.${state}`)}</Badge>;
 }
 
 /** The choice of a state in a search form; `any` is the text for all states. */

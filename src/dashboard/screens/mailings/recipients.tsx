@@ -5,7 +5,7 @@ import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../../database/sche
 import { READ } from '../../../http/pages/layout.ts';
 import { ApiClient } from '../../api-client.ts';
 import { LinkButton } from '../../components/button.tsx';
-import { DeliveryBadge } from '../../components/delivery-state.tsx';
+import { DeliveryBadge } from '../../components/campaign-state.tsx';
 import { Time } from '../../components/figures.tsx';
 import { SearchForm } from '../../components/search.tsx';
 import { Pager, Table } from '../../components/table.tsx';

@@ -6,7 +6,7 @@ import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import type { ShownMail } from '../../../transactional/list.ts';
 import { ApiClient } from '../../api-client.ts';
-import { DeliveryBadge } from '../../components/delivery-state.tsx';
+import { DeliveryBadge } from '../../components/campaign-state.tsx';
 import { Time } from '../../components/figures.tsx';
 import { SearchForm } from '../../components/search.tsx';
 import { Empty } from '../../components/surface.tsx';

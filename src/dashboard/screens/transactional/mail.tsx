@@ -4,7 +4,7 @@ import { type ComponentChildren, Fragment } from 'preact';
 import { READ } from '../../../http/pages/layout.ts';
 import type { ShownMail } from '../../../transactional/list.ts';
 import { ApiClient } from '../../api-client.ts';
-import { DeliveryBadge } from '../../components/delivery-state.tsx';
+import { DeliveryBadge } from '../../components/campaign-state.tsx';
 import { Time } from '../../components/figures.tsx';
 import { languageOf, sendPage } from '../../page.tsx';
 import { viewerOf } from '../../signed-in.ts';
