@@ -98,7 +98,7 @@ const SaveBody = Type.Object({
     Type.Unsafe<number>({ ...integer({ description: 'The template of its mails; 0: a plain list.' }), empty: 0 }),
   ),
   subject: line({ description: 'With ((item_title)), ((feed_title)) and ((items_count)), and those of people.' }),
-  rhythm: choice(...FEED_RHYTHMS),
+  rhythm: { ...choice(...FEED_RHYTHMS), description: 'As in the answer.' },
   weekday: Type.Optional(
     Type.Unsafe<number>({
       ...integer({ minimum: FIRST_WEEKDAY, maximum: LAST_WEEKDAY, description: 'Of a weekly digest; 1 is Monday.' }),
@@ -202,7 +202,10 @@ export const feedRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => 
         tags,
         summary: 'Send or skip what waits of a feed that is held (addition)',
         description: 'Either way the feed goes on. What is skipped is never sent.',
-        body: Type.Object({ ...ById.properties, what: choice('send', 'skip') }),
+        body: Type.Object({
+          ...ById.properties,
+          what: { ...choice('send', 'skip'), description: 'What becomes of the items that are held.' },
+        }),
         response: done,
       },
     },

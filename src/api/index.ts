@@ -49,6 +49,7 @@ import { savedBlockRoutes } from './saved-blocks.ts';
 import { segmentCountRoutes } from './segment-count.ts';
 import { segmentNameRoutes } from './segment-names.ts';
 import { segmentRoutes } from './segments.ts';
+import { sendWindowRoutes } from './send-window.ts';
 import { senderCheckRoutes } from './sender-checks.ts';
 import { senderRoutes } from './senders.ts';
 import { sendingHoldRoutes } from './sending-hold.ts';
@@ -120,6 +121,7 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   await app.register(resultLimitRoutes, deps);
   await app.register(mailCapRoutes, deps);
   await app.register(warmUpRoutes, deps);
+  await app.register(sendWindowRoutes, deps);
   await app.register(singleSendResendRoutes, deps);
   await app.register(trackingRoutes, deps);
   await app.register(archiveRoutes, deps);

@@ -4,11 +4,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { isAddress } from '../audience/contacts/address-rows.ts';
+import { isoTimestamp } from '../clock.ts';
 import { recordObject } from '../database/record-json.ts';
 import { DELIVERY_STATE, deliveries, HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { pacedGroupsOf } from '../delivery/pacing/paced-groups.ts';
 import { COMMON_HELD_CODES, reportedHold } from '../delivery/queue/held.ts';
 import { mailingReport } from '../delivery/reporting/mailing-report.ts';
+import { findWaitsUntil } from '../delivery/timing/send-window.ts';
 import { hasRelay } from '../delivery/transport/relays/in-use.ts';
 import { abTestReport } from '../delivery/variants/report.ts';
 import { findWarmUpWait } from '../delivery/warm-up/store.ts';
@@ -23,6 +25,7 @@ import {
   done,
   identifier,
   integer,
+  isoTimestampSchema,
   line,
   listQuery,
   nullable,
@@ -83,6 +86,11 @@ const Report = Type.Object({
     ...nullable(WarmUpWait),
     description: 'Why people wait for another day: the domain of the sender is being warmed up (addition).',
   },
+  waits_until: {
+    ...nullable(isoTimestampSchema()),
+    description:
+      'Until when it waits for the hours in which mail of the account leaves (addition); null when it does not.',
+  },
   states: Type.Record(Type.String(), integer()),
   reasons: Type.Array(Type.Object({ state: Type.String(), reason: Type.String(), count: integer() })),
   opens_by_hour: Hourly,
@@ -141,6 +149,8 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
       const mailing = findSingleSendMailing(db, send);
       const abTest = mailing === null ? null : await abTestReport(db.$client, mailing.id);
       const isUnderWay = send.status === SINGLE_SEND_STATUS.queued || send.status === SINGLE_SEND_STATUS.running;
+      const isRunning = send.status === SINGLE_SEND_STATUS.running;
+      const waits = isRunning ? findWaitsUntil(db, send.user_id, clock.now(), config.TIME_ZONE) : null;
       const report = {
         status: send.status,
         ...reportedHold(db.$client, [mailing, send], isUnderWay),
@@ -149,6 +159,7 @@ export const singleSendReportRoutes: FastifyPluginAsyncTypebox<Deps> = async (ap
         watch: mailing === null ? null : findWatch(db.$client, mailing.id),
         paced: isUnderWay && mailing !== null ? pacedGroupsOf(db.$client, mailing.id, clock.now()) : [],
         warm_up: isUnderWay && mailing !== null ? findWarmUpWait(db.$client, mailing.sender_id, clock.now()) : null,
+        waits_until: waits && isoTimestamp(waits),
         ...mailingReport(db.$client, mailing?.id ?? 0),
         ab_test: abTest && reportedAbTest(abTest),
         design_url: changesNothing(request)

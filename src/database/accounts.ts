@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import { addNamedValue, findNamedValue, removeNamedValue } from './named-values.ts';
 import type { Db } from './open.ts';
-import { accounts, apiKeys, type MailCap } from './schema/index.ts';
+import { accounts, apiKeys, type MailCap, type SendWindow } from './schema/index.ts';
 
 /** The id of the account that the first start makes. */
 export const FIRST_ACCOUNT = 1;
@@ -116,4 +116,15 @@ export function readMailCaps(db: Db, accountId: number): MailCap[] {
 export function changeMailCaps(db: Db, accountId: number, caps: readonly MailCap[]): void {
   const mail_caps = caps.length === 0 ? null : [...caps];
   db.update(accounts).set({ mail_caps }).where(eq(accounts.id, accountId)).run();
+}
+
+/** When mail of an account may leave; null at any time. */
+export function readSendWindow(db: Db, accountId: number): SendWindow | null {
+  const where = eq(accounts.id, accountId);
+  return db.select({ window: accounts.send_window }).from(accounts).where(where).get()?.window ?? null;
+}
+
+/** Changes that. */
+export function changeSendWindow(db: Db, accountId: number, send_window: SendWindow | null): void {
+  db.update(accounts).set({ send_window }).where(eq(accounts.id, accountId)).run();
 }

@@ -39,6 +39,7 @@ export const AUDIT_ACTIONS = [
   'sunset_lifted',
   'tracking_changed',
   'mail_caps_changed',
+  'send_window_changed',
   'brand_changed',
   'archive_changed',
   'template_added',

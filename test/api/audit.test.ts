@@ -57,6 +57,10 @@ const CHANGES: Record<string, { action: string } & CallOptions> = {
   'POST /sunset/lift-all': { action: 'sunset_lifted' },
   'POST /tracking/save': { form: { mode: 'totals' }, action: 'tracking_changed' },
   'POST /sending/caps/save': { form: { caps: ['3/7'] }, action: 'mail_caps_changed' },
+  'POST /sending/window/save': {
+    form: { days: ['1'], opens: '09:00', closes: '18:00' },
+    action: 'send_window_changed',
+  },
   'POST /sending/release': { action: 'sending_released' },
   'POST /backups/restore': { action: 'restore_confirmed' },
   'POST /contacts/person/erase': { form: { contact_id: 1 }, action: 'person_erased' },

@@ -1,39 +1,14 @@
 /** Feeds that are sent as mail: what is new, when it is sent, and what is held. */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox } from '../support/campaign.ts';
 import { SHOP_SENDER } from '../support/sender.ts';
+import { rss, type Site, startSite } from './site.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-
-interface Site {
-  url: string;
-  /** The headers of each request, oldest first. */
-  asked: IncomingHttpHeaders[];
-  answer: (reply: ServerResponse, path: string) => void;
-}
-
-async function startSite(t: Test): Promise<Site> {
-  const site: Site = { url: '', asked: [], answer: (reply) => reply.end(rss([])) };
-  const server = createServer((request, reply) => {
-    site.asked.push(request.headers);
-    site.answer(reply, request.url ?? '');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  site.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml`;
-  return site;
-}
-
-const rss = (ids: readonly (number | string)[], title = 'Item') =>
-  `<rss version="2.0"><channel><title>Blog</title>${ids
-    .map((id) => `<item><guid>${id}</guid><title>${title} ${id}</title><link>https://blog.example/${id}</link></item>`)
-    .join('')}</channel></rss>`;
 
 /** An account with a reader and a feed that was read once; more is said in `more`. */
 async function started(t: Test, more: object = {}, first: readonly number[] = [1]) {

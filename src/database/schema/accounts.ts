@@ -1,5 +1,6 @@
 /** Tables of the installation and its accounts: who may call the API, and what the installation remembers about itself. */
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { id } from './columns.ts';
 import { TRACKING_MODES } from './states.ts';
 
@@ -9,17 +10,33 @@ export interface MailCap {
   days: number;
 }
 
-export const accounts = sqliteTable('accounts', {
-  id: id(),
-  name: text().notNull(),
-  created_at: text().notNull(),
-  /** 1: its single sends without a canary are held because of their results, too. */
-  auto_hold: integer().$type<0 | 1>().notNull().default(0),
-  /** What it learns of opens and clicks. */
-  tracking: text({ enum: TRACKING_MODES }).notNull().default('person'),
-  /** The limits of mails per person; null without any. */
-  mail_caps: text({ mode: 'json' }).$type<MailCap[]>(),
-});
+/** The times at which mail of campaigns may leave, in the zone of schedules. */
+export interface SendWindow {
+  /** Weekdays: 1 is Monday, 7 is Sunday. */
+  days: number[];
+  /** HH:MM. */
+  opens: string;
+  /** HH:MM, after `opens`; 24:00 is the end of the day. */
+  closes: string;
+}
+
+export const accounts = sqliteTable(
+  'accounts',
+  {
+    id: id(),
+    name: text().notNull(),
+    created_at: text().notNull(),
+    /** 1: its single sends without a canary are held because of their results, too. */
+    auto_hold: integer().$type<0 | 1>().notNull().default(0),
+    /** What it learns of opens and clicks. */
+    tracking: text({ enum: TRACKING_MODES }).notNull().default('person'),
+    /** The limits of mails per person; null without any. */
+    mail_caps: text({ mode: 'json' }).$type<MailCap[]>(),
+    /** When its mail may leave; null at any time. */
+    send_window: text({ mode: 'json' }).$type<SendWindow>(),
+  },
+  (table) => [index('accounts_send_window').on(table.id).where(sql`send_window IS NOT NULL`)],
+);
 
 /** The column that names the account a row belongs to. */
 export const user = () =>

@@ -7,6 +7,7 @@ import type { Claim } from '../queue/candidates.ts';
 import { Ledger } from '../queue/ledger/ledger.ts';
 import { MailingStates, type OpenMailing } from '../queue/mailing-state.ts';
 import type { Mailings } from '../queue/mailings.ts';
+import { waitingAccounts } from '../timing/send-window.ts';
 import type { WarmUps } from '../warm-up/warm-ups.ts';
 import { findResultHold } from '../watch/watched-mailings.ts';
 import { type Batch, Claims } from './claims.ts';
@@ -18,6 +19,8 @@ import { ResultBuffer } from './result-buffer.ts';
 import { StoppedMailings } from './stopped-mailings.ts';
 
 const CANCEL_ROWS = 250;
+/** Whose mail waits for the hours of the account. */
+const CAMPAIGNS: ReadonlySet<OpenMailing['owner_kind']> = new Set(['single', 'schedule']);
 
 export interface WorkerDeps {
   db: Db;
@@ -163,7 +166,7 @@ export class DeliveryWorker {
     this.#claims.startRound();
     this.#outcomes.judgeWaiting(open, mayClaim);
     if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
-    const due = mayClaim ? open.filter(({ is_due }) => is_due === 1) : [];
+    const due = mayClaim ? this.#mayLeaveNow(open.filter(({ is_due }) => is_due === 1)) : [];
     const { batches, putOff, held } = this.#ledger.together(() => {
       this.#deps.pacing.startRound();
       this.#record(open);
@@ -177,6 +180,14 @@ export class DeliveryWorker {
     this.#clearRecorded();
     for (const { claim, due_at } of putOff) this.#results.requeue(claim, due_at);
     return batches;
+  }
+
+  /** The mailings without those of campaigns whose account has its mail wait at this time. */
+  #mayLeaveNow(due: readonly OpenMailing[]): readonly OpenMailing[] {
+    const { db, clock, timeZone } = this.#deps;
+    const waiting = due.length === 0 ? null : waitingAccounts(db.$client, clock.now(), timeZone);
+    if (waiting === null || waiting.size === 0) return due;
+    return due.filter(({ owner_kind: kind, user_id }) => !(CAMPAIGNS.has(kind) && waiting.has(user_id)));
   }
 
   /** Holds the mailings of single sends whose results are past a limit, before anybody more is claimed; gives their ids. */

@@ -137,7 +137,7 @@ export class Canaries {
 /** Why the rest does not go although no limit is exceeded: too few of the canary have a result. */
 function findUnclear(client: Database, mailing: number): Held | null {
   const results = countResults(readResults(client, mailing));
-  const size = prepared<[number], { size: number }>(client, CHOSEN).get(mailing)?.size ?? 0;
+  const size = prepared<[number], { size: number }>(client, SIZE_OF_TRIED).get(mailing)?.size ?? 0;
   if (results >= size * LEAST_RESULT_SHARE) return null;
   return { held_code: 'canary_unclear', held_reason: sentence('held_canary_unclear', { size, results }) };
 }
@@ -148,6 +148,11 @@ const UNRELEASED = `
   WHERE w.stage <> 'released' AND m.finished_at IS NULL AND m.enqueue_progress IS NULL AND m.state <> 'cancelled'`;
 
 const CHOSEN = 'SELECT chosen, size FROM watched_mailings WHERE mailing_id = ?';
+
+/** Without those who were left out when they would have got it: unsubscribed since, or with as many mails as are allowed. */
+const SIZE_OF_TRIED = `
+  SELECT size - (SELECT count(*) FROM json_each(chosen) c CROSS JOIN deliveries d ON d.id = c.value WHERE d.state = ${DELIVERY_STATE.suppressed})
+    AS size FROM watched_mailings WHERE mailing_id = ?`;
 
 const RECIPIENTS = `
   SELECT d.id, substr(a.normalized_email, instr(a.normalized_email, '@') + 1) AS domain

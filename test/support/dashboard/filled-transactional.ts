@@ -1,12 +1,13 @@
 /** Transactional mails in several states, for the pages that show them. */
 import { randomUUID } from 'node:crypto';
 import { DELIVERY_STATE, type DeliveryState } from '../../../src/database/schema/index.ts';
+import { SENTENCES } from '../../../src/sentences.ts';
 import type { TestApp } from '../app.ts';
 import type { Naming } from './filled-account.ts';
 
 const REPLIES: readonly (readonly [DeliveryState, string])[] = [
   ['accepted', '250 2.0.0 OK'],
-  ['suppressed', 'The address is suppressed because mail to it bounced'],
+  ['suppressed', SENTENCES.suppressed_bounce],
   ['bounced', '550 5.1.1 No such user here'],
 ];
 

@@ -1,7 +1,6 @@
 /** The last step: sending now or later. The buttons say to how many people. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
-import { canarySize, LEAST_AUDIENCE } from '../../../delivery/watch/canary-size.ts';
 import type { Deps } from '../../../deps.ts';
 import { READ } from '../../../http/pages/layout.ts';
 import { parseScheduleDate, parseScheduleTime } from '../../../single-sends/schedule.ts';
@@ -11,14 +10,15 @@ import { Button } from '../../components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../components/field.tsx';
 import { Island } from '../../components/island.tsx';
 import { Card, Notice } from '../../components/surface.tsx';
-import { setFlash } from '../../flash.ts';
 import { languageOf } from '../../page.tsx';
 import { field } from '../../sign-in/fields.ts';
 import { viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
 import { Total } from './audience.tsx';
 import { CapField } from './cap-field.tsx';
+import { FirstPart } from './first-part.tsx';
 import { sendStep, stepAddress } from './frame.tsx';
+import { LeavingNotice, type LeavingTimes, readLeavingTimes, sayBooked } from './leaving.tsx';
 import { MissingParts } from './missing.tsx';
 import { type Audience, type Draft, missingParts, QUEUED, readAudience, readDraft, readHasCaps } from './records.ts';
 import { TestCard } from './variants/card.tsx';
@@ -77,10 +77,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
             : language.say('compose.schedule.refused', { reason: refusalText(answer) });
       return show(request, reply.code(answer.status), draft.utr, { when, problems, problem });
     }
-    if (start !== null) {
-      const values = { time: language.weekdayTime(start, when.zone), zone: when.zone };
-      setFlash(reply, 'good', 'compose.schedule.done', values);
-    }
+    if (start !== null) sayBooked(reply, language, await readLeavingTimes(api), start, when.zone);
     return toMailing(reply, draft.utr);
   });
 
@@ -91,15 +88,15 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     sent: { when?: When; problems?: Problems; problem?: string } = {},
   ) {
     const api = new ApiClient(app, request);
-    const [draft, audience, hasCaps] = await Promise.all([
+    const [draft, audience, hasCaps, times] = await Promise.all([
       readDraft(api, utr),
       readAudience(api, utr),
       readHasCaps(api),
+      readLeavingTimes(api),
     ]);
     const plan = draft.variants > 1 ? (await readTest(api, utr)).plan : null;
-    const content = (
-      <Schedule draft={draft} audience={audience} plan={plan} hasCaps={hasCaps} now={clock.now()} {...sent} />
-    );
+    const shown = { draft, audience, plan, hasCaps, times, now: clock.now(), ...sent };
+    const content = <Schedule {...shown} />;
     return sendStep(request, reply, draft, 'schedule', content, sent.problem);
   }
 }
@@ -148,18 +145,20 @@ interface ScheduleProps {
   /** What its A/B test can find; null without one. */
   plan: StoredTest['plan'];
   hasCaps: boolean;
+  times: LeavingTimes;
   now: Date;
   when?: When;
   problems?: Problems;
 }
 
-function Schedule({ draft, audience, plan, hasCaps, now, when, problems }: ScheduleProps) {
+function Schedule({ draft, audience, plan, hasCaps, times, now, when, problems }: ScheduleProps) {
   const missing = missingParts(draft, audience);
   const caps = (name: string) =>
     hasCaps ? <CapField name={name} kind="mailing" value={String(draft.ignores_caps)} /> : null;
   return (
     <div class="stack">
       {draft.status === QUEUED && draft.schedule_type === LATER && <Present draft={draft} />}
+      <LeavingNotice times={times} />
       <Total audience={audience} />
       {plan !== null && (
         <>
@@ -214,30 +213,6 @@ function Now({ draft, count, caps }: { draft: Draft; count: number; caps: Compon
         <input type="hidden" name="unchanged_since" value={draft.updated_at} />
       </form>
     </Card>
-  );
-}
-
-const FIRST_PERCENTS = [0, 1, 2, 3, 4, 5];
-
-/** How many get it first. A small audience gets it at once, and an A/B test begins with a part of its own. */
-function FirstPart({ name, draft, count }: { name: string; draft: Draft; count: number }) {
-  const language = useLanguage();
-  if (count < LEAST_AUDIENCE || draft.variants > 1) return null;
-  const label = (percent: number) =>
-    percent === 0
-      ? language.say('compose.schedule.first.none')
-      : language.say('compose.schedule.first.part', {
-          count: canarySize(count, percent),
-          share: language.percent(percent / 100),
-        });
-  return (
-    <SelectField
-      name={name}
-      label={language.say('compose.schedule.first')}
-      hint={language.say('compose.schedule.first.hint')}
-      value={String(draft.canary_percent)}
-      options={FIRST_PERCENTS.map((percent) => ({ value: String(percent), label: label(percent) }))}
-    />
   );
 }
 

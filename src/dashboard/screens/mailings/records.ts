@@ -35,6 +35,8 @@ export interface Report extends MailingReport {
   watch: Watch | null;
   paced: PacedGroup[];
   warm_up: WarmUpWait | null;
+  /** Until when it waits for the hours in which mail leaves; null when it does not. */
+  waits_until: string | null;
   ab_test: ReportedTest | null;
 }
 

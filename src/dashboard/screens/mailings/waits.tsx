@@ -10,11 +10,19 @@ const SECONDS = 60;
 /** From so many a minute on the rate is told by the second. */
 const FAST = 2 * SECONDS;
 
-export function Waits({ report: { paced, warm_up: warmUp } }: { report: Pick<Report, 'paced' | 'warm_up'> }) {
+interface WaitsProps {
+  report: Pick<Report, 'paced' | 'warm_up' | 'waits_until'>;
+}
+
+export function Waits({ report: { paced, warm_up: warmUp, waits_until: until } }: WaitsProps) {
   const language = useLanguage();
-  if (paced.length === 0 && warmUp === null) return null;
+  const opens = recordTime(until);
+  if (paced.length === 0 && warmUp === null && opens === null) return null;
   return (
     <Notice>
+      {opens && (
+        <p>{language.say('window.waits', { time: language.weekdayTime(opens, language.zone), zone: language.zone })}</p>
+      )}
       {warmUp !== null && <p>{warmUpText(language, warmUp)}</p>}
       {paced.map((group) => (
         <p key={group.group}>{pacedText(language, group)}</p>

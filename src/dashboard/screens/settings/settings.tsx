@@ -17,7 +17,7 @@ import { senderScreen } from './senders/senders.tsx';
 import { relayForms } from './sending/form.tsx';
 import { sendingScreen } from './sending/sending.tsx';
 import { sessionScreen } from './sessions.tsx';
-import { timesScreen } from './times.tsx';
+import { timesScreen } from './times/times.tsx';
 import { trackingScreen } from './tracking.tsx';
 import { userScreen } from './users.tsx';
 import { webhookForms } from './webhooks/webhook.tsx';

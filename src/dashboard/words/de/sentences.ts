@@ -117,6 +117,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   field_taken: 'Was bei „{field}“ steht, ist schon vergeben.',
   field_erased: 'Was bei „{field}“ steht, gehört einer endgültig gelöschten Person und wird nicht mehr angenommen.',
   field_one_line: 'Bei „{field}“ dürfen keine Zeilenumbrüche oder Steuerzeichen stehen.',
+  window_days: 'Wochentage werden als 1 (Montag) bis 7 (Sonntag) angegeben.',
+  window_hours: 'Geben Sie zwei Uhrzeiten an, etwa 09:00 und 18:00, die zweite nach der ersten.',
   cap_wrong:
     '„{given}“ ist keine Grenze: Geben Sie Mails und Tage an, etwa 3 Mails in 7 Tagen, höchstens {mails} Mails und {days} Tage.',
   file_no_rows: 'In der Datei ist keine gültige Zeile.',

@@ -111,6 +111,7 @@ export const settings: Translation<typeof english> = {
   'audit.sunset_lifted': 'Alle Inaktiven wieder freigegeben',
   'audit.tracking_changed': 'Geändert, was über Öffnungen und Klicks festgehalten wird',
   'audit.mail_caps_changed': 'Geändert, wie viele Mails eine Person höchstens bekommt',
+  'audit.send_window_changed': 'Geändert, wann Mails hinausgehen',
   'audit.settings_changed': 'Eigene Einstellungen geändert',
   'audit.brand_changed': 'Marke geändert',
   'audit.archive_changed': 'Archiv geändert',

@@ -3,7 +3,8 @@ import type { times as english } from '../en/times.ts';
 import type { Translation } from '../translation.ts';
 
 export const times: Translation<typeof english> = {
-  'settings.times': 'Häufigkeit',
+  'settings.times': 'Häufigkeit und Zeiten',
+  'settings.done.windowSaved': 'Die Zeiten sind gespeichert. Sie gelten ab jetzt.',
   'settings.done.capsSaved': 'Die Grenzen sind gespeichert. Sie gelten ab der nächsten Mail.',
   'caps.title': 'Mails je Person',
   'caps.about':
@@ -18,4 +19,15 @@ export const times: Translation<typeof english> = {
   'caps.ignored': 'Auch an diese Personen senden',
   'caps.holds.automation': 'Warten, bis wieder eine Mail erlaubt ist',
   'caps.ignored.automation': 'Alle Mails zu ihrer Zeit senden',
+  'window.title': 'Wann Mails hinausgehen',
+  'window.about':
+    'Mailings und Mails von Automationen gehen nur an diesen Tagen und zu diesen Stunden hinaus ({zone}). Was zu einer anderen Zeit fällig ist, wartet. Ohne Tag gehen Mails jederzeit hinaus. Transaktionsmails, Tests und Bestätigungen gehen immer hinaus.',
+  'window.days': 'Tage',
+  'window.from': 'Von',
+  'window.to': 'Bis',
+  'window.save': 'Zeiten speichern',
+  'window.waits':
+    'Mails gehen nur zu den Zeiten hinaus, die die Einstellungen erlauben. Weiter geht es {time} ({zone}).',
+  'window.now': 'Zu dieser Zeit gehen keine Mails hinaus. Weiter geht es {time} ({zone}).',
+  'window.booked': 'Eingeplant für {time} ({zone}). Dann gehen keine Mails hinaus; sie beginnt {opens}.',
 };

@@ -106,6 +106,7 @@ export const settings = {
   'audit.sunset_lifted': 'Let all inactive people get mail again',
   'audit.tracking_changed': 'Changed what is learnt of opens and clicks',
   'audit.mail_caps_changed': 'Changed how many mails a person gets at most',
+  'audit.send_window_changed': 'Changed when mail leaves',
   'audit.settings_changed': 'Changed their own settings',
   'audit.brand_changed': 'Changed the brand',
   'audit.archive_changed': 'Changed the archive',

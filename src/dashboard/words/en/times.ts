@@ -1,7 +1,8 @@
 /** English: how often and when mail leaves. */
 
 export const times = {
-  'settings.times': 'How often',
+  'settings.times': 'How often and when',
+  'settings.done.windowSaved': 'The times were saved. They hold from now on.',
   'settings.done.capsSaved': 'The limits were saved. They hold from the next mail on.',
   'caps.title': 'Mails per person',
   'caps.about':
@@ -16,4 +17,14 @@ export const times = {
   'caps.ignored': 'Send it to them, too',
   'caps.holds.automation': 'Wait until it allows another mail',
   'caps.ignored.automation': 'Send all mails at their time',
+  'window.title': 'When mail leaves',
+  'window.about':
+    'Mailings and mails of automations leave only on these days, within these hours ({zone}). What is due at another time waits. Without a day, mail leaves at any time. Transactional mail, tests and confirmations always leave.',
+  'window.days': 'Days',
+  'window.from': 'From',
+  'window.to': 'Until',
+  'window.save': 'Save times',
+  'window.waits': 'Mail leaves only at the times that the settings allow. It goes on {time} ({zone}).',
+  'window.now': 'At this time mail does not leave. It goes on {time} ({zone}).',
+  'window.booked': 'Scheduled for {time} ({zone}), when mail does not leave. It leaves from {opens} on.',
 } as const;
