@@ -81,6 +81,8 @@ export class Shop {
   readonly leavers = new Map<string, number>();
   /** The subjects of transactional mails by address. */
   readonly receipts: Pick<Left, 'to' | 'subject'>[] = [];
+  /** Who agreed that their opens and clicks are recorded. */
+  readonly allowed = new Set<string>();
   readonly random: () => number;
   readonly #people = new Set<string>();
   #app: TestApp | null = null;
@@ -195,6 +197,28 @@ export class Shop {
           : { waiting_type: 'days', waiting_period: days }),
       });
     await this.call('GET', '/automations/set-live', { query: { utr } });
+  }
+
+  /** From now on only those are measured who agree, which every fourth person does. */
+  async askForConsent(): Promise<void> {
+    await this.post('/tracking/save', { mode: 'consent' });
+    const contacts = this.app.db.prepare<[], { id: number; email: string }>(
+      'SELECT id, email FROM contacts ORDER BY id',
+    );
+    for (const { id: contact_id, email } of contacts.all().filter(({ id }) => id % 4 === 0)) {
+      await this.post('/contacts/tracking/save', { contact_id, is_allowed: 1, consent_text: 'Yes' });
+      this.allowed.add(email);
+    }
+  }
+
+  /** Whom the sunset rule stopped, with when it was and since when they had done nothing. */
+  stopped(): Map<string, { at: number; since: number }> {
+    const rows = this.app.db
+      .prepare<[], { email: string; at: string; since: number }>(
+        'SELECT normalized_email AS email, created_at AS at, cutoff AS since FROM sunset_people s JOIN addresses a ON a.id = s.address_id',
+      )
+      .all();
+    return new Map(rows.map(({ email, at, since }) => [email, { at: Date.parse(at), since }]));
   }
 
   /** Opens or clicks in a mail, if it is counted at all. */

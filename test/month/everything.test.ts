@@ -3,21 +3,30 @@ import t from 'tap';
 import { mailingCounters } from '../../fixtures/mailing-counters.ts';
 import { untilFlushed } from '../support/recipient-links.ts';
 import { storeSegment } from '../support/segments.ts';
-import { type Left, Shop } from './everything-world.ts';
+import { DAY, type Left, Shop } from './everything-world.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_123);
 const PEOPLE = 1100;
-const DAYS = 30;
+/** The most mails of campaigns that a person gets in 7 days. */
+const MOST_MAILS = 2;
+const WEEK_DAYS = 7;
+/** One more than the month after which the sunset rule finds somebody inactive. */
+const DAYS = 34;
 /** When somebody in the shop is at work. */
 const MORNING = 9;
 
 const isReceipt = ({ subject }: Pick<Left, 'subject'>) => subject.startsWith('Receipt');
+const sorted = (mails: readonly Left[]) => mails.map(({ to }) => to).sort();
 const key = ({ to, subject }: Pick<Left, 'to' | 'subject'>) => `${to} ${subject}`;
 
 t.test('with every feature on each keeps its promises, and every recipient has one state', async (t) => {
   t.comment(`SEED=${SEED}`);
   const shop = await Shop.open(t, SEED, PEOPLE);
   const { app, left, hits, leavers, receipts } = shop;
+  await shop.post('/sending/caps/save', { caps: [`${MOST_MAILS}/${WEEK_DAYS}`] });
+  await shop.post('/sending/window/save', { days: [1, 2, 3, 4, 5, 6, 7], opens: '08:00', closes: '20:00' });
+  await shop.post('/sunset/save', { is_on: 1, months: 1, least_mails: 2, action: 'stop' });
+  let asked = 0;
   await shop.openSeries(['Series 1', 'Series 2'], 5);
   const asleep = await storeSegment(app, ['activity.mails', 'opened none of the last', '2']);
   const engaged = await storeSegment(app, ['activity.last', 'is within', '30'], { segment_name: 'Engaged' });
@@ -35,12 +44,17 @@ t.test('with every feature on each keeps its promises, and every recipient has o
     11: () => shop.import(90),
     13: () => send('Engaged', { recipient_id: [`segments_${engaged}`] }),
     18: () => send('Awake', { exclude_specific_recipient_id: [`segments_${asleep}`] }),
+    19: async () => {
+      await shop.askForConsent();
+      asked = shop.now;
+    },
     21: async () => {
       await send('Variant A');
       const test = { subjects: ['Variant B'], share: 40, winner_by: 'opens', hours: 12 };
       await shop.post('/single/send/variants', { utr: sends.get('Variant A')?.utr, ...test });
     },
     25: () => send('Send 3', { canary_percent: 2 }),
+    32: () => send('Last'),
   };
   for (let day = 0; day < DAYS; day++) {
     for (let hour = 0; hour < 24; hour++) {
@@ -83,14 +97,21 @@ t.test('with every feature on each keeps its promises, and every recipient has o
   const toAll = named('Send 1').length;
   t.equal(toAll, shop.people.filter((one) => !one.startsWith('gone')).length - 88, 'the first send went to everybody');
 
-  const slept = named('Send 2').filter(({ to }) => !readers(startOf('Send 2 again'), 'Send 2').has(to));
-  const stayed = slept.filter(({ to }) => (leavers.get(to) ?? shop.now) > startOf('Send 2 again'));
+  const campaigns = left.filter((mail) => !isReceipt(mail));
+  /** The mails of campaigns that somebody got in the seven days that end with this moment's. */
+  const inWeekOf = (person: string, moment: number) =>
+    campaigns.filter(
+      ({ to, at }) => to === person && at <= moment && Math.floor(at / DAY) > Math.floor(moment / DAY) - WEEK_DAYS,
+    );
+  const again = startOf('Send 2 again');
+  const slept = named('Send 2').filter(({ to }) => !readers(again, 'Send 2').has(to));
+  const free = slept.filter(
+    ({ to }) => (leavers.get(to) ?? shop.now) > again && inWeekOf(to, again).length < MOST_MAILS,
+  );
   t.strictSame(
-    named('Send 2 again')
-      .map(({ to }) => to)
-      .sort(),
-    stayed.map(({ to }) => to).sort(),
-    'who did not open it',
+    sorted(named('Send 2 again')),
+    sorted(free),
+    'it went again to whoever did not open it and may get mail',
   );
   const engagedThen = readers(startOf('Engaged'));
   t.strictSame(
@@ -100,6 +121,31 @@ t.test('with every feature on each keeps its promises, and every recipient has o
     [],
     'only people who had opened something',
   );
+
+  const hours = new Set(campaigns.map(({ at }) => new Date(at).getUTCHours()));
+  t.ok(
+    [...hours].every((hour) => hour >= 8 && hour < 20),
+    `mail of campaigns left at ${[...hours]}`,
+  );
+  const tooMany = campaigns.filter(({ to, at }) => inWeekOf(to, at).length > MOST_MAILS);
+  t.strictSame(tooMany.map(key), [], `nobody got more than ${MOST_MAILS} mails in ${WEEK_DAYS} days`);
+  const since = campaigns.filter(({ at }) => at > asked);
+  const isMeasured = ({ html }: Left) => html.includes('/o/');
+  t.strictSame(
+    since.filter((mail) => isMeasured(mail) !== shop.allowed.has(mail.to)).map(key),
+    [],
+    'who said yes is measured',
+  );
+  const stopped = shop.stopped();
+  t.ok(stopped.size > 0, `${stopped.size} were stopped because they did nothing`);
+  const active = [...stopped].filter(
+    ([to, { since, at }]) =>
+      !shop.allowed.has(to) ||
+      hits.some((hit) => hit.mail.to === to && !hit.isMachine && hit.at >= since && hit.at < at),
+  );
+  t.strictSame(active, [], 'all of them are measured, and did nothing');
+  const afterwards = named('Last').filter(({ to, at }) => at > (stopped.get(to)?.at ?? at));
+  t.strictSame(afterwards.map(key), [], 'nobody got a mail after they were stopped');
 
   const both = [...named('Variant A'), ...named('Variant B')].map(({ to }) => to);
   t.equal(new Set(both).size, both.length, 'nobody got two variants');
