@@ -36,9 +36,9 @@ section button{margin-top:.25rem}
 @media(max-width:30rem){button{width:100%;padding:.55rem .75rem}}
 table{border-collapse:collapse;width:100%}th,td{padding:.3rem .75rem .3rem 0;text-align:left;vertical-align:top}
 td,code{overflow-wrap:anywhere}
-.mails{margin:0 0 1.5rem;padding:0;list-style:none}
-.mails li{padding:.7rem 0;border-bottom:1px solid var(--line)}
-.mails small{display:block}
+.entries{margin:0 0 1.5rem;padding:0;list-style:none}
+.entries li{padding:.7rem 0;border-bottom:1px solid var(--line)}
+.entries small{display:block}
 .pages{display:flex;justify-content:space-between;gap:1rem;margin-bottom:1.5rem}
 `;
 

@@ -107,7 +107,7 @@ function listContent(
       : []),
   ];
   return html`<h1>${title}</h1>
-<ul class="mails">${rows}</ul>
+<ul class="entries">${rows}</ul>
 ${links.length === 0 ? '' : html`<nav class="pages" aria-label="${archive.pages}">${links}</nav>`}
 <p class="quiet"><a href="${address}/feed.xml">${archive.feed}</a></p>`;
 }
