@@ -23,6 +23,8 @@ export class PublishedHits {
   readonly #ending = new AbortController();
   readonly #running: Promise<void>;
   #waiting: Hit[] = [];
+  /** What still waits is lost. */
+  #isClosed = false;
 
   constructor(client: JetStreamClient) {
     this.#client = client;
@@ -42,12 +44,13 @@ export class PublishedHits {
   async close(graceMs: number): Promise<void> {
     this.#ending.abort();
     await Promise.race([this.#running, setTimeout(graceMs, null, { ref: false })]);
+    this.#isClosed = true;
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#ending;
     let msgID = randomUUID();
-    for (;;) {
+    while (!this.#isClosed) {
       const batch = this.#waiting.slice(0, MAX_HITS_PER_MESSAGE);
       if (batch.length === 0) {
         if (signal.aborted) return;
