@@ -12,6 +12,7 @@ import { languageOf, sendPage } from '../../page.tsx';
 import { field } from '../../sign-in/fields.ts';
 import { requireOwner, viewerOf } from '../../signed-in.ts';
 import { useLanguage } from '../../words/index.ts';
+import { PeopleSample } from '../people/people-sample.tsx';
 import { LeftTabs } from './left-tabs.tsx';
 import {
   apiRule,
@@ -202,22 +203,7 @@ function Found({ preview: { count, contacts, next_after_id }, rule }: { preview:
       <p>
         <b>{language.say(next_after_id === null ? 'inactive.count' : 'inactive.atLeast', { count })}</b>
       </p>
-      {contacts.length > 0 && (
-        <ul class="segment-sample">
-          {contacts.map(({ id, fullname, email }) => (
-            <li key={id}>
-              <a href={`/people/${id}`}>
-                <bdi>{fullname || email}</bdi>
-              </a>{' '}
-              {fullname && (
-                <small class="quiet-text">
-                  <bdi>{email}</bdi>
-                </small>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
+      {contacts.length > 0 && <PeopleSample contacts={contacts} />}
       {next_after_id !== null && (
         <>
           <input type="hidden" name="counted" value={count} />

@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/surface.tsx';
 import { useLanguage } from '../../words/index.ts';
 import { texts } from '../people/filter.ts';
+import { PeopleSample } from '../people/people-sample.tsx';
 import type { Choices, Matches } from './records.ts';
 import { rulesInWords } from './rule-words.ts';
 import { type ApiRules, type Draft, rulesQuery } from './rules.ts';
@@ -75,20 +76,7 @@ function Sample({ found }: { found: Found }) {
       {contacts.length > 0 && (
         <>
           <p class="quiet-text small">{language.say('segments.sample', { count: contacts.length })}</p>
-          <ul class="segment-sample">
-            {contacts.map(({ id, fullname, email }) => (
-              <li key={id}>
-                <a href={`/people/${id}`}>
-                  <bdi>{fullname || email}</bdi>
-                </a>{' '}
-                {fullname && (
-                  <small class="quiet-text">
-                    <bdi>{email}</bdi>
-                  </small>
-                )}
-              </li>
-            ))}
-          </ul>
+          <PeopleSample contacts={contacts} />
         </>
       )}
     </div>

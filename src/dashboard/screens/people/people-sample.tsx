@@ -1,0 +1,24 @@
+/** Some of the people that are meant, each with a link to their page. */
+
+interface PeopleSampleProps {
+  contacts: readonly { id: number; fullname: string; email: string }[];
+}
+
+export function PeopleSample({ contacts }: PeopleSampleProps) {
+  return (
+    <ul class="people-sample">
+      {contacts.map(({ id, fullname, email }) => (
+        <li key={id}>
+          <a href={`/people/${id}`}>
+            <bdi>{fullname || email}</bdi>
+          </a>{' '}
+          {fullname && (
+            <small class="quiet-text">
+              <bdi>{email}</bdi>
+            </small>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
