@@ -3,6 +3,7 @@ import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
 import { randomOf } from '../../fixtures/random.ts';
 import type { Handoff } from '../../src/delivery/transport/courier.ts';
+import { rss, type Site, startSite } from '../feeds/site.ts';
 import { type CallOptions, startApp, type TestApp } from '../support/app.ts';
 import { fieldsOf } from '../support/recipient-links.ts';
 
@@ -85,23 +86,31 @@ export class Shop {
   readonly allowed = new Set<string>();
   readonly random: () => number;
   readonly #people = new Set<string>();
+  readonly #site: Site;
+  readonly #published: number[] = [];
   #app: TestApp | null = null;
 
-  constructor(seed: number) {
+  constructor(seed: number, site: Site) {
     this.random = randomOf(seed);
+    this.#site = site;
   }
 
   /** Starts the service with a sender, a group, a contact type and the first people. */
   static async open(t: Test, seed: number, people: number): Promise<Shop> {
-    const shop = new Shop(seed);
-    const app = await startApp(t, {}, () => relayOf(shop.left, () => app.clock.now().getTime()));
+    const shop = new Shop(seed, await startSite(t));
+    const app = await startApp(t, { WEBHOOK_PRIVATE_ADDRESSES: 'allow' }, () =>
+      relayOf(shop.left, () => app.clock.now().getTime()),
+    );
     shop.#app = app;
     // Nothing is killed here, and a month has thousands of transactions.
     app.db.pragma('synchronous = OFF');
     await shop.post('/contacts-type/add', { name: 'Readers' });
     await shop.post('/unsubscribes-groups/save', { group_name: 'News', description: 'All', is_display: 1 });
-    const from = { from_name: 'Lark', from_email: 'lark@example.com', reply_to_email: 'lark@example.com' };
-    await shop.post('/sender/save', { ...from, country_id: 1, company_address: '1 Harbour St', nickname: 'l' });
+    for (const from_email of ['lark@example.com', 'lark@new.example'])
+      await shop.post('/sender/save', {
+        ...{ from_name: 'Lark', from_email, reply_to_email: from_email },
+        ...{ country_id: 1, company_address: '1 Harbour St', nickname: from_email },
+      });
     await app.background();
     shop.left.length = 0;
     await shop.import(people);
@@ -141,8 +150,8 @@ export class Shop {
     return one;
   }
 
-  /** Imports new people of three domains; the address of one in forty leads nowhere. */
-  async import(count: number): Promise<void> {
+  /** Imports new people of three domains into a contact type; the address of one in forty leads nowhere. */
+  async import(count: number, contactType = 1): Promise<void> {
     const lines = Array.from({ length: count }, (_, at) => {
       const number = this.#people.size + at;
       const name = number % 40 === 39 ? `gone${number}` : `p${number}`;
@@ -151,7 +160,7 @@ export class Shop {
     for (const line of lines) this.#people.add(line);
     await this.call('POST', '/contacts/upload-csv', {
       multipart: [
-        ['contact_type_id', '1'],
+        ['contact_type_id', `${contactType}`],
         ['file', { filename: 'people.csv', content: `email\n${lines.join('\n')}` }],
       ],
     });
@@ -211,6 +220,28 @@ export class Shop {
     }
   }
 
+  /** Sends each new item of the shop's blog as a mail. */
+  openFeed(): Promise<unknown> {
+    return this.post('/feeds/save', {
+      ...{ feed_name: 'Blog', url: this.#site.url, sender_id: 1, unsubscribe_group_id: 1 },
+      ...{ recipient_id: ['contacts_1'], subject: '((item_title))', rhythm: 'item' },
+    });
+  }
+
+  /** Adds "Item N" to the shop's blog. */
+  async publish(item: number): Promise<void> {
+    this.#published.unshift(item);
+    this.#site.answer = (reply) => reply.end(rss(this.#published));
+  }
+
+  /** What anybody can read of a single send that is in the archive. */
+  async archived(utr: string): Promise<string> {
+    const { archived } = await this.call('GET', '/single-send/archive', { query: { utr } });
+    const { status, text } = await this.app.page('GET', new URL(archived.url).pathname);
+    if (status !== 200) throw new Error(`${archived.url}: ${status}`);
+    return text;
+  }
+
   /** Whom the sunset rule stopped, with when it was and since when they had done nothing. */
   stopped(): Map<string, { at: number; since: number }> {
     const rows = this.app.db
@@ -242,8 +273,8 @@ export class Shop {
     this.leavers.set(mail.to, this.now);
   }
 
-  /** Lets an hour pass, in which readers open, click and leave, and then runs the background. */
-  async hour(): Promise<void> {
+  /** Lets an hour pass: after the first half readers open, click and leave, and in the second the background runs so many times. */
+  async hour(runs: number): Promise<void> {
     const recent = this.left.filter(({ at }) => at > this.now - 2 * DAY);
     this.app.clock.advance(HOUR / 2);
     for (const mail of recent) {
@@ -255,7 +286,9 @@ export class Shop {
       else if (drawn < 0.0125 && !mail.subject.startsWith('Receipt') && !this.leavers.has(mail.to))
         await this.leave(mail);
     }
-    this.app.clock.advance(HOUR / 2);
-    await this.app.background();
+    for (let run = 0; run < runs; run++) {
+      this.app.clock.advance(HOUR / 2 / runs);
+      await this.app.background();
+    }
   }
 }

@@ -15,6 +15,10 @@ const DAYS = 34;
 /** When somebody in the shop is at work. */
 const MORNING = 9;
 
+const WARM_UP = { domain: 'new.example', volume: 20, growth: 100, until_volume: 1000 };
+/** The days on which the warm-up has mail to send, some each half an hour, and needs the background more often. */
+const isWarmingUp = (day: number) => day >= 26 && day < 31;
+
 const isReceipt = ({ subject }: Pick<Left, 'subject'>) => subject.startsWith('Receipt');
 const sorted = (mails: readonly Left[]) => mails.map(({ to }) => to).sort();
 const key = ({ to, subject }: Pick<Left, 'to' | 'subject'>) => `${to} ${subject}`;
@@ -23,6 +27,7 @@ t.test('with every feature on each keeps its promises, and every recipient has o
   t.comment(`SEED=${SEED}`);
   const shop = await Shop.open(t, SEED, PEOPLE);
   const { app, left, hits, leavers, receipts } = shop;
+  const firstPeople = shop.people;
   await shop.post('/sending/caps/save', { caps: [`${MOST_MAILS}/${WEEK_DAYS}`] });
   await shop.post('/sending/window/save', { days: [1, 2, 3, 4, 5, 6, 7], opens: '08:00', closes: '20:00' });
   await shop.post('/sunset/save', { is_on: 1, months: 1, least_mails: 2, action: 'stop' });
@@ -53,7 +58,19 @@ t.test('with every feature on each keeps its promises, and every recipient has o
       const test = { subjects: ['Variant B'], share: 40, winner_by: 'opens', hours: 12 };
       await shop.post('/single/send/variants', { utr: sends.get('Variant A')?.utr, ...test });
     },
+    24: async () => {
+      await shop.post('/contacts-type/add', { name: 'Newcomers' });
+      await shop.import(150, 2);
+    },
     25: () => send('Send 3', { canary_percent: 2 }),
+    26: async () => {
+      await shop.publish(1);
+      await shop.openFeed();
+      await shop.post('/senders/warm-ups/save', WARM_UP);
+      await send('New domain', { sender_id: 2, recipient_id: ['contacts_2'] });
+    },
+    28: () => shop.publish(2),
+    30: () => shop.post('/single/send/archive', { utr: sends.get('Send 3')?.utr, is_archived: 1 }),
     32: () => send('Last'),
   };
   for (let day = 0; day < DAYS; day++) {
@@ -61,9 +78,11 @@ t.test('with every feature on each keeps its promises, and every recipient has o
       if (hour === MORNING && scripted[day] !== undefined) {
         await untilFlushed(app);
         await scripted[day]?.();
+        // Those are asked whom it is for before anything else happens.
+        await app.background();
       }
       if (hour % 6 === 0 && day < DAYS - 1) await shop.sendReceipt();
-      await shop.hour();
+      await shop.hour(isWarmingUp(day) ? 3 : 1);
     }
   }
 
@@ -94,8 +113,8 @@ t.test('with every feature on each keeps its promises, and every recipient has o
       .sort(),
     'every transactional mail arrived once, also for those who had left',
   );
-  const toAll = named('Send 1').length;
-  t.equal(toAll, shop.people.filter((one) => !one.startsWith('gone')).length - 88, 'the first send went to everybody');
+  const reached = firstPeople.filter((one) => !one.startsWith('gone')).length;
+  t.equal(named('Send 1').length, reached, 'the first send went to everybody');
 
   const campaigns = left.filter((mail) => !isReceipt(mail));
   /** The mails of campaigns that somebody got in the seven days that end with this moment's. */
@@ -150,6 +169,23 @@ t.test('with every feature on each keeps its promises, and every recipient has o
   const both = [...named('Variant A'), ...named('Variant B')].map(({ to }) => to);
   t.equal(new Set(both).size, both.length, 'nobody got two variants');
   t.ok(both.length > 900 && named('Variant B').length > 150, `${both.length} people got one of two variants`);
+
+  t.equal(named('Item 1').length, 0, 'an item that was there before the feed was added is not sent');
+  t.ok(named('Item 2').length > 50, `${named('Item 2').length} people got the next item`);
+  const warmed = Map.groupBy(named('New domain'), ({ at }) => Math.floor(at / DAY));
+  const byDay = [...warmed.values()].map(({ length }) => length);
+  t.ok(
+    byDay.length > 2 && byDay.every((mails, day) => mails <= WARM_UP.volume * 2 ** day),
+    `mails of the new domain by day: ${byDay}`,
+  );
+  t.equal(named('New domain').length, 146, 'in the end everybody got it whose address is right');
+  const page = await shop.archived(sends.get('Send 3')?.utr ?? '');
+  t.match(page, 'Offer');
+  t.notMatch(
+    page,
+    /@(gmail|outlook|example)|\/[uoc]\/(?!shared)/,
+    'the archive shows no address and no link of anybody',
+  );
 
   for (const { name, kept, right } of mailingCounters(app.db)) t.strictSame(kept, right, name);
   const waiting = app.db.prepare('SELECT count(*) FROM deliveries WHERE state < 2').pluck().get();
