@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox } from '../support/campaign.ts';
+import { rss, type Site, startSite } from '../support/feed-site.ts';
 import { SHOP_SENDER } from '../support/sender.ts';
-import { rss, type Site, startSite } from './site.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

@@ -3,8 +3,8 @@ import PostalMime from 'postal-mime';
 import type { Test } from 'tap';
 import { randomOf } from '../../fixtures/random.ts';
 import type { Handoff } from '../../src/delivery/transport/courier.ts';
-import { rss, type Site, startSite } from '../feeds/site.ts';
 import { type CallOptions, startApp, type TestApp } from '../support/app.ts';
+import { rss, type Site, startSite } from '../support/feed-site.ts';
 import { fieldsOf } from '../support/recipient-links.ts';
 
 export const HOUR = 3_600_000;
