@@ -1,0 +1,65 @@
+/** A mail of the service's own that asks somebody to confirm something with one button, for light and dark mode. */
+import { randomBytes } from 'node:crypto';
+import { escapeHtml } from '../delivery/content/merge.ts';
+import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
+
+/** What it says, as text. */
+interface Question {
+  language: string;
+  title: string;
+  heading: string;
+  paragraphs: readonly string[];
+  button: string;
+  /** What the link is good for, and that nothing happens without it. */
+  note: string;
+  /** Leads to the address of the button, where a mail program does not show it. */
+  fallback: string;
+}
+
+/** The content of such a mail. It has no pixel and no counted links, and stays one piece even if a text contains `((`. */
+export function questionContent(
+  mail: { subject: string; html: string; text: string },
+  from: { email: string; name: string },
+): FrozenContent {
+  return {
+    content: { subject: mail.subject, html: [mail.html], text: [mail.text], links: [], placeholders: [] },
+    from_email: from.email,
+    reply_to: from.email,
+    sender_name: from.name,
+    sender_address: '',
+    message_key: randomBytes(9).toString('hex'),
+  };
+}
+
+/** The HTML of the mail, whose button opens `url`. */
+export function questionHtml(question: Question, url: string): string {
+  const { language, title, heading, paragraphs, button, note, fallback } = question;
+  const text = paragraphs
+    .map((line) => `<p class="text" style="margin:0 0 16px;color:#1b2129">${escapeHtml(line)}</p>`)
+    .join('\n');
+  return `<!doctype html>
+<html lang="${language}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
+<title>${escapeHtml(title)}</title>
+<style>
+:root{color-scheme:light dark}
+@media (prefers-color-scheme:dark){
+.ground{background:#12161b!important}.card{background:#1c2229!important;border-color:#333c46!important}
+.text{color:#e9edf1!important}.quiet,.quiet a{color:#a9b4bf!important}.button{background:#8cc2ff!important;color:#08203a!important}}
+</style></head>
+<body class="ground" style="margin:0;padding:0;background:#eef1f4">
+<table role="presentation" class="ground" width="100%" cellpadding="0" cellspacing="0" style="background:#eef1f4"><tr><td align="center" style="padding:32px 12px">
+<table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" style="max-width:520px;background:#ffffff;border:1px solid #d5dbe1;border-radius:14px"><tr>
+<td style="padding:32px;font-family:Arial,Helvetica,sans-serif;font-size:16px;line-height:24px">
+<h1 class="text" style="margin:0 0 16px;font-size:22px;line-height:28px;color:#1b2129">${escapeHtml(heading)}</h1>
+${text}
+<p style="margin:24px 0"><a class="button" href="${url}" style="display:inline-block;padding:14px 26px;border-radius:9px;background:#0b5cad;color:#ffffff;font-weight:bold;text-decoration:none">${button}</a></p>
+<p class="quiet" style="margin:0 0 16px;font-size:14px;line-height:21px;color:#55606c">${note}</p>
+<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#55606c;word-break:break-all">${fallback} <a href="${url}" style="color:#55606c">${url}</a></p>
+</td></tr></table>
+</td></tr></table>
+</body>
+</html>
+`;
+}
