@@ -113,7 +113,7 @@ export class Canaries {
 
   /** Notes when everybody of the canary was tried. Those whom a server put off are tried again while the rest waits. */
   #noteTried(mailing: number): void {
-    if (prepared(this.#client, IS_UNTRIED).get(mailing, mailing) !== undefined) return;
+    if (prepared(this.#client, IS_UNTRIED).get({ mailing }) !== undefined) return;
     prepared(this.#client, NOTE_TRIED).run(this.#steady(), mailing);
   }
 
@@ -167,10 +167,11 @@ const PUT_FIRST = `
 
 const START = "UPDATE watched_mailings SET stage = 'sending' WHERE mailing_id = ? AND stage = 'choosing'";
 
+/** Whether anybody of the first part waits for their first try; those who were put off for a rate are due later. The rest is due at 0. */
 const IS_UNTRIED = `
   SELECT 1 WHERE EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_queue
-      WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at < 0)
-    OR EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE state = ${DELIVERY_STATE.sending} AND mailing_id = ?)`;
+      WHERE mailing_id = @mailing AND state = ${DELIVERY_STATE.queued} AND (due_at < 0 OR due_at > 0) AND attempt = 0)
+    OR EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_sending WHERE state = ${DELIVERY_STATE.sending} AND mailing_id = @mailing)`;
 
 const NOTE_TRIED =
   "UPDATE watched_mailings SET stage = 'waiting', tried_at = ? WHERE mailing_id = ? AND stage IN ('sending', 'waiting')";

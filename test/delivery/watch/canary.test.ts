@@ -63,6 +63,14 @@ t.test('the first part goes to every domain alike, the rest by itself half an ho
   t.match(await report(), { status: 3, watch: { canary_stage: 'released', continues_at: null } });
 });
 
+t.test('whoever of the first part waits for the rate of their domain is tried before the wait begins', async (t) => {
+  const send = await begunAndRun(t, { settings: { SEND_RATE_PER_DOMAIN: '1' } });
+  t.match((await send.report()).watch, { canary_stage: 'sending' });
+  t.ok(send.relay.started.length < 100, `${send.relay.started.length} were tried at once`);
+  for (let second = 0; second < 40; second++) await send.pass(1000);
+  t.match((await send.report()).watch, { canary_stage: 'waiting', canary_recipients: send.relay.started.length });
+});
+
 t.test('a first part that bounces holds the rest, with a table by domain; resume lets it go', async (t) => {
   const { app, relay, act, pass, report, utr } = await begunAndRun(t, { answer: atDomains(1, 3) });
   // Those who were being handed over at that moment are counted a little later.

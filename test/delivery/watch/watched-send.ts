@@ -14,15 +14,22 @@ interface Given {
   canary?: Record<string, number>;
   /** Whether the account has sends without a canary be held, too. */
   holdsAll?: boolean;
+  settings?: Record<string, string>;
 }
 
 /** A single send to people at ten domains, begun, and what its relay was given. */
 export async function begun(
   t: Test,
-  { people = 2000, answer = () => ACCEPTED, canary = { canary_percent: 5 }, holdsAll = false }: Given = {},
+  {
+    people = 2000,
+    answer = () => ACCEPTED,
+    canary = { canary_percent: 5 },
+    holdsAll = false,
+    settings = {},
+  }: Given = {},
 ) {
   const relay = new Relay((to) => (to.endsWith('@example.com') ? ACCEPTED : answer(to)));
-  const { app, body } = await readyToSend(t, {}, () => relay);
+  const { app, body } = await readyToSend(t, settings, () => relay);
   // The mail that verifies the sender.
   relay.started.length = 0;
   await app.one.call('POST', '/contacts-type/add', { form: { name: 'Everybody' } });
