@@ -162,11 +162,13 @@ export class DeliveryWorker {
    * the results for the next round.
    */
   #recordAndClaim(mayClaim: boolean): Batch[] {
-    const open = this.#deps.warmUps.startRound(this.#states.openMailings(this.#steady()));
+    const open = this.#states.openMailings(this.#steady());
     this.#claims.startRound();
+    // Those who wait for a warm-up are still to come, so that a refusal can be compared.
     this.#outcomes.judgeWaiting(open, mayClaim);
     if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
-    const due = mayClaim ? this.#mayLeaveNow(open.filter(({ is_due }) => is_due === 1)) : [];
+    const warmed = this.#deps.warmUps.startRound(open);
+    const due = mayClaim ? this.#mayLeaveNow(warmed.filter(({ is_due }) => is_due === 1)) : [];
     const { batches, putOff, held } = this.#ledger.together(() => {
       this.#deps.pacing.startRound();
       this.#record(open);

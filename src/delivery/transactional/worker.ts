@@ -173,15 +173,17 @@ export class TransactionalWorker {
       else ledger.putOff(mail, steady + UNVERIFIED_WAIT_MS);
       return null;
     }
-    const wait = rates.waitForFirst(mail.normalized_email.slice(mail.normalized_email.lastIndexOf('@') + 1));
-    if (wait > 0) {
-      ledger.putOff(mail, steady + wait);
-      this.#runAfter(wait);
-      return null;
-    }
     if (rates.takeFirst(1) === 0) {
       this.#runAfter(RATE_WAIT_MS);
       return 'later';
+    }
+    // This books a place at the domain, so it is asked last.
+    const wait = rates.waitForFirst(mail.normalized_email.slice(mail.normalized_email.lastIndexOf('@') + 1));
+    if (wait > 0) {
+      rates.giveBack(1);
+      ledger.putOff(mail, steady + wait);
+      this.#runAfter(wait);
+      return null;
     }
     ledger.claim(mail, steady, now.getTime());
     return { mail: { ...mail, first_tried_at: mail.first_tried_at || steady }, sender, relayId: this.#relayOf(mail) };

@@ -83,14 +83,23 @@ export function endWarmUp(client: Database, id: number, today: string): void {
   prepared(client, 'UPDATE warm_ups SET ended_on = ? WHERE id = ?').run(today, id);
 }
 
-/** Begins the warm-up of a domain of an account, or changes it; the days that were used stay. */
+/** Begins the warm-up of a domain of an account, anew if one is over, or changes it; then the days that were used stay. */
 export function saveWarmUp(client: Database, accountId: number, domain: string, plan: Plan): void {
+  client.transaction(() => {
+    client
+      .prepare('DELETE FROM warm_ups WHERE user_id = ? AND domain = ? AND ended_on IS NOT NULL')
+      .run(accountId, domain);
+    savePlan(client, accountId, domain, plan);
+  })();
+}
+
+function savePlan(client: Database, accountId: number, domain: string, plan: Plan): void {
   client
     .prepare(`
       INSERT INTO warm_ups (user_id, domain, starts_on, volume, growth, until_volume)
       VALUES (@user_id, @domain, @starts_on, @volume, @growth, @until_volume)
       ON CONFLICT (user_id, domain) DO UPDATE SET starts_on = excluded.starts_on, volume = excluded.volume, growth = excluded.growth,
-        until_volume = excluded.until_volume, ended_on = NULL`)
+        until_volume = excluded.until_volume`)
     .run({ ...plan, user_id: accountId, domain });
 }
 

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import type { Outcome } from '../../../src/delivery/transport/courier.ts';
 import { expectedDay, lastDay, volumeAfter } from '../../../src/delivery/warm-up/plan.ts';
-import { findWarmUpWait, listWarmUps, saveWarmUp } from '../../../src/delivery/warm-up/store.ts';
+import { countMails, endWarmUp, findWarmUpWait, listWarmUps, saveWarmUp } from '../../../src/delivery/warm-up/store.ts';
 import { ACCEPTED, launch, Relay } from '../../support/launched-mailing.ts';
 import { gate } from '../../support/smtp/pools.ts';
 
@@ -18,6 +18,14 @@ const DEFERRED: Outcome = {
   code: 451,
   enhanced: '4.2.0',
   reply: '451 4.2.0 greylisted',
+};
+
+const NAMED: Outcome = {
+  kind: 'deferred',
+  stage: 'rcpt',
+  code: 450,
+  enhanced: '4.7.1',
+  reply: '450 4.7.1 Client host rejected: cannot find your reverse hostname',
 };
 
 /** A mailing to so many people from a sender of the domain, which is being warmed up. */
@@ -89,6 +97,27 @@ t.test('a day on which little left is not a step: the next one has the same volu
     await background.untilIdle();
     clock.advance(HOUR);
   }
+  t.match(listWarmUps(client, 1, clock.now()), [{ state: 'on', today: 20, sent_today: 0 }]);
+});
+
+t.test('a refusal of the first mail holds nothing while others wait for the warm-up', async (t) => {
+  const relay: Relay = new Relay((to) => (to === relay.started[0] ? NAMED : ACCEPTED));
+  const { clock, background, mailing } = await warmingUp(t, 20, relay);
+  for (let step = 0; step < 6; step++) {
+    await background.untilIdle();
+    clock.advance(HOUR);
+  }
+  t.match(mailing(), { state: 'sending', held_reason: null });
+  t.ok(relay.started.length >= 5, `${relay.started.length} were tried`);
+});
+
+t.test('a domain that was warmed up once is warmed up anew, from the first day on', async (t) => {
+  const { client, clock } = await warmingUp(t, 5, new Relay(() => ACCEPTED));
+  const { id } = client.prepare<[], { id: number }>('SELECT id FROM warm_ups').get() ?? { id: 0 };
+  for (const day of ['2026-01-15', '2026-01-16', '2026-01-17']) countMails(client, id, day, 100, 100);
+  endWarmUp(client, id, '2026-01-18');
+  saveWarmUp(client, 1, DOMAIN, { ...PLAN, starts_on: '2026-03-01' });
+  clock.advance(45 * 24 * HOUR);
   t.match(listWarmUps(client, 1, clock.now()), [{ state: 'on', today: 20, sent_today: 0 }]);
 });
 
