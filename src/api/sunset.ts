@@ -132,7 +132,7 @@ export const sunsetRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
       config: { role: 'owner' },
     },
     async ({ accountId, actor, body }) => {
-      const rule = { is_on: body.is_on, ...requireRule(accountId, body) };
+      const rule = { is_on: body.is_on, ...requireRule(accountId, body, body.is_on === 0) };
       db.transaction(
         () => {
           saveRule(db.$client, accountId, rule);
@@ -242,10 +242,14 @@ export const sunsetRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
     },
   );
 
-  /** The rule that is asked for, with no other target than its action has. Throws 422 where the account does not have a target that is given. */
+  /**
+   * The rule that is asked for, with no other target than its action has. Throws 422 where the account does not have a target that is given;
+   * a rule that is switched off may keep one that was deleted.
+   */
   function requireRule(
     accountId: number,
     given: Pick<SunsetRule, 'months' | 'least_mails' | 'action'> & { segment_id?: unknown; contact_type_id?: unknown },
+    mayKeepTarget = false,
   ): Omit<SunsetRule, 'is_on'> {
     const { months, least_mails, action } = given;
     const segment_id = action === 'segment' ? recordId(given.segment_id) : null;
@@ -257,6 +261,7 @@ export const sunsetRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, c
     ] as const) {
       if (kind !== action && (given[field] ?? '') === '') continue;
       const id = recordId(given[field]);
+      if (mayKeepTarget && id !== null && id === readRule(db.$client, accountId)[field]) continue;
       if (!hasTarget(db.$client, accountId, { action: kind, segment_id: id, contact_type_id: id }))
         throw invalid(field, messages.selected(field));
     }

@@ -1,7 +1,7 @@
 /**
- * The one place that says who may get mail, in words and as SQL: nobody who unsubscribed from all mail or from the mail's group, and
- * nobody whose address is suppressed after a bounce or complaint, and no campaigns for whom the account's sunset rule stopped as inactive. Here too are two conditions for selecting recipients: whether a
- * contact is deleted, and whether somebody is in a target. What depends on one delivery is in delivery/queue/claim-eligibility.ts.
+ * The one place that says who may get mail, in words and as SQL: nobody who unsubscribed from all mail or from the mail's group, nobody
+ * whose address is suppressed after a bounce or complaint, and, of campaigns, nobody whom the account's sunset rule stopped as inactive.
+ * Here too are two conditions for selecting recipients: whether a contact is deleted, and whether somebody is in a target. What depends on one delivery is in delivery/queue/claim-eligibility.ts.
  */
 import { SENTENCES } from '../sentences.ts';
 

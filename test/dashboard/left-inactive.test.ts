@@ -6,6 +6,8 @@ import { mustSucceed } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
 const RULE = { months: '6', least_mails: '1', target: 'stop' };
+/** The rule as the page sends it after it showed whom it finds. */
+const SHOWN = { ...RULE, shown_rule: JSON.stringify({ months: '6', least_mails: '1', action: 'stop' }) };
 
 /** Opens pages, and sends their forms, as a user of this role. */
 function visitor(app: TestApp, role: Role = 'owner') {
@@ -43,7 +45,10 @@ t.test('the rule is shown with whom it finds before it can be switched on, and t
   t.match(shown, /It finds 2 people now.*ben.*cat.*Switch the rule on/s);
   t.notMatch(shown, 'ann@example.org');
   t.equal(app.db.prepare('SELECT count(*) FROM sunsets').pluck().get(), 0);
-  const { status, headers } = await open('POST', '/left/inactive/rule', { ...RULE, do: 'on' });
+  const changed = await open('POST', '/left/inactive/rule', { ...SHOWN, months: '1', do: 'on' });
+  t.match(changed.text, /The rule was changed after this was shown/);
+  t.equal(app.db.prepare('SELECT count(*) FROM sunsets').pluck().get(), 0, 'nobody is stopped whom nobody saw');
+  const { status, headers } = await open('POST', '/left/inactive/rule', { ...SHOWN, do: 'on' });
   t.strictSame([status, headers.location], [303, '/left/inactive']);
   await app.background();
   const list = (await open('GET', '/left/inactive')).text;
@@ -56,7 +61,7 @@ t.test('the rule is shown with whom it finds before it can be switched on, and t
 t.test('one of them is let go after a page says what follows, and all of them after a question', async (t) => {
   const app = await fill(t);
   const open = visitor(app);
-  await open('POST', '/left/inactive/rule', { ...RULE, do: 'on' });
+  await open('POST', '/left/inactive/rule', { ...SHOWN, do: 'on' });
   await app.background();
   const path = '/left/lift?list=inactive&email=ben@example.org';
   t.match((await open('GET', path)).text, /gets mailings again.*leaves them alone for as many months/s);
@@ -73,7 +78,7 @@ t.test('what is wrong stands at its field, and only owners change the rule', asy
   const open = visitor(app);
   const many = await open('POST', '/left/inactive/rule', { ...RULE, months: '99', do: 'show' });
   t.match([many.status, many.text], [422, /id="months-problem"/]);
-  const gone = await open('POST', '/left/inactive/rule', { ...RULE, target: 'segment_7', do: 'on' });
+  const gone = await open('POST', '/left/inactive/rule', { ...RULE, target: 'segment_7', do: 'show' });
   t.match([gone.status, gone.text], [422, /id="target-problem"/]);
   const empty = await open('POST', '/left/inactive/rule', { do: 'show' });
   t.equal(empty.status, 422);
@@ -82,7 +87,7 @@ t.test('what is wrong stands at its field, and only owners change the rule', asy
   t.match(page, /It finds 2 people now.*Only owners change the rule/s);
   t.notMatch(page, 'Switch the rule on');
   for (const [path, form] of [
-    ['/left/inactive/rule', { ...RULE, do: 'on' }],
+    ['/left/inactive/rule', { ...SHOWN, do: 'on' }],
     ['/left/inactive/rule/lift-all', {}],
   ] as const)
     t.equal((await edit('POST', path, form)).status, 403, path);

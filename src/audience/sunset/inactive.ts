@@ -15,14 +15,14 @@ const BY_PERSON = "('one-click', 'page', 'provider', 'form')";
 
 /**
  * Whether the action of the rule changes something for the person of `c`, as SQL: a contact of theirs is not in the segment and was not
- * taken out of it, or is not of the contact type.
+ * taken out of it, or none of theirs is of the contact type.
  */
 const IS_CONCERNED = `CASE @action
     WHEN 'segment' THEN EXISTS (SELECT 1 FROM contacts o
         WHERE o.contact_type_id = @segmentType AND o.address_id = c.address_id AND o.deleted_at IS NULL)
       AND NOT EXISTS (SELECT 1 FROM segment_recipients r WHERE r.segment_id = @segment AND r.address_id = c.address_id)
-    WHEN 'move' THEN EXISTS (SELECT 1 FROM contacts o
-        WHERE o.address_id = c.address_id AND o.contact_type_id <> @type AND o.deleted_at IS NULL)
+    WHEN 'move' THEN NOT EXISTS (SELECT 1 FROM contacts o
+        WHERE o.contact_type_id = @type AND o.address_id = c.address_id AND o.deleted_at IS NULL)
     ELSE true END`;
 
 /**

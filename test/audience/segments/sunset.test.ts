@@ -129,13 +129,21 @@ t.test(
     await switchOn(world, { ...STOP, action: 'move', contact_type_id: 2 });
     const types = app.db.prepare('SELECT group_concat(contact_type_id) FROM contacts WHERE deleted_at IS NULL').pluck();
     t.equal(types.get(), '1,2,2,2');
+    app.db.exec(`
+      DELETE FROM sunset_people;
+      INSERT INTO contacts (user_id, contact_type_id, address_id, first_name, email, country_id, created_at, updated_at)
+        SELECT user_id, 1, address_id, first_name, email, country_id, created_at, updated_at FROM contacts WHERE contact_type_id = 2 LIMIT 1`);
+    const move = { ...STOP, action: 'move', contact_type_id: 2 } as const;
+    t.match(await preview(world, move), { count: 0 }, 'who has a contact of that type is not moved');
+    app.db.exec('DELETE FROM contacts WHERE id = (SELECT max(id) FROM contacts)');
     await mustAnswer(app, 'POST', '/contacts-type/add', { form: { name: 'Gone' } });
-    app.db.exec('DELETE FROM sunset_people');
     await mustAnswer(app, 'POST', '/sunset/save', { form: { is_on: 1, ...STOP, action: 'move', contact_type_id: 3 } });
     await mustAnswer(app, 'DELETE', '/contacts-type/delete', { query: { contact_type_id: 3 } });
     await app.background();
     t.equal(types.get(), '1,2,2,2');
     t.match(await readSunset(world), { is_on: 1, is_target_missing: 1, is_working: 0 });
+    await mustAnswer(app, 'POST', '/sunset/save', { form: { is_on: 0, ...STOP, action: 'move', contact_type_id: 3 } });
+    t.match(await readSunset(world), { is_on: 0, action: 'move' }, 'it can be switched off as it is');
   },
 );
 

@@ -39,6 +39,8 @@ interface Given {
 interface Shown {
   given?: Given;
   preview?: Preview;
+  /** Somebody changed the rule after they had seen whom it finds, and wanted to switch it on. */
+  isChanged?: boolean;
   problems?: Problems;
   problem?: string;
 }
@@ -55,13 +57,15 @@ export async function inactiveRuleScreen(app: FastifyInstance): Promise<void> {
     const api = new ApiClient(app, request);
     const rule = apiRule(given.months, given.least_mails, given.target);
     const doing = field(request, 'do');
-    if (doing !== 'on' && doing !== 'off') {
-      const goesOn = field(request, 'counted_rule') === JSON.stringify(rule) && doing === 'more';
+    const wasShown = field(request, 'shown_rule') === JSON.stringify(rule);
+    const isChanged = doing === 'on' && !wasShown;
+    if (isChanged || (doing !== 'on' && doing !== 'off')) {
+      const goesOn = wasShown && doing === 'more';
       const preview = await readPreview(api, rule, {
         count: goesOn ? Number(field(request, 'counted')) || 0 : 0,
         afterId: goesOn ? Number(field(request, 'after_id')) || 0 : 0,
       });
-      if (!('errors' in preview)) return show(request, reply, { given, preview });
+      if (!('errors' in preview)) return show(request, reply, { given, preview, isChanged });
       return show(request, reply.code(UNPROCESSABLE), { given, problems: targetProblems(preview.errors) });
     }
     requireOwner(request);
@@ -134,7 +138,7 @@ function RulePage(props: RuleProps) {
   );
 }
 
-function RuleForm({ sunset, targets, mayChange, given, preview, problems }: RuleProps) {
+function RuleForm({ sunset, targets, mayChange, given, preview, isChanged, problems }: RuleProps) {
   const language = useLanguage();
   const shown = given ?? {
     months: String(sunset.months),
@@ -173,6 +177,7 @@ function RuleForm({ sunset, targets, mayChange, given, preview, problems }: Rule
           value={shown.target}
           problems={problems}
         />
+        {isChanged && <Notice tone="warn">{language.say('inactive.changed')}</Notice>}
         {preview && <Found preview={preview} rule={apiRule(shown.months, shown.least_mails, shown.target)} />}
         <div class="buttons">
           <Button name="do" value="show" look={preview ? 'plain' : 'primary'}>
@@ -200,6 +205,7 @@ function Found({ preview: { count, contacts, next_after_id }, rule }: { preview:
   const language = useLanguage();
   return (
     <Notice isNews>
+      <input type="hidden" name="shown_rule" value={JSON.stringify(rule)} />
       <p>
         <b>{language.say(next_after_id === null ? 'inactive.count' : 'inactive.atLeast', { count })}</b>
       </p>
@@ -207,7 +213,6 @@ function Found({ preview: { count, contacts, next_after_id }, rule }: { preview:
       {next_after_id !== null && (
         <>
           <input type="hidden" name="counted" value={count} />
-          <input type="hidden" name="counted_rule" value={JSON.stringify(rule)} />
           <input type="hidden" name="after_id" value={next_after_id} />
           <Button name="do" value="more" look="plain">
             {language.say('segments.countOn')}

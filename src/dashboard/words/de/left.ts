@@ -119,6 +119,8 @@ export const left: Translation<typeof english> = {
     one: 'Sie findet jetzt mindestens {count} Person.',
     other: 'Sie findet jetzt mindestens {count} Personen.',
   },
+  'inactive.changed':
+    'Die Regel wurde geändert, nachdem dies gezeigt wurde. Sehen Sie nach, wen sie jetzt findet, und schalten Sie sie dann ein.',
   'inactive.days': 'Was sie tat',
   'inactive.days.none': 'Noch nichts.',
   'inactive.day': 'Tag (UTC)',

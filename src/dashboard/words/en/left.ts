@@ -108,6 +108,7 @@ export const left = {
   'inactive.owners': 'Only owners change the rule.',
   'inactive.count': { one: 'It finds {count} person now.', other: 'It finds {count} people now.' },
   'inactive.atLeast': { one: 'It finds at least {count} person now.', other: 'It finds at least {count} people now.' },
+  'inactive.changed': 'The rule was changed after this was shown. Look at whom it finds now, then switch it on.',
   'inactive.days': 'What it did',
   'inactive.days.none': 'Nothing yet.',
   'inactive.day': 'Day (UTC)',
