@@ -13,6 +13,8 @@ const DAY_MS = 86_400_000;
 export const POLL_MS = 15 * MINUTE_MS;
 /** So many new items at once are more likely a mistake of the feed, such as new ids for all of them, than news. */
 export const MANY_ITEMS = 50;
+/** So many items of which none is known are that, too. Fewer may be all that a short feed has. */
+const MANY_UNKNOWN = 5;
 
 /** What came of asking for a feed. */
 export type PollResult =
@@ -53,6 +55,8 @@ export function recordPoll(db: Db, asked: Pick<Feed, 'id' | 'url'>, result: Poll
     change({ ...result.version, feed_title: title, is_begun: 1 });
     if (feed.is_begun === 0 || fresh === 0) return;
     if (fresh >= MANY_ITEMS) holdFeed(db, feed.id, sentence('feed_many_items', { count: fresh }), now);
+    else if (fresh >= MANY_UNKNOWN && fresh === items.length)
+      holdFeed(db, feed.id, sentence('feed_all_unknown', { count: fresh }), now);
     else if (feed.rhythm === 'item') change({ issue_at: now.getTime() });
   };
   db.transaction(record, { behavior: 'immediate' });

@@ -20,6 +20,8 @@ export const FEED_SENTENCES = {
   // Why a feed is held.
   feed_many_items:
     'It turned up {count} new items at once, which is more often a mistake of the feed than news. Look at them, then send or skip them.',
+  feed_all_unknown:
+    'All {count} items of it are new, as when a feed gives its items other ids. Look at them, then send or skip them.',
   feed_no_template:
     'The template of its mails was deleted or has no content. Choose another one, then send or skip what waits.',
   feed_mail_large:

@@ -160,6 +160,16 @@ t.test('50 new items at once are held until somebody sends or skips them', async
   t.equal((await subjects(app)).length, 51);
 });
 
+t.test('a feed that gives other ids to all it has is held, and one item after it is sent', async (t) => {
+  const { app, site, id, must } = await started(t, {}, [5, 4, 3, 2, 1]);
+  await again(app, site, ['e', 'd', 'c', 'b', 'a']);
+  t.strictSame(await subjects(app), []);
+  t.match(await feedOf(app), { state: 'held', waiting: 5, held_reason: /^All 5 items of it are new/ });
+  await must('/feeds/decide', { id, what: 'skip' });
+  await again(app, site, ['f', 'e', 'd', 'c', 'b']);
+  t.strictSame(await subjects(app), ['Item f for Anna']);
+});
+
 t.test(
   'a digest has all items since the last, the newest first, at its time; without items there is none',
   async (t) => {

@@ -84,6 +84,9 @@ t.test('totals are counted by a pixel and links that are the same for everybody,
   const { body } = await app.one.call('GET', '/single-send/report', { query: { utr } });
   t.match(body.message.report.funnel, { unmeasured: 3, people_opens: 0 });
   t.equal(body.message.report.links[0].clicks, 1);
+  await app.one.call('POST', '/tracking/save', { form: { mode: 'consent' } });
+  await visit(app, one?.paths.o);
+  t.match(countersOf(app), { total_opens: 2 }, 'with consent nobody is counted of whom it is not known');
 });
 
 t.test('with consent only those who allowed it are measured, and refusing ends it for mails they have', async (t) => {

@@ -142,7 +142,9 @@ export class HitBuffer {
   #write(hit: Hit, written: Written): boolean {
     const { ids, at, link, isMachine } = hit;
     if (ids.delivery === NOBODY) {
-      if ((this.#sharedBy.get(ids.mailing) ?? 'off') !== 'off') addTotal(hit, written);
+      // Of its reader it is not known whether they allow it.
+      const mode = this.#sharedBy.get(ids.mailing);
+      if (mode === 'totals' || mode === 'person') addTotal(hit, written);
       return true;
     }
     const target = this.#target.get(ids.delivery, ids.mailing, ids.address);

@@ -55,12 +55,20 @@ export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; may
       </p>
       {mayChange && (
         <div class="buttons">
-          {state === 'held' &&
-            action(
-              'decide',
-              { what: 'send' },
-              <Button look="primary">{language.say('feeds.send', { count: waiting })}</Button>,
-            )}
+          {state === 'held' && (
+            <Confirm
+              id="send-items"
+              action={`/feeds/${id}/decide`}
+              label={language.say('feeds.send')}
+              look="primary"
+              title={language.say('feeds.send.title')}
+            >
+              <input type="hidden" name="what" value="send" />
+              <p>
+                {language.say(feed.rhythm === 'item' ? 'feeds.send.each' : 'feeds.send.digest', { count: waiting })}
+              </p>
+            </Confirm>
+          )}
           {state === 'held' &&
             action('decide', { what: 'skip' }, <Button>{language.say('feeds.skip', { count: waiting })}</Button>)}
           <LinkButton href={`/feeds/${id}/preview`}>{language.say('feeds.preview')}</LinkButton>

@@ -17,6 +17,8 @@ export const feedSentences: Readonly<Record<keyof typeof FEED_SENTENCES, string>
   feed_no_feed: 'Dort ist kein Feed in RSS, Atom oder JSON.',
   feed_many_items:
     'Er hat auf einmal {count} neue Einträge, was öfter ein Fehler des Feeds ist als Neuigkeiten. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
+  feed_all_unknown:
+    'Alle {count} Einträge sind neu, wie wenn ein Feed seinen Einträgen andere Kennungen gibt. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
   feed_no_template:
     'Die Vorlage seiner Mails wurde gelöscht oder ist leer. Wählen Sie eine andere, und senden oder überspringen Sie dann, was wartet.',
   feed_mail_large:

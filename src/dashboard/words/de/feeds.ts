@@ -47,7 +47,17 @@ export const feeds: Translation<typeof english> = {
   'feeds.read': 'Gelesen',
   'feeds.next': 'Nächste Sammlung',
   'feeds.waiting': { one: '{count} Eintrag wartet', other: '{count} Einträge warten' },
-  'feeds.send': { one: '{count} Eintrag senden', other: '{count} Einträge senden' },
+  'feeds.send': 'Senden, was wartet',
+  'feeds.send.title': 'An alle senden?',
+  'feeds.send.each': {
+    one: 'Die Leser erhalten gleich {count} Mail.',
+    other: 'Die Leser erhalten gleich {count} Mails, eine für jeden Eintrag.',
+  },
+  'feeds.send.digest': {
+    one: 'Die nächste Übersicht hat {count} Eintrag.',
+    other:
+      'Die nächste Übersicht hat {count} Einträge. Sind es mehr als 100, hat sie die neuesten 100, und der Rest wird nicht verschickt.',
+  },
   'feeds.skip': { one: '{count} Eintrag überspringen', other: '{count} Einträge überspringen' },
   'feeds.preview': 'Zeigen, was verschickt würde',
   'feeds.pause': 'Pausieren',

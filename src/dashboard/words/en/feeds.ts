@@ -44,7 +44,17 @@ export const feeds = {
   'feeds.read': 'Read',
   'feeds.next': 'Next digest',
   'feeds.waiting': { one: '{count} item waits', other: '{count} items wait' },
-  'feeds.send': { one: 'Send {count} item', other: 'Send {count} items' },
+  'feeds.send': 'Send what waits',
+  'feeds.send.title': 'Send it to everybody?',
+  'feeds.send.each': {
+    one: 'Its readers get {count} mail at once.',
+    other: 'Its readers get {count} mails at once, one for each item.',
+  },
+  'feeds.send.digest': {
+    one: 'The next digest has {count} item.',
+    other:
+      'The next digest has {count} items. If there are more than 100, it has the newest 100, and the rest is not sent.',
+  },
   'feeds.skip': { one: 'Skip {count} item', other: 'Skip {count} items' },
   'feeds.preview': 'Show what would be sent',
   'feeds.pause': 'Pause',
