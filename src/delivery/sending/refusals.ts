@@ -16,7 +16,7 @@ const MAX_COMPARISONS = 4;
 /** Codes about the sender or our server: RFC 3463 3.2 and 3.8, RFC 7372 3, RFC 7505 4.2. */
 const OUR_CODES = /^[45]\.(?:1\.[78]|7\.(?:[89]|2[0-7]))$/;
 /** Words that say that only this mailbox is concerned, whatever the code. */
-const PERSONAL = /\b(?:quota|mailbox (?:is )?full|over ?quota|gr[ae]y-?list\w*)\b/;
+const PERSONAL = /\b(?:quota|mailbox (?:is )?full|over ?quota|gr[ae]y[- ]?list\w*)\b/;
 
 /** How Postfix, Exchange, Exim, Sendmail, qmail and the large providers name the sender, the client or the relaying. */
 const NAMES_US = new RegExp(
