@@ -8,6 +8,7 @@ const SRC = resolve(import.meta.dirname, '../src');
 /** The one file or folder that adds rows to each of these tables and changes the column. */
 const OWNERS = [
   { table: 'deliveries', variable: 'deliveries', column: 'state', owner: 'delivery/queue/ledger/' },
+  { table: 'deliveries', variable: 'deliveries', column: 'counts_to_caps', owner: 'delivery/queue/ledger/' },
   { table: 'node_pages', variable: 'nodePages', column: 'deliveries', owner: 'delivery/queue/ledger/' },
   { table: 'watched_mailings', variable: 'watchedMailings', column: 'stage', owner: 'delivery/watch/' },
   { table: 'warm_ups', variable: 'warmUps', column: 'ended_on', owner: 'delivery/warm-up/' },

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import Type from 'typebox';
 import { changeMailCaps, readMailCaps } from '../database/accounts.ts';
 import type { MailCap } from '../database/schema/index.ts';
+import { markEarlierMailsSoon } from '../delivery/queue/ledger/earlier-mails.ts';
 import { MAX_CAP_DAYS, MAX_CAP_MAILS, MAX_CAPS } from '../delivery/timing/mail-caps.ts';
 import type { Deps } from '../deps.ts';
 import { done, flag, integer, stringList, successWith } from '../http/requests/schemas.ts';
@@ -89,6 +90,7 @@ export const mailCapRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db, 
         audit(db, { accountId, actor, action: 'mail_caps_changed' }, clock.now());
       };
       db.transaction(change, { behavior: 'immediate' });
+      await markEarlierMailsSoon(db.$client, clock.now().getTime());
       return { status: 'success' as const, message: 'Updated Successfully' };
     },
   );

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { isoTimestamp } from '../clock.ts';
 import { addNamedValue, findNamedValue, removeNamedValue } from './named-values.ts';
 import type { Db } from './open.ts';
-import { accounts, apiKeys, type MailCap, type SendWindow } from './schema/index.ts';
+import { accounts, apiKeys, type CapProgress, type MailCap, type SendWindow } from './schema/index.ts';
 
 /** The id of the account that the first start makes. */
 export const FIRST_ACCOUNT = 1;
@@ -112,10 +112,19 @@ export function readMailCaps(db: Db, accountId: number): MailCap[] {
   return db.select({ caps: accounts.mail_caps }).from(accounts).where(where).get()?.caps ?? [];
 }
 
-/** Changes them. */
+/** Before all mailings. */
+const NO_MAILING_YET: CapProgress = { ended: '9', mailing: Number.MAX_SAFE_INTEGER, delivery: 0 };
+
+/** Changes them. With the first limits, what people had before begins to be looked for. */
 export function changeMailCaps(db: Db, accountId: number, caps: readonly MailCap[]): void {
-  const mail_caps = caps.length === 0 ? null : [...caps];
-  db.update(accounts).set({ mail_caps }).where(eq(accounts.id, accountId)).run();
+  const change =
+    caps.length === 0
+      ? { mail_caps: null, mail_caps_progress: null }
+      : {
+          mail_caps: [...caps],
+          ...(readMailCaps(db, accountId).length === 0 && { mail_caps_progress: NO_MAILING_YET }),
+        };
+  db.update(accounts).set(change).where(eq(accounts.id, accountId)).run();
 }
 
 /** When mail of an account may leave; null at any time. */

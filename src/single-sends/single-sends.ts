@@ -204,7 +204,7 @@ export function findCapPeriods(
 ): CapPeriods | null {
   const caps = ignoresCaps === 1 ? [] : readMailCaps(db, account);
   if (caps.length === 0) return null;
-  return capPeriods(caps, { account, mailing: 0, now: clock.now().getTime(), timeZone: config.TIME_ZONE });
+  return capPeriods(caps, clock.now().getTime(), config.TIME_ZONE);
 }
 
 /** The columns of a single send that name its sender; empty for sender 0, which is none. */

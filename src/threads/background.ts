@@ -16,6 +16,7 @@ import type { Tokens } from '../delivery/links/tokens.ts';
 import type { ResolveMx } from '../delivery/pacing/domain-groups.ts';
 import { Pacing } from '../delivery/pacing/pacing.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../delivery/queue/enqueue-recipients.ts';
+import { continueEarlierMails } from '../delivery/queue/ledger/earlier-mails.ts';
 import { Mailings } from '../delivery/queue/mailings.ts';
 import { Heartbeat, holdForSettings, sendingHeldReason } from '../delivery/queue/sending-hold.ts';
 import { noteMailWaits } from '../delivery/queue/sending-wait.ts';
@@ -153,6 +154,7 @@ export class Background {
       if (!goesOn()) break;
       await part(`enqueueing mailing ${id}`, () => enqueueRecipients(db.$client, id, goesOn));
     }
+    await part('mails before limits per person', () => continueEarlierMails(db.$client, clock.now().getTime()));
     await part('actions on many contacts', () =>
       continueJobs(db, clock, (job, error) =>
         this.#deps.log({ job, err: String(error) }, 'an action on many contacts failed'),

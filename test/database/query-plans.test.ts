@@ -16,7 +16,9 @@ async function day(t: Test): Promise<void> {
     const { status, text } = await one.call('GET', path, { query });
     if (status !== 200) t.fail(`${path}: ${text}`);
   };
+  await must('/sending/caps/save', { caps: ['50/31'] });
   const { mails } = await sendCampaign(t, app);
+  for (const caps of ['', ['40/31']]) await must('/sending/caps/save', { caps });
   await must('/custom-fields/save', { field_name: 'size', field_type: 'number' });
   const rule = {
     select_field: ['first_name', 'size'],
@@ -107,6 +109,16 @@ t.test('a day of an installation', async (t) => {
         'u USING COVERING INDEX unsubscribers_grouped (address_id=? AND unsubscribe_groups_id=?)',
         's USING COVERING INDEX suppressions_address_id_unique (address_id=?)',
       ],
+    ],
+    [
+      'how many mails a person had, for limits',
+      /^SELECT value AS address_id, \(SELECT CASE/,
+      ['deliveries USING INDEX deliveries_capped (address_id=? AND updated_at>?)'],
+    ],
+    [
+      'the mails of the time before limits',
+      /^UPDATE deliveries SET counts_to_caps = 1/,
+      ['deliveries USING COVERING INDEX deliveries_mailing (mailing_id=? AND rowid>? AND rowid<?)'],
     ],
     [
       'the next people of a contact type to lay out',

@@ -10,6 +10,13 @@ export interface MailCap {
   days: number;
 }
 
+/** Mailings whose mails are found for limits, the newest first: the one that it is in, when that ended ('9' if it has not), and its last delivery. */
+export interface CapProgress {
+  ended: string;
+  mailing: number;
+  delivery: number;
+}
+
 /** The times at which mail of campaigns may leave, in the zone of schedules. */
 export interface SendWindow {
   /** Weekdays: 1 is Monday, 7 is Sunday. */
@@ -32,10 +39,15 @@ export const accounts = sqliteTable(
     tracking: text({ enum: TRACKING_MODES }).notNull().default('person'),
     /** The limits of mails per person; null without any. */
     mail_caps: text({ mode: 'json' }).$type<MailCap[]>(),
+    /** How far the mails of the time before the limits are found for them; null when they are, and without limits. */
+    mail_caps_progress: text({ mode: 'json' }).$type<CapProgress>(),
     /** When its mail may leave; null at any time. */
     send_window: text({ mode: 'json' }).$type<SendWindow>(),
   },
-  (table) => [index('accounts_send_window').on(table.id).where(sql`send_window IS NOT NULL`)],
+  (table) => [
+    index('accounts_send_window').on(table.id).where(sql`send_window IS NOT NULL`),
+    index('accounts_mail_caps_progress').on(table.id).where(sql`mail_caps_progress IS NOT NULL`),
+  ],
 );
 
 /** The column that names the account a row belongs to. */

@@ -5,7 +5,7 @@ import { user } from './accounts.ts';
 import { address } from './audience.ts';
 import { count, id, line, softStamps, stamps } from './columns.ts';
 import { relays } from './relays.ts';
-import { HELD_CODES, SINGLE_SEND_STATUS, type Variant, WINNER_BY } from './states.ts';
+import { HELD_CODES, SINGLE_SEND_STATUS, type Variant, type WINNER_BY } from './states.ts';
 
 /** 0: neither opens nor clicks of this mail are counted, whatever the installation's setting. */
 const tracking = () => integer().notNull().default(1);
@@ -113,35 +113,6 @@ export const singleSends = sqliteTable(
       .on(table.held_code)
       .where(sql`status = ${sql.raw(`${SINGLE_SEND_STATUS.draft}`)} AND held_code IS NOT NULL`),
   ],
-);
-
-/** An A/B test of a mailing: as it was planned at the launch, and what was decided. Until then the rest of the audience is held back. */
-export const abTests = sqliteTable(
-  'ab_tests',
-  {
-    mailing_id: integer().primaryKey(),
-    share: integer().notNull(),
-    winner_by: text({ enum: WINNER_BY }).notNull(),
-    hours: integer().notNull(),
-    /** All of them as they are sent, A first. */
-    variants: text({ mode: 'json' }).$type<Variant[]>().notNull(),
-    /** How many recipients were held back for the winner. */
-    rest: count(),
-    /** When every mail of the test group had been tried, epoch milliseconds; null before. */
-    tried_at: integer(),
-    /** When it was decided, epoch milliseconds. */
-    decided_at: integer(),
-    /** winner and no_difference: by the figures; chosen: by hand. */
-    verdict: text({ enum: ['winner', 'no_difference', 'chosen'] }),
-    /** The variant that the rest gets, by its number; null until it is decided. It never changes after that. */
-    winner: integer(),
-    /** The variants that the winner is better than, and what was counted of each when it was decided, as JSON. */
-    better_than: text({ mode: 'json' }).$type<number[]>(),
-    counted: text({ mode: 'json' }).$type<{ people: number; successes: number }[]>(),
-    /** 1: nobody is held back any more. */
-    is_released: count(),
-  },
-  (table) => [index('ab_tests_open').on(table.mailing_id).where(sql`is_released = 0`)],
 );
 
 export const automations = sqliteTable(

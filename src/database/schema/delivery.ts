@@ -4,7 +4,7 @@ import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
 import { count, id, line } from './columns.ts';
-import { DELIVERY_STATE, HELD_CODES } from './states.ts';
+import { DELIVERY_STATE, HELD_CODES, IS_HAD, MAILING_ENDED } from './states.ts';
 
 /** A mailing: frozen content and who gets it. Its counters change in the transaction that changes the ledger, so they always agree with it. */
 export const mailings = sqliteTable(
@@ -75,9 +75,11 @@ export const mailings = sqliteTable(
       )
       .where(sql`automation_id IS NOT NULL`),
     // Those that people may have got since some time, for rules of segments: what is not finished comes after every time.
-    index('mailings_recent')
-      .on(table.user_id, sql`CASE WHEN finished_at IS NULL THEN '9' ELSE finished_at END`)
-      .where(sql`owner_kind IN ('single', 'schedule')`),
+    index('mailings_recent').on(table.user_id, sql.raw(MAILING_ENDED)).where(sql`owner_kind IN ('single', 'schedule')`),
+    // The same for other mail, such as tests and confirmations, for reports of providers that name only an address.
+    index('mailings_recent_others')
+      .on(table.user_id, sql.raw(MAILING_ENDED))
+      .where(sql`owner_kind NOT IN ('single', 'schedule')`),
     index('mailings_unfinished').on(table.state).where(sql`finished_at IS NULL`),
     index('mailings_unacknowledged').on(table.id).where(sql`acknowledged_state <> state`),
     index('mailings_verification').on(table.owner_id).where(sql`owner_kind = 'system'`),
@@ -116,6 +118,8 @@ export const deliveries = sqliteTable(
     unsubscribed_at: integer(),
     /** In the test group of an A/B test: the number of the variant they get. Null for everybody else; the rest of a test gets the winner. */
     variant: integer(),
+    /** 1: begun while its account had limits of mails per person, or found for them later. */
+    counts_to_caps: count(),
   },
   (table) => [
     uniqueIndex('deliveries_person').on(table.mailing_id, table.address_id),
@@ -137,6 +141,10 @@ export const deliveries = sqliteTable(
     index('deliveries_sending')
       .on(table.id)
       .where(sql`state = ${sql.raw(`${DELIVERY_STATE.sending}`)}`),
+    // What a person had, for the limits; empty without any.
+    index('deliveries_capped')
+      .on(table.address_id, table.updated_at)
+      .where(sql.raw(`counts_to_caps = 1 AND ${IS_HAD}`)),
   ],
 );
 

@@ -1,4 +1,5 @@
 /** Every table. A column that the API shows has the name it has there, so a row is the record. */
+export * from './ab-tests.ts';
 export * from './accounts.ts';
 export * from './archive.ts';
 export * from './audience.ts';

@@ -12,6 +12,12 @@ export const DELIVERY_STATE = {
 } as const;
 export type DeliveryState = keyof typeof DELIVERY_STATE;
 
+/** Whether a person had a mail, or may get it at any moment: it was handed over and did not come back, or is being tried. SQL over `deliveries`. */
+export const IS_HAD = `(state IN (${DELIVERY_STATE.sending}, ${DELIVERY_STATE.accepted}) OR (state = ${DELIVERY_STATE.queued} AND first_tried_at IS NOT NULL))`;
+
+/** When a mailing ended, as an ISO timestamp; one that has not comes after every time. SQL over `mailings`. */
+export const MAILING_ENDED = "CASE WHEN finished_at IS NULL THEN '9' ELSE finished_at END";
+
 /** The names of the states of a delivery, each at the index that is its number. */
 export const DELIVERY_STATE_NAMES = Object.keys(DELIVERY_STATE) as DeliveryState[];
 

@@ -8,7 +8,7 @@ import { prepared } from '../../database/prepared.ts';
 import type { Target } from '../../database/schema/index.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { SENTENCES } from '../../sentences.ts';
-import { type CapPeriods, capReasonOf, countRecentMailings, RECENT_MAILINGS } from '../timing/mail-caps.ts';
+import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
 import { divideRecipients } from '../variants/groups.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
 import { type ReasonChange, reasonCounter } from './ledger/reasons.ts';
@@ -204,7 +204,6 @@ export async function countAudience(
   progress: EnqueueProgress,
   caps: CapPeriods | null,
 ): Promise<AudienceCount> {
-  const rows = caps === null ? COUNT_PAGE_ROWS : Math.ceil(COUNT_PAGE_ROWS / (1 + countRecentMailings(client, caps)));
   const reasons = new Map<string, number>();
   let recipients = 0;
   let contact_id: number | null = null;
@@ -213,14 +212,13 @@ export async function countAudience(
     const members = MEMBERS[target.table];
     const reached = client
       .prepare<Record<string, unknown>, number | null>(
-        `SELECT max(address_id) FROM (${members} ORDER BY p.address_id LIMIT ${rows})`,
+        `SELECT max(address_id) FROM (${members} ORDER BY p.address_id LIMIT ${COUNT_PAGE_ROWS})`,
       )
       .pluck();
     const page = client.prepare<
       Record<string, unknown>,
       { reason: string | null; count: number; contact_id: number | null }
     >(`
-      ${caps === null ? '' : `WITH ${RECENT_MAILINGS}`}
       SELECT reason, count(*) AS count, min(contact_id) AS contact_id FROM (
         SELECT d.contact_id, coalesce(CASE
           WHEN @earlier <> '[]' AND ${isInTargets('@earlier', 'd.address_id')} THEN ''

@@ -1,12 +1,12 @@
 /**
  * How many mails of campaigns one person gets within some days at most. It is decided at the claim, in its transaction: the ledger says
  * what a person had, so two mailings at once cannot both be the last that is allowed. A mail that was begun is never capped, since it may
- * have left before a kill; it counts for the others.
+ * have left before a kill; it counts for the others. What is looked at is one index of the ledger, which has the mails of accounts with caps
+ * only (`counts_to_caps`): a claim marks those of now, and `ledger/earlier-mails.ts` those of the time before the caps.
  */
 import type { Database } from 'better-sqlite3';
-import { isoTimestamp } from '../../clock.ts';
 import { prepared } from '../../database/prepared.ts';
-import { DELIVERY_STATE, type MailCap } from '../../database/schema/index.ts';
+import { IS_HAD, type MailCap } from '../../database/schema/index.ts';
 import { SENTENCES, sentence } from '../../sentences.ts';
 import { addDays, toUtc, wallClock } from '../../zones.ts';
 
@@ -26,33 +26,31 @@ interface Asked {
 /** What the caps say of one recipient: left out with a reason, or to be tried again at a moment (epoch milliseconds). */
 export type Capped<Recipient> = { recipient: Recipient; reason: string; until: number | null };
 
+/** The caps of the account of a mailing. */
+export interface MailingCaps {
+  account: number;
+  caps: readonly MailCap[];
+  /** Whether its mails go also to those who had as many; they count for the others. */
+  ignores: boolean;
+  in_series: boolean;
+  /** Whether mails of the time before the caps are still being looked for. */
+  is_incomplete: boolean;
+}
+
 /** Caps at a moment, as the values of statements: the period of each begins with a local day. */
 export interface CapPeriods {
-  account: number;
-  /** Left out of the count. */
-  mailing: number;
-  /** The beginning of the longest period, as epoch milliseconds and as an ISO timestamp. */
+  /** The beginning of the longest period, epoch milliseconds. */
   from: number;
-  since: string;
   /** By the index of the cap: its beginning, how many mails are all that is allowed, and what is said then. */
   [slot: `from${number}` | `mails${number}`]: number | null;
   [slot: `reason${number}`]: string | null;
 }
 
-/** Whose caps they are, at which moment (epoch milliseconds), and the mailing that is not counted. */
-interface CapMoment {
-  account: number;
-  mailing: number;
-  now: number;
-  timeZone: string;
-}
-
-/** The caps at a moment. A day is one of the zone, and the present one is the last of each period. */
-export function capPeriods(caps: readonly MailCap[], { account, mailing, now, timeZone }: CapMoment): CapPeriods {
+/** The caps at a moment, epoch milliseconds. A day is one of the zone, and the present one is the last of each period. */
+export function capPeriods(caps: readonly MailCap[], now: number, timeZone: string): CapPeriods {
   const { date } = wallClock(new Date(now), timeZone);
   const starts = caps.map(({ days }) => toUtc(addDays(date, 1 - days), START_OF_DAY, timeZone).getTime());
-  const from = Math.min(...starts);
-  const periods: CapPeriods = { account, mailing, from, since: isoTimestamp(new Date(from)) };
+  const periods: CapPeriods = { from: Math.min(...starts) };
   for (let slot = 0; slot < MAX_CAPS; slot++) {
     periods[`from${slot}`] = starts[slot] ?? null;
     const cap = caps[slot];
@@ -62,52 +60,48 @@ export function capPeriods(caps: readonly MailCap[], { account, mailing, now, ti
   return periods;
 }
 
-/** The account's mailings of which people may have had mails since @since, as the table `recent`. */
-export const RECENT_MAILINGS = `recent AS MATERIALIZED (
-  SELECT m.id FROM mailings m INDEXED BY mailings_recent
-  WHERE m.user_id = @account AND m.owner_kind IN ('single', 'schedule')
-    AND CASE WHEN m.finished_at IS NULL THEN '9' ELSE m.finished_at END >= @since AND m.id <> @mailing)`;
-
-/** The mails that the person `address` (SQL) had since @from, as SQL after FROM: what was handed over and did not come back, or is being tried. */
-const hadMails = (
-  address: string,
-) => `recent CROSS JOIN deliveries had ON had.mailing_id = recent.id AND had.address_id = ${address}
-    WHERE had.updated_at >= @from AND (had.state IN (${DELIVERY_STATE.sending}, ${DELIVERY_STATE.accepted})
-      OR (had.state = ${DELIVERY_STATE.queued} AND had.first_tried_at IS NOT NULL))`;
-
-/** Why the person `address` (SQL) gets no further mail now, as SQL; null when the caps allow one. Needs `RECENT_MAILINGS`. */
-export function capReasonOf(address: string): string {
-  const slots = Array.from(
-    { length: MAX_CAPS },
-    (_, slot) => `WHEN sum(had.updated_at >= @from${slot}) >= @mails${slot} THEN @reason${slot}`,
-  );
-  return `(SELECT CASE ${slots.join(' ')} END FROM ${hadMails(address)})`;
-}
-
 function capReason({ mails, days }: MailCap): string {
   return days === 1 ? sentence('over_cap_day', { mails }) : sentence('over_cap', { mails, days });
 }
 
-/** How many mailings are looked through for each person. */
-export function countRecentMailings(client: Database, periods: CapPeriods): number {
-  const count = prepared<[object], { count: number }>(
-    client,
-    `WITH ${RECENT_MAILINGS} SELECT count(*) AS count FROM recent`,
+/** When the person `address` (SQL) had their mails since @from, the latest first, as SQL; never more than a cap can count. */
+const latestMails = (address: string) => `
+  SELECT updated_at FROM deliveries INDEXED BY deliveries_capped
+  WHERE address_id = ${address} AND updated_at >= @from AND counts_to_caps = 1 AND ${IS_HAD}
+  ORDER BY updated_at DESC LIMIT ${MAX_CAP_MAILS}`;
+
+/** Why the person `address` (SQL) gets no further mail now, as SQL; null when the caps allow one. */
+export function capReasonOf(address: string): string {
+  const slots = Array.from(
+    { length: MAX_CAPS },
+    (_, slot) => `WHEN sum(updated_at >= @from${slot}) >= @mails${slot} THEN @reason${slot}`,
   );
-  return count.get(periods)?.count ?? 0;
+  return `(SELECT CASE ${slots.join(' ')} END FROM (${latestMails(address)}))`;
 }
 
 const CAPS_OF_MAILING = `
-  SELECT a.id AS account, a.mail_caps AS caps, m.owner_kind = 'schedule' AS in_series FROM mailings m CROSS JOIN accounts a ON a.id = m.user_id
-  WHERE m.id = ? AND a.mail_caps IS NOT NULL AND m.owner_kind IN ('single', 'schedule')
-    AND NOT EXISTS (SELECT 1 FROM single_sends s WHERE m.owner_kind = 'single' AND s.id = m.owner_id AND s.ignores_caps = 1)
-    AND NOT EXISTS (SELECT 1 FROM automations au WHERE au.id = m.automation_id AND au.ignores_caps = 1)`;
+  SELECT a.id AS account, a.mail_caps AS caps, a.mail_caps_progress IS NOT NULL AS is_incomplete, m.owner_kind = 'schedule' AS in_series,
+    EXISTS (SELECT 1 FROM single_sends s WHERE m.owner_kind = 'single' AND s.id = m.owner_id AND s.ignores_caps = 1)
+      OR EXISTS (SELECT 1 FROM automations au WHERE au.id = m.automation_id AND au.ignores_caps = 1) AS ignores
+  FROM mailings m CROSS JOIN accounts a ON a.id = m.user_id
+  WHERE m.id = ? AND a.mail_caps IS NOT NULL AND m.owner_kind IN ('single', 'schedule')`;
 
-const CAPPED = `
-  WITH ${RECENT_MAILINGS}
-  SELECT asked.value AS address_id, ${capReasonOf('asked.value')} AS reason FROM json_each(@addresses) asked`;
+/** The caps of the account of a campaign's mailing; null when it has none, and for all other mail. */
+export function findMailingCaps(client: Database, mailing: number): MailingCaps | null {
+  type Row = { account: number; caps: string } & Record<'ignores' | 'in_series' | 'is_incomplete', 0 | 1>;
+  const row = prepared<[number], Row>(client, CAPS_OF_MAILING).get(mailing);
+  if (row === undefined) return null;
+  const { account, caps, ignores, in_series, is_incomplete } = row;
+  return {
+    account,
+    caps: JSON.parse(caps),
+    ignores: ignores === 1,
+    in_series: in_series === 1,
+    is_incomplete: is_incomplete === 1,
+  };
+}
 
-const HAD = `WITH ${RECENT_MAILINGS} SELECT had.updated_at FROM ${hadMails('@address')} ORDER BY had.updated_at`;
+const CAPPED = `SELECT value AS address_id, ${capReasonOf('value')} AS reason FROM json_each(@addresses)`;
 
 const DUE_SINCE = 'SELECT due_at FROM enrolments INDEXED BY enrolments_delivery WHERE delivery_id = ?';
 
@@ -117,17 +111,13 @@ const DUE_SINCE = 'SELECT due_at FROM enrolments INDEXED BY enrolments_delivery 
  */
 export function findCapped<Recipient extends Asked>(
   client: Database,
-  mailing: number,
+  { caps, ignores, in_series }: MailingCaps,
   recipients: readonly Recipient[],
   now: number,
   timeZone: string,
 ): Capped<Recipient>[] {
-  const found = prepared<[number], { account: number; caps: string; in_series: 0 | 1 }>(client, CAPS_OF_MAILING).get(
-    mailing,
-  );
-  if (found === undefined || recipients.length === 0) return [];
-  const caps: MailCap[] = JSON.parse(found.caps);
-  const periods = capPeriods(caps, { account: found.account, mailing, now, timeZone });
+  if (ignores || recipients.length === 0) return [];
+  const periods = capPeriods(caps, now, timeZone);
   const addresses = JSON.stringify(recipients.map(({ address_id }) => address_id));
   const rows = prepared<[object], { address_id: number; reason: string | null }>(client, CAPPED).all({
     ...periods,
@@ -137,7 +127,7 @@ export function findCapped<Recipient extends Asked>(
   return recipients.flatMap((recipient) => {
     const reason = reasons.get(recipient.address_id) ?? null;
     if (reason === null) return [];
-    const until = found.in_series === 1 ? findNextTry(client, recipient, caps, periods, now, timeZone) : null;
+    const until = in_series ? findNextTry(client, recipient, caps, periods, now, timeZone) : null;
     return [{ recipient, until, reason: until === null ? reason : SENTENCES.waits_for_cap }];
   });
 }
@@ -151,12 +141,13 @@ function findNextTry(
   now: number,
   timeZone: string,
 ): number | null {
-  const had = prepared<[object], { updated_at: number }>(client, HAD).all({ ...periods, address: address_id });
+  const had = prepared<[object], number>(client, latestMails('@address'))
+    .pluck()
+    .all({ from: periods.from, address: address_id });
   const days = caps.flatMap(({ mails, days }, slot) => {
-    const counted = had.filter(({ updated_at }) => updated_at >= (periods[`from${slot}`] ?? 0));
     // The mail that leaves the period last before it has room.
-    const last = counted[counted.length - mails];
-    return last === undefined ? [] : [addDays(wallClock(new Date(last.updated_at), timeZone).date, days)];
+    const last = had[mails - 1] ?? 0;
+    return last < (periods[`from${slot}`] ?? 0) ? [] : [addDays(wallClock(new Date(last), timeZone).date, days)];
   });
   const day = days.sort().at(-1);
   if (day === undefined) return null;

@@ -2,20 +2,15 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import { prepared } from '../../database/prepared.ts';
-import { type AbTest, type abTests, DELIVERY_STATE } from '../../database/schema/index.ts';
+import { AB_TEST_DUE, type AbTest, type abTests, DELIVERY_STATE } from '../../database/schema/index.ts';
 import { BY_PERSON } from '../feedback/by-person.ts';
 import { HELD_BACK_DUE } from './groups.ts';
 import { type Decision, decide, type Group } from './statistics.ts';
 
-const HOUR_MS = 3_600_000;
 /** How often it is looked whether every mail of a test group was tried: those that wait for another try are counted each time. */
 const LOOK_MS = 1000;
 
-type Test = Pick<typeof abTests.$inferSelect, 'mailing_id' | 'winner_by' | 'hours' | 'tried_at' | 'winner'> & {
-  variants: number;
-  is_cancelled: 0 | 1;
-  is_enqueueing: 0 | 1;
-};
+type Test = Pick<typeof abTests.$inferSelect, 'mailing_id' | 'winner_by' | 'tried_at' | 'winner'>;
 
 /** The part of the background that looks after A/B tests. */
 export class AbTestDecisions {
@@ -31,41 +26,56 @@ export class AbTestDecisions {
    * more to do. `now` is in epoch milliseconds, `monotonic` is a clock that nobody sets.
    */
   async step(now: number, monotonic: number, goesOn: () => boolean): Promise<boolean> {
-    const open = openTests(this.#client);
     const isLooking = monotonic - this.#lookedAt >= LOOK_MS;
-    if (open.length > 0 && isLooking) this.#lookedAt = monotonic;
+    if (isLooking) this.#lookedAt = monotonic;
     let isMore = false;
-    for (const test of open) {
-      if (test.is_cancelled === 1) end(this.#client, test.mailing_id);
-      else if (test.winner !== null) isMore = (await release(this.#client, test, goesOn)) || isMore;
-      else if (isLooking) isMore = look(this.#client, test, now) || isMore;
+    for (const test of isLooking ? dueTests(this.#client, now) : decidedTests(this.#client)) {
+      if (test.winner !== null) isMore = (await release(this.#client, test, goesOn)) || isMore;
+      else isMore = look(this.#client, test, now) || isMore;
     }
     return isMore;
   }
 }
 
-function openTests(client: Database): Test[] {
+/** Those whose rest is to go. */
+function decidedTests(client: Database): Test[] {
   return prepared<[], Test>(
     client,
-    `SELECT mailing_id, winner_by, hours, tried_at, winner, json_array_length(variants) AS variants,
-        m.state = 'cancelled' AS is_cancelled, m.enqueue_progress IS NOT NULL AS is_enqueueing
-      FROM ab_tests INDEXED BY ab_tests_open CROSS JOIN mailings m ON m.id = mailing_id WHERE is_released = 0`,
+    `SELECT mailing_id, winner, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_due WHERE is_released = 0 AND ${AB_TEST_DUE} = 0`,
   ).all();
 }
 
-/** Notes that every mail of the test group was tried, or decides the test once its hours are over; gives whether it did either. */
-function look(client: Database, test: Test, now: number): boolean {
-  const { mailing_id, winner_by, hours, tried_at, variants } = test;
-  if (tried_at === null) {
-    if (test.is_enqueueing === 1 || !isTried(client, mailing_id)) return false;
+/** The same, those of which not every mail was tried, and those whose time has come. */
+function dueTests(client: Database, now: number): Test[] {
+  return prepared<[{ now: number }], Test>(
+    client,
+    `SELECT mailing_id, winner, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_due WHERE is_released = 0 AND ${AB_TEST_DUE} <= @now
+      UNION SELECT mailing_id, NULL, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_tried WHERE is_released = 0 AND winner IS NULL AND tried_at > @now`,
+  ).all({ now });
+}
+
+/** What matters of the mailing of a test. Read only when it does, since the content of a mailing can have megabytes. */
+function mailingOf(client: Database, mailingId: number): { is_cancelled: 0 | 1; is_enqueueing: 0 | 1 } {
+  const mailing = prepared<[number], { is_cancelled: 0 | 1; is_enqueueing: 0 | 1 }>(
+    client,
+    "SELECT state = 'cancelled' AS is_cancelled, enqueue_progress IS NOT NULL AS is_enqueueing FROM mailings WHERE id = ?",
+  ).get(mailingId);
+  return mailing ?? { is_cancelled: 1, is_enqueueing: 0 };
+}
+
+/** Notes that every mail of the test group was tried, or decides the test whose hours are over; gives whether it did either. */
+function look(client: Database, { mailing_id, winner_by, tried_at }: Test, now: number): boolean {
+  if (tried_at === null && !isTried(client, mailing_id)) return false;
+  const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);
+  if (is_cancelled === 1) end(client, mailing_id);
+  else if (tried_at === null ? is_enqueueing === 0 : tried_at > now) {
     client.prepare('UPDATE ab_tests SET tried_at = ? WHERE mailing_id = ?').run(now, mailing_id);
-    return true;
+    return tried_at === null;
+  } else if (tried_at !== null && winner_by !== 'hand') {
+    const counted = countGroups(client, mailing_id, winner_by);
+    return keepDecision(client, mailing_id, decide(counted), counted, now);
   }
-  // Tried in the future: the clock was ahead.
-  if (tried_at > now) client.prepare('UPDATE ab_tests SET tried_at = ? WHERE mailing_id = ?').run(now, mailing_id);
-  if (winner_by === 'hand' || now < tried_at + hours * HOUR_MS) return false;
-  const counted = countGroups(client, mailing_id, variants, winner_by);
-  return keepDecision(client, mailing_id, decide(counted), counted, now);
+  return false;
 }
 
 /** Whether nobody of the test group waits for their first try, or is being sent their mail. */
@@ -81,13 +91,12 @@ function isTried(client: Database, mailingId: number): boolean {
 }
 
 /** Of each group, how many people of whom it is known got their mail, and how many of those opened or clicked it. Machines do not count. */
-function countGroups(
-  client: Database,
-  mailingId: number,
-  variants: number,
-  measure: Exclude<AbTest['winner_by'], 'hand'>,
-): Group[] {
-  const groups = Array.from({ length: variants }, (): Group => ({ people: 0, successes: 0 }));
+function countGroups(client: Database, mailingId: number, measure: Exclude<AbTest['winner_by'], 'hand'>): Group[] {
+  const variants = client
+    .prepare<[number], number>('SELECT json_array_length(variants) FROM ab_tests WHERE mailing_id = ?')
+    .pluck()
+    .get(mailingId);
+  const groups = Array.from({ length: variants ?? 0 }, (): Group => ({ people: 0, successes: 0 }));
   const rows = client
     .prepare<[number, number], { variant: number; people: number; successes: number }>(`
       SELECT variant, count(*) AS people, sum(by_person & ? <> 0) AS successes FROM deliveries INDEXED BY deliveries_variant
@@ -115,15 +124,19 @@ function keepDecision(
 export function chooseVariant(client: Database, mailingId: number, variant: number, now: number): boolean {
   return client
     .transaction(() => {
-      const open = openTests(client).find((test) => test.mailing_id === mailingId);
-      if (open === undefined || open.is_cancelled === 1) return false;
+      if (mailingOf(client, mailingId).is_cancelled === 1) return false;
       return keepDecision(client, mailingId, { verdict: 'chosen', variant, better_than: [] }, null, now);
     })
     .immediate();
 }
 
 /** Makes those due who were held back, in short transactions; gives whether there are more. After a kill the rest of them is still held back. */
-async function release(client: Database, { mailing_id, is_enqueueing }: Test, goesOn: () => boolean): Promise<boolean> {
+async function release(client: Database, { mailing_id }: Test, goesOn: () => boolean): Promise<boolean> {
+  const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);
+  if (is_cancelled === 1) {
+    end(client, mailing_id);
+    return false;
+  }
   const some = prepared<[number, number]>(
     client,
     `UPDATE deliveries SET due_at = 0 WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue

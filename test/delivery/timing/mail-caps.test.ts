@@ -1,5 +1,6 @@
 /** Limits of mails per person, from the API to what leaves. */
 import t, { type Test } from 'tap';
+import { Ledger } from '../../../src/delivery/queue/ledger/ledger.ts';
 import type { TestApp } from '../../support/app.ts';
 import { DAY, HOUR, mailsInBrief, withWelcomeSeries } from '../../support/automations.ts';
 import { createSend, outboxOf, RECALL, readyToSend, sendReport } from '../../support/single-sends.ts';
@@ -90,6 +91,58 @@ t.test('what was refused, left out or has come back does not count', async (t) =
   t.equal(outboxOf(app).length, 4);
   t.match(await sendReport(app, second), { states: { accepted: 1, suppressed: 2 } });
   t.not(first, second);
+});
+
+t.test('what people had before there were limits counts, and also while it is still being looked for', async (t) => {
+  const { app, body, send } = await limited(t, []);
+  const utrs = [await send(), await send()];
+  t.equal(outboxOf(app).length, 6);
+  await app.one.call('POST', '/sending/caps/save', { form: { caps: ['2/7'] } });
+  const reason = 'already had the most mails allowed in a 7-day period: 2';
+  const draft = await createSend(app, body);
+  t.strictSame(await leftOut(app, draft), [{ reason, count: 3 }], 'when the request is answered');
+
+  const unmark = (ended: string) =>
+    app.db.exec(`UPDATE deliveries SET counts_to_caps = 0;
+      UPDATE accounts SET mail_caps_progress = '{"ended":"${ended}","mailing":1000000,"delivery":0}' WHERE id = 1`);
+  unmark('9');
+  await app.background();
+  t.equal(outboxOf(app).length, 6, 'found by the background');
+  t.strictSame(app.db.prepare('SELECT mail_caps_progress FROM accounts WHERE id = 1').pluck().get(), null);
+  t.strictSame(await leftOut(app, draft), [{ reason, count: 3 }]);
+
+  // One of the mailings once more, with one mail of each person on the other one.
+  await app.one.call('POST', '/sending/caps/save', { form: { caps: ['1/7'] } });
+  const [mailing] = app.db
+    .prepare<[string | undefined], number>(
+      "SELECT id FROM mailings WHERE owner_kind = 'single' AND owner_id = (SELECT id FROM single_sends WHERE utr = ?)",
+    )
+    .pluck()
+    .all(utrs[0]);
+  app.db.exec(`UPDATE deliveries SET state = 0, attempt = 0, due_at = 0, first_tried_at = NULL WHERE mailing_id = ${mailing};
+    UPDATE mailings SET state = 'sending', finished_at = NULL WHERE id = ${mailing}`);
+  unmark('');
+  const now = app.clock.now().getTime();
+  const wanted = { fields: ['first_name'], tracking: 'person' } as const;
+  const { claims, examined } = new Ledger(app.db, 'UTC').claim(
+    { id: mailing ?? 0, is_canary: 0 },
+    wanted,
+    10,
+    now,
+    now,
+  );
+  t.strictSame({ claims: claims.length, examined }, { claims: 0, examined: 3 }, 'found by the claim');
+});
+
+t.test('limits that are taken away and come back count what people had meanwhile', async (t) => {
+  const { app, send } = await limited(t, ['1/7']);
+  const change = (caps: string | string[]) => app.one.call('POST', '/sending/caps/save', { form: { caps } });
+  await change('');
+  await send();
+  t.equal(outboxOf(app).length, 3);
+  await change(['1/7']);
+  await send();
+  t.equal(outboxOf(app).length, 3);
 });
 
 t.test('an account without limits, and another account, are not limited', async (t) => {

@@ -1,8 +1,9 @@
 /** Finds whom and which of our mails an event is about: by our Message-ID, our return path, or the address and the time. */
 import type { Database } from 'better-sqlite3';
 import { parseAddress } from '../../../audience/contacts/addresses.ts';
+import { isoTimestamp } from '../../../clock.ts';
 import { prepared } from '../../../database/prepared.ts';
-import { DELIVERY_STATE } from '../../../database/schema/index.ts';
+import { DELIVERY_STATE, MAILING_ENDED } from '../../../database/schema/index.ts';
 import { parseReturnPath, parseTransactionalReturnPath } from '../../links/return-paths.ts';
 import { tokenSecrets, unsignedLimits } from '../../links/tokens.ts';
 import { findTransactionalMail, type ReturnedMail } from '../../transactional/returned.ts';
@@ -23,11 +24,16 @@ const CLOCKS_APART_MS = 60 * 60_000;
 const LATEST_MS = 30 * 24 * 60 * 60_000;
 const MESSAGE_ID = /^<?([0-9a-f]{18})\.(t?)(\d{1,15})@[^@\s<>]{1,255}>?$/;
 
+/** The mailings of which mails can have been accepted since @since. */
+const RECENT = (kinds: string) => `WHERE user_id = @account AND owner_kind ${kinds} AND ${MAILING_ENDED} >= @since`;
+
 /** Exported so that a test can check its query plan. */
 export const LAST_ACCEPTED_BEFORE = `
-  SELECT max(d.id) AS id, d.mailing_id FROM mailings m INDEXED BY mailings_user
+  SELECT max(d.id) AS id, d.mailing_id FROM (
+      SELECT id FROM mailings INDEXED BY mailings_recent ${RECENT("IN ('single', 'schedule')")}
+      UNION ALL SELECT id FROM mailings INDEXED BY mailings_recent_others ${RECENT("NOT IN ('single', 'schedule')")}) m
     CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = @address
-  WHERE m.user_id = @account AND d.state = ${DELIVERY_STATE.accepted} AND d.updated_at BETWEEN @from AND @until`;
+  WHERE d.state = ${DELIVERY_STATE.accepted} AND d.updated_at BETWEEN @from AND @until`;
 
 interface Row {
   id: number;
@@ -97,10 +103,15 @@ export function recipientFinder(
     ).get(accountId, address.normalized)?.id;
     if (addressId === undefined) return null;
     const at = event.happenedAt ?? now;
-    const last = prepared<[Record<string, number>], { id: number | null; mailing_id: number | null }>(
-      client,
-      LAST_ACCEPTED_BEFORE,
-    ).get({ address: addressId, account: accountId, from: at - LATEST_MS, until: at + CLOCKS_APART_MS });
+    const from = at - LATEST_MS;
+    // A request may name a time of which no date can be made.
+    const since = isoTimestamp(new Date(Math.min(Math.max(0, from), now)));
+    const last = prepared<[object], { id: number | null; mailing_id: number | null }>(client, LAST_ACCEPTED_BEFORE).get(
+      {
+        ...{ address: addressId, account: accountId },
+        ...{ since, from, until: at + CLOCKS_APART_MS },
+      },
+    );
     const delivery = last?.id == null || last.mailing_id === null ? null : { id: last.id, mailingId: last.mailing_id };
     return { addressId, normalizedEmail: address.normalized, delivery, transactionalId: null };
   };

@@ -8,11 +8,12 @@ import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { SENTENCES } from '../../../sentences.ts';
 import { MAX_WAIT_MS } from '../../sending/backoff.ts';
-import { findCapped } from '../../timing/mail-caps.ts';
+import { findCapped, findMailingCaps } from '../../timing/mail-caps.ts';
 import { HELD_BACK_DUE } from '../../variants/groups.ts';
 import { Candidates, type Claim, type WantedClaim } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type OpenMailing, retryHeldMailings } from '../mailing-state.ts';
+import { markEarlierMails } from './earlier-mails.ts';
 import { LeftOut } from './left-out.ts';
 import { writeMailEvents } from './mail-events.ts';
 import { type ReasonChange, reasonCounter } from './reasons.ts';
@@ -25,7 +26,13 @@ export class Ledger {
   readonly #client: Database;
   readonly #timeZone: string;
   readonly #candidates: Candidates;
-  readonly #claimAll: Statement<{ now: number; steady: number; is_unmeasured: 0 | 1; ids: string }>;
+  readonly #claimAll: Statement<{
+    now: number;
+    steady: number;
+    is_unmeasured: 0 | 1;
+    counts_to_caps: 0 | 1;
+    ids: string;
+  }>;
   readonly #triggered: Statement<[number, number]>;
   readonly #leftOut: LeftOut;
   readonly #finish: Statement<[number, string, number, number, number]>;
@@ -43,7 +50,7 @@ export class Ledger {
     this.#timeZone = timeZone;
     this.#claimAll = client.prepare(`
       UPDATE deliveries SET state = ${DELIVERY_STATE.sending}, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @steady),
-        is_unmeasured = @is_unmeasured, updated_at = @now
+        is_unmeasured = @is_unmeasured, counts_to_caps = @counts_to_caps, updated_at = @now
       WHERE id IN (SELECT value FROM json_each(@ids))`);
     this.#triggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
     this.#finish = client.prepare(
@@ -154,13 +161,23 @@ export class Ledger {
         );
         const eligible = candidates.filter((candidate) => candidate.ineligible_because === null);
         const unbegun = eligible.filter(({ first_tried_at }) => first_tried_at === 0);
-        const capped = findCapped(this.#client, mailingId, unbegun, now, this.#timeZone);
+        const caps = findMailingCaps(this.#client, mailingId);
+        if (caps?.is_incomplete)
+          markEarlierMails(
+            this.#client,
+            caps.account,
+            unbegun.map(({ address_id }) => address_id),
+            now,
+          );
+        const capped = caps === null ? [] : findCapped(this.#client, caps, unbegun, now, this.#timeZone);
         const isCapped = new Set(capped.map(({ recipient }) => recipient));
         const claims = eligible.filter((candidate) => !isCapped.has(candidate));
         if (claims.length > 0) {
+          const counts_to_caps = caps === null ? 0 : 1;
           for (const is_unmeasured of [0, 1] as const) {
             const ids = claims.flatMap((claim) => (claim.is_unmeasured === is_unmeasured ? claim.id : []));
-            if (ids.length > 0) this.#claimAll.run({ now, steady, is_unmeasured, ids: JSON.stringify(ids) });
+            if (ids.length > 0)
+              this.#claimAll.run({ now, steady, is_unmeasured, counts_to_caps, ids: JSON.stringify(ids) });
           }
           this.#triggered.run(claims.filter((claim) => claim.attempt === 0).length, mailingId);
         }

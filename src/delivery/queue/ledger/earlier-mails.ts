@@ -1,0 +1,112 @@
+/**
+ * Marks the mails that people had before their account had limits of mails per person, so that those count for the limits, too. The background
+ * does it, the newest mailing first; until it is through, a claim marks those of its recipients itself.
+ */
+import type { Database } from 'better-sqlite3';
+import { isoTimestamp } from '../../../clock.ts';
+import { inChunks } from '../../../database/bulk.ts';
+import { prepared } from '../../../database/prepared.ts';
+import { type CapProgress, IS_HAD, MAILING_ENDED } from '../../../database/schema/index.ts';
+import { isBusy } from '../../../database/write-lock.ts';
+import { MAX_CAP_DAYS } from '../../timing/mail-caps.ts';
+
+const DAY_MS = 86_400_000;
+/** How long one call works. */
+const BACKGROUND_MS = 20;
+const REQUEST_MS = 200;
+
+const IN_CAMPAIGN = "owner_kind IN ('single', 'schedule')";
+
+/** The time before which no mail counts, at `now`, epoch milliseconds. A day more than the longest period, since days are those of a zone. */
+function oldest(now: number): string {
+  return isoTimestamp(new Date(now - (MAX_CAP_DAYS + 1) * DAY_MS));
+}
+
+/** Marks what these people (address ids) had. Call inside the transaction that claims them; `now` is epoch milliseconds. */
+export function markEarlierMails(client: Database, account: number, people: readonly number[], now: number): void {
+  prepared(client, MARK_OF_PEOPLE).run({ account, since: oldest(now), people: JSON.stringify(people) });
+}
+
+const MARK_OF_PEOPLE = `
+  UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${IS_HAD} AND id IN (
+    SELECT d.id FROM mailings INDEXED BY mailings_recent CROSS JOIN json_each(@people) p
+      CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = mailings.id AND d.address_id = p.value
+    WHERE user_id = @account AND ${IN_CAMPAIGN} AND ${MAILING_ENDED} >= @since)`;
+
+/** Marks earlier mails of accounts for a short time; gives whether there are more. `now` is epoch milliseconds. */
+export function continueEarlierMails(client: Database, now: number): Promise<boolean> {
+  return mark(client, now, BACKGROUND_MS);
+}
+
+/** The same for a request that has changed limits, so that those of a small account are marked when it is answered. */
+export async function markEarlierMailsSoon(client: Database, now: number): Promise<void> {
+  try {
+    await mark(client, now, REQUEST_MS);
+  } catch (error) {
+    // Another process holds the write lock. The background does it.
+    if (!isBusy(error)) throw error;
+  }
+}
+
+async function mark(client: Database, now: number, forMs: number): Promise<boolean> {
+  if (findUnfinished(client) === undefined) return false;
+  const until = performance.now() + forMs;
+  let isMore = true;
+  await inChunks(
+    client,
+    (rows) => {
+      isMore = markSome(client, rows, oldest(now));
+      return isMore && performance.now() < until;
+    },
+    forMs,
+  );
+  return isMore;
+}
+
+interface Unfinished {
+  account: number;
+  progress: string;
+}
+
+function findUnfinished(client: Database): Unfinished | undefined {
+  const text = `SELECT id AS account, mail_caps_progress AS progress FROM accounts INDEXED BY accounts_mail_caps_progress
+    WHERE mail_caps_progress IS NOT NULL LIMIT 1`;
+  return prepared<[], Unfinished>(client, text).get();
+}
+
+/** Marks those among the next `rows` deliveries of one account; false when no account has any. */
+function markSome(client: Database, rows: number, since: string): boolean {
+  const unfinished = findUnfinished(client);
+  if (unfinished === undefined) return false;
+  const { account } = unfinished;
+  const progress: CapProgress = JSON.parse(unfinished.progress);
+  const last = prepared<[object], number | null>(
+    client,
+    `SELECT max(id) FROM (SELECT id FROM deliveries INDEXED BY deliveries_mailing
+      WHERE mailing_id = @mailing AND id > @delivery ORDER BY id LIMIT @rows)`,
+  )
+    .pluck()
+    .get({ ...progress, rows });
+  if (last != null) prepared(client, MARK_OF_MAILING).run({ ...progress, last });
+  const next = last == null ? findNextMailing(client, account, progress, since) : { ...progress, delivery: last };
+  prepared(client, 'UPDATE accounts SET mail_caps_progress = ? WHERE id = ?').run(
+    next === null ? null : JSON.stringify(next),
+    account,
+  );
+  return true;
+}
+
+const MARK_OF_MAILING = `
+  UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${IS_HAD} AND id IN (
+    SELECT id FROM deliveries INDEXED BY deliveries_mailing WHERE mailing_id = @mailing AND id > @delivery AND id <= @last)`;
+
+/** The mailing after this one, in the order of their ends from the last. One that ends meanwhile comes again, or comes later. */
+function findNextMailing(client: Database, account: number, before: CapProgress, since: string): CapProgress | null {
+  const next = prepared<[object], CapProgress>(
+    client,
+    `SELECT id AS mailing, ${MAILING_ENDED} AS ended, 0 AS delivery FROM mailings INDEXED BY mailings_recent
+    WHERE user_id = @account AND ${IN_CAMPAIGN} AND ${MAILING_ENDED} >= @since AND (${MAILING_ENDED}, id) < (@ended, @mailing)
+    ORDER BY ${MAILING_ENDED} DESC, id DESC LIMIT 1`,
+  ).get({ ...before, account, since });
+  return next ?? null;
+}
