@@ -41,13 +41,14 @@ export interface Account {
 const MOST_TURNS = 30;
 let invitations = 0;
 
-/** What the application is started with: sends stay running for a while, the public address may be saved, and returned mail tested. */
+/** What the application is started with: sends stay running for a while, the public address may be saved, returned mail tested, and a feed read on this machine. */
 export const SETTINGS = {
   SEND_RATE: '1',
   SENDER_VERIFICATION: 'optional',
   PUBLIC_URL: '',
   BOUNCE_DOMAIN: 'returns.example.com',
   BOUNCE_LISTEN: '127.0.0.1:2525',
+  WEBHOOK_PRIVATE_ADDRESSES: 'allow',
 };
 
 /** A new account beside those there are, filled through the interface. */
@@ -247,7 +248,8 @@ export function goodValue({ method, path }: Operation, name: string, example: un
   const kind = NAMED[name] ?? NAMED_BY_PATH.find(([end]) => end.test(path))?.[1] ?? '';
   // Without it, the test asks about the operator, whose account has no senders.
   if (name === 'sender_id' && path.endsWith('/relays/test')) return '';
-  // Nobody answers there, so that the test of a relay ends at once.
+  // Nobody answers there, so that reading a feed and the test of a relay end at once and ask no DNS.
+  if (name === 'url') return 'http://127.0.0.1:1/feed';
   if (name === 'host') return '127.0.0.1';
   if (name === 'port') return '1';
   if (name === 'strIds') return [pick(kind)];
