@@ -5,6 +5,8 @@ import type { FeedItem } from './feed-item.ts';
 const MAX_SUBJECT = 255;
 /** What a single send may have as HTML. */
 const MAX_HTML_CHARACTERS = 2 * 1024 * 1024;
+/** What a part or a value counts as at least, so that there is an end to a template that repeats next to nothing many thousand times. */
+const LEAST_CHARACTERS = 50;
 
 /** Begins and ends the part of a template that is repeated for each item. */
 const BLOCK_START = '((items))';
@@ -22,6 +24,9 @@ export interface IssueSource {
   time_zone: string;
 }
 
+/** What stands for the placeholders of an item, by name. */
+type Values = Readonly<Record<string, string>>;
+
 /** How many characters may still be written. */
 interface Room {
   left: number;
@@ -31,38 +36,40 @@ class NoRoom extends Error {}
 /** The subject and the HTML of the mail; null where it would be too large. Placeholders of people are still in them. */
 export function makeIssue(source: IssueSource): { subject: string; html: string } | null {
   const { feed_title, subject, html, items, time_zone } = source;
-  const [first] = items;
-  if (first === undefined) throw new Error('a mail of a feed has no item');
+  if (items.length === 0) throw new Error('a mail of a feed has no item');
   const common = { feed_title, items_count: String(items.length) };
-  const values = (item: FeedItem) => ({ ...common, ...itemValues(item, time_zone) });
+  const day = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' });
+  const values = items.map((item): Values => ({ ...common, ...itemValues(item, day) }));
   // Counted while it is written: a template could make a few items as large as the memory.
   const room: Room = { left: MAX_HTML_CHARACTERS };
   try {
-    const line = fill(subject, values(first), inert, room);
-    const inHtml = (part: string, item: FeedItem) => fill(part, values(item), (text) => inert(escapeHtml(text)), room);
-    return { subject: [...line].slice(0, MAX_SUBJECT).join(''), html: inBlocks(html, items, inHtml) };
+    const line = fill(subject, values[0], inert, room);
+    const inHtml = (part: string, of: Values | undefined) => fill(part, of, (text) => inert(escapeHtml(text)), room);
+    return { subject: [...line].slice(0, MAX_SUBJECT).join(''), html: inBlocks(html, values, inHtml) };
   } catch (error) {
     if (error instanceof NoRoom) return null;
     throw error;
   }
 }
 
-function itemValues({ title, link, summary, author, date }: FeedItem, timeZone: string) {
+function itemValues({ title, link, summary, author, date }: FeedItem, day: Intl.DateTimeFormat): Values {
   return {
     item_title: title,
     // A link has no parentheses, so that nothing in it is taken for a placeholder wherever it is read.
     item_link: link.replaceAll('(', '%28').replaceAll(')', '%29'),
     item_summary: summary,
     item_author: author,
-    item_date:
-      date === '' ? '' : new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(new Date(date)),
+    item_date: date === '' ? '' : day.format(new Date(date)),
   };
 }
 
 /** Repeats what is between the marks; a template without them is filled with the first item. */
-function inBlocks(html: string, items: readonly FeedItem[], filled: (part: string, item: FeedItem) => string): string {
+function inBlocks(
+  html: string,
+  items: readonly Values[],
+  filled: (part: string, of: Values | undefined) => string,
+): string {
   const [first] = items;
-  if (first === undefined) return html;
   const parts: string[] = [];
   let from = 0;
   for (;;) {
@@ -76,15 +83,10 @@ function inBlocks(html: string, items: readonly FeedItem[], filled: (part: strin
   return [...parts, filled(html.slice(from), first)].join('');
 }
 
-function fill(
-  text: string,
-  values: Readonly<Record<string, string>>,
-  encode: (text: string) => string,
-  room: Room,
-): string {
+function fill(text: string, values: Values | undefined, encode: (text: string) => string, room: Room): string {
   take(room, text.length);
   return text.replace(PLACEHOLDER, (_whole, name: string, fallback = '') => {
-    const value = values[name] ?? '';
+    const value = values?.[name] ?? '';
     const written = value === '' ? fallback : encode(value);
     take(room, written.length);
     return written;
@@ -92,7 +94,7 @@ function fill(
 }
 
 function take(room: Room, characters: number): void {
-  room.left -= characters;
+  room.left -= Math.max(characters, LEAST_CHARACTERS);
   if (room.left < 0) throw new NoRoom();
 }
 

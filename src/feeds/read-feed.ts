@@ -8,6 +8,12 @@ import { feedItem, feedTitle, type RawItem, type RawText, type ReadFeed } from '
 const MAX_ITEMS = 500;
 const MAX_DEPTH = 60;
 const MAX_FIELD = 20_000;
+/** Elements of feeds have a handful. */
+const MAX_ATTRIBUTES = 1000;
+/** Objects, lists and names in JSON, which is read in one go: so many take some milliseconds. */
+const MAX_JSON_PARTS = 20_000;
+/** What may stand before the colon behind a name in JSON (RFC 8259, 2 and 4). */
+const ENDS_NAME = new Set<string | undefined>(['"', ' ', '\t', '\n', '\r']);
 /** What is parsed before others have their turn. */
 const CHUNK = 64 * 1024;
 
@@ -17,7 +23,8 @@ export async function readFeed(text: string, base: string): Promise<ReadFeed | n
   if (raw === null) return null;
   const items = new Map<string, ReadFeed['items'][number]>();
   for (const [at, one] of raw.items.slice(0, MAX_ITEMS).entries()) {
-    if (at % 50 === 49) await setImmediate();
+    // The texts of a few can be as long as a piece of the document.
+    if (at % 4 === 3) await setImmediate();
     const item = feedItem(one, base);
     if (item !== null && !items.has(item.key)) items.set(item.key, item);
   }
@@ -78,9 +85,15 @@ class XmlReader {
   #field = '';
   #text = '';
   #isHtml = false;
+  #attributes = 0;
+
+  onattribute(): void {
+    if (++this.#attributes > MAX_ATTRIBUTES) this.isRefused = true;
+  }
 
   onopentag(given: string, attributes: Readonly<Record<string, string>>): void {
     const name = given.toLowerCase();
+    this.#attributes = 0;
     if (this.isRefused) return;
     const depth = this.#path.push(name);
     if (depth === 1) this.isFeed = /^(rss|feed|rdf:rdf)$/.test(name);
@@ -156,6 +169,7 @@ class XmlReader {
 
 /** JSON Feed 1.1. */
 function readJson(text: string): RawFeed | null {
+  if (hasManyParts(text)) return null;
   let given: unknown;
   try {
     given = JSON.parse(text);
@@ -181,6 +195,16 @@ function readJson(text: string): RawFeed | null {
       };
     }),
   };
+}
+
+/** Whether a JSON text may have more objects, lists and names than are read; what looks like them in its strings counts, too. */
+function hasManyParts(text: string): boolean {
+  let parts = 0;
+  for (let at = 0; at < text.length && parts <= MAX_JSON_PARTS; at++) {
+    const character = text[at];
+    if (character === '{' || character === '[' || (character === ':' && ENDS_NAME.has(text[at - 1]))) parts++;
+  }
+  return parts > MAX_JSON_PARTS;
 }
 
 const string = (value: unknown) => (typeof value === 'string' ? value : '');

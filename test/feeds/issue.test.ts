@@ -49,7 +49,9 @@ t.test('what a feed says is text: no markup, and no placeholder, wherever it is 
 
 t.test('a mail that would be too large is none, and is not written first', async (t) => {
   const many = Array.from({ length: 100 }, () => item('x', { summary: '&'.repeat(500) }));
-  for (const html of ['((item_summary))'.repeat(100_000), `((items))${'x'.repeat(1_000_000)}((items_end))`])
+  const parts = ['((items))((items_end))', '((items))x((items_end))', '((items))((item_author))((items_end))'];
+  const pieces = [...parts.map((part) => part.repeat(50_000)), '((item_author))'.repeat(100_000)];
+  for (const html of ['((item_summary))'.repeat(100_000), `((items))${'x'.repeat(1_000_000)}((items_end))`, ...pieces])
     t.equal(made(html, many).html, '');
 });
 

@@ -104,6 +104,17 @@ t.test('nesting and numbers of items are bounded', async (t) => {
   t.equal(await readFeed(`<rss>${'<a>'.repeat(400_000)}`, BASE), null);
   const many = Array.from({ length: 3000 }, (_, at) => `<item><guid>${at}</guid></item>`).join('');
   t.equal((await readFeed(rss(many), BASE))?.items.length, 500);
+  const attributes = Array.from({ length: 150_000 }, (_, at) => `a${at}=""`).join(' ');
+  t.equal(await readFeed(`<rss ${attributes}></rss>`, BASE), null);
+  const version = '"version":"https://jsonfeed.org/version/1"';
+  t.equal(await readFeed(`{${version},"items":[${'{"a":[]},'.repeat(20_000)}{}]}`, BASE), null);
+  const items = Array.from({ length: 600 }, (_, at) => ({
+    id: at,
+    url: `https://a.example/${at}`,
+    content_html: '<p>: {[</p>',
+  }));
+  const json = await readFeed(`{${version},"items":${JSON.stringify(items, null, 2)}}`, BASE);
+  t.equal(json?.items.length, 500);
   const long = await readFeed(rss(`<item><guid>1</guid><title>${'x'.repeat(500_000)}</title></item>`), BASE);
   t.equal([...(long?.items[0]?.title ?? '')].length, 200);
 });
