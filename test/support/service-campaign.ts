@@ -20,7 +20,7 @@ export async function startCampaign(service: Service, people: number, typeId = 1
 }
 
 /** Imports so many readers, and makes a sender and a group; gives the form of a mail to the readers, without its content and its time. */
-async function addReaders(service: Service, people: number, typeId = 1) {
+export async function addReaders(service: Service, people: number, typeId = 1) {
   await service.post('/contacts-type/add', { name: 'Readers' });
   const lines = Array.from({ length: people }, (_, at) => `reader${at}@example.org`);
   await service.upload(typeId, ['email', ...lines].join('\n'));
