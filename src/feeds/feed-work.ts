@@ -34,14 +34,20 @@ export class FeedWork {
 
   /** Makes due mails until `shouldContinue` is false, and begins due requests. Gives whether a mail was made. */
   step(shouldContinue: () => boolean): boolean {
-    const { db, clock } = this.#deps;
-    const due = dueFeeds(db.$client, clock.now().getTime());
-    for (const id of due) {
+    const { db, clock, log } = this.#deps;
+    let isMade = false;
+    for (const id of dueFeeds(db.$client, clock.now().getTime())) {
       if (!shouldContinue()) break;
-      makeDueIssue(this.#deps, id);
+      // What is wrong with one feed must not keep the others waiting.
+      try {
+        makeDueIssue(this.#deps, id);
+        isMade = true;
+      } catch (error) {
+        log({ feed: id, err: String(error) }, 'the mail of a feed could not be made; it is tried again');
+      }
     }
     this.#beginPolls();
-    return due.length > 0;
+    return isMade;
   }
 
   /** Resolves when no request is under way. */

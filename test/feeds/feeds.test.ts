@@ -206,6 +206,27 @@ t.test('a kill between the making of a mail and the rest neither loses nor doubl
   t.strictSame(await subjects(app), ['Item 2 for Anna']);
 });
 
+t.test('a feed whose mail cannot be made keeps no other waiting', async (t) => {
+  const { app, site, id, given, must } = await started(t);
+  await must('/feeds/save', { ...given, id, feed_name: 'Broken' });
+  await must('/feeds/save', { ...given, url: `${site.url}?two` });
+  await poll(app, site);
+  t.equal((await feedOf(app)).feed_name, 'Broken', 'it comes first');
+  app.db.exec(
+    `CREATE TRIGGER broken BEFORE INSERT ON single_sends WHEN new.single_send_name LIKE 'Broken%' BEGIN SELECT raise(ABORT, 'broken'); END`,
+  );
+  site.answer = (reply) => reply.end(rss([2, 1]));
+  app.clock.advance(15 * MINUTE);
+  await app.background();
+  const found = app.db.prepare("SELECT count(*) FROM feed_items WHERE item LIKE '%Item 2%'").pluck();
+  for (let tries = 0; tries < 500 && found.get() !== 2; tries++) await setTimeout(10);
+  await send(app);
+  t.strictSame(await subjects(app), ['Item 2 for Anna']);
+  app.db.exec('DROP TRIGGER broken');
+  await send(app);
+  t.strictSame(await subjects(app), ['Item 2 for Anna', 'Item 2 for Anna'], 'it is tried again');
+});
+
 t.test('a paused feed is not asked; at another address a feed begins anew; a deleted one is gone', async (t) => {
   const { app, site, id, given, must } = await started(t);
   await must('/feeds/switch', { id, is_active: 0 });
