@@ -49,7 +49,8 @@ t.test('64 kB of hostile text in tokens, headers and files are answered', { time
     const headers = Object.fromEntries(
       ['accept-encoding', 'if-none-match', 'user-agent', 'x-forwarded-for', 'publickey'].map((name) => [name, header]),
     );
-    for (const path of ['/u', '/o', '/c', '/w', '/verify', '/design', '/images/templates', '/assets']) {
+    const pages = ['/u', '/o', '/c', '/w', '/f', '/f/confirm', '/archive', '/archive/a', '/verify', '/design'];
+    for (const path of [...pages, '/pictures/a', '/images/templates', '/assets']) {
       const { status } = await app.page('GET', `${path}/${header.slice(0, 900)}`, { headers });
       if (status >= 500) t.fail(`${path}: ${status} for ${JSON.stringify(unit)}`);
     }
