@@ -211,7 +211,6 @@ t.test('a feed whose mail cannot be made keeps no other waiting', async (t) => {
   await must('/feeds/save', { ...given, id, feed_name: 'Broken' });
   await must('/feeds/save', { ...given, url: `${site.url}?two` });
   await poll(app, site);
-  t.equal((await feedOf(app)).feed_name, 'Broken', 'it comes first');
   app.db.exec(
     `CREATE TRIGGER broken BEFORE INSERT ON single_sends WHEN new.single_send_name LIKE 'Broken%' BEGIN SELECT raise(ABORT, 'broken'); END`,
   );
@@ -274,21 +273,6 @@ t.test('the preview shows what would be sent, and sends and remembers nothing', 
   site.answer = (reply) => reply.writeHead(500).end();
   t.match(await preview(), { problem: 'It answered with the status 500.', html: '' });
   t.equal((await app.two.call('GET', '/feeds/preview', { query: { id } })).status, 404);
-});
-
-t.test('an address within the network is refused, given or redirected to, and so is plain http', async (t) => {
-  const app = await startApp(t);
-  const save = async (url: string) => (await app.one.call('POST', '/feeds/save', { form: feedForm(url) })).body.errors;
-  t.match(await save('https://169.254.169.254/feed'), {
-    url: ['The address is not public, and private ones are not allowed here.'],
-  });
-  t.match(await save('https://localhost/feed'), { url: [/not public/] });
-  t.match(await save('http://example.com/feed'), { url: [/must begin with https/] });
-  t.match(await save('file:///etc/passwd'), { url: [/^Give the address of a feed/] });
-  t.match(await save('https://a:b@example.com/'), { url: [/user name/] });
-  const { fetchFeed, NO_VERSION } = await import('../../src/feeds/fetch-feed.ts');
-  const found = await fetchFeed('https://127.0.0.1:1/', NO_VERSION, { allowPrivate: false });
-  t.match(found, { kind: 'failed', reason: /not public/ });
 });
 
 t.test('fields are checked, and there is a limit of feeds', async (t) => {
