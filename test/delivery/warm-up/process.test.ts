@@ -31,8 +31,9 @@ t.test('no more leaves than the volume of the day, however often the service is 
   db.prepare(
     'INSERT INTO warm_up_days (warm_up_id, day, volume, mails) SELECT id, starts_on, volume, volume - ? FROM warm_ups',
   ).run(LEFT);
-  const counted = () =>
-    Number(db.prepare('SELECT mails FROM warm_up_days ORDER BY day LIMIT 1').pluck().get()) - (VOLUME - LEFT);
+  /** How many count on the day, and on the next one, too, where the machine is slow. */
+  const days = db.prepare<[], number>('SELECT mails FROM warm_up_days ORDER BY day').pluck();
+  const counted = () => days.all().reduce((sum, mails) => sum + mails, LEFT - VOLUME);
   const received = () => sink.mails.filter(({ to }) => to.startsWith('reader')).length;
   let ends = 0;
   /** Starts it so long before the end of the day. */
@@ -56,5 +57,5 @@ t.test('no more leaves than the volume of the day, however often the service is 
   }
   await start(LAST_MS);
   await killAt(PEOPLE);
-  t.ok(counted() <= LEFT, 'no more than the volume');
+  t.ok(Number(days.get()) <= VOLUME, 'no more than the volume');
 });
